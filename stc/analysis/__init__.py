@@ -1,0 +1,1 @@
+"""Facts about IR, found without rewriting it."""

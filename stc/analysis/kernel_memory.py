@@ -1,0 +1,55 @@
+"""Bytes of on-chip memory a kernel needs for itself, and bits of scalar types."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects import memref, tensor
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType, TensorType
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
+
+from stc.diagnostics import CompileError
+from stc.dialects.itensor import ItensorType, ReadOp
+
+
+def bits_of(scalar: Attribute) -> int:
+    """Bits of one scalar; an index is a 32-bit counter in hardware."""
+    if isa(scalar, AnyFloat):
+        return scalar.bitwidth
+    if isinstance(scalar, IntegerType):
+        return scalar.width.data
+    if isinstance(scalar, IndexType):
+        return 32
+    raise CompileError(f"no size is known for elements of type {scalar}", accepted="floats, integers and index")
+
+
+def bytes_of(scalar: Attribute) -> int:
+    """Bytes one scalar takes in memory: bits rounded up."""
+    return -(-bits_of(scalar) // 8)
+
+
+def tensor_bytes(type_: Attribute) -> int:
+    """Bytes of a static tensor or memref; 0 for anything else."""
+    if not (isa(type_, TensorType) or isa(type_, MemRefType)):
+        return 0
+    return prod(type_.get_shape()) * bytes_of(type_.element_type)
+
+
+def itensor_bytes(type_: ItensorType) -> int:
+    """Bytes of all distinct tokens of an itensor: the tensor it enumerates."""
+    return type_.order.tokens_before_revisits * type_.order.element_count * bytes_of(type_.element_type)
+
+
+def local_bytes(op: Operation) -> int:
+    """Bytes of the tiles and accumulators inside `op`: tiles read, tensors made, buffers allocated."""
+    total = 0
+    for inner in op.walk():
+        match inner:
+            case ReadOp() | tensor.EmptyOp():
+                total += tensor_bytes(inner.results[0].type)
+            case memref.AllocOp():
+                total += tensor_bytes(inner.memref.type)
+            case _:
+                continue
+    return total

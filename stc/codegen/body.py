@@ -1,0 +1,161 @@
+"""Statements of a task: the operations of level L6 as C++.
+
+A pure scalar operation with one use in its own block becomes part of the expression that uses it; everything else becomes a
+`const` variable. Reads of memory take part in that, but never move past a write, a stream access or a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from stc.codegen.cpp_types import Typedefs
+from stc.codegen.expressions import TERNARY, Expression, expression, result_name
+from stc.codegen.names import Scope
+from stc.codegen.source_lines import SourceLines
+from stc.diagnostics import CompileError
+
+MAX_EXPRESSION = 72
+# Operations whose text repeats an operand, which then must be a name or a literal.
+_REPEATING = (arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, arith.CmpfOp)
+
+
+class BodyPrinter:
+    """Prints the blocks of one task into `lines`.
+
+    `names`: C++ text of the task's block arguments. `written_ports`: those the task writes. `block_types`: C++ array type of
+    those that are blocks. `labels`: of every loop. `handlers`: how each operation prints. `where`: for complaints.
+    """
+
+    def __init__(
+        self,
+        lines: SourceLines,
+        typedefs: Typedefs,
+        handlers: Mapping[type[Operation], Handler],
+        names: Mapping[SSAValue, str],
+        labels: Mapping[scf.ForOp, str],
+        written_ports: frozenset[SSAValue] = frozenset(),
+        block_types: Mapping[SSAValue, str] | None = None,
+        where: str = "",
+    ):
+        self.lines = lines
+        self.typedefs = typedefs
+        self.labels = labels
+        self.written_ports = written_ports
+        self.block_types = block_types or {}
+        self.where = where
+        self.scope = Scope()
+        # Vector variables that may be changed in place, and vector constants with one value in all lanes.
+        self.mutable: set[SSAValue] = set()
+        self.splats: set[SSAValue] = set()
+        self.loop_depth = 0
+        self._handlers = handlers
+        self._values = {value: Expression(name) for value, name in names.items()}
+        self._deferred: dict[SSAValue, Expression] = {}
+        self._lane_loops = 0
+        for name in names.values():
+            self.scope.declare(name)
+
+    # Operations -----------------------------------------------------------------------------------------------------
+
+    def block(self, block: Block) -> None:
+        """Print the operations of a block, its terminator excepted, in a scope of its own."""
+        outer, self.scope = self.scope, Scope(self.scope)
+        self.statements(block)
+        self.scope = outer
+
+    def statements(self, block: Block) -> None:
+        """Print the operations of a block, its terminator excepted, in the current scope."""
+        for operation in block.ops:
+            if operation is not block.last_op:
+                self._operation(operation)
+
+    def _operation(self, operation: Operation) -> None:
+        handler = self._handlers.get(type(operation))
+        if handler is None:
+            raise self.refusal(operation)
+        handler(self, operation)
+
+    def scalar(self, operation: Operation) -> None:
+        """A scalar arithmetic operation: inlined into its use or a variable."""
+        built = expression(operation, [self.value(operand) for operand in operation.operands])
+        if built is None:
+            raise self.refusal(operation)
+        self.define(operation.results[0], built)
+
+    def refusal(self, operation: Operation) -> CompileError:
+        """The complaint about an operation that has no C++ form."""
+        return CompileError(f"operation {operation.name} has no HLS form", where=self.where, accepted="operations of level L6")
+
+    # Values ---------------------------------------------------------------------------------------------------------
+
+    def value(self, value: SSAValue) -> Expression:
+        """The expression of a value; a deferred one is used up."""
+        if value in self._deferred:
+            return self._deferred.pop(value)
+        if value not in self._values:
+            raise CompileError("a value is used before it is printed", where=self.where)
+        return self._values[value]
+
+    def text(self, value: SSAValue, limit: int = TERNARY) -> str:
+        """The text of a value, in parentheses where its operator binds looser than `limit`."""
+        return self.value(value).within(limit)
+
+    def bind(self, value: SSAValue, bound: Expression) -> None:
+        """Let `value` print as `bound` from now on."""
+        self._values[value] = bound
+
+    def flush(self) -> None:
+        """Turn pending reads of memory into variables: the next statement may change memory."""
+        for value, pending in list(self._deferred.items()):
+            if pending.reads_memory:
+                del self._deferred[value]
+                self.declare(value, pending)
+
+    def declare(self, value: SSAValue, initial: Expression, wish: str | None = None) -> None:
+        """A `const` variable for `value`."""
+        if wish is None and isinstance(value.owner, Operation):
+            wish = result_name(value.owner)
+        name = self.scope.declare(value.name_hint or wish or "value")
+        self.lines.add(f"const {self.typedefs.value_type(value.type)} {name} = {initial.text};")
+        self.bind(value, Expression(name))
+
+    def define(self, value: SSAValue, initial: Expression, wish: str | None = None) -> None:
+        """Let `initial` become part of the only expression that uses `value`, or a variable."""
+        users = [use.operation for use in value.uses]
+        if not users:
+            return
+        assert isinstance(value.owner, Operation)
+        is_alone = len(users) == 1 and users[0].parent_block() is value.owner.parent_block()
+        if is_alone and len(initial.text) <= MAX_EXPRESSION and not isinstance(users[0], _REPEATING):
+            self._deferred[value] = initial
+        else:
+            self.declare(value, initial, wish)
+
+    # Lanes ----------------------------------------------------------------------------------------------------------
+
+    def lane(self, value: SSAValue, lane: str) -> str:
+        """The text of one lane of a vector value."""
+        text = self.text(value, 0)
+        return text if value in self.splats else f"{text}[{lane}]"
+
+    def vector(self, value: SSAValue) -> str:
+        """The text of a whole vector (or scalar) value."""
+        if value in self.splats:
+            return f"{self.typedefs.value_type(value.type)}({self.text(value)})"
+        return self.text(value)
+
+    def lane_loop(self, subject: str, lanes: int, statement: Callable[[str], str]) -> None:
+        """An unrolled loop over the lanes of `subject`, with one statement."""
+        self._lane_loops += 1
+        suffix = "" if self._lane_loops == 1 else f"_{self._lane_loops}"
+        index = Scope(self.scope).declare("lane")
+        with self.lines.block(f"lanes{suffix}: for (int {index} = 0; {index} < {lanes}; {index} += 1)"):
+            self.lines.pragma("unroll")
+            self.lines.add(statement(index))
+
+
+Handler: TypeAlias = Callable[[BodyPrinter, Operation], None]

@@ -1,0 +1,137 @@
+"""Loops and branches of a task as C++."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import StringAttr, VectorType
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from stc.analysis.loops import pipeline_ii, unroll_factor
+from stc.codegen.body import BodyPrinter, Handler
+from stc.codegen.expressions import Expression
+from stc.codegen.names import Scope
+
+COMMENT = "stc.comment"
+_INDUCTION_NAMES = ("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "t", "u")
+
+
+def _print_for(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, scf.ForOp)
+    bounds = [printer.text(value) for value in (operation.lb, operation.ub, operation.step)]
+    carried = [_carried_variable(printer, operation, position) for position in range(len(operation.iter_args))]
+    printer.flush()
+    _print_comment(printer, operation)
+    outer, printer.scope = printer.scope, Scope(printer.scope)
+    induction = operation.body.block.args[0]
+    name = printer.scope.declare(induction.name_hint or _INDUCTION_NAMES[min(printer.loop_depth, len(_INDUCTION_NAMES) - 1)])
+    printer.bind(induction, Expression(name))
+    head = f"{printer.labels[operation]}: for (int {name} = {bounds[0]}; {name} < {bounds[1]}; {name} += {bounds[2]})"
+    with printer.lines.block(head):
+        for pragma in _directives(operation):
+            printer.lines.pragma(pragma)
+        printer.loop_depth += 1
+        printer.statements(operation.body.block)
+        _assign_yielded(printer, operation.body.block, carried)
+        printer.loop_depth -= 1
+    printer.scope = outer
+
+
+def _directives(loop: scf.ForOp) -> list[str]:
+    """The pragmas that belong directly below the loop's head."""
+    directives: list[str] = []
+    ii, factor = pipeline_ii(loop), unroll_factor(loop)
+    if ii is not None:
+        directives.append(f"pipeline II={ii} style=flp")
+    if factor is not None:
+        directives.append("unroll" if factor == 0 else f"unroll factor={factor}")
+    return directives
+
+
+def _print_comment(printer: BodyPrinter, operation: Operation) -> None:
+    comment = operation.attributes.get(COMMENT)
+    if isinstance(comment, StringAttr):
+        printer.lines.comment(comment.data)
+
+
+def _carried_variable(printer: BodyPrinter, loop: scf.ForOp, position: int) -> str:
+    """The variable that carries one value through a loop, declared before it; also the name of the loop's result."""
+    initial, argument = loop.iter_args[position], loop.body.block.args[position + 1]
+    result = loop.results[position]
+    if _continues_outer(loop, position):
+        name = printer.text(initial)
+    else:
+        text = printer.vector(initial)
+        name = printer.scope.declare(argument.name_hint or result.name_hint or "carried")
+        printer.lines.add(f"{printer.typedefs.value_type(argument.type)} {name} = {text};")
+    for value in (argument, result):
+        printer.bind(value, Expression(name))
+        if isinstance(value.type, VectorType):
+            printer.mutable.add(value)
+    return name
+
+
+def _continues_outer(loop: scf.ForOp, position: int) -> bool:
+    """Whether the loop only passes on what its enclosing loop carries: then both share a variable."""
+    initial, result = loop.iter_args[position], loop.results[position]
+    outer = loop.parent_op()
+    if not isinstance(outer, scf.ForOp) or not isinstance(initial, BlockArgument) or initial.block is not outer.body.block:
+        return False
+    if initial.index == 0 or not (initial.has_one_use() and result.has_one_use()):
+        return False
+    terminator = outer.body.block.last_op
+    return terminator is not None and terminator.operands[initial.index - 1] is result
+
+
+def _assign_yielded(printer: BodyPrinter, block: Block, variables: Sequence[str]) -> None:
+    """Assign what a block yields to `variables`, as if all at once."""
+    terminator = block.last_op
+    if terminator is None or not terminator.operands:
+        printer.flush()
+        return
+    texts = [printer.vector(value) for value in terminator.operands]
+    printer.flush()
+    changed = [(name, text, value) for name, text, value in zip(variables, texts, terminator.operands, strict=True)
+               if name != text]
+    if len(changed) > 1:
+        changed = [_saved(printer, *entry) for entry in changed]
+    for name, text, _ in changed:
+        printer.lines.add(f"{name} = {text};")
+
+
+def _saved(printer: BodyPrinter, name: str, text: str, value: SSAValue) -> tuple[str, str, SSAValue]:
+    """Keep a yielded value in a variable, so that assigning another one cannot change it."""
+    saved = printer.scope.declare(f"next_{name}")
+    printer.lines.add(f"const {printer.typedefs.value_type(value.type)} {saved} = {text};")
+    return name, saved, value
+
+
+def _print_if(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, scf.IfOp)
+    condition = printer.text(operation.cond)
+    printer.flush()
+    names: list[str] = []
+    for result in operation.results:
+        name = printer.scope.declare(result.name_hint or "chosen")
+        printer.lines.add(f"{printer.typedefs.value_type(result.type)} {name};")
+        printer.bind(result, Expression(name))
+        names.append(name)
+    has_else = bool(operation.false_region.blocks) and len(list(operation.false_region.block.ops)) > (0 if names else 1)
+    _print_comment(printer, operation)
+    with printer.lines.block(f"if ({condition})", "} else {" if has_else else "}"):
+        _branch(printer, operation.true_region.block, names)
+    if has_else:
+        with printer.lines.indented():
+            _branch(printer, operation.false_region.block, names)
+        printer.lines.add("}")
+
+
+def _branch(printer: BodyPrinter, block: Block, names: Sequence[str]) -> None:
+    outer, printer.scope = printer.scope, Scope(printer.scope)
+    printer.statements(block)
+    _assign_yielded(printer, block, names)
+    printer.scope = outer
+
+
+CONTROL: dict[type[Operation], Handler] = {scf.ForOp: _print_for, scf.IfOp: _print_if}

@@ -1,0 +1,108 @@
+"""Arrays, memory ports, streams and block buffers of a task as C++."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType
+from xdsl.ir import Operation, SSAValue
+
+from stc.codegen.body import BodyPrinter, Handler
+from stc.codegen.expressions import Expression
+from stc.diagnostics import CompileError
+from stc.dialects.stream import AcquireOp, ReadOp, WriteOp
+
+PARTITION = "stc.partition"
+
+
+def element_text(printer: BodyPrinter, array: SSAValue, indices: Sequence[SSAValue]) -> Expression:
+    """`array[i][j]`, a read of memory."""
+    name = printer.text(array, 0)
+    return Expression(name + "".join(f"[{printer.text(index)}]" for index in indices), 0, reads_memory=True)
+
+
+def partitions(operation: Operation) -> list[tuple[int, int]]:
+    """(dimension, factor) pairs of an array; factor 0 is one bank per entry. Dimensions count from 0."""
+    attribute = operation.attributes.get(PARTITION)
+    if not isinstance(attribute, ArrayAttr):
+        return []
+    pairs: list[tuple[int, int]] = []
+    for entry in attribute:
+        assert isinstance(entry, ArrayAttr)
+        dimension, factor = (value.value.data for value in entry if isinstance(value, IntegerAttr))
+        pairs.append((dimension, factor))
+    return pairs
+
+
+def _print_alloc(printer: BodyPrinter, operation: Operation) -> None:
+    result = operation.results[0]
+    assert isinstance(result.type, MemRefType)
+    name = printer.scope.declare(result.name_hint or "buffer")
+    extents = "".join(f"[{extent}]" for extent in result.type.get_shape())
+    printer.lines.add(f"{printer.typedefs.value_type(result.type.element_type)} {name}{extents};")
+    for dimension, factor in partitions(operation):
+        kind = "type=complete" if factor == 0 else f"type=cyclic factor={factor}"
+        printer.lines.pragma(f"array_partition variable={name} {kind} dim={dimension + 1}")
+    printer.bind(result, Expression(name))
+
+
+def _print_load(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, memref.LoadOp)
+    loaded = element_text(printer, operation.memref, operation.indices)
+    printer.define(operation.res, loaded, f"{_stem(printer, operation.memref)}_value")
+
+
+def _stem(printer: BodyPrinter, array: SSAValue) -> str:
+    return printer.text(array, 0).removesuffix("_stream")
+
+
+def _print_store(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, memref.StoreOp)
+    target = element_text(printer, operation.memref, operation.indices).text
+    stored = printer.vector(operation.value)
+    printer.flush()
+    printer.lines.add(f"{target} = {stored};")
+
+
+def _print_read(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, ReadOp)
+    stream = printer.text(operation.stream, 0)
+    printer.flush()
+    result = operation.results[0]
+    if not result.uses:
+        printer.lines.add(f"{stream}.read();")
+        return
+    printer.declare(result, Expression(f"{stream}.read()"), f"{stream.removesuffix('_stream')}_token")
+
+
+def _print_write(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, WriteOp)
+    token = printer.vector(operation.value)
+    stream = printer.text(operation.stream, 0)
+    printer.flush()
+    printer.lines.add(f"{stream}.write({token});")
+
+
+def _print_acquire(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, AcquireOp)
+    block_type = printer.block_types.get(operation.block)
+    if block_type is None:
+        raise CompileError("a block is acquired from something that is no port of the task", where=printer.where)
+    lock = "write_lock" if operation.block in printer.written_ports else "read_lock"
+    result = operation.buffer
+    blocks = printer.text(operation.block, 0)
+    name = printer.scope.declare(result.name_hint or f"{blocks}_block")
+    printer.flush()
+    printer.lines.add(f"hls::{lock}<{block_type}> {name}({blocks});")
+    printer.bind(result, Expression(name))
+
+
+MEMORY: dict[type[Operation], Handler] = {
+    memref.AllocOp: _print_alloc,
+    memref.LoadOp: _print_load,
+    memref.StoreOp: _print_store,
+    ReadOp: _print_read,
+    WriteOp: _print_write,
+    AcquireOp: _print_acquire,
+}

@@ -1,0 +1,193 @@
+"""Constants and vectors of a task as C++: lanes become unrolled loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects import arith, math, vector
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.ir import Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from stc.codegen.body import BodyPrinter, Handler
+from stc.codegen.body_memory import element_text
+from stc.codegen.expressions import PRIMARY, SCALAR_OPERATIONS, UNARY, Expression, expression, result_name
+from stc.codegen.literals import literal
+from stc.diagnostics import CompileError
+
+
+def _lanes(value: SSAValue) -> int:
+    """Lanes of a vector value of rank 1."""
+    assert isinstance(value.type, VectorType)
+    return value.type.get_shape()[0]
+
+
+def _print_constant(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, arith.ConstantOp)
+    attribute = operation.value
+    if not isinstance(attribute, DenseIntOrFPElementsAttr):
+        text = literal(attribute)
+        printer.bind(operation.result, Expression(text, UNARY if text.startswith("-") else PRIMARY))
+        return
+    if not isinstance(operation.result.type, VectorType):
+        raise CompileError(f"constant of type {operation.result.type} in a task", where=printer.where, accepted="vectors")
+    texts = [literal(entry) for entry in attribute.iter_attrs()]
+    if len(set(texts)) == 1:
+        printer.bind(operation.result, Expression(texts[0]))
+        printer.splats.add(operation.result)
+        return
+    printer.declare(operation.result, Expression("{" + ", ".join(texts) + "}"), "constant")
+
+
+def _new_vector(printer: BodyPrinter, value: SSAValue, wish: str) -> str:
+    """A vector variable without value."""
+    name = printer.scope.declare(value.name_hint or wish)
+    printer.lines.add(f"{printer.typedefs.value_type(value.type)} {name};")
+    printer.bind(value, Expression(name))
+    printer.mutable.add(value)
+    return name
+
+
+def _print_elementwise(printer: BodyPrinter, operation: Operation) -> None:
+    """A scalar operation on vectors, lane by lane."""
+    result = operation.results[0]
+    name = _new_vector(printer, result, result_name(operation))
+
+    def statement(lane: str) -> str:
+        operands = [
+            Expression(printer.lane(operand, lane) if isinstance(operand.type, VectorType) else printer.text(operand, 0))
+            for operand in operation.operands
+        ]
+        built = expression(operation, operands)
+        if built is None:
+            raise printer.refusal(operation)
+        return f"{name}[{lane}] = {built.text};"
+
+    printer.lane_loop(name, _lanes(result), statement)
+
+
+def _print_fma(printer: BodyPrinter, operation: Operation) -> None:
+    result = operation.results[0]
+    name = _new_vector(printer, result, "sum")
+
+    def statement(lane: str) -> str:
+        arguments = ", ".join(printer.lane(operand, lane) for operand in operation.operands)
+        return f"{name}[{lane}] = hls::fma({arguments});"
+
+    printer.lane_loop(name, _lanes(result), statement)
+
+
+def _print_broadcast(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, vector.BroadcastOp)
+    result = operation.results[0]
+    source = printer.value(operation.source)
+    if source.precedence != PRIMARY or "(" in source.text:
+        named = printer.scope.declare("scalar")
+        printer.lines.add(f"const {printer.typedefs.value_type(operation.source.type)} {named} = {source.text};")
+        source = Expression(named)
+    printer.bind(result, source)
+    printer.splats.add(result)
+
+
+def _print_vector_load(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, vector.LoadOp)
+    array = printer.text(operation.base, 0)
+    indices = [printer.value(index) for index in operation.indices]
+    name = _new_vector(printer, operation.result, f"{array}_values")
+    printer.lane_loop(name, _lanes(operation.result), lambda lane: f"{name}[{lane}] = {_at_lane(array, indices, lane)};")
+
+
+def _print_vector_store(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, vector.StoreOp)
+    array = printer.text(operation.base, 0)
+    indices = [printer.value(index) for index in operation.indices]
+    stored = printer.value(operation.vector)
+    is_splat = operation.vector in printer.splats
+    printer.flush()
+    text = stored.within(0)
+    printer.lane_loop(
+        array,
+        _lanes(operation.vector),
+        lambda lane: f"{_at_lane(array, indices, lane)} = {text if is_splat else f'{text}[{lane}]'};",
+    )
+
+
+def _at_lane(array: str, indices: list[Expression], lane: str) -> str:
+    """Entry of an array `lane` further along its last dimension."""
+    last = indices[-1].text
+    moved = lane if last == "0" else f"{indices[-1].within(3)} + {lane}"
+    return array + "".join(f"[{index.text}]" for index in indices[:-1]) + f"[{moved}]"
+
+
+def _position(printer: BodyPrinter, operation: vector.ExtractOp | vector.InsertOp) -> str:
+    positions = operation.get_mixed_position()
+    if len(positions) != 1:
+        raise CompileError(f"{operation.name} with {len(positions)} positions", where=printer.where, accepted="vectors of rank 1")
+    position = positions[0]
+    return str(position) if isinstance(position, int) else printer.text(position)
+
+
+def _print_extract(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, vector.ExtractOp)
+    position = _position(printer, operation)
+    # A variable that is changed in place must not change before its lane is used: treat it as a read of memory.
+    text = printer.lane(operation.vector, position)
+    printer.define(operation.result, Expression(text, reads_memory=operation.vector in printer.mutable))
+
+
+def _print_insert(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, vector.InsertOp)
+    position = _position(printer, operation)
+    source = printer.text(operation.source)
+    destination = printer.vector(operation.dest)
+    printer.flush()
+    if operation.dest not in printer.mutable or not operation.dest.has_one_use():
+        copied = destination
+        destination = printer.scope.declare(operation.result.name_hint or "vector")
+        printer.lines.add(f"{printer.typedefs.value_type(operation.result.type)} {destination} = {copied};")
+    printer.lines.add(f"{destination}[{position}] = {source};")
+    printer.bind(operation.result, Expression(destination))
+    printer.mutable.add(operation.result)
+
+
+_REDUCTIONS: dict[str, Callable[[str, str], str]] = {
+    "add": lambda left, right: f"{left} + {right}",
+    "mul": lambda left, right: f"{left} * {right}",
+}
+
+
+def _print_reduction(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, vector.ReductionOp)
+    combine = _REDUCTIONS.get(operation.kind.data.value)
+    if combine is None:
+        raise CompileError(f"vector.reduction <{operation.kind.data.value}> has no HLS form", where=printer.where,
+                           accepted=", ".join(_REDUCTIONS))
+    operands = list(operation.operands)
+    neutral = "0" if operation.kind.data.value == "add" else "1"
+    initial = printer.text(operands[1]) if len(operands) > 1 else neutral
+    name = printer.scope.declare(operation.results[0].name_hint or "total")
+    printer.lines.add(f"{printer.typedefs.value_type(operation.results[0].type)} {name} = {initial};")
+    source = operands[0]
+    printer.lane_loop(name, _lanes(source), lambda lane: f"{name} = {combine(name, printer.lane(source, lane))};")
+    printer.bind(operation.results[0], Expression(name))
+
+
+def scalar_or_vector(printer: BodyPrinter, operation: Operation) -> None:
+    """An arithmetic operation on scalars or, lane by lane, on vectors."""
+    if isinstance(operation.results[0].type, VectorType):
+        _print_elementwise(printer, operation)
+    else:
+        printer.scalar(operation)
+
+
+VECTORS: dict[type[Operation], Handler] = {
+    **{operation: scalar_or_vector for operation in SCALAR_OPERATIONS},
+    arith.ConstantOp: _print_constant,
+    vector.FMAOp: _print_fma,
+    vector.BroadcastOp: _print_broadcast,
+    vector.LoadOp: _print_vector_load,
+    vector.StoreOp: _print_vector_store,
+    vector.ExtractOp: _print_extract,
+    vector.InsertOp: _print_insert,
+    vector.ReductionOp: _print_reduction,
+}

@@ -1,0 +1,103 @@
+"""C++ types of IR types, and the typedefs a file needs for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.dialects.builtin import Float16Type, Float32Type, IndexType, IntegerType, MemRefType, VectorType
+from xdsl.ir import Attribute
+
+from stc.diagnostics import CompileError
+
+MAX_AP_BITS = 1024
+_C_INTEGERS = (8, 16, 32, 64)
+
+
+def scalar_type(attribute: Attribute) -> str:
+    """The C++ type of a scalar: float, half, bool, int (index), intN_t or ap_int<N>; CompileError for others."""
+    match attribute:
+        case Float32Type():
+            return "float"
+        case Float16Type():
+            return "half"
+        case IndexType():
+            return "int"
+        case IntegerType():
+            return _integer_type(attribute.width.data)
+        case _:
+            raise CompileError(f"type {attribute} has no HLS C++ counterpart", accepted="f32, f16, index, i1..i1024 and vectors")
+
+
+def _integer_type(width: int) -> str:
+    if width == 1:
+        return "bool"
+    if width in _C_INTEGERS:
+        return f"int{width}_t"
+    if width > MAX_AP_BITS:
+        raise CompileError(f"integer type i{width} is too wide", accepted=f"at most {MAX_AP_BITS} bits")
+    return f"ap_int<{width}>"
+
+
+def unsigned_type(attribute: Attribute) -> str:
+    """The unsigned C++ type of the same width as an integer or index type."""
+    if isinstance(attribute, IndexType):
+        return "unsigned"
+    assert isinstance(attribute, IntegerType)
+    width = attribute.width.data
+    if width == 1:
+        return "bool"
+    return f"uint{width}_t" if width in _C_INTEGERS else f"ap_uint<{width}>"
+
+
+def scalar_bits(attribute: Attribute) -> int:
+    """Width in bits of a scalar type; index counts as 32."""
+    match attribute:
+        case Float32Type() | IndexType():
+            return 32
+        case Float16Type():
+            return 16
+        case IntegerType():
+            return attribute.width.data
+        case _:
+            raise CompileError(f"type {attribute} has no HLS C++ counterpart", accepted="f32, f16, index, i1..i1024 and vectors")
+
+
+def split_token(attribute: Attribute) -> tuple[Attribute, int]:
+    """Scalar type and lanes of a token type: a vector, or a scalar of one lane."""
+    if isinstance(attribute, VectorType):
+        return attribute.element_type, prod(attribute.get_shape())
+    return attribute, 1
+
+
+def token_bits(attribute: Attribute) -> int:
+    """Bits of a token: lanes times the scalar's width."""
+    element, lanes = split_token(attribute)
+    return scalar_bits(element) * lanes
+
+
+@dataclass
+class Typedefs:
+    """The vector and block typedefs of one emitted kernel, collected while its functions are printed."""
+
+    lines: dict[str, str] = field(default_factory=dict)
+
+    def value_type(self, attribute: Attribute) -> str:
+        """C++ type of an SSA value: a scalar type or the typedef of a vector (`float8`)."""
+        if not isinstance(attribute, VectorType):
+            return scalar_type(attribute)
+        return self.vector_of(scalar_type(attribute.element_type), prod(attribute.get_shape()))
+
+    def vector_of(self, scalar: str, lanes: int) -> str:
+        """The typedef of a vector of `lanes` of the C++ type `scalar`."""
+        stem = scalar.removesuffix("_t").replace("<", "").replace(">", "").replace("ap_int", "apint")
+        name = f"{stem}{lanes}" if not stem[-1].isdigit() else f"{stem}x{lanes}"
+        self.lines[name] = f"typedef hls::vector<{scalar}, {lanes}> {name};"
+        return name
+
+    def block_type(self, name: str, memref: MemRefType) -> str:
+        """The typedef of a block handed over by a stream of blocks."""
+        extents = "".join(f"[{extent}]" for extent in memref.get_shape())
+        typedef = f"{name}_block"
+        self.lines[typedef] = f"typedef {self.value_type(memref.element_type)} {typedef}{extents};"
+        return typedef

@@ -1,0 +1,223 @@
+"""A module at level L6 as the emitters see it: kernels, ports, streams, blocks and tasks, each with its C++ name.
+
+Names are unique in the whole project, so that functions, ports and `pack_NAME` never collide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, VectorType
+from xdsl.ir import SSAValue
+
+from stc.codegen.cpp_types import token_bits
+from stc.codegen.host_plan import Buffer, HostPlan, host_plan
+from stc.codegen.names import Scope
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
+from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, StreamType, WriteOp
+from stc.manifest.element_types import ElementType, element_type
+from stc.platforms.platform import Platform
+
+MODULE, KIND = "stc.module", "stc.kind"
+MAX_WORD_BITS = 512
+
+
+@dataclass(frozen=True)
+class PortDesign:
+    """A pointer argument of a kernel. `value`: what the kernel's body calls it. `bank`: pseudo-channel."""
+
+    name: str
+    buffer: Buffer
+    value: SSAValue
+    is_written: bool
+    element: ElementType
+    lanes: int
+    words: int
+    bundle: str
+    bank: int
+
+    @property
+    def word_bytes(self) -> int:
+        return self.lanes * self.element.bits // 8
+
+    @property
+    def bytes(self) -> int:
+        """Size of the buffer: the words', rounded up to 64."""
+        return -(-self.words * self.word_bytes // 64) * 64
+
+
+@dataclass(frozen=True)
+class StreamDesign:
+    """A FIFO."""
+
+    name: str
+    value: SSAValue
+    type: StreamType
+
+
+@dataclass(frozen=True)
+class BlockDesign:
+    """A ring of buffers."""
+
+    name: str
+    value: SSAValue
+    type: BlockType
+
+
+@dataclass(frozen=True)
+class TaskDesign:
+    """A function; `arguments` are the names of what it is called with, in order."""
+
+    name: str
+    kind: str
+    module: str | None
+    op: TaskOp
+    arguments: tuple[str, ...]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.arguments[: len(self.op.ins)]
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        return self.arguments[len(self.op.ins) :]
+
+
+@dataclass(frozen=True)
+class KernelDesign:
+    """One compute unit."""
+
+    name: str
+    op: KernelOp
+    ports: tuple[PortDesign, ...]
+    streams: tuple[StreamDesign, ...]
+    blocks: tuple[BlockDesign, ...]
+    tasks: tuple[TaskDesign, ...]
+
+
+@dataclass(frozen=True)
+class Design:
+    """The whole project."""
+
+    kernels: tuple[KernelDesign, ...]
+    host: HostPlan
+
+    def port_of(self, kernel: KernelOp, buffer: Buffer) -> PortDesign:
+        """The port of `kernel` that `buffer` is bound to."""
+        ports = next(design.ports for design in self.kernels if design.op is kernel)
+        return next(port for port in ports if port.buffer is buffer)
+
+
+def design_of(module: ModuleOp, platform: Platform) -> Design:
+    """Name and describe everything in `module`; CompileError where it does not fit the platform's ports."""
+    plan = host_plan(module)
+    project = Scope()
+    names = {kernel: project.declare(kernel.sym_name.data) for kernel in plan.kernels}
+    first_bank = 0
+    kernels: list[KernelDesign] = []
+    for kernel in plan.kernels:
+        design = _kernel(kernel, names[kernel], plan, project, platform, first_bank)
+        first_bank += len(design.ports)
+        kernels.append(design)
+    return Design(tuple(kernels), plan)
+
+
+def _kernel(
+    kernel: KernelOp, name: str, plan: HostPlan, project: Scope, platform: Platform, first_bank: int
+) -> KernelDesign:
+    ports = _ports(kernel, plan, project, platform, first_bank)
+    scope = Scope(project)
+    streams: list[StreamDesign] = []
+    blocks: list[BlockDesign] = []
+    names: dict[SSAValue, str] = {port.value: port.name for port in ports}
+    for operation in kernel.body.block.ops:
+        match operation:
+            case CreateOp():
+                assert isinstance(operation.result.type, StreamType)
+                names[operation.result] = scope.declare(operation.sym_name.data)
+                streams.append(StreamDesign(names[operation.result], operation.result, operation.result.type))
+            case BufferOp():
+                assert isinstance(operation.result.type, BlockType)
+                names[operation.result] = scope.declare(operation.sym_name.data)
+                blocks.append(BlockDesign(names[operation.result], operation.result, operation.result.type))
+            case TaskOp() | MemoryOp():
+                pass
+            case _ if operation is kernel.body.block.last_op:
+                pass
+            case _:
+                raise CompileError(f"operation {operation.name} in a kernel", where=f"@{kernel.sym_name.data}",
+                                   accepted="memories, streams, buffers and tasks")
+    operations = [operation for operation in kernel.body.block.ops if isinstance(operation, TaskOp)]
+    tasks = tuple(_task(operation, project, scope, names) for operation in operations)
+    return KernelDesign(name, kernel, ports, tuple(streams), tuple(blocks), tasks)
+
+
+def _ports(
+    kernel: KernelOp, plan: HostPlan, project: Scope, platform: Platform, first_bank: int
+) -> tuple[PortDesign, ...]:
+    bound = [(argument, buffer, False) for argument, buffer in zip(kernel.arguments, plan.operands[kernel], strict=True)]
+    yielded = kernel.terminator.arguments
+    bound += [(value, buffer, True) for value, buffer in zip(yielded, plan.results[kernel], strict=True)]
+    memory = platform.memory
+    if len(bound) > memory.max_ports:
+        raise CompileError(
+            f"kernel has {len(bound)} memory ports", where=f"@{kernel.sym_name.data}",
+            accepted=f"at most {memory.max_ports} on {platform.name}; fuse parameters into fewer tensors, or split the kernel",
+        )
+    ports: list[PortDesign] = []
+    for position, (value, buffer, is_written) in enumerate(bound):
+        element, lanes, words = _word(value, buffer)
+        name = project.declare(buffer.name)
+        bank = (first_bank + position) % memory.channels
+        ports.append(PortDesign(name, buffer, value, is_written, element, lanes, words, f"gmem{position}", bank))
+    return tuple(ports)
+
+
+def _word(value: SSAValue, buffer: Buffer) -> tuple[ElementType, int, int]:
+    """Element type, lanes and count of a port's words, checked against what a memory port takes."""
+    if not isinstance(value.type, MemRefType) or not isinstance(value.type.element_type, VectorType):
+        raise CompileError(f"port of type {value.type}", where=buffer.name, accepted="memref<Nxvector<LxT>>")
+    word = value.type.element_type
+    element, lanes = element_type(str(word.element_type)), word.get_shape()[0]
+    bits = token_bits(word)
+    if lanes & (lanes - 1) or bits > MAX_WORD_BITS:
+        raise CompileError(f"port words of {lanes} x {element.name}", where=buffer.name,
+                           accepted=f"a power of two of lanes, at most {MAX_WORD_BITS} bits")
+    return element, lanes, value.type.get_shape()[0]
+
+
+def _task(operation: TaskOp, project: Scope, scope: Scope, names: dict[SSAValue, str]) -> TaskDesign:
+    module = operation.attributes.get(MODULE)
+    # The function must not have the name of anything in the kernel that calls it.
+    name = operation.sym_name.data
+    while scope.is_taken(name) and not project.is_taken(name):
+        name = f"{name}_task"
+    name = project.declare(name)
+    return TaskDesign(
+        name,
+        _kind(operation),
+        module.data if isinstance(module, StringAttr) else None,
+        operation,
+        tuple(names[value] for value in (*operation.ins, *operation.outs)),
+    )
+
+
+def _kind(task: TaskOp) -> str:
+    """`stc.kind`, or what the task's ports say."""
+    attribute = task.attributes.get(KIND)
+    if isinstance(attribute, StringAttr):
+        return attribute.data
+    if any(isinstance(value.type, MemRefType) for value in task.ins):
+        return "load"
+    if any(isinstance(value.type, MemRefType) for value in task.outs):
+        return "store"
+    if any(isinstance(value.type, BlockType) for value in (*task.ins, *task.outs)):
+        return "converter"
+    return "fork" if _only_copies(task) and len(task.outs) > 1 else "compute"
+
+
+def _only_copies(task: TaskOp) -> bool:
+    """Whether every token written is a token just read."""
+    writes = [operation for operation in task.walk() if isinstance(operation, WriteOp)]
+    return bool(writes) and all(isinstance(write.value.owner, ReadOp) for write in writes)

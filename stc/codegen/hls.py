@@ -1,0 +1,175 @@
+"""kernel.h and kernel.cpp of a design: one function per task, one top function per compute unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from stc.analysis.loops import loop_labels
+from stc.codegen.body import BodyPrinter, Handler
+from stc.codegen.body_control import CONTROL
+from stc.codegen.body_memory import MEMORY
+from stc.codegen.body_vectors import VECTORS
+from stc.codegen.cpp_types import Typedefs, token_bits
+from stc.codegen.design import BlockDesign, Design, KernelDesign, PortDesign, TaskDesign
+from stc.codegen.helpers_h import helper_definitions
+from stc.codegen.source_lines import SourceLines
+from stc.dialects.stream import BlockType, StreamType
+from stc.platforms.fifo_storage import SRL_MAX_DEPTH, fifo_storage
+
+HANDLERS: dict[type[Operation], Handler] = {**VECTORS, **MEMORY, **CONTROL}
+M_AXI = "offset=slave max_read_burst_length=16 num_read_outstanding=16 max_write_burst_length=16 num_write_outstanding=16"
+
+
+@dataclass(frozen=True)
+class HlsSource:
+    """Texts of the two files."""
+
+    header: str
+    source: str
+
+
+def print_hls(design: Design) -> HlsSource:
+    """The HLS C++ of a design; CompileError names an operation or type that has no form."""
+    typedefs = Typedefs()
+    lines = SourceLines()
+    lines.add('#include "kernel.h"')
+    for kernel in design.kernels:
+        block_types = {block.value: typedefs.block_type(block.name, block.type.buffer_type) for block in kernel.blocks}
+        for task in kernel.tasks:
+            lines.add("")
+            _print_task(lines, task, typedefs, block_types)
+        lines.add("")
+        _print_top(lines, kernel, typedefs, block_types)
+    source = lines.text()
+    return HlsSource(_header(design, typedefs, source), source)
+
+
+# Tasks ------------------------------------------------------------------------------------------------------------------
+
+
+def _print_task(lines: SourceLines, task: TaskDesign, typedefs: Typedefs, block_types: dict[SSAValue, str]) -> None:
+    names = _parameter_names(task)
+    outside = (*task.op.ins, *task.op.outs)
+    arguments = task.op.body.block.args
+    outputs = task.op.output_ports
+    inner_types = {arg: block_types[value] for arg, value in zip(arguments, outside, strict=True) if value in block_types}
+    for comment in _task_comments(task):
+        lines.comment(comment)
+    parameters = [_parameter(arg, names[arg], typedefs, inner_types, arg in outputs) for arg in arguments]
+    lines.call(f"static void {task.name}", parameters, " {")
+    lines.pragma("inline off")
+    body = BodyPrinter(
+        lines,
+        typedefs,
+        HANDLERS,
+        names,
+        loop_labels(task.op),
+        frozenset(outputs),
+        inner_types,
+        f"task @{task.op.sym_name.data}",
+    )
+    with lines.indented():
+        body.statements(task.op.body.block)
+    lines.add("}")
+
+
+def _parameter_names(task: TaskDesign) -> dict[SSAValue, str]:
+    """A task calls its ports as the kernel does."""
+    return dict(zip(task.op.body.block.args, task.arguments, strict=True))
+
+
+def _task_comments(task: TaskDesign) -> list[str]:
+    what = {"load": "Load", "store": "Store", "converter": "Converter", "fork": "Fork", "compute": "Compute"}.get(
+        task.kind, task.kind.capitalize()
+    )
+    of = f" {task.module}" if task.module else ""
+    return [f"{what}{of}: {', '.join(task.reads) or 'nothing'} -> {', '.join(task.writes) or 'nothing'}."]
+
+
+def _parameter(
+    argument: BlockArgument, name: str, typedefs: Typedefs, block_types: dict[SSAValue, str], is_output: bool
+) -> str:
+    kind = argument.type
+    match kind:
+        case StreamType():
+            return f"hls::stream<{typedefs.value_type(kind.element_type)}> &{name}"
+        case BlockType():
+            return f"hls::stream_of_blocks<{block_types[argument]}, {kind.count}> &{name}"
+        case MemRefType():
+            constness = "" if is_output else "const "
+            return f"{constness}{typedefs.value_type(kind.element_type)} *{name}"
+        case _:
+            return f"{typedefs.value_type(kind)} {name}"
+
+
+# Top function -----------------------------------------------------------------------------------------------------------
+
+
+def _print_top(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs, block_types: dict[SSAValue, str]) -> None:
+    lines.comment(f"Compute unit {kernel.name}: {len(kernel.tasks)} tasks, {len(kernel.streams)} streams.")
+    lines.call(f'extern "C" void {kernel.name}', [port_parameter(port, typedefs) for port in kernel.ports], " {")
+    for port in kernel.ports:
+        lines.pragma(f"interface m_axi port={port.name} bundle={port.bundle} {M_AXI}")
+    for port in kernel.ports:
+        lines.pragma(f"interface s_axilite port={port.name} bundle=control")
+    lines.pragma("interface s_axilite port=return bundle=control")
+    lines.pragma("dataflow")
+    with lines.indented():
+        _print_streams(lines, kernel, typedefs)
+        _print_blocks(lines, kernel.blocks, block_types)
+        for task in kernel.tasks:
+            lines.call(task.name, task.arguments, ";")
+    lines.add("}")
+
+
+def port_parameter(port: PortDesign, typedefs: Typedefs) -> str:
+    """A port as a parameter of the top function."""
+    kind = port.value.type
+    assert isinstance(kind, MemRefType)
+    return f"{'' if port.is_written else 'const '}{typedefs.value_type(kind.element_type)} *{port.name}"
+
+
+def _print_streams(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs) -> None:
+    for stream in kernel.streams:
+        kind, depth = stream.type.element_type, stream.type.depth
+        lines.add(f'hls::stream<{typedefs.value_type(kind)}, {depth}> {stream.name}("{stream.name}");')
+        if depth > SRL_MAX_DEPTH:
+            lines.pragma(f"bind_storage variable={stream.name} type=fifo impl={fifo_storage(token_bits(kind), depth)}")
+
+
+def _print_blocks(lines: SourceLines, blocks: tuple[BlockDesign, ...], block_types: dict[SSAValue, str]) -> None:
+    for block in blocks:
+        lines.add(f'hls::stream_of_blocks<{block_types[block.value]}, {block.type.count}> {block.name}("{block.name}");')
+
+
+# Header -----------------------------------------------------------------------------------------------------------------
+
+
+def _header(design: Design, typedefs: Typedefs, source: str) -> str:
+    lines = SourceLines()
+    lines.comment("Types and top functions of kernel.cpp. Plain Vitis HLS C++.")
+    lines.add("#ifndef STC_KERNEL_H")
+    lines.add("#define STC_KERNEL_H")
+    lines.add("")
+    lines.add("#include <cstdint>")
+    lines.add("#include <limits>")
+    lines.add("")
+    for include in ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_streamofblocks.h", "hls_vector.h"):
+        lines.add(f"#include <{include}>")
+    lines.add("")
+    # Blocks may be of vectors: vectors first.
+    for typedef in sorted(typedefs.lines.values(), key=lambda line: "[" in line):
+        lines.add(typedef)
+    for definition in helper_definitions(source):
+        lines.add("")
+        for line in definition.splitlines():
+            lines.add(line)
+    for kernel in design.kernels:
+        lines.add("")
+        lines.call(f'extern "C" void {kernel.name}', [port_parameter(port, typedefs) for port in kernel.ports], ";")
+    lines.add("")
+    lines.add("#endif")
+    return lines.text()

@@ -1,0 +1,260 @@
+"""What the host does, read off `@main`: pack tensors into buffers, launch kernels, unpack results.
+
+Reshapes of inputs and results are free (row-major data stays where it is). Whatever depends on parameters and constants
+alone is evaluated when parameters are packed. Any other host work is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xdsl.dialects import func, tensor
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, VectorType
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
+from stc.dialects.itensor import ItensorType
+
+RESHAPES = (tensor.CollapseShapeOp, tensor.ExpandShapeOp, tensor.CastOp)
+NAME, PARAMETER = "stc.name", "stc.parameter"
+
+TensorRole = Literal["input", "output", "intermediate"]
+
+
+@dataclass(frozen=True, eq=False)
+class HostValue:
+    """A tensor the host holds in row-major form. `value`: where it comes from in `@main`."""
+
+    name: str
+    role: TensorRole
+    type: TensorType
+    value: SSAValue
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """External memory: packed words. `layout` and `shape` (of the tensor it packs) are None where no host step touches it.
+
+    `kind` is that of the ports bound to it. `tensor`: the host tensor packed into or unpacked from it. `source`: of a
+    parameter, the value to evaluate and pack.
+    """
+
+    name: str
+    kind: Literal["input", "parameter", "output", "intermediate"]
+    packed: TensorType
+    layout: ItensorType | None
+    tensor: HostValue | None
+    source: SSAValue | None = None
+
+    @property
+    def word(self) -> VectorType:
+        assert isinstance(self.packed.element_type, VectorType)
+        return self.packed.element_type
+
+
+@dataclass(frozen=True)
+class HostStep:
+    """One action, in order."""
+
+    action: Literal["pack", "launch", "unpack"]
+    kernel: KernelOp
+    buffer: Buffer | None = None
+
+
+@dataclass(frozen=True)
+class HostPlan:
+    """`operands[kernel]` and `results[kernel]` are the buffers of a kernel's operands and results, in order."""
+
+    function: func.FuncOp
+    tensors: tuple[HostValue, ...]
+    buffers: tuple[Buffer, ...]
+    operands: dict[KernelOp, tuple[Buffer, ...]]
+    results: dict[KernelOp, tuple[Buffer, ...]]
+    steps: tuple[HostStep, ...]
+
+    @property
+    def kernels(self) -> tuple[KernelOp, ...]:
+        return tuple(self.operands)
+
+
+def main_function(module: ModuleOp) -> func.FuncOp:
+    """The host function; CompileError where there is none."""
+    for operation in module.ops:
+        if isinstance(operation, func.FuncOp) and operation.sym_name.data == "main":
+            return operation
+    raise CompileError("module has no function @main", accepted="one func.func @main, the host")
+
+
+def host_plan(module: ModuleOp) -> HostPlan:
+    """Read the plan of `@main`; CompileError names an operation the host cannot do."""
+    return _Planner(main_function(module)).plan()
+
+
+def argument_name(function: func.FuncOp, index: int) -> str:
+    """`stc.name` of an argument, or its position."""
+    attribute = _dictionary(function.arg_attrs, index).get(NAME)
+    return attribute.data if isinstance(attribute, StringAttr) else f"arg{index}"
+
+
+def is_parameter(function: func.FuncOp, index: int) -> bool:
+    return PARAMETER in _dictionary(function.arg_attrs, index)
+
+
+def _result_name(function: func.FuncOp, index: int) -> str:
+    attribute = _dictionary(function.res_attrs, index).get(NAME)
+    return attribute.data if isinstance(attribute, StringAttr) else f"result{index}"
+
+
+def _dictionary(attributes: object, index: int) -> dict:
+    return dict(attributes.data[index].data) if attributes is not None else {}  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def through_reshapes(value: SSAValue) -> SSAValue:
+    """The value whose row-major data `value` is."""
+    while isinstance(value.owner, RESHAPES):
+        value = value.owner.operands[0]
+    return value
+
+
+class _Planner:
+    def __init__(self, function: func.FuncOp):
+        self._function = function
+        self._block: Block = function.body.block
+        self._tensors: dict[SSAValue, HostValue] = {}
+        self._buffers: dict[SSAValue, Buffer] = {}
+        self._outputs: dict[SSAValue, str] = self._output_names()
+        self._from_parameters = self._parameter_values()
+        self._operands: dict[KernelOp, tuple[Buffer, ...]] = {}
+        self._results: dict[KernelOp, tuple[Buffer, ...]] = {}
+        self._steps: list[HostStep] = []
+
+    def plan(self) -> HostPlan:
+        for operation in self._block.ops:
+            if isinstance(operation, KernelOp):
+                self._kernel(operation)
+            elif not self._is_host_work(operation):
+                raise CompileError(f"operation {operation.name} would run on the host at every launch", where="@main",
+                                   accepted="pack, unpack, reshapes, and anything on parameters alone")
+        if not self._operands:
+            raise CompileError("@main launches no kernel", where="@main", accepted="at least one dataflow.kernel")
+        buffers = dict.fromkeys(buffer for kernel in self._operands for buffer in
+                                (*self._operands[kernel], *self._results[kernel]))
+        self._check_outputs()
+        return HostPlan(self._function, tuple(self._tensors.values()), tuple(buffers), self._operands, self._results,
+                        tuple(self._steps))
+
+    # Facts about values ---------------------------------------------------------------------------------------------
+
+    def _output_names(self) -> dict[SSAValue, str]:
+        """What `@main` returns, behind reshapes, with its name."""
+        terminator = self._block.last_op
+        assert terminator is not None
+        names: dict[SSAValue, str] = {}
+        for index, value in enumerate(terminator.operands):
+            names.setdefault(through_reshapes(value), _result_name(self._function, index))
+        return names
+
+    def _check_outputs(self) -> None:
+        for value, name in self._outputs.items():
+            if value not in self._tensors or self._tensors[value].role != "output":
+                raise CompileError(f"result '{name}' comes from no kernel", where="@main", accepted="results of kernels")
+
+    def _parameter_values(self) -> set[SSAValue]:
+        """Values that depend on parameters and constants alone."""
+        values: set[SSAValue] = {
+            argument for argument in self._block.args if is_parameter(self._function, argument.index)
+        }
+        for operation in self._block.ops:
+            is_launch = isinstance(operation, (KernelOp, UnpackOp))
+            if not is_launch and all(operand in values for operand in operation.operands):
+                values.update(operation.results)
+        return values
+
+    def _is_host_work(self, operation: Operation) -> bool:
+        if isinstance(operation, (PackOp, UnpackOp, func.ReturnOp, *RESHAPES)):
+            return True
+        return all(result in self._from_parameters for result in operation.results)
+
+    # Kernels --------------------------------------------------------------------------------------------------------
+
+    def _kernel(self, kernel: KernelOp) -> None:
+        if kernel.in_place is not None:
+            raise CompileError("results that update operands in place are not emitted", where=f"@{kernel.sym_name.data}",
+                               accepted="results of their own")
+        operands: list[Buffer] = []
+        for value in kernel.inputs:
+            if value not in self._buffers:
+                self._buffers[value] = self._operand_buffer(kernel, value)
+            buffer = self._buffers[value]
+            if buffer.kind in ("input", "intermediate") and isinstance(value.owner, PackOp):
+                self._steps.append(HostStep("pack", kernel, buffer))
+            operands.append(buffer)
+        self._operands[kernel] = tuple(operands)
+        self._steps.append(HostStep("launch", kernel))
+        self._results[kernel] = tuple(self._result_buffer(kernel, index) for index in range(len(kernel.outputs)))
+
+    def _operand_buffer(self, kernel: KernelOp, value: SSAValue) -> Buffer:
+        pack = value.owner
+        if not isinstance(pack, PackOp):
+            raise CompileError(f"operand of type {value.type} is neither packed nor a kernel's result",
+                               where=f"@{kernel.sym_name.data}", accepted="results of dataflow.pack or dataflow.kernel")
+        packed = _packed_type(value, kernel)
+        if pack.source in self._from_parameters:
+            return Buffer(self._parameter_name(pack.source), "parameter", packed, pack.layout, None, pack.source)
+        held = self._host_tensor(pack.source)
+        kind = "input" if held.role == "input" else "intermediate"
+        return Buffer(held.name, kind, packed, pack.layout, held)
+
+    def _host_tensor(self, value: SSAValue) -> HostValue:
+        """The input (or tensor unpacked before) whose data `value` is."""
+        origin = through_reshapes(value)
+        if origin in self._tensors:
+            return self._tensors[origin]
+        if not isinstance(origin, BlockArgument):
+            raise CompileError("a kernel operand is computed on the host", where="@main",
+                               accepted="inputs, parameters and results of kernels, reshaped")
+        assert isinstance(origin.type, TensorType)
+        name = argument_name(self._function, origin.index)
+        self._tensors[origin] = HostValue(name, "input", origin.type, origin)
+        return self._tensors[origin]
+
+    def _parameter_name(self, value: SSAValue) -> str:
+        """The name of the first parameter a value depends on, or the value's own."""
+        pending = [value]
+        while pending:
+            current = pending.pop()
+            if isinstance(current, BlockArgument):
+                return argument_name(self._function, current.index)
+            assert isinstance(current.owner, Operation)
+            pending.extend(reversed(current.owner.operands))
+        return value.name_hint or "constant"
+
+    def _result_buffer(self, kernel: KernelOp, index: int) -> Buffer:
+        result = kernel.outputs[index]
+        packed = _packed_type(result, kernel)
+        unpacks = [use.operation for use in result.uses if isinstance(use.operation, UnpackOp)]
+        name = f"{kernel.sym_name.data}_{index}"
+        if not unpacks:
+            self._buffers[result] = Buffer(name, "intermediate", packed, None, None)
+            return self._buffers[result]
+        unpack = unpacks[0]
+        role: TensorRole = "output" if unpack.result in self._outputs else "intermediate"
+        name = self._outputs.get(unpack.result, name)
+        assert isinstance(unpack.result.type, TensorType)
+        held = HostValue(name, role, unpack.result.type, unpack.result)
+        buffer = Buffer(name, role, packed, unpack.layout, held)
+        for other in unpacks:
+            self._tensors[other.result] = held
+        self._buffers[result] = buffer
+        self._steps.append(HostStep("unpack", kernel, buffer))
+        return buffer
+
+
+def _packed_type(value: SSAValue, kernel: KernelOp) -> TensorType:
+    kind = value.type
+    if isinstance(kind, TensorType) and isinstance(kind.element_type, VectorType) and len(kind.get_shape()) == 1:
+        return kind
+    raise CompileError(f"operand or result of type {kind} is not packed", where=f"@{kernel.sym_name.data}",
+                       accepted="tensor<Nxvector<LxT>>")

@@ -1,0 +1,83 @@
+"""layout.h: how the host lays tensors out in the buffers of memory ports, as plain loops from the stream orders."""
+
+from __future__ import annotations
+
+from stc.codegen.design import Design, PortDesign
+from stc.codegen.packing import is_padded
+from stc.codegen.source_lines import SourceLines
+from stc.iteration.order import StreamOrder
+from stc.iteration.size import static
+
+
+def print_layout(design: Design) -> str:
+    """`pack_NAME` for every port read by the kernel, `unpack_NAME` for every port it writes, where the host has a tensor."""
+    lines = SourceLines()
+    lines.comment("Layout of tensors in the buffers of the memory ports, used by host.cpp and testbench.cpp.")
+    lines.comment("`tensor` is row-major; `words` are a port's words, lane after lane.")
+    lines.add("#ifndef STC_LAYOUT_H")
+    lines.add("#define STC_LAYOUT_H")
+    lines.add("")
+    lines.add("#include <cstdint>")
+    for port in (port for kernel in design.kernels for port in kernel.ports):
+        if port.buffer.layout is not None:
+            lines.add("")
+            _print_port(lines, port, port.buffer.layout.order.without_revisits())
+    lines.add("")
+    lines.add("#endif")
+    return lines.text()
+
+
+def _print_port(lines: SourceLines, port: PortDesign, order: StreamOrder) -> None:
+    """One function. `word` runs over the lanes of the buffer in order."""
+    host_type = port.element.host_type
+    shape = "x".join(str(extent) for extent in order.static_shape) or "scalar"
+    lines.comment(f"{port.name}: tensor {shape} of {port.element.name}, tokens <{order}>, {port.words} words of {port.lanes}.")
+    if port.is_written:
+        head = f"inline void unpack_{port.name}(const {host_type} *words, {host_type} *tensor)"
+    else:
+        head = f"inline void pack_{port.name}(const {host_type} *tensor, {host_type} *words)"
+    with lines.block(head):
+        lines.add(f"{'const ' if port.is_written else ''}{host_type} *word = words;")
+        _print_loops(lines, port, order, 0)
+        unused = port.words * port.lanes - _filled_lanes(order, port.lanes)
+        if unused and not port.is_written:
+            lines.add(f"for (int pad = 0; pad < {unused}; pad += 1) *word++ = 0;")
+
+
+def _filled_lanes(order: StreamOrder, lanes: int) -> int:
+    per_token = lanes if is_padded(order, lanes) else order.element_count
+    return order.token_count * per_token
+
+
+def _print_loops(lines: SourceLines, port: PortDesign, order: StreamOrder, depth: int) -> None:
+    """The loops of the order, then those of the element, then one entry."""
+    if depth < len(order.loops):
+        loop = order.loops[depth]
+        extent = static(loop.trip) * loop.step
+        with lines.block(f"for (long d{depth} = 0; d{depth} < {extent}; d{depth} += {loop.step})"):
+            _print_loops(lines, port, order, depth + 1)
+        return
+    entry = _entry(order)
+    statement = f"tensor[{entry}] = *word++;" if port.is_written else f"*word++ = tensor[{entry}];"
+    heads = [f"for (long e{dim} = 0; e{dim} < {extent}; e{dim} += 1)" for dim, extent in enumerate(order.element) if extent > 1]
+    lines.add(" ".join([*heads, statement]))
+    gap = port.lanes - order.element_count
+    if is_padded(order, port.lanes):
+        lines.add(f"word += {gap};" if port.is_written else f"for (int pad = 0; pad < {gap}; pad += 1) *word++ = 0;")
+
+
+def _entry(order: StreamOrder) -> str:
+    """Row-major position of an entry in the tensor."""
+    position = ""
+    shape = order.static_shape
+    for dimension, coordinate in enumerate(order.coordinates):
+        terms = [f"d{loop}" for loop in coordinate.loops]
+        if order.element[dimension] > 1:
+            terms.append(f"e{dimension}")
+        term = " + ".join(terms)
+        if not position:
+            position = term
+            continue
+        product = f"{position} * {shape[dimension]}" if "+" not in position else f"({position}) * {shape[dimension]}"
+        position = f"{product} + {term}" if term else product
+    return position or "0"

@@ -1,0 +1,44 @@
+"""C++ identifiers: legal, and unique within the scopes that see them."""
+
+from __future__ import annotations
+
+import re
+
+# Keywords of C++ and names the emitted files or their headers already use.
+_RESERVED = frozenset(
+    """alignas alignof and asm auto bool break case catch char class const constexpr continue default delete do double else enum
+    explicit export extern false float for friend goto if inline int long mutable namespace new not nullptr operator or private
+    protected public register return short signed sizeof static struct switch template this throw true try typedef typename
+    union unsigned using virtual void volatile while xor half hls std exp log sqrt sin cos tan pow floor ceil abs fabs main read
+    write ap_int ap_uint maximum minimum y0 y1 yn j0 j1 jn gamma index stdin stdout stderr signal time""".split()
+)
+
+
+def identifier(text: str) -> str:
+    """`text` as a C++ identifier: other characters become `_`; a keyword or a leading digit gets a suffix or prefix."""
+    name = re.sub(r"[^A-Za-z0-9_]", "_", text)
+    name = re.sub(r"__+", "_", name).strip("_") or "value"
+    if name[0].isdigit():
+        name = f"v{name}"
+    return f"{name}_" if name in _RESERVED else name
+
+
+class Scope:
+    """Names visible at one place: those of the enclosing scopes and its own."""
+
+    def __init__(self, parent: Scope | None = None):
+        self._parent = parent
+        self._names: set[str] = set()
+
+    def is_taken(self, name: str) -> bool:
+        return name in self._names or (self._parent is not None and self._parent.is_taken(name))
+
+    def declare(self, wish: str) -> str:
+        """`wish` as an identifier, numbered where the name is taken; taken from now on."""
+        base = identifier(wish)
+        name, number = base, 1
+        while self.is_taken(name):
+            number += 1
+            name = f"{base}{number}" if not base[-1].isdigit() else f"{base}_{number}"
+        self._names.add(name)
+        return name

@@ -1,0 +1,105 @@
+"""Parameters evaluated, packed and checksummed; golden arrays as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+
+from stc.codegen.design import PortDesign
+from stc.codegen.host_plan import HostPlan, argument_name
+from stc.codegen.packing import pack
+from stc.diagnostics import CompileError
+from stc.execution.linalg import execute
+from stc.manifest.element_types import numpy_type
+from stc.manifest.files import digest
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of the project: raw little-endian bytes and their checksum."""
+
+    path: str
+    data: bytes
+
+    @property
+    def sha256(self) -> str:
+        return digest(self.data)
+
+
+def parameter_file(port: PortDesign, plan: HostPlan, parameters: Mapping[str, np.ndarray]) -> DataFile:
+    """The packed words of a parameter port, padded with zeros to the buffer's size."""
+    source, layout = port.buffer.source, port.buffer.layout
+    assert source is not None and layout is not None
+    tensor = evaluate(source, plan.function, parameters)
+    words = pack(tensor.astype(numpy_type(port.element.name), copy=False), layout.order, port.lanes)
+    return DataFile(f"parameters/{port.name}.bin", _padded(words, port.bytes))
+
+
+def _padded(words: np.ndarray, size: int) -> bytes:
+    data = words.tobytes()
+    return data + bytes(size - len(data))
+
+
+def golden_file(name: str, element_type: str, shape: tuple[int, ...], array: np.ndarray) -> DataFile:
+    """An input or reference output as the host has it, row-major; CompileError where it does not fit its type."""
+    if tuple(array.shape) != shape:
+        raise CompileError(f"array has shape {list(array.shape)}", where=name, accepted=f"{list(shape)}")
+    kind = numpy_type(element_type)
+    if array.dtype != kind:
+        raise CompileError(f"array has type {array.dtype}", where=name, accepted=str(kind))
+    return DataFile(f"golden/{name}.bin", np.ascontiguousarray(array).tobytes())
+
+
+def evaluate(value: SSAValue, function: func.FuncOp, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
+    """A tensor that depends on parameters and constants alone, by the reference semantics of linalg."""
+    needed = _slice_of(value)
+    arguments = [argument for argument in function.body.block.args if argument in needed]
+    arrays = [_parameter(argument_name(function, argument.index), parameters) for argument in arguments]
+    if isinstance(value, BlockArgument):
+        return arrays[0]
+    body = Block(arg_types=[argument.type for argument in arguments])
+    mapping: dict[SSAValue, SSAValue] = dict(zip(arguments, body.args, strict=True))
+    for operation in function.body.block.ops:
+        if any(result in needed for result in operation.results):
+            body.add_op(operation.clone(mapping))
+    body.add_op(func.ReturnOp(mapping[value]))
+    types = ([argument.type for argument in arguments], [value.type])
+    return execute(func.FuncOp("parameter", types, Region(body)), arrays)[0]
+
+
+def _parameter(name: str, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
+    if name not in parameters:
+        raise CompileError("the model gives no value for this parameter", where=name, accepted=", ".join(parameters))
+    return parameters[name]
+
+
+def _slice_of(value: SSAValue) -> set[SSAValue]:
+    """All values `value` depends on, itself included."""
+    needed: set[SSAValue] = set()
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        if current in needed:
+            continue
+        needed.add(current)
+        if isinstance(current.owner, Operation):
+            needed.update(current.owner.results)
+            pending.extend(current.owner.operands)
+            pending.extend(_captured(current.owner))
+    return needed
+
+
+def _captured(operation: Operation) -> list[SSAValue]:
+    """Values from outside that the operation's regions use."""
+    inside = {inner for inner in operation.walk()}
+    blocks = {block for inner in inside for region in inner.regions for block in region.blocks}
+    return [
+        operand
+        for inner in inside
+        for operand in inner.operands
+        if inner is not operation and operand.owner not in inside and operand.owner not in blocks
+    ]

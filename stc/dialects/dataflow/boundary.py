@@ -1,0 +1,129 @@
+"""What may meet at the boundary of a kernel: a tensor outside, and inside its itensor, its memref, or the same scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType, TensorType, VectorType
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from stc.dialects.itensor.type import ItensorType
+from stc.iteration.order import StreamOrder
+from stc.iteration.size import Size, maximum
+
+
+def is_scalar(type: Attribute) -> bool:
+    return isa(type, AnyFloat | IntegerType | IndexType)
+
+
+def verify_boundary(what: str, outside: Attribute, inside: Attribute) -> None:
+    """Check that `inside` is a view of all of `outside`; VerifyException naming `what` ("operand 0") otherwise.
+
+    A plain tensor meets an exact itensor over the same shape and scalars; a packed tensor (`tensor<Nxvector<LxT>>`) an exact
+    itensor with as many entries in words of L lanes; any tensor a memref of its shape; a scalar itself.
+    """
+    if is_scalar(outside) and inside == outside:
+        return
+    if not isinstance(outside, TensorType):
+        raise VerifyException(f"{what} is a {outside} outside, expected a tensor, or a scalar of the same type inside")
+    match inside:
+        case ItensorType():
+            verify_covers(what, outside, inside)
+        case MemRefType():
+            if inside.get_shape() != outside.get_shape() or inside.element_type != outside.element_type:
+                raise VerifyException(
+                    f"{what} is a {outside} outside but a {inside} inside, expected the same shape and elements"
+                )
+        case _:
+            raise VerifyException(f"{what} is a {inside} inside, expected an itensor or a memref of {outside}")
+
+
+def verify_covers(what: str, tensor: TensorType[Attribute], itensor: ItensorType) -> None:
+    """Check that `itensor` is exact and enumerates all of `tensor`, plain or packed."""
+    if not itensor.order.is_exact:
+        raise VerifyException(
+            f"{what} has the inexact type {itensor}, expected one that visits every coordinate once up to revisits"
+        )
+    if isinstance(tensor.element_type, VectorType):
+        verify_packed(what, tensor, itensor)
+        return
+    if itensor.element_type != tensor.element_type:
+        raise VerifyException(
+            f"{what} has entries of type {itensor.element_type}, expected {tensor.element_type} of the tensor"
+        )
+    try:
+        shape = itensor.order.shape
+    except ValueError as error:
+        raise VerifyException(f"{what}: {error}") from error
+    if tuple(maximum(extent) for extent in shape) != tensor.get_shape():
+        raise VerifyException(
+            f"{what} enumerates {_spelled(shape)}, expected {_spelled(tensor.get_shape())} of the tensor"
+        )
+
+
+def _spelled(shape: Sequence[Size]) -> str:
+    return f"[{', '.join(str(extent) for extent in shape)}]"
+
+
+def packed_words(order: StreamOrder, lanes: int) -> int | None:
+    """Words of `lanes` scalars that hold the distinct tokens of `order`, None where tokens and words do not fit together.
+
+    Either a token is several whole words, or a word is several whole tokens, or a token is padded to a word of the next power
+    of two (7 lanes are stored as 8).
+    """
+    entries = order.element_count
+    if entries % lanes == 0:
+        return order.tokens_before_revisits * (entries // lanes)
+    if lanes % entries == 0:
+        return -(-order.tokens_before_revisits // (lanes // entries))
+    if lanes == 1 << (entries - 1).bit_length():
+        return order.tokens_before_revisits
+    return None
+
+
+def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType) -> None:
+    """Check that `tensor<Nxvector<LxT>>` holds the tokens of `itensor`, each once, in N words of L lanes."""
+    vector = tensor.element_type
+    if not isinstance(vector, VectorType) or len(tensor.get_shape()) != 1 or len(vector.get_shape()) != 1:
+        raise VerifyException(f"{what} is packed as {tensor}, expected a tensor of one dimension of one-dimensional vectors")
+    if vector.element_type != itensor.element_type:
+        raise VerifyException(
+            f"{what} is packed in words of {vector.element_type}, expected {itensor.element_type} of the itensor"
+        )
+    lanes = vector.get_shape()[0]
+    words = packed_words(itensor.order, lanes)
+    if words is None:
+        raise VerifyException(
+            f"{what} is packed in words of {lanes} lanes, which neither divide nor hold tokens of "
+            f"{itensor.order.element_count} entries, expected a divisor, a multiple or the next power of two"
+        )
+    if tensor.get_shape()[0] != words:
+        raise VerifyException(f"{what} is packed in {tensor.get_shape()[0]} words, expected {words} words of {lanes} lanes")
+
+
+def verify_slice_of(
+    what: str, tensor: TensorType[Attribute], inside: Attribute, offsets: Sequence[int | None]
+) -> None:
+    """Check that `inside` enumerates a slice of `tensor` at `offsets` (None: known at run time)."""
+    if isinstance(inside, MemRefType):
+        verify_boundary(what, tensor, inside)
+        return
+    if not isinstance(inside, ItensorType) or not inside.order.is_static:
+        raise VerifyException(f"{what} is a {inside} inside, expected an itensor with integer sizes or a memref")
+    if not inside.order.is_exact or inside.element_type != tensor.element_type:
+        raise VerifyException(
+            f"{what} has type {inside}, expected an exact itensor with entries of type {tensor.element_type}"
+        )
+    shape, extents = inside.tensor_shape, tensor.get_shape()
+    if not len(shape) == len(extents) == len(offsets):
+        raise VerifyException(
+            f"{what} places {len(shape)} dimensions at {len(offsets)} offsets, expected {len(extents)} of each"
+        )
+    for dimension, (extent, total, offset) in enumerate(zip(shape, extents, offsets, strict=True)):
+        if (offset or 0) + extent > total:
+            raise VerifyException(
+                f"{what} covers {offset or 0} to {(offset or 0) + extent} of dimension {dimension}, "
+                f"expected a slice of its {total} entries"
+            )

@@ -1,0 +1,56 @@
+"""The attribute that says which operand of a kernel a result updates, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Data
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+
+@dataclass(frozen=True)
+class Place:
+    """A slice of a kernel operand: `operand` is its index; an offset is an integer or the index of a scalar operand.
+
+    `scalars` has one entry per offset: True where the offset is the index of a scalar operand.
+    """
+
+    operand: int
+    offsets: tuple[int, ...]
+    scalars: tuple[bool, ...]
+
+
+@irdl_attr_definition
+class InPlaceAttr(Data[Place]):
+    """A kernel result that updates a slice of an operand, given by position in the operand list.
+
+    Example: `#dataflow.in_place<operand 1 at [0, operand 2, 0]>`; the kernel prints it with the names of its arguments, as
+    `into %cache at [0, %pos, 0]`.
+    """
+
+    name = "dataflow.in_place"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Place:
+        with parser.in_angle_brackets():
+            parser.parse_keyword("operand")
+            operand = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            parser.parse_keyword("at")
+            entries = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_offset(parser))
+        return Place(operand, tuple(offset for offset, _ in entries), tuple(scalar for _, scalar in entries))
+
+    def print_parameter(self, printer: Printer) -> None:
+        place = self.data
+        offsets = ", ".join(
+            f"operand {offset}" if scalar else str(offset)
+            for offset, scalar in zip(place.offsets, place.scalars, strict=True)
+        )
+        with printer.in_angle_brackets():
+            printer.print_string(f"operand {place.operand} at [{offsets}]")
+
+
+def _parse_offset(parser: AttrParser) -> tuple[int, bool]:
+    scalar = parser.parse_optional_keyword("operand") is not None
+    return parser.parse_integer(allow_boolean=False, allow_negative=False), scalar

@@ -1,0 +1,236 @@
+"""`dataflow.kernel`: the device side, isolated; tensors outside, itensors (later memrefs) inside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IndexType, NoneAttr, StringAttr, SymbolNameConstraint, TensorType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, SymbolOpInterface, SymbolTable
+from xdsl.utils.exceptions import VerifyException
+
+from stc.dialects.dataflow.boundary import verify_boundary, verify_slice_of
+from stc.dialects.dataflow.in_place import InPlaceAttr, Place
+from stc.dialects.dataflow.syntax import Binding, parse_bindings, parse_body, print_bindings, print_body, print_view
+from stc.dialects.dataflow.task import YieldOp, body_of, yield_of
+
+
+@irdl_op_definition
+class KernelOp(IRDLOperation):
+    """An isolated region that runs on the device; what crosses its boundary goes through external memory.
+
+    Operands are tensors (`as` the itensor or memref they are seen as inside) and scalars, visible to the tasks that take them
+    as `ins`. The body yields the inside views of the results. A result may update a slice of an operand in place; an operand
+    not named so is read-only. Conversions at the boundary are the DMAs: the types inside are exact and cover their tensor.
+
+    Example:
+
+        %y = dataflow.kernel @fc(%a = %x : tensor<8x12xf32> as !X, %pos = %p : index, %cache = %c : tensor<1x64x16xf32> as !C)
+            -> (tensor<8x16xf32> as !H, tensor<1x64x16xf32> as !S into %cache at [0, %pos, 0]) {
+          ...
+          dataflow.yield %r, %s : !H, !S
+        }
+
+    Python: `KernelOp("fc", [x], [x_type], [result_type])` has a block with one argument per operand (`kernel.body.block`);
+    the caller appends operations and a `YieldOp` of the inside views of the results.
+    """
+
+    name = "dataflow.kernel"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    inputs = var_operand_def()
+    in_place = opt_prop_def(ArrayAttr)
+    outputs = var_result_def()
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), SymbolOpInterface(), SymbolTable())
+
+    def __init__(
+        self,
+        name: str | StringAttr,
+        inputs: Sequence[SSAValue | Operation],
+        argument_types: Sequence[Attribute],
+        result_types: Sequence[Attribute],
+        body: Region | Block | None = None,
+        in_place: Sequence[InPlaceAttr | None] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+    ):
+        values = [SSAValue.get(value) for value in inputs]
+        places = [NoneAttr() if place is None else place for place in in_place]
+        super().__init__(
+            operands=[inputs],
+            result_types=[result_types],
+            regions=[body_of(body, argument_types, values)],
+            properties={
+                "sym_name": StringAttr(name) if isinstance(name, str) else name,
+                "in_place": ArrayAttr(places) if any(place is not None for place in in_place) else None,
+            },
+            attributes=dict(attributes or {}),
+        )
+
+    @property
+    def arguments(self) -> tuple[BlockArgument, ...]:
+        """The inside views of the operands."""
+        return tuple(self.body.block.args)
+
+    @property
+    def terminator(self) -> YieldOp:
+        """The yield of a verified kernel."""
+        last = self.body.block.last_op
+        assert isinstance(last, YieldOp)
+        return last
+
+    @property
+    def places(self) -> tuple[Place | None, ...]:
+        """For each result the slice of an operand that it updates, None for a result of its own."""
+        if self.in_place is None:
+            return (None,) * len(self.outputs)
+        return tuple(place.data if isinstance(place, InPlaceAttr) else None for place in self.in_place)
+
+    def verify_(self) -> None:
+        arguments = self.body.block.args
+        if len(arguments) != len(self.inputs):
+            raise VerifyException(
+                f"has {len(arguments)} block arguments, expected {len(self.inputs)}: one per operand"
+            )
+        for index, (value, argument) in enumerate(zip(self.inputs, arguments, strict=True)):
+            verify_boundary(f"operand {index}", value.type, argument.type)
+        last = yield_of(self.body.block)
+        if len(last.arguments) != len(self.outputs):
+            raise VerifyException(
+                f"yields {len(last.arguments)} values, expected {len(self.outputs)}: one per result"
+            )
+        if len(self.places) != len(self.outputs):
+            raise VerifyException(
+                f"says for {len(self.places)} results what they update in place, expected {len(self.outputs)}"
+            )
+        for index, (result, value, place) in enumerate(zip(self.outputs, last.arguments, self.places, strict=True)):
+            if place is None:
+                verify_boundary(f"result {index}", result.type, value.type)
+            else:
+                self._verify_in_place(index, result.type, value.type, place)
+        self._verify_updated_once()
+
+    def _verify_in_place(self, index: int, outside: Attribute, inside: Attribute, place: Place) -> None:
+        if place.operand >= len(self.inputs):
+            raise VerifyException(
+                f"result {index} updates operand {place.operand} in place, expected one of {len(self.inputs)} operands"
+            )
+        operand_type = self.inputs[place.operand].type
+        if outside != operand_type or not isinstance(operand_type, TensorType):
+            raise VerifyException(
+                f"result {index} is a {outside} but updates operand {place.operand} of type {operand_type}, "
+                "expected the same tensor type"
+            )
+        for offset, is_operand in zip(place.offsets, place.scalars, strict=True):
+            if is_operand and (offset >= len(self.inputs) or not isinstance(self.inputs[offset].type, IndexType)):
+                raise VerifyException(f"result {index} is placed at operand {offset}, expected an operand of type index")
+        fixed = [None if is_operand else offset for offset, is_operand in zip(place.offsets, place.scalars, strict=True)]
+        verify_slice_of(f"result {index}", operand_type, inside, fixed)
+
+    def _verify_updated_once(self) -> None:
+        updated = [place.operand for place in self.places if place is not None]
+        for operand in updated:
+            if updated.count(operand) > 1:
+                raise VerifyException(f"operand {operand} is updated by {updated.count(operand)} results, expected one")
+
+    # Syntax -----------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def parse(cls, parser: Parser) -> KernelOp:
+        name = parser.parse_symbol_name()
+        bindings = parse_bindings(parser)
+        position = parser.pos
+        results: list[tuple[Attribute, Attribute, InPlaceAttr | None]] = []
+        if parser.parse_optional_punctuation("->") is not None:
+            results = parser.parse_comma_separated_list(
+                parser.Delimiter.PAREN, lambda: _parse_result(parser, bindings)
+            )
+        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "in_place"))
+        body = parse_body(parser, bindings, YieldOp)
+        last = body.block.last_op
+        yielded = [value.type for value in last.operands] if last is not None else []
+        if yielded != [inside for _, inside, _ in results]:
+            found = ", ".join(str(type) for type in yielded)
+            expected = ", ".join(str(inside) for _, inside, _ in results)
+            parser.raise_error(f"kernel yields values of types ({found}), expected ({expected})", position)
+        return cls(
+            name,
+            [binding.value for binding in bindings],
+            [],
+            [outside for outside, _, _ in results],
+            body,
+            [place for _, _, place in results],
+            attributes.data if attributes is not None else None,
+        )
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        print_bindings(printer, self.arguments, self.inputs)
+        if self.outputs:
+            printer.print_string(" -> ")
+            with printer.in_parens():
+                printer.print_list(range(len(self.outputs)), lambda index: self._print_result(printer, index))
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        print_body(printer, self.body)
+
+    def _print_result(self, printer: Printer, index: int) -> None:
+        print_view(printer, self.outputs[index].type, self.terminator.arguments[index].type)
+        place = self.places[index]
+        if place is None:
+            return
+        printer.print_string(" into ")
+        printer.print_ssa_value(self.arguments[place.operand])
+        printer.print_string(" at ")
+        with printer.in_square_brackets():
+            printer.print_list(
+                list(zip(place.offsets, place.scalars, strict=True)),
+                lambda offset: self._print_offset(printer, *offset),
+            )
+
+    def _print_offset(self, printer: Printer, offset: int, is_operand: bool) -> None:
+        if is_operand:
+            printer.print_ssa_value(self.arguments[offset])
+        else:
+            printer.print_string(str(offset))
+
+
+def _parse_result(parser: Parser, bindings: list[Binding]) -> tuple[Attribute, Attribute, InPlaceAttr | None]:
+    outside = parser.parse_type()
+    inside = parser.parse_type() if parser.parse_optional_keyword("as") is not None else outside
+    if parser.parse_optional_keyword("into") is None:
+        return outside, inside, None
+    operand = _parse_argument_name(parser, bindings)
+    parser.parse_keyword("at")
+    offsets = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_offset(parser, bindings))
+    place = Place(operand, tuple(offset for offset, _ in offsets), tuple(scalar for _, scalar in offsets))
+    return outside, inside, InPlaceAttr(place)
+
+
+def _parse_offset(parser: Parser, bindings: list[Binding]) -> tuple[int, bool]:
+    value = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+    return (value, False) if value is not None else (_parse_argument_name(parser, bindings), True)
+
+
+def _parse_argument_name(parser: Parser, bindings: list[Binding]) -> int:
+    operand = parser.parse_unresolved_operand("expected an argument of the kernel")
+    names = [binding.name for binding in bindings]
+    if operand.operand_name not in names:
+        accepted = ", ".join(f"%{name}" for name in names)
+        parser.raise_error(
+            f"'%{operand.operand_name}' is not an argument of the kernel, expected one of {accepted}", operand.span
+        )
+    return names.index(operand.operand_name)

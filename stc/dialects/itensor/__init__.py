@@ -1,0 +1,43 @@
+"""The `itensor` dialect: tensors as sequences of tokens whose order is part of the type (method.md section 2)."""
+
+from xdsl.ir import Dialect
+
+from stc.dialects.itensor.access_ops import EmptyOp, InstanceOp, ReadOp, WriteOp
+from stc.dialects.itensor.layout_ops import CastOp, ConverterOp, ReassociateOp
+from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, ForkOp, JoinOp
+from stc.dialects.itensor.type import ItensorType, OrderAttr
+
+__all__ = [
+    "CastOp",
+    "ChunkOp",
+    "ConcatOp",
+    "ConverterOp",
+    "EmptyOp",
+    "ForkOp",
+    "InstanceOp",
+    "Itensor",
+    "ItensorType",
+    "JoinOp",
+    "OrderAttr",
+    "ReadOp",
+    "ReassociateOp",
+    "WriteOp",
+]
+
+Itensor = Dialect(
+    "itensor",
+    [
+        EmptyOp,
+        InstanceOp,
+        ReadOp,
+        WriteOp,
+        CastOp,
+        ReassociateOp,
+        ConverterOp,
+        ChunkOp,
+        ConcatOp,
+        ForkOp,
+        JoinOp,
+    ],
+    [ItensorType, OrderAttr],
+)

@@ -1,0 +1,194 @@
+"""Which loops an access to an itensor stands in: the rule that turns a wrong loop order into a verifier error.
+
+An access names the loops that enumerate its port. Inside the enclosing task, the named loops must be exactly the type's
+loops, outermost first, and the access must happen once per iteration of the innermost: every other loop around it is
+guarded to one iteration by an `scf.if` that compares its induction variable with a constant, nothing else is conditional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import VerifyException
+
+from stc.iteration.order import Loop
+from stc.iteration.size import is_static, maximum
+
+_EQUAL = 0  # arith.cmpi predicate
+
+
+def constant_value(value: SSAValue) -> int | None:
+    """The integer that an `arith.constant` defines, None for any other value."""
+    if isinstance(value, OpResult) and isinstance(value.op, arith.ConstantOp):
+        attribute = value.op.value
+        return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+    return None
+
+
+def loop_of_induction_variable(value: SSAValue) -> scf.ForOp | None:
+    """The `scf.for` whose induction variable is `value`, None for any other value."""
+    if not isinstance(value, BlockArgument) or value.index != 0:
+        return None
+    loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+    return loop if isinstance(loop, scf.ForOp) else None
+
+
+def trip_count(loop: scf.ForOp) -> int | None:
+    """Iterations of a loop with constant bounds, None where a bound or the step is not an `arith.constant`."""
+    lower, upper, step = (constant_value(value) for value in (loop.lb, loop.ub, loop.step))
+    if lower is None or upper is None or step is None or step < 1:
+        return None
+    return max(0, -(-(upper - lower) // step))
+
+
+def verify_access(access: Operation, indices: Sequence[SSAValue], loops: Sequence[Loop]) -> None:
+    """Check that `access` stands once in each iteration of the loops `indices`, and that they are `loops`.
+
+    Raises VerifyException with one sentence that names what is wrong and what is expected.
+    """
+    if len(indices) != len(loops):
+        raise VerifyException(f"names {len(indices)} loops but its type has {len(loops)}, expected one index per loop")
+    named = [_named_loop(position, index) for position, index in enumerate(indices)]
+    for position, (loop, expected) in enumerate(zip(named, loops, strict=True)):
+        _verify_loop(position, loop, expected)
+    enclosing, guards = _surroundings(access)
+    _verify_nesting(named, enclosing)
+    _verify_guards(named, enclosing, guards)
+
+
+def _named_loop(position: int, index: SSAValue) -> scf.ForOp:
+    loop = loop_of_induction_variable(index)
+    if loop is None:
+        raise VerifyException(f"index {position} is not the induction variable of an scf.for, expected an enclosing loop")
+    return loop
+
+
+def _verify_loop(position: int, loop: scf.ForOp, expected: Loop) -> None:
+    lower, step, trip = constant_value(loop.lb), constant_value(loop.step), trip_count(loop)
+    if lower != 0:
+        raise VerifyException(f"loop of index {position} has no constant lower bound 0, expected to start at 0")
+    if step != expected.step:
+        found = "no constant step" if step is None else f"step {step}"
+        raise VerifyException(f"loop of index {position} has {found}, expected step {expected.step} of d{position}")
+    if trip is None:
+        if is_static(expected.trip):
+            raise VerifyException(
+                f"loop of index {position} has no constant upper bound, expected {expected.trip} iterations of d{position}"
+            )
+        return
+    if not is_static(expected.trip) and trip <= maximum(expected.trip):
+        raise VerifyException(
+            f"loop of index {position} has {trip} iterations, expected a bound that depends on {expected.trip} of d{position}"
+        )
+    if trip != expected.trip:
+        raise VerifyException(
+            f"loop of index {position} has {trip} iterations, expected {expected.trip} of d{position}"
+        )
+
+
+def _surroundings(access: Operation) -> tuple[list[scf.ForOp], list[scf.IfOp]]:
+    """The loops around `access` up to the isolated region, outermost first, and the conditions it depends on."""
+    loops: list[scf.ForOp] = []
+    guards: list[scf.IfOp] = []
+    inner, outer = access, access.parent_op()
+    while outer is not None and not outer.has_trait(IsolatedFromAbove) and outer.name != "func.func":
+        match outer:
+            case scf.ForOp():
+                loops.append(outer)
+            case scf.IfOp():
+                if inner.parent_region() is not outer.true_region:
+                    raise VerifyException("stands in the else branch of an scf.if, expected the then branch of a guard")
+                guards.append(outer)
+            case _:
+                raise VerifyException(f"stands inside '{outer.name}', expected only scf.for loops and guarding scf.if")
+        inner, outer = outer, outer.parent_op()
+    return loops[::-1], guards
+
+
+def _verify_nesting(named: list[scf.ForOp], enclosing: list[scf.ForOp]) -> None:
+    depths: list[int] = []
+    for position, loop in enumerate(named):
+        if loop not in enclosing:
+            raise VerifyException(f"index {position} names a loop that does not enclose the access")
+        depths.append(enclosing.index(loop))
+    for position in range(1, len(depths)):
+        if depths[position] <= depths[position - 1]:
+            raise VerifyException(
+                f"loop of index {position} is not nested inside the loop of index {position - 1}, "
+                "expected the loops outermost first as in the type"
+            )
+
+
+def _verify_guards(named: list[scf.ForOp], enclosing: list[scf.ForOp], guards: list[scf.IfOp]) -> None:
+    guarded: list[scf.ForOp] = []
+    for guard in guards:
+        guarded += _guarded_loops(guard.cond, enclosing)
+    for loop in guarded:
+        if loop in named:
+            raise VerifyException(
+                f"is guarded to one iteration of the loop of index {named.index(loop)}, which enumerates its type, "
+                "expected an access in every iteration"
+            )
+    for depth, loop in enumerate(enclosing):
+        if loop not in named and loop not in guarded and trip_count(loop) != 1:
+            raise VerifyException(
+                f"stands in enclosing loop {depth} ({_loop_name(loop)}), which it does not name, "
+                "expected an scf.if on one iteration of it around the access"
+            )
+
+
+def _loop_name(loop: scf.ForOp) -> str:
+    induction = loop.body.block.args[0]
+    return "unnamed" if induction.name_hint is None else f"%{induction.name_hint}"
+
+
+def _guarded_loops(condition: SSAValue, enclosing: list[scf.ForOp]) -> list[scf.ForOp]:
+    """The loops that `condition`, a conjunction of `arith.cmpi eq, %induction, constant`, restricts to one iteration."""
+    defining = condition.op if isinstance(condition, OpResult) else None
+    if isinstance(defining, arith.AndIOp):
+        return _guarded_loops(defining.lhs, enclosing) + _guarded_loops(defining.rhs, enclosing)
+    if isinstance(defining, arith.CmpiOp) and defining.predicate.value.data == _EQUAL:
+        for induction, constant in ((defining.lhs, defining.rhs), (defining.rhs, defining.lhs)):
+            loop, value = loop_of_induction_variable(induction), constant_value(constant)
+            if loop is not None and value is not None and loop in enclosing:
+                _verify_value_is_taken(loop, value)
+                return [loop]
+    raise VerifyException(
+        "depends on an scf.if whose condition is not a conjunction of 'arith.cmpi eq' comparisons of enclosing "
+        "induction variables with constants, expected a guard to one iteration"
+    )
+
+
+def _verify_value_is_taken(loop: scf.ForOp, value: int) -> None:
+    lower, step, trip = constant_value(loop.lb), constant_value(loop.step), trip_count(loop)
+    if lower is None or step is None or trip is None:
+        return
+    if (value - lower) % step or not 0 <= (value - lower) // step < trip:
+        raise VerifyException(
+            f"is guarded to {_loop_name(loop)} == {value}, a value that this loop never takes, expected one of its values"
+        )
+
+
+def verify_single_use(write: Operation, destination: SSAValue) -> None:
+    """Check that `destination` is consumed by `write` alone.
+
+    The branch of an `scf.if` in which `write` does not stand passes the destination on unchanged; that use is exclusive
+    with the write.
+    """
+    for use in destination.uses:
+        if use.operation is write or _is_other_branch(use.operation, write):
+            continue
+        raise VerifyException(
+            f"destination is also used by '{use.operation.name}', expected the write to be its only use"
+        )
+
+
+def _is_other_branch(user: Operation, write: Operation) -> bool:
+    guard = user.parent_op()
+    if not isinstance(user, scf.YieldOp) or not isinstance(guard, scf.IfOp):
+        return False
+    return user.parent_region() is guard.false_region and guard.true_region.is_ancestor(write)

@@ -1,0 +1,258 @@
+"""Operations that change the type of an itensor: cast, reassociate, converter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    base,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
+from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
+
+from stc.dialects.itensor.sequences import converter_plan
+from stc.dialects.itensor.type import ItensorType
+from stc.iteration.converter import ConverterPlan
+from stc.iteration.normal_form import same_sequence
+
+
+def _itensor(value: SSAValue) -> ItensorType:
+    type = value.type
+    assert isinstance(type, ItensorType)
+    return type
+
+
+def _verify_same_scalars(source: ItensorType, result: ItensorType) -> None:
+    if source.element_type != result.element_type:
+        raise VerifyException(
+            f"source has entries of type {source.element_type} but result has {result.element_type}, expected equal types"
+        )
+
+
+class CastHasCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls):
+        from stc.transforms.canonicalization.itensor import CastOfCast, CastToSameType
+
+        return (CastToSameType(), CastOfCast())
+
+
+@irdl_op_definition
+class CastOp(IRDLOperation):
+    """Change the type of an itensor, not its order: both types enumerate the same tokens at the same coordinates.
+
+    Example: `%d = itensor.cast %s : !A to !B` where `!A` has a loop of one iteration that `!B` lacks.
+    """
+
+    name = "itensor.cast"
+
+    source = operand_def(base(ItensorType))
+    result = result_def(base(ItensorType))
+
+    traits = traits_def(Pure(), CastHasCanonicalization())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue | Operation, type: ItensorType):
+        super().__init__(operands=[source], result_types=[type])
+
+    def verify_(self) -> None:
+        source, result = _itensor(self.source), _itensor(self.result)
+        _verify_same_scalars(source, result)
+        if source.element_shape != result.element_shape:
+            raise VerifyException(
+                f"source has elements of shape {list(source.element_shape)} but result has "
+                f"{list(result.element_shape)}, expected equal elements"
+            )
+        if not same_sequence(source.order, result.order):
+            raise VerifyException("source and result visit coordinates in different orders, expected an equal order")
+
+
+class ReassociateHasCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls):
+        from stc.transforms.canonicalization.itensor import ReassociateToSameType
+
+        return (ReassociateToSameType(),)
+
+
+@irdl_op_definition
+class ReassociateOp(IRDLOperation):
+    """Give the same tokens another shape and iteration space, from expand_shape or collapse_shape.
+
+    The sequence of tokens is unchanged: as many tokens with as many entries, each the same row-major contents.
+
+    Example: `%d = itensor.reassociate %s : !A to !B` with elements 4x4 in `!A` and 1x4x4 in `!B`.
+    """
+
+    name = "itensor.reassociate"
+
+    source = operand_def(base(ItensorType))
+    result = result_def(base(ItensorType))
+
+    traits = traits_def(Pure(), ReassociateHasCanonicalization())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue | Operation, type: ItensorType):
+        super().__init__(operands=[source], result_types=[type])
+
+    def verify_(self) -> None:
+        source, result = _itensor(self.source), _itensor(self.result)
+        _verify_same_scalars(source, result)
+        if source.order.element_count != result.order.element_count:
+            raise VerifyException(
+                f"source has {source.order.element_count} entries per token but result has "
+                f"{result.order.element_count}, expected as many"
+            )
+        if not (source.order.is_static and result.order.is_static):
+            return
+        if source.order.token_count != result.order.token_count:
+            raise VerifyException(
+                f"source has {source.order.token_count} tokens but result has {result.order.token_count}, "
+                "expected as many"
+            )
+
+
+class ConverterHasCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls):
+        from stc.transforms.canonicalization.itensor import ConverterBetweenEqualTypes
+
+        return (ConverterBetweenEqualTypes(),)
+
+
+@irdl_op_definition
+class ConverterOp(IRDLOperation):
+    """Change the order of an itensor through a local ping-pong buffer.
+
+    `shared_loops` outermost loops are common to both sides (after both are split to their common refinement) and wrap the
+    converter; `buffer_shape` is the part of the tensor that is visited inside them, in entries per data dimension; `blocks`
+    is the number of buffers (2: ping-pong, 1: a single one), left open if absent.
+
+    Example: `%d = itensor.converter %s {shared_loops = 1, buffer_shape = [4, 16]} : !H to !H2`
+    """
+
+    name = "itensor.converter"
+
+    source = operand_def(base(ItensorType))
+    result = result_def(base(ItensorType))
+    shared_loops_attr = prop_def(IntegerAttr, prop_name="shared_loops")
+    buffer_shape_attr = prop_def(DenseArrayBase, prop_name="buffer_shape")
+    blocks_attr = opt_prop_def(IntegerAttr, prop_name="blocks")
+
+    traits = traits_def(Pure(), ConverterHasCanonicalization())
+
+    def __init__(
+        self,
+        source: SSAValue | Operation,
+        type: ItensorType,
+        shared_loops: int,
+        buffer_shape: Sequence[int],
+        blocks: int | None = None,
+    ):
+        super().__init__(
+            operands=[source],
+            result_types=[type],
+            properties={
+                "shared_loops": IntegerAttr(shared_loops, i64),
+                "buffer_shape": DenseArrayBase.from_list(i64, list(buffer_shape)),
+                "blocks": None if blocks is None else IntegerAttr(blocks, i64),
+            },
+        )
+
+    @property
+    def shared_loops(self) -> int:
+        return self.shared_loops_attr.value.data
+
+    @property
+    def buffer_shape(self) -> tuple[int, ...]:
+        return tuple(int(extent) for extent in self.buffer_shape_attr.get_values())
+
+    @property
+    def blocks(self) -> int | None:
+        return None if self.blocks_attr is None else self.blocks_attr.value.data
+
+    def verify_(self) -> None:
+        source, result = _itensor(self.source), _itensor(self.result)
+        _verify_same_scalars(source, result)
+        try:
+            plan = converter_plan(source.order, result.order)
+        except ValueError as error:
+            raise VerifyException(str(error)) from error
+        if not 0 <= self.shared_loops <= plan.shared_loops:
+            raise VerifyException(
+                f"has shared_loops = {self.shared_loops} but source and result share {plan.shared_loops}, "
+                f"expected 0 to {plan.shared_loops}"
+            )
+        if self.blocks is not None and self.blocks not in (1, 2):
+            raise VerifyException(f"has blocks = {self.blocks}, expected 1 (single buffer) or 2 (ping-pong)")
+        self._verify_buffer(plan)
+
+    def _verify_buffer(self, plan: ConverterPlan) -> None:
+        rank = plan.source.rank
+        if len(self.buffer_shape) != rank:
+            raise VerifyException(f"has a buffer of rank {len(self.buffer_shape)}, expected rank {rank} of the tensor")
+        for dimension, extent in enumerate(self.buffer_shape):
+            needed = plan.source.span(dimension, self.shared_loops)
+            available = plan.source.static_shape[dimension]
+            if not needed <= extent <= available:
+                raise VerifyException(
+                    f"buffers {extent} entries of dimension {dimension}, expected at least the {needed} visited inside "
+                    f"the shared loops and at most the {available} of the tensor"
+                )
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConverterOp:
+        source = parser.parse_unresolved_operand()
+        position = parser.pos
+        attributes = parser.parse_optional_attr_dict()
+        shared_loops, buffer_shape = attributes.pop("shared_loops", None), attributes.pop("buffer_shape", None)
+        blocks = attributes.pop("blocks", None)
+        if not isinstance(shared_loops, IntegerAttr):
+            parser.raise_error("itensor.converter without shared_loops, expected an integer", position)
+        if not isa(buffer_shape, ArrayAttr[IntegerAttr]):
+            parser.raise_error("itensor.converter without buffer_shape, expected a list of integers", position)
+        if blocks is not None and not isinstance(blocks, IntegerAttr):
+            parser.raise_error("itensor.converter with blocks that are not a number, expected an integer", position)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        source_type = parser.parse_type()
+        parser.parse_keyword("to")
+        result_type = parser.parse_type()
+        if not isinstance(source_type, ItensorType) or not isinstance(result_type, ItensorType):
+            parser.raise_error("itensor.converter between other types, expected itensors", position)
+        operation = cls(
+            parser.resolve_operand(source, source_type),
+            result_type,
+            shared_loops.value.data,
+            [extent.value.data for extent in buffer_shape],
+            None if blocks is None else blocks.value.data,
+        )
+        operation.attributes |= attributes
+        return operation
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        buffer_shape = ", ".join(str(extent) for extent in self.buffer_shape)
+        printer.print_string(f" {{shared_loops = {self.shared_loops}, buffer_shape = [{buffer_shape}]")
+        if self.blocks is not None:
+            printer.print_string(f", blocks = {self.blocks}")
+        for name, attribute in self.attributes.items():
+            printer.print_string(f", {name} = ")
+            printer.print_attribute(attribute)
+        printer.print_string("} : ")
+        printer.print_attribute(self.source.type)
+        printer.print_string(" to ")
+        printer.print_attribute(self.result.type)

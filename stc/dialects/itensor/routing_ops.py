@@ -1,0 +1,301 @@
+"""Operations that split and merge itensors: chunk, concat, fork, join."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    base,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from stc.dialects.effects import OwnsResults
+from stc.dialects.itensor.sequences import slice_mismatch
+from stc.dialects.itensor.type import ItensorType
+
+Offsets = ArrayAttr[DenseArrayBase]
+
+
+def offsets_attr(offsets: Sequence[Sequence[int]]) -> Offsets:
+    return ArrayAttr([DenseArrayBase.from_list(i64, list(offset)) for offset in offsets])
+
+
+@irdl_custom_directive
+class SliceOffsets(CustomDirective):
+    """The offsets of slices, one bracketed list of integers per slice: `[0, 0], [0, 8]`."""
+
+    offsets: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> bool:
+        offsets = [_parse_offset(parser)]
+        while parser.parse_optional_punctuation(",") is not None:
+            offsets.append(_parse_offset(parser))
+        self.offsets.set(state, offsets_attr(offsets))
+        return True
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        attribute = self.offsets.get(op)
+        assert isinstance(attribute, ArrayAttr)
+        printer.print_string(", ".join(str(list(offset)) for offset in _offsets(attribute)))
+
+
+def _parse_offset(parser: Parser) -> list[int]:
+    return parser.parse_comma_separated_list(
+        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
+    )
+
+
+def _itensor(value: SSAValue) -> ItensorType:
+    type = value.type
+    assert isinstance(type, ItensorType)
+    return type
+
+
+class ChunkHasCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls):
+        from stc.transforms.canonicalization.itensor import ChunkOfEverything
+
+        return (ChunkOfEverything(),)
+
+
+@irdl_op_definition
+class ChunkOp(IRDLOperation):
+    """Result k is the tokens of the source that lie in slice k, in order; other tokens are dropped.
+
+    Slice k starts at `offsets[k]` and has the extents of result k's tensor; no element straddles its boundary.
+
+    Example, the halves of a `tensor<8x16xf32>`:
+    `%a, %b = itensor.chunk %s at [0, 0], [0, 8] : !S to !A, !A`
+    """
+
+    name = "itensor.chunk"
+
+    source = operand_def(base(ItensorType))
+    slices = var_result_def(base(ItensorType))
+    offsets_prop = prop_def(ArrayAttr, prop_name="offsets")
+
+    custom_directives = (SliceOffsets,)
+    traits = traits_def(Pure(), ChunkHasCanonicalization())
+    assembly_format = "$source `at` custom<SliceOffsets>($offsets) attr-dict `:` type($source) `to` type($slices)"
+
+    def __init__(
+        self, source: SSAValue | Operation, types: Sequence[ItensorType], offsets: Sequence[Sequence[int]]
+    ):
+        super().__init__(operands=[source], result_types=[types], properties={"offsets": offsets_attr(offsets)})
+
+    @property
+    def offsets(self) -> tuple[tuple[int, ...], ...]:
+        """For each slice the coordinate in the source at which it starts."""
+        return _offsets(self.offsets_prop)
+
+    def verify_(self) -> None:
+        _verify_slices("result", _itensor(self.source), [_itensor(part) for part in self.slices], self.offsets)
+
+
+class ConcatHasCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls):
+        from stc.transforms.canonicalization.itensor import ConcatOfOne
+
+        return (ConcatOfOne(),)
+
+
+@irdl_op_definition
+class ConcatOp(IRDLOperation):
+    """The inverse of chunk: input k holds the tokens of the result that lie in slice k; the result type fixes the order.
+
+    Slice k starts at `offsets[k]`; the slices are disjoint and cover the result's tensor.
+
+    Example: `%s = itensor.concat %a, %b at [0, 0], [0, 8] : !A, !A to !S`
+    """
+
+    name = "itensor.concat"
+
+    inputs = var_operand_def(base(ItensorType))
+    result = result_def(base(ItensorType))
+    offsets_prop = prop_def(ArrayAttr, prop_name="offsets")
+
+    custom_directives = (SliceOffsets,)
+    traits = traits_def(Pure(), ConcatHasCanonicalization())
+    assembly_format = "$inputs `at` custom<SliceOffsets>($offsets) attr-dict `:` type($inputs) `to` type($result)"
+
+    def __init__(
+        self, inputs: Sequence[SSAValue | Operation], type: ItensorType, offsets: Sequence[Sequence[int]]
+    ):
+        super().__init__(operands=[inputs], result_types=[type], properties={"offsets": offsets_attr(offsets)})
+
+    @classmethod
+    def along(cls, dimension: int, inputs: Sequence[SSAValue], type: ItensorType) -> ConcatOp:
+        """Concatenate along one data dimension, in the order of `inputs`."""
+        offsets: list[list[int]] = []
+        start = 0
+        for value in inputs:
+            offsets.append([start if index == dimension else 0 for index in range(type.rank)])
+            start += _itensor(value).tensor_shape[dimension]
+        return cls(inputs, type, offsets)
+
+    @property
+    def offsets(self) -> tuple[tuple[int, ...], ...]:
+        """For each input the coordinate in the result at which it starts."""
+        return _offsets(self.offsets_prop)
+
+    def verify_(self) -> None:
+        result, inputs = _itensor(self.result), [_itensor(part) for part in self.inputs]
+        _verify_slices("input", result, inputs, self.offsets)
+        total = sum(part.order.token_count for part in inputs)
+        if total != result.order.token_count:
+            raise VerifyException(
+                f"inputs have {total} tokens but result has {result.order.token_count}, "
+                "expected disjoint inputs that cover the result"
+            )
+
+
+def _offsets(attribute: ArrayAttr) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(int(entry) for entry in offset.get_values()) for offset in attribute)
+
+
+def _verify_slices(
+    what: str, whole: ItensorType, parts: Sequence[ItensorType], offsets: Sequence[tuple[int, ...]]
+) -> None:
+    """Check that part k is the tokens of `whole` in the slice at `offsets[k]`; `what` is how messages call a part."""
+    if len(offsets) != len(parts):
+        raise VerifyException(f"has {len(offsets)} offsets for {len(parts)} {what}s, expected one per {what}")
+    if not parts:
+        raise VerifyException(f"has no {what}, expected at least one")
+    for index, (part, offset) in enumerate(zip(parts, offsets, strict=True)):
+        _verify_slice(f"{what} {index}", whole, part, offset)
+
+
+def _verify_slice(what: str, whole: ItensorType, part: ItensorType, offset: tuple[int, ...]) -> None:
+    if part.tile_type != whole.tile_type:
+        raise VerifyException(f"{what} has elements {part.tile_type}, expected {whole.tile_type} as the whole")
+    if not (part.order.is_static and whole.order.is_static):
+        raise VerifyException(f"{what} has a symbolic size, expected integers")
+    if len(offset) != whole.rank:
+        raise VerifyException(f"{what} has an offset of rank {len(offset)}, expected rank {whole.rank}")
+    for dimension, start in enumerate(offset):
+        extent, total, element = (
+            part.tensor_shape[dimension],
+            whole.tensor_shape[dimension],
+            whole.element_shape[dimension],
+        )
+        if start < 0 or start + extent > total:
+            raise VerifyException(
+                f"{what} covers {start} to {start + extent} of dimension {dimension}, expected a slice of its {total} entries"
+            )
+        if start % element or extent % element:
+            raise VerifyException(
+                f"{what} covers {start} to {start + extent} of dimension {dimension}, which cuts elements of {element}, "
+                f"expected multiples of {element}"
+            )
+    mismatch = slice_mismatch(whole.order, part.order, offset)
+    if mismatch is not None:
+        token, expected, found = mismatch
+        raise VerifyException(
+            f"token {token} of {what} is at {_spelled(found)}, expected {_spelled(expected)}: the tokens of the whole in "
+            "this slice, in its order"
+        )
+
+
+def _spelled(coordinate: tuple[int, ...] | None) -> str:
+    return "the end" if coordinate is None else str(list(coordinate))
+
+
+class ForkHasCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls):
+        from stc.transforms.canonicalization.itensor import ForkToOne
+
+        return (ForkToOne(),)
+
+
+@irdl_op_definition
+class ForkOp(IRDLOperation):
+    """Duplicate an itensor, one copy per consumer; all results have the source's type.
+
+    Example: `%a, %b = itensor.fork %s : !X to !X, !X`
+    """
+
+    name = "itensor.fork"
+
+    source = operand_def(base(ItensorType))
+    copies = var_result_def(base(ItensorType))
+
+    traits = traits_def(OwnsResults(), ForkHasCanonicalization())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($copies)"
+
+    def __init__(self, source: SSAValue | Operation, count: int):
+        super().__init__(operands=[source], result_types=[[SSAValue.get(source).type] * count])
+
+    def verify_(self) -> None:
+        if not self.copies:
+            raise VerifyException("has no result, expected at least one")
+        for index, copy in enumerate(self.copies):
+            if copy.type != self.source.type:
+                raise VerifyException(f"result {index} has type {copy.type}, expected the source's type {self.source.type}")
+
+
+class JoinHasCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls):
+        from stc.transforms.canonicalization.itensor import JoinOfOne
+
+        return (JoinOfOne(),)
+
+
+@irdl_op_definition
+class JoinOp(IRDLOperation):
+    """Merge n itensors of one type in turn: the result takes token t from input t mod n.
+
+    Example: `%s = itensor.join %a, %b : !X, !X to !Y` where `!Y` has twice the tokens of `!X`.
+    """
+
+    name = "itensor.join"
+
+    inputs = var_operand_def(base(ItensorType))
+    result = result_def(base(ItensorType))
+
+    traits = traits_def(Pure(), JoinHasCanonicalization())
+    assembly_format = "$inputs attr-dict `:` type($inputs) `to` type($result)"
+
+    def __init__(self, inputs: Sequence[SSAValue | Operation], type: ItensorType):
+        super().__init__(operands=[inputs], result_types=[type])
+
+    def verify_(self) -> None:
+        if not self.inputs:
+            raise VerifyException("has no input, expected at least one")
+        first, result = _itensor(self.inputs[0]), _itensor(self.result)
+        for index, value in enumerate(self.inputs):
+            if value.type != first:
+                raise VerifyException(f"input {index} has type {value.type}, expected the type of input 0 {first}")
+        if result.tile_type != first.tile_type:
+            raise VerifyException(f"result has elements {result.tile_type}, expected the inputs' {first.tile_type}")
+        if not (first.order.is_static and result.order.is_static):
+            return
+        total = first.order.token_count * len(self.inputs)
+        if result.order.token_count != total:
+            raise VerifyException(
+                f"result has {result.order.token_count} tokens, expected the {total} of {len(self.inputs)} inputs"
+            )

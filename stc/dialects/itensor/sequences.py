@@ -1,0 +1,51 @@
+"""Facts about token sequences that verifiers ask again and again, cached by order."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from stc.iteration.converter import ConverterPlan, infer_converter
+from stc.iteration.order import StreamOrder
+
+_ENUMERABLE_TOKENS = 1 << 22
+
+
+@lru_cache(maxsize=4096)
+def converter_plan(source: StreamOrder, target: StreamOrder) -> ConverterPlan:
+    """`infer_converter`, cached; ValueError as there."""
+    return infer_converter(source, target)
+
+
+@lru_cache(maxsize=4096)
+def slice_mismatch(
+    whole: StreamOrder, part: StreamOrder, offsets: tuple[int, ...]
+) -> tuple[int, tuple[int, ...] | None, tuple[int, ...] | None] | None:
+    """Whether `part` is the tokens of `whole` that lie in its slice at `offsets`, in order; both static.
+
+    None if so, else the first token of `part` that differs, with the coordinate expected and the one found (in the slice;
+    None past the end of a side). Sequences above four million tokens are compared by token count alone.
+    """
+    if whole.token_count > _ENUMERABLE_TOKENS:
+        return None
+    tokens = whole.enumerate() - np.array(offsets, dtype=np.int64).reshape(1, -1)
+    inside = np.ones(len(tokens), dtype=bool)
+    for dimension, extent in enumerate(part.static_shape):
+        inside &= (tokens[:, dimension] >= 0) & (tokens[:, dimension] < extent)
+    return _first_difference(tokens[inside], part.enumerate())
+
+
+def _first_difference(
+    expected: np.ndarray, found: np.ndarray
+) -> tuple[int, tuple[int, ...] | None, tuple[int, ...] | None] | None:
+    shorter = min(len(expected), len(found))
+    different = np.flatnonzero((expected[:shorter] != found[:shorter]).any(axis=1))
+    if len(different) == 0 and len(expected) == len(found):
+        return None
+    token = int(different[0]) if len(different) else shorter
+    return token, _coordinate(expected, token), _coordinate(found, token)
+
+
+def _coordinate(tokens: np.ndarray, token: int) -> tuple[int, ...] | None:
+    return tuple(int(entry) for entry in tokens[token]) if token < len(tokens) else None

@@ -1,0 +1,267 @@
+"""Operations of the `stream` dialect."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, StringAttr, SymbolNameConstraint
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    ParamAttrConstraint,
+    VarConstraint,
+    base,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import HasCanonicalizationPatternsTrait, MemoryWriteEffect, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from stc.dialects.effects import AdvancesCursor, OwnsResults
+from stc.dialects.itensor.type import ItensorType
+from stc.dialects.ports import verify_is_readable, verify_is_writable
+from stc.dialects.stream.types import BlockType, StreamType
+
+
+def _stream(value: SSAValue) -> StreamType[Attribute]:
+    type = value.type
+    if not isinstance(type, StreamType):
+        raise ValueError(f"value of type {type}, expected a stream")
+    return type
+
+
+def _block(value: SSAValue) -> BlockType:
+    type = value.type
+    if not isinstance(type, BlockType):
+        raise ValueError(f"value of type {type}, expected a block")
+    return type
+
+
+def _symbol(name: str | StringAttr) -> StringAttr:
+    return StringAttr(name) if isinstance(name, str) else name
+
+
+@irdl_op_definition
+class CreateOp(IRDLOperation):
+    """A FIFO.
+
+    Example: `%s = stream.create @fc_to_gelu : !stream.stream<vector<8xf32>, depth: 34>`
+    """
+
+    name = "stream.create"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    result = result_def(base(StreamType))
+
+    traits = traits_def(OwnsResults())
+    assembly_format = "$sym_name attr-dict `:` type($result)"
+
+    def __init__(self, name: str | StringAttr, type: StreamType[Attribute]):
+        super().__init__(properties={"sym_name": _symbol(name)}, result_types=[type])
+
+
+@irdl_op_definition
+class ReadOp(IRDLOperation):
+    """Pop the next token; waits while the stream is empty.
+
+    Example: `%v = stream.read %i : !stream.stream<vector<8xf32>, depth: 2>`
+    """
+
+    name = "stream.read"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    stream = operand_def(ParamAttrConstraint(StreamType, (T, AnyAttr())))
+    result = result_def(T)
+
+    traits = traits_def(AdvancesCursor())
+    assembly_format = "$stream attr-dict `:` type($stream)"
+
+    def __init__(self, stream: SSAValue | Operation):
+        super().__init__(operands=[stream], result_types=[_stream(SSAValue.get(stream)).element_type])
+
+    def verify_(self) -> None:
+        verify_is_readable(self.stream)
+
+
+@irdl_op_definition
+class WriteOp(IRDLOperation):
+    """Push a token; waits while the stream is full.
+
+    Example: `stream.write %v into %o : !stream.stream<vector<8xf32>, depth: 2>`
+    """
+
+    name = "stream.write"
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    value = operand_def(T)
+    stream = operand_def(ParamAttrConstraint(StreamType, (T, AnyAttr())))
+
+    traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$value `into` $stream attr-dict `:` type($stream)"
+
+    def __init__(self, value: SSAValue | Operation, stream: SSAValue | Operation):
+        super().__init__(operands=[value, stream])
+
+    def verify_(self) -> None:
+        verify_is_writable(self.stream)
+
+
+class CastHasCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls):
+        from stc.transforms.canonicalization.stream import CastOfCast, CastToSameType
+
+        return (CastToSameType(), CastOfCast())
+
+
+@irdl_op_definition
+class CastOp(IRDLOperation):
+    """Retype the tokens of a stream bit by bit; tokens keep their width.
+
+    Example: `%b = stream.cast %a : !stream.stream<vector<8xi8>, depth: 2> to !stream.stream<i64, depth: 2>`
+    """
+
+    name = "stream.cast"
+
+    source = operand_def(base(StreamType))
+    result = result_def(base(StreamType))
+
+    traits = traits_def(Pure(), CastHasCanonicalization())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue | Operation, type: StreamType[Attribute]):
+        super().__init__(operands=[source], result_types=[type])
+
+    def verify_(self) -> None:
+        source, result = _stream(self.source), _stream(self.result)
+        if _bits(source) != _bits(result):
+            raise VerifyException(
+                f"source has tokens of {_bits(source)} bits but result has {_bits(result)}, expected the same width"
+            )
+        if source.depth != result.depth:
+            raise VerifyException(
+                f"source has depth {source.depth} but result has {result.depth}, expected the same FIFO"
+            )
+
+
+def _bits(stream: StreamType[Attribute]) -> int:
+    """Width of one token; an index counts as 32 bits."""
+    scalar = stream.scalar_type
+    return stream.lanes * (scalar.bitwidth if isinstance(scalar, FixedBitwidthType) else 32)
+
+
+def _verify_bridge(itensor: Attribute, stream: Attribute) -> None:
+    assert isinstance(itensor, ItensorType) and isinstance(stream, StreamType)
+    if stream.scalar_type != itensor.element_type:
+        raise VerifyException(
+            f"stream carries scalars of type {stream.scalar_type}, expected {itensor.element_type} of the itensor"
+        )
+    if stream.lanes != itensor.order.element_count:
+        raise VerifyException(
+            f"stream carries {stream.lanes} scalars per token, expected the {itensor.order.element_count} of an element"
+        )
+
+
+@irdl_op_definition
+class FromItensorOp(IRDLOperation):
+    """Bridge from an itensor to the stream that carries it; gone after bufferization.
+
+    Example: `%s = stream.from_itensor %x : !X to !stream.stream<vector<8xf32>, depth: 2>`
+    """
+
+    name = "stream.from_itensor"
+
+    source = operand_def(base(ItensorType))
+    result = result_def(base(StreamType))
+
+    traits = traits_def(OwnsResults())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue | Operation, type: StreamType[Attribute]):
+        super().__init__(operands=[source], result_types=[type])
+
+    def verify_(self) -> None:
+        _verify_bridge(self.source.type, self.result.type)
+
+
+@irdl_op_definition
+class ToItensorOp(IRDLOperation):
+    """Bridge from a stream to the itensor it carries; gone after bufferization.
+
+    Example: `%x = stream.to_itensor %s : !stream.stream<vector<8xf32>, depth: 2> to !X`
+    """
+
+    name = "stream.to_itensor"
+
+    source = operand_def(base(StreamType))
+    result = result_def(base(ItensorType))
+
+    traits = traits_def(OwnsResults())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue | Operation, type: ItensorType):
+        super().__init__(operands=[source], result_types=[type])
+
+    def verify_(self) -> None:
+        _verify_bridge(self.result.type, self.source.type)
+
+
+@irdl_op_definition
+class BufferOp(IRDLOperation):
+    """A ring of buffers between one writing and one reading task.
+
+    Example: `%b = stream.buffer @conv : !stream.block<memref<16x64xf32>, count: 2>`
+    """
+
+    name = "stream.buffer"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    result = result_def(base(BlockType))
+
+    traits = traits_def(OwnsResults())
+    assembly_format = "$sym_name attr-dict `:` type($result)"
+
+    def __init__(self, name: str | StringAttr, type: BlockType):
+        super().__init__(properties={"sym_name": _symbol(name)}, result_types=[type])
+
+
+@irdl_op_definition
+class AcquireOp(IRDLOperation):
+    """Take the next buffer of a ring, to write it if the operand is an `outs` port of the task, else to read it.
+
+    Waits until a buffer is free (writer) or full (reader). The buffer is released at the end of the block in which the
+    operation stands.
+
+    Example: `%m = stream.acquire %o : !stream.block<memref<16x64xf32>, count: 2> -> memref<16x64xf32>`
+    """
+
+    name = "stream.acquire"
+
+    block = operand_def(base(BlockType))
+    buffer = result_def(base(MemRefType))
+
+    traits = traits_def(AdvancesCursor())
+    assembly_format = "$block attr-dict `:` type($block) `->` type($buffer)"
+
+    def __init__(self, block: SSAValue | Operation):
+        super().__init__(operands=[block], result_types=[_block(SSAValue.get(block)).buffer_type])
+
+    def verify_(self) -> None:
+        expected = _block(self.block).buffer_type
+        if self.buffer.type != expected:
+            raise VerifyException(f"result has type {self.buffer.type}, expected the buffer {expected} of the block")
+        for use in self.buffer.uses:
+            if use.operation.parent_block() is None or not self._encloses(use.operation):
+                raise VerifyException(
+                    f"buffer is used by '{use.operation.name}' after its release, expected uses inside the same block"
+                )
+
+    def _encloses(self, user: Operation) -> bool:
+        block = self.parent_block()
+        return block is not None and block.find_ancestor_op_in_block(user) is not None

@@ -1,0 +1,1 @@
+"""What xDSL lacks, or reads and prints wrongly, of upstream dialects."""

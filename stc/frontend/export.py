@@ -1,0 +1,223 @@
+"""A `torch.nn.Module` and example inputs to an `ExportedModel`.
+
+Parameters and buffers become named arguments of the function rather than constants of the IR: a real model's constants are
+gigabytes of text, and parameters are memory-mapped inputs of the accelerator anyway.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from torch.utils import _pytree as pytree
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType, UnitAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from stc.diagnostics import CompileError
+from stc.dialects.parsing import parse_module
+from stc.frontend.exported import ExportedModel
+from stc.frontend.torch_import import lower_to_linalg
+
+ROOT = "layer"
+EXPORT_ERRORS = (RuntimeError, NotImplementedError, TypeError, ValueError, AssertionError, AttributeError, KeyError, IndexError)
+
+
+class _WithArguments(torch.nn.Module):
+    """Calls `layer` with its state taken from trailing arguments.
+
+    The layer is a submodule, because only then do the nodes of the exported graph carry its module paths.
+    """
+
+    def __init__(self, layer: torch.nn.Module, inputs: Sequence[str], positional: int, state: Sequence[str]):
+        super().__init__()
+        self.layer = layer
+        self._inputs = tuple(inputs)
+        self._positional = positional
+        self._state = tuple(state)
+
+    def forward(self, *arguments: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        count = len(self._inputs)
+        state = dict(zip(self._state, arguments[count:], strict=True))
+        keywords = dict(zip(self._inputs[self._positional :], arguments[self._positional : count], strict=True))
+        result = torch.func.functional_call(self.layer, state, arguments[: self._positional], keywords)
+        return tuple(tensor for _, tensor in named_tensors(result))
+
+
+def named_tensors(result: object) -> list[tuple[str, torch.Tensor]]:
+    """The tensors of a module's result with names: `out` for one, `out0`, `out1`, ... or the keys of a dictionary for several."""
+    leaves = [(path, leaf) for path, leaf in pytree.tree_flatten_with_path(result)[0] if isinstance(leaf, torch.Tensor)]
+    if len(leaves) == 1:
+        return [("out", leaves[0][1])]
+    return [(_output_name(path, index), leaf) for index, (path, leaf) in enumerate(leaves)]
+
+
+def _output_name(path: pytree.KeyPath, index: int) -> str:
+    first = path[0] if len(path) == 1 else None
+    return str(first.key) if isinstance(first, pytree.MappingKey) else f"out{index}"
+
+
+def export(
+    module: torch.nn.Module,
+    example_inputs: Sequence[torch.Tensor] | Mapping[str, torch.Tensor],
+    *,
+    name: str = "model",
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+) -> ExportedModel:
+    """Export `module` for the shapes of `example_inputs`; the reference is PyTorch's eager result.
+
+    A mapping is passed by keyword, a sequence by position (named after the parameters of `forward` unless `input_names` says
+    otherwise). Module paths are kept in `stc.module`. Raises CompileError for inputs that are no tensors, dynamic shapes, and
+    operations that torch-mlir cannot lower, naming the module path or operation.
+    """
+    inputs = _named_inputs(module, example_inputs, input_names)
+    state = module_state(module)
+    clash = sorted(inputs.keys() & state.keys())
+    if clash:
+        raise CompileError(f"{clash[0]} names both an input and a parameter", where=name)
+    positional = 0 if isinstance(example_inputs, Mapping) else len(inputs)
+    timings: dict[str, float] = {}
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        golden = _run_eagerly(module, inputs, positional, name)
+        start = time.perf_counter()
+        wrapper = _WithArguments(module, tuple(inputs), positional, tuple(state)).eval()
+        program = _export_program(wrapper, (*inputs.values(), *state.values()), name)
+        timings["export"] = time.perf_counter() - start
+        start = time.perf_counter()
+        text = lower_to_linalg(program, ROOT)
+        timings["torch_import"] = time.perf_counter() - start
+    start = time.perf_counter()
+    ir = parse_module(text, f"{name}.mlir")
+    timings["parse"] = time.perf_counter() - start
+    outputs = _rename(golden, output_names)
+    _annotate(ir, tuple(inputs), tuple(state), tuple(outputs))
+    refuse_dynamic_shapes(ir)
+    return ExportedModel(
+        name,
+        ir,
+        {key: to_numpy(value, key) for key, value in inputs.items()},
+        {key: to_numpy(value, key) for key, value in state.items()},
+        {key: to_numpy(value, key) for key, value in outputs.items()},
+        timings,
+    )
+
+
+def module_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Parameters, then buffers (persistent or not), by name; tied parameters appear once."""
+    parameters = {name: value.detach() for name, value in module.named_parameters()}
+    return parameters | {name: value.detach() for name, value in module.named_buffers()}
+
+
+def _named_inputs(
+    module: torch.nn.Module, example: Sequence[torch.Tensor] | Mapping[str, torch.Tensor], names: Sequence[str] | None
+) -> dict[str, torch.Tensor]:
+    if isinstance(example, Mapping):
+        named = dict(example)
+    else:
+        found = _forward_names(module, len(example)) if names is None else list(names)
+        if len(found) != len(example):
+            raise CompileError(f"{len(found)} input names for {len(example)} inputs")
+        named = dict(zip(found, example, strict=True))
+    for key, value in named.items():
+        if not isinstance(value, torch.Tensor):
+            raise CompileError(f"input {key} is a {type(value).__name__}", accepted="tensors")
+    return named
+
+
+def _forward_names(module: torch.nn.Module, count: int) -> list[str]:
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [entry.name for entry in inspect.signature(module.forward).parameters.values() if entry.kind in kinds]
+    return [names[i] if i < len(names) else f"input{i}" for i in range(count)]
+
+
+def _run_eagerly(module: torch.nn.Module, inputs: Mapping[str, torch.Tensor], positional: int, name: str) -> dict[str, torch.Tensor]:
+    values = [value.clone() for value in inputs.values()]
+    keywords = dict(zip(tuple(inputs)[positional:], values[positional:], strict=True))
+    try:
+        result = module.eval()(*values[:positional], **keywords)
+    except EXPORT_ERRORS as error:
+        raise CompileError(f"the module does not run on its example inputs: {_first_line(error)}", where=name) from None
+    golden = dict(named_tensors(result))
+    if not golden:
+        raise CompileError("the module returns no tensor", where=name, accepted="a tensor, or a tuple or dictionary of tensors")
+    return golden
+
+
+def _export_program(wrapper: torch.nn.Module, arguments: tuple[torch.Tensor, ...], name: str) -> torch.export.ExportedProgram:
+    try:
+        return torch.export.export(wrapper, arguments, strict=False)
+    except EXPORT_ERRORS as error:
+        raise CompileError(f"torch.export cannot trace this module: {_first_line(error)}", where=name) from None
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:200] if lines else type(error).__name__
+
+
+def _rename(golden: dict[str, torch.Tensor], names: Sequence[str] | None) -> dict[str, torch.Tensor]:
+    if names is None:
+        return golden
+    if len(names) != len(golden):
+        raise CompileError(f"{len(names)} output names for {len(golden)} outputs")
+    return dict(zip(names, golden.values(), strict=True))
+
+
+def main_function(module: ModuleOp) -> FuncOp:
+    """The one function of a module; CompileError if there is not exactly one."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    if len(functions) != 1 or functions[0].is_declaration:
+        raise CompileError(f"the module has {len(functions)} functions", accepted="one function with a body")
+    return functions[0]
+
+
+def _annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outputs: Sequence[str]) -> None:
+    function = main_function(module)
+    counts = (len(function.function_type.inputs), len(function.function_type.outputs))
+    if counts != (len(inputs) + len(state), len(outputs)):
+        raise CompileError(f"the exported function has {counts[0]} arguments and {counts[1]} results", where="main")
+    arguments = [_named(key) for key in inputs] + [_named(key, parameter=True) for key in state]
+    function.arg_attrs = ArrayAttr(arguments)
+    function.res_attrs = ArrayAttr([_named(key) for key in outputs])
+    for argument, key in zip(function.body.block.args, (*inputs, *state), strict=True):
+        argument.name_hint = identifier(key)
+
+
+def identifier(name: str) -> str:
+    """`name` as an IR identifier: other characters become `_`, a leading digit is preceded by one."""
+    text = "".join(character if character.isalnum() and character.isascii() else "_" for character in name)
+    return f"_{text}" if not text or text[0].isdigit() else text
+
+
+def _named(name: str, *, parameter: bool = False) -> DictionaryAttr:
+    entries: dict[str, Attribute] = {"stc.name": StringAttr(name)}
+    if parameter:
+        entries["stc.parameter"] = UnitAttr()
+    return DictionaryAttr(entries)
+
+
+def refuse_dynamic_shapes(module: ModuleOp) -> None:
+    """CompileError for the first value with a dynamic dimension, naming its operation and module path."""
+    for operation in module.walk():
+        types = [result.type for result in operation.results]
+        if isinstance(operation, FuncOp):
+            types = [*operation.function_type.inputs, *operation.function_type.outputs]
+        for kind in types:
+            if isinstance(kind, TensorType) and any(size < 0 for size in kind.get_shape()):
+                path = operation.attributes.get("stc.module")
+                where = f"{path.data} ({operation.name})" if isinstance(path, StringAttr) else operation.name
+                raise CompileError(f"dynamic shape {kind}", where=where, accepted="static shapes")
+
+
+def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
+    """A contiguous numpy copy; CompileError for dtypes numpy lacks."""
+    try:
+        return np.ascontiguousarray(tensor.detach().cpu().numpy().copy())
+    except TypeError:
+        raise CompileError(f"{name} has dtype {tensor.dtype}", accepted="f64, f32, f16, integers, bool") from None

@@ -1,0 +1,44 @@
+"""What the front end hands to the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+Arrays = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class ExportedModel:
+    """A model as linalg on tensors, with everything needed to run and to check it.
+
+    `module` holds one function, `main`; its arguments carry `stc.name` (and `stc.parameter`), in the order inputs, then parameters.
+    All dictionaries are keyed by `stc.name` and ordered as in the signature; `golden` holds the reference outputs for `inputs`.
+    """
+
+    name: str
+    module: ModuleOp
+    inputs: Arrays
+    parameters: Arrays
+    golden: Arrays
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        return tuple(self.inputs)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return tuple(self.parameters)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple(self.golden)
+
+    @property
+    def arguments(self) -> dict[str, np.ndarray]:
+        """Inputs and parameters in the order of the function's signature."""
+        return {**self.inputs, **self.parameters}

@@ -1,0 +1,36 @@
+"""Weights: random ones that can fail, or real ones from safetensors files.
+
+Hugging Face's initialisation sets every bias to 0 and every gain to 1, so that dropping them changes nothing. Ours (architecture.md,
+Correctness): matrices N(0, 1/fan_in), biases N(0, 0.5^2), gains 1 + N(0, 0.2^2).
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+BIAS_DEVIATION = 0.5
+GAIN_DEVIATION = 0.2
+
+
+def randomise(module: torch.nn.Module, seed: int, *, transposed: tuple[type[torch.nn.Module], ...] = ()) -> None:
+    """Replace all parameters of `module` in place; the same seed gives the same values.
+
+    Modules of a class in `transposed` store matrices as [in, out] instead of [out, in] (GPT-2's Conv1D).
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for owner in module.modules():
+            for name, parameter in owner.named_parameters(recurse=False):
+                parameter.copy_(_random(name, parameter, isinstance(owner, transposed), generator))
+
+
+def _random(name: str, parameter: torch.Tensor, transposed: bool, generator: torch.Generator) -> torch.Tensor:
+    noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float32)
+    if parameter.ndim >= 2:
+        fan_in = parameter.shape[0] if transposed else math.prod(parameter.shape[1:])
+        return noise / math.sqrt(fan_in)
+    if "bias" in name:
+        return noise * BIAS_DEVIATION
+    return 1 + noise * GAIN_DEVIATION

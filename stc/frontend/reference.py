@@ -1,0 +1,117 @@
+"""Runs linalg on tensors through MLIR's own compiler and execution engine (torch-mlir's wheel): a reference not made by us."""
+
+# torch-mlir's bindings come without usable type stubs.
+# pyright: reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from torch_mlir import _mlir_libs, execution_engine, ir, passmanager
+from torch_mlir.runtime import np_to_memref
+
+from stc.diagnostics import CompileError
+
+# Upstream passes run in the bindings, torch-mlir's own only in its binary; they alternate.
+DECOMPOSE = ("func.func(refback-generalize-tensor-pad)", "func.func(refback-generalize-tensor-concat)")
+BUFFERIZE = (
+    "func.func(linalg-generalize-named-ops)",
+    "one-shot-bufferize{copy-before-write bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map}",
+    # Results become trailing arguments, which is possible because all shapes are static.
+    "buffer-results-to-out-params{hoist-static-allocs modify-public-functions}",
+)
+MUNGE_COPIES = ("func.func(refback-munge-memref-copy)",)
+TO_LLVM = (
+    "func.func(convert-linalg-to-loops)",
+    "func.func(arith-expand)",
+    "func.func(math-expand-ops)",
+    "convert-scf-to-cf",
+    "expand-strided-metadata",
+    "lower-affine",
+    "func.func(convert-math-to-llvm)",
+    "convert-math-to-libm",
+    "finalize-memref-to-llvm",
+    "func.func(convert-arith-to-llvm)",
+    "convert-func-to-llvm",
+    "convert-cf-to-llvm",
+    "reconcile-unrealized-casts",
+)
+LOWERING_SECONDS = 300
+
+
+def execute_linalg(text: str, function: str, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray], where: str) -> None:
+    """Run `function` of the MLIR module `text`; its results are written into the arrays `results`.
+
+    All arrays must be C-contiguous, with shapes and dtypes as in the IR; `where` names the file in errors. Raises CompileError if
+    MLIR rejects the text or cannot lower it.
+    """
+    decomposed = _run_binary(_with_c_interface(text, function, where), DECOMPOSE, where)
+    buffers = _run_bindings(decomposed, BUFFERIZE, where)
+    lowered = _run_bindings(_run_binary(buffers, MUNGE_COPIES, where), TO_LLVM, where)
+    with _mlir_context():
+        engine = execution_engine.ExecutionEngine(ir.Module.parse(lowered), opt_level=2)
+        engine.invoke(function, *(_argument(array) for array in (*inputs, *results)))
+
+
+@contextmanager
+def _mlir_context() -> Iterator[None]:
+    with ir.Context() as context, ir.Location.unknown():
+        context.allow_unregistered_dialects = True
+        yield
+
+
+def optimiser_path() -> Path:
+    """The `torch-mlir-opt` of the installed wheel."""
+    return Path(next(iter(_mlir_libs.__path__))) / "torch-mlir-opt"
+
+
+def _with_c_interface(text: str, function: str, where: str) -> str:
+    with _mlir_context():
+        module = _parse(text, where)
+        for operation in module.body.operations:
+            if ir.StringAttr(operation.attributes["sym_name"]).value == function:
+                operation.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+        return str(module)
+
+
+def _parse(text: str, where: str) -> ir.Module:
+    try:
+        return ir.Module.parse(text)
+    except ir.MLIRError as error:
+        raise CompileError(f"MLIR rejects this module: {_one_line(str(error))}", where=where) from None
+
+
+def _pipeline(passes: Sequence[str]) -> str:
+    return f"builtin.module({','.join(passes)})"
+
+
+def _run_bindings(text: str, passes: Sequence[str], where: str) -> str:
+    with _mlir_context():
+        module = _parse(text, where)
+        try:
+            passmanager.PassManager.parse(_pipeline(passes)).run(module.operation)
+        except ir.MLIRError as error:
+            raise CompileError(f"MLIR cannot execute this module: {_one_line(str(error))}", where=where) from None
+        return str(module)
+
+
+def _run_binary(text: str, passes: Sequence[str], where: str) -> str:
+    command = [str(optimiser_path()), "-allow-unregistered-dialect", f"--pass-pipeline={_pipeline(passes)}", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=LOWERING_SECONDS, check=False)
+    if done.returncode != 0:
+        raise CompileError(f"MLIR cannot execute this module: {_one_line(done.stderr)}", where=where)
+    return done.stdout
+
+
+def _argument(array: np.ndarray) -> object:
+    return ctypes.pointer(ctypes.pointer(np_to_memref.get_ranked_memref_descriptor(array)))
+
+
+def _one_line(message: str) -> str:
+    lines = [line.strip() for line in message.splitlines() if "error:" in line]
+    return (lines[0] if lines else " ".join(message.split()))[:200]

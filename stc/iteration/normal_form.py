@@ -1,0 +1,70 @@
+"""Normal form of stream orders: the first and cheap half of deciding whether two streams are the same sequence.
+
+Types that differ in spelling but not in order (unit loops, split or merged loops) have the same normal form.
+"""
+
+from __future__ import annotations
+
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.size import is_static, static
+
+
+def normal_form(order: StreamOrder) -> StreamOrder:
+    """`order` without unit loops and with neighbouring loops merged where one continues the other."""
+    order = order.without_unit_loops()
+    for outer in range(len(order.loops) - 1):
+        if _continues(order, outer):
+            return normal_form(_merge(order, outer))
+    return order
+
+
+def same_sequence(first: StreamOrder, second: StreamOrder) -> bool:
+    """True if the normal forms agree: then the token sequences are equal. False decides nothing: ask `proofs`."""
+    return normal_form(first) == normal_form(second)
+
+
+def _continues(order: StreamOrder, outer: int) -> bool:
+    """Whether loop `outer` advances by exactly what loop `outer + 1` covers, along the same dimension."""
+    first, second = order.loops[outer], order.loops[outer + 1]
+    if order.dimension_of_loop[outer] != order.dimension_of_loop[outer + 1]:
+        return False
+    if not (is_static(first.trip) and is_static(second.trip)):
+        return False
+    if order.dimension_of_loop[outer] is None:
+        return True
+    return first.step == static(second.trip) * second.step
+
+
+def _merge(order: StreamOrder, outer: int) -> StreamOrder:
+    first, second = order.loops[outer], order.loops[outer + 1]
+    merged = Loop(static(first.trip) * static(second.trip), second.step)
+    loops = (*order.loops[:outer], merged, *order.loops[outer + 2 :])
+
+    def renumbered(coordinate: Coordinate) -> Coordinate:
+        kept = {loop if loop <= outer else loop - 1 for loop in coordinate.loops}
+        return Coordinate(tuple(sorted(kept)), coordinate.constant)
+
+    return StreamOrder(order.element, loops, tuple(renumbered(c) for c in order.coordinates))
+
+
+def split_loop(order: StreamOrder, position: int, inner_trip: int) -> StreamOrder:
+    """`order` with loop `position` split in two: the inner one of `inner_trip` iterations at the old step.
+
+    The sequence stays the same. ValueError where `inner_trip` does not divide the trip count.
+    """
+    loop = order.loops[position]
+    trip = static(loop.trip)
+    if trip % inner_trip:
+        raise ValueError(f"loop of {trip} iterations does not split into inner loops of {inner_trip}")
+    halves = (Loop(trip // inner_trip, loop.step * inner_trip), Loop(inner_trip, loop.step))
+    loops = (*order.loops[:position], *halves, *order.loops[position + 1 :])
+
+    def renumbered(coordinate: Coordinate) -> Coordinate:
+        new: list[int] = []
+        for index in coordinate.loops:
+            new.append(index if index <= position else index + 1)
+            if index == position:
+                new.append(position + 1)
+        return Coordinate(tuple(new), coordinate.constant)
+
+    return StreamOrder(order.element, loops, tuple(renumbered(c) for c in order.coordinates))

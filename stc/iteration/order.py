@@ -1,0 +1,212 @@
+"""Stream orders: in which order the slices of a tensor cross a stream (method.md section 2).
+
+A `StreamOrder` is an itensor type without its scalar type: the element's shape, the iteration space (loops, outermost first)
+and for each data dimension the coordinate of an element's first entry, a sum of loop values plus a constant. Loop k takes the
+values 0, step, ..., (trip - 1) * step. A loop that is in no coordinate is a *revisit*: everything inside it crosses again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from stc.iteration.size import CeilDiv, Size, is_static, static
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One loop of an iteration space: `trip` iterations, the value advancing by `step`."""
+
+    trip: Size
+    step: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.trip, int) and self.trip < 1:
+            raise ValueError(f"loop has trip count {self.trip}, expected at least 1")
+        if self.step < 1:
+            raise ValueError(f"loop has step {self.step}, expected at least 1")
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """The first entry of an element along one data dimension: the sum of the values of `loops`, plus `constant`."""
+
+    loops: tuple[int, ...] = ()
+    constant: Size = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.constant, int) and self.constant < 0:
+            raise ValueError(f"coordinate has constant {self.constant}, expected at least 0")
+
+
+@dataclass(frozen=True)
+class StreamOrder:
+    """The order in which the elements (tokens) of a tensor cross a stream.
+
+    `element`: shape of one token, one entry per data dimension. `loops`: outermost first. `coordinates`: one per data
+    dimension. Raises ValueError, with a sentence fit for a user, where they do not fit together.
+    """
+
+    element: tuple[int, ...]
+    loops: tuple[Loop, ...]
+    coordinates: tuple[Coordinate, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.coordinates) != len(self.element):
+            raise ValueError(f"map has {len(self.coordinates)} results but the element has rank {len(self.element)}")
+        for dimension, extent in enumerate(self.element):
+            if extent < 1:
+                raise ValueError(f"element dimension {dimension} has extent {extent}, expected at least 1")
+        uses = Counter(loop for coordinate in self.coordinates for loop in coordinate.loops)
+        for loop, count in uses.items():
+            if not 0 <= loop < len(self.loops):
+                raise ValueError(f"map uses d{loop} but the iteration space has {len(self.loops)} loops")
+            if count > 1:
+                raise ValueError(f"map uses d{loop} {count} times, expected at most once")
+
+    # Which loop drives what -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def dimension_of_loop(self) -> tuple[int | None, ...]:
+        """For each loop the data dimension it drives, None for a revisit."""
+        driven = {loop: dim for dim, coordinate in enumerate(self.coordinates) for loop in coordinate.loops}
+        return tuple(driven.get(loop) for loop in range(len(self.loops)))
+
+    @property
+    def revisits(self) -> tuple[int, ...]:
+        """The loops that drive no data dimension."""
+        return tuple(loop for loop, dim in enumerate(self.dimension_of_loop) if dim is None)
+
+    def loops_of(self, dimension: int, start: int = 0) -> tuple[int, ...]:
+        """The loops from position `start` on that drive `dimension`, outermost first."""
+        return tuple(loop for loop in sorted(self.coordinates[dimension].loops) if loop >= start)
+
+    # Sizes ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def rank(self) -> int:
+        return len(self.element)
+
+    @property
+    def is_static(self) -> bool:
+        sizes = [loop.trip for loop in self.loops] + [coordinate.constant for coordinate in self.coordinates]
+        return all(is_static(size) for size in sizes)
+
+    def span(self, dimension: int, start: int = 0) -> int:
+        """Entries of `dimension` touched by the loops from position `start` on, elements included (static sizes)."""
+        loops = (self.loops[loop] for loop in self.loops_of(dimension, start))
+        return sum((static(loop.trip) - 1) * loop.step for loop in loops) + self.element[dimension]
+
+    @cached_property
+    def shape(self) -> tuple[Size, ...]:
+        """The extents of the tensor this order enumerates, constants included.
+
+        A dimension driven by one symbolic loop whose step is the element's extent has the symbol as extent; other
+        symbolic combinations have no closed form and raise ValueError.
+        """
+        return tuple(self._extent(dimension) for dimension in range(self.rank))
+
+    def _extent(self, dimension: int) -> Size:
+        coordinate = self.coordinates[dimension]
+        trips = [self.loops[loop].trip for loop in coordinate.loops]
+        if all(is_static(size) for size in (*trips, coordinate.constant)):
+            return static(coordinate.constant) + self.span(dimension)
+        if len(coordinate.loops) == 1 and coordinate.constant == 0:
+            loop = self.loops[coordinate.loops[0]]
+            if loop.step == self.element[dimension] == 1:
+                return loop.trip
+            if isinstance(loop.trip, CeilDiv) and loop.trip.divisor == loop.step == self.element[dimension]:
+                return loop.trip.symbol
+        raise ValueError(f"extent of dimension {dimension} is symbolic and has no closed form")
+
+    @cached_property
+    def static_shape(self) -> tuple[int, ...]:
+        return tuple(static(extent) for extent in self.shape)
+
+    @property
+    def element_count(self) -> int:
+        """Entries of one token."""
+        return prod(self.element)
+
+    @cached_property
+    def token_count(self) -> int:
+        """Tokens that cross the stream, revisits included."""
+        return prod(static(loop.trip) for loop in self.loops)
+
+    @cached_property
+    def tokens_before_revisits(self) -> int:
+        """Distinct tokens: the count with every revisit taken once."""
+        return prod(static(loop.trip) for loop, dim in zip(self.loops, self.dimension_of_loop, strict=True) if dim is not None)
+
+    # Meaning ----------------------------------------------------------------------------------------------------------
+
+    def enumerate(self) -> np.ndarray:
+        """The coordinate of every token in order: an integer array [token_count, rank]. The oracle of all proofs."""
+        trips = tuple(static(loop.trip) for loop in self.loops)
+        indices = np.indices(trips).reshape(len(trips), -1) if trips else np.zeros((0, 1), dtype=np.int64)
+        tokens = np.empty((self.token_count, self.rank), dtype=np.int64)
+        for dimension, coordinate in enumerate(self.coordinates):
+            tokens[:, dimension] = static(coordinate.constant)
+            for loop in coordinate.loops:
+                tokens[:, dimension] += indices[loop] * self.loops[loop].step
+        return tokens
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """True if every coordinate of the tensor is visited, by elements that are disjoint up to revisits.
+
+        Along each dimension the loops (by descending step) must tile the extent: the innermost advances by the element,
+        each other by the whole span of those below it; the constant is 0. Symbolic trips count only for a single loop.
+        """
+        return all(self._is_tiled(dimension) for dimension in range(self.rank))
+
+    def _is_tiled(self, dimension: int) -> bool:
+        coordinate = self.coordinates[dimension]
+        if coordinate.constant != 0:
+            return False
+        span: Size = self.element[dimension]
+        for loop in sorted((self.loops[index] for index in coordinate.loops), key=lambda loop: loop.step):
+            if loop.trip == 1:
+                continue
+            if span != loop.step:
+                return False
+            span = loop.step * loop.trip if isinstance(loop.trip, int) else loop.trip
+        return True
+
+    # Derived orders ---------------------------------------------------------------------------------------------------
+
+    def without_revisits(self) -> StreamOrder:
+        """The same order with every revisit dropped."""
+        return self._keep([loop for loop, dim in enumerate(self.dimension_of_loop) if dim is not None])
+
+    def _keep(self, kept: list[int]) -> StreamOrder:
+        position = {loop: index for index, loop in enumerate(kept)}
+        return StreamOrder(
+            self.element,
+            tuple(self.loops[loop] for loop in kept),
+            tuple(
+                Coordinate(tuple(position[loop] for loop in coordinate.loops if loop in position), coordinate.constant)
+                for coordinate in self.coordinates
+            ),
+        )
+
+    def without_unit_loops(self) -> StreamOrder:
+        """The same order without loops of one iteration."""
+        return self._keep([index for index, loop in enumerate(self.loops) if loop.trip != 1])
+
+    def __str__(self) -> str:
+        names = [f"d{loop}" for loop in range(len(self.loops))]
+        results: list[str] = []
+        for coordinate in self.coordinates:
+            terms = [names[loop] for loop in coordinate.loops]
+            if coordinate.constant != 0 or not terms:
+                terms.append(str(coordinate.constant))
+            results.append(" + ".join(terms))
+        element = "x".join(str(extent) for extent in self.element)
+        trips = ", ".join(str(loop.trip) for loop in self.loops)
+        steps = ", ".join(str(loop.step) for loop in self.loops)
+        return f"{element}, iter_space: [{trips}] * [{steps}], iter_map: ({', '.join(names)}) -> ({', '.join(results)})"

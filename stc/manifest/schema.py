@@ -1,0 +1,211 @@
+"""Schema of `manifest.json`: what an emitted project is, for every tool that reads it.
+
+Sizes are in the unit their name says; tensors are row-major; files are paths relative to the project folder. A figure of
+None is not known yet; `Manifest.origins` says for each kind of figure where it came from (proved, executed, counted,
+estimated, published).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+SCHEMA_VERSION = 1
+
+PortKind = Literal["input", "parameter", "output", "intermediate", "scalar"]
+Direction = Literal["read", "write"]
+
+
+@dataclass(frozen=True)
+class OrderLoop:
+    """One loop of a stream order; `trip` is an integer, or the text of a symbolic size (`seq<=128`)."""
+
+    trip: int | str
+    step: int
+
+
+@dataclass(frozen=True)
+class OrderCoordinate:
+    """Coordinate of a token's first entry along one dimension: sum of the values of `loops` plus `constant`."""
+
+    loops: tuple[int, ...]
+    constant: int | str = 0
+
+
+@dataclass(frozen=True)
+class Order:
+    """A stream order (stc.iteration.order.StreamOrder) as data."""
+
+    element: tuple[int, ...]
+    loops: tuple[OrderLoop, ...]
+    coordinates: tuple[OrderCoordinate, ...]
+
+
+@dataclass(frozen=True)
+class Port:
+    """One argument of a compute unit.
+
+    `buffer`: the buffer bound to it; ports of several kernels that name the same buffer share it. `lanes` of `element_type`
+    make a word; the buffer has `bytes`, those of `words` rounded up to 64. `tensor` is the host tensor of `shape` whose
+    distinct tokens `order` enumerates into words (see stc.codegen.layout). `file`: packed words of a parameter.
+    """
+
+    name: str
+    kind: PortKind
+    direction: Direction
+    element_type: str
+    lanes: int
+    words: int
+    bytes: int
+    buffer: str
+    tensor: str
+    shape: tuple[int, ...]
+    order: Order | None
+    bundle: str | None = None
+    bank: int | None = None
+    file: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One function of the kernel: `kind` is compute, load, store, converter, fork, ...; `reads` and `writes` name ports, streams
+    and block buffers."""
+
+    name: str
+    kind: str
+    module: str | None
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One FIFO: `bits` per token, `tokens` that cross per launch."""
+
+    name: str
+    element_type: str
+    lanes: int
+    bits: int
+    depth: int
+    storage: str
+    producer: str
+    consumer: str
+    tokens: int
+
+
+@dataclass(frozen=True)
+class BlockBuffer:
+    """One `hls::stream_of_blocks`: `count` blocks of `shape`, handed over `blocks` times per launch."""
+
+    name: str
+    element_type: str
+    shape: tuple[int, ...]
+    count: int
+    bits: int
+    producer: str
+    consumer: str
+    blocks: int
+
+
+@dataclass(frozen=True)
+class MemoryAccess:
+    """External memory touched by one iteration of a loop."""
+
+    port: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class LoopSchedule:
+    """One labelled loop. `ii` is None where it is not pipelined; `depth` (cycles of its pipeline) is None until estimated.
+
+    `flattened`: the loop is merged into its perfectly nested pipelined child. `reads`/`writes`: tokens per stream and
+    iteration, of this loop alone.
+    """
+
+    task: str
+    label: str
+    parent: str | None
+    trip: int
+    ii: int | None
+    depth: int | None
+    unroll: int
+    flattened: bool
+    reads: dict[str, int]
+    writes: dict[str, int]
+    memory: tuple[MemoryAccess, ...]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One compute unit."""
+
+    name: str
+    ports: tuple[Port, ...]
+    tasks: tuple[Task, ...]
+    streams: tuple[Stream, ...]
+    blocks: tuple[BlockBuffer, ...]
+    schedule: tuple[LoopSchedule, ...]
+    slr: int | None = None
+
+    def port(self, name: str) -> Port:
+        """The port of that name; KeyError where there is none."""
+        for port in self.ports:
+            if port.name == name:
+                return port
+        raise KeyError(name)
+
+
+@dataclass(frozen=True)
+class HostTensor:
+    """A tensor the host sees: an input or output of the model (with its golden file), or one re-packed between kernels."""
+
+    name: str
+    role: Literal["input", "output", "intermediate"]
+    element_type: str
+    shape: tuple[int, ...]
+    file: str | None = None
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action of the host: pack a tensor into a port, launch a kernel, unpack a port into a tensor."""
+
+    action: Literal["pack", "launch", "unpack"]
+    kernel: str
+    port: str | None = None
+    tensor: str | None = None
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The whole project. `options`: what `stc compile` was asked; `versions`: of stc and what it stands on."""
+
+    schema_version: int
+    name: str
+    platform: str
+    kernels: tuple[Kernel, ...]
+    tensors: tuple[HostTensor, ...]
+    steps: tuple[Step, ...]
+    tolerance: float
+    versions: dict[str, str]
+    options: dict[str, Any]
+    origins: dict[str, str]
+    kernel_source: str = "kernel.cpp"
+    testbench_sources: tuple[str, ...] = ("testbench.cpp",)
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel of that name; KeyError where there is none."""
+        for kernel in self.kernels:
+            if kernel.name == name:
+                return kernel
+        raise KeyError(name)
+
+    def tensor(self, name: str) -> HostTensor:
+        """The host tensor of that name; KeyError where there is none."""
+        for tensor in self.tensors:
+            if tensor.name == name:
+                return tensor
+        raise KeyError(name)

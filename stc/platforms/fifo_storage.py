@@ -1,0 +1,39 @@
+"""Which memory a FIFO is built of, and what it costs: the step function of hardware-notes.md."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Literal
+
+FifoStorage = Literal["srl", "lutram", "bram", "uram"]
+
+SRL_MAX_DEPTH = 2
+SRL_MAX_BITS = 1024
+LUTRAM_MAX_BITS = 128 * 32
+URAM_WIDTH = 72
+URAM_DEPTH = 4096
+# Below half of an URAM's depth block RAM is the better fit, whatever the width.
+URAM_MIN_DEPTH = URAM_DEPTH // 2
+# (width, depth) of a BRAM18 in its three useful shapes.
+BRAM18_SHAPES = ((36, 512), (18, 1024), (9, 2048))
+
+
+def fifo_storage(bits: int, depth: int) -> FifoStorage:
+    """The memory for a FIFO of `depth` tokens of `bits` each."""
+    if depth <= SRL_MAX_DEPTH or bits * depth <= SRL_MAX_BITS:
+        return "srl"
+    if bits * depth <= LUTRAM_MAX_BITS:
+        return "lutram"
+    if depth >= URAM_MIN_DEPTH and bits >= URAM_WIDTH // 2:
+        return "uram"
+    return "bram"
+
+
+def bram18_blocks(bits: int, depth: int) -> int:
+    """BRAM18 blocks (18 kbit) of a FIFO in block RAM, in the best of the three shapes."""
+    return min(ceil(bits / width) * ceil(depth / words) for width, words in BRAM18_SHAPES)
+
+
+def uram_blocks(bits: int, depth: int) -> int:
+    """URAM blocks (288 kbit) of a FIFO in ultra RAM."""
+    return ceil(bits / URAM_WIDTH) * ceil(depth / URAM_DEPTH)

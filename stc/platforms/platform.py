@@ -1,0 +1,115 @@
+"""A device as the compiler sees it, read from a data file of this package."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from stc.diagnostics import CompileError
+
+BRAM36_BYTES = 36 * 1024 // 8
+URAM_BYTES = 288 * 1024 // 8
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Counts of the five resources of a die; `bram36` are blocks of 36 kbit, `uram` of 288 kbit."""
+
+    lut: float
+    ff: float
+    bram36: float
+    uram: float
+    dsp: float
+
+    def scaled(self, share: Resources) -> Resources:
+        """Each resource times its factor in `share`."""
+        return Resources(
+            self.lut * share.lut,
+            self.ff * share.ff,
+            self.bram36 * share.bram36,
+            self.uram * share.uram,
+            self.dsp * share.dsp,
+        )
+
+    def plus(self, other: Resources) -> Resources:
+        return Resources(
+            self.lut + other.lut,
+            self.ff + other.ff,
+            self.bram36 + other.bram36,
+            self.uram + other.uram,
+            self.dsp + other.dsp,
+        )
+
+
+@dataclass(frozen=True)
+class ExternalMemory:
+    """The memory behind the ports: `channels` of `channel_bytes` each, all ports at die `slr`."""
+
+    kind: str
+    channels: int
+    channel_bytes: int
+    channel_gigabytes_per_second: float
+    word_bits: int
+    max_ports: int
+    slr: int
+    read_latency_cycles: int
+
+
+@dataclass(frozen=True)
+class Platform:
+    """One device with its shell. `plan` is the share of each die's resources a design may use."""
+
+    name: str
+    part: str
+    shell: str
+    clocks_mhz: tuple[int, ...]
+    launch_us: float
+    tool_version: str
+    slrs: tuple[Resources, ...]
+    plan: Resources
+    memory: ExternalMemory
+
+    @property
+    def usable(self) -> Resources:
+        """What a design may use of all dies together."""
+        total = Resources(0, 0, 0, 0, 0)
+        for slr in self.slrs:
+            total = total.plus(slr.scaled(self.plan))
+        return total
+
+    @property
+    def usable_on_chip_bytes(self) -> int:
+        """Bytes of block and ultra RAM a design may use: the default of the fusion budget."""
+        return int(self.usable.bram36) * BRAM36_BYTES + int(self.usable.uram) * URAM_BYTES
+
+
+def platform_names() -> tuple[str, ...]:
+    """The platforms this package has data for."""
+    files = resources.files("stc.platforms").joinpath("data").iterdir()
+    return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))
+
+
+@cache
+def load_platform(name: str) -> Platform:
+    """The platform `name`; CompileError where there is no data for it."""
+    if name not in platform_names():
+        raise CompileError(f"unknown platform '{name}'", accepted=", ".join(platform_names()))
+    text = resources.files("stc.platforms").joinpath("data", f"{name}.toml").read_text()
+    return _platform(tomllib.loads(text))
+
+
+def _platform(data: dict[str, Any]) -> Platform:
+    return Platform(
+        name=data["name"],
+        part=data["part"],
+        shell=data["shell"],
+        clocks_mhz=tuple(data["clocks_mhz"]),
+        launch_us=data["launch_us"],
+        tool_version=data["tool_version"],
+        slrs=tuple(Resources(**slr) for slr in data["slr"]),
+        plan=Resources(**data["plan"]),
+        memory=ExternalMemory(**data["memory"]),
+    )

@@ -1,0 +1,148 @@
+"""Build the C simulation of an emitted project: instrument the kernel, compile, link. Writes only under DIR/build.
+
+Objects are kept with a hash of everything that went into them, so that an unchanged project is not compiled again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from stc.diagnostics import CompileError
+from stc.simulation.instrument import InstrumentError, instrument
+
+# No fast-math: masks are -inf. No contraction: the result must not depend on whether the host has fused multiply-add.
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-w")
+COMPILER_ACCEPTED = "g++ 12 or later on PATH, or the environment variable CXX"
+
+
+@dataclass(frozen=True)
+class SimulationSources:
+    """What the manifest of a project says about its C simulation; names are relative to `directory`."""
+
+    directory: Path
+    kernel: str
+    testbenches: tuple[str, ...]
+
+    @property
+    def build(self) -> Path:
+        return self.directory / "build"
+
+    @property
+    def include(self) -> Path:
+        return self.directory / "sim" / "include"
+
+
+@dataclass(frozen=True)
+class Build:
+    """The simulation binary, and whether nothing had to be compiled for it."""
+
+    binary: Path
+    cached: bool
+
+
+def read_sources(directory: Path) -> SimulationSources:
+    """Kernel and testbench names from DIR/manifest.json (`kernel_source`, `testbench_sources`), each checked to exist."""
+    manifest = directory / "manifest.json"
+    if not manifest.is_file():
+        raise CompileError(
+            "not an emitted project", where=str(directory), accepted="a folder with manifest.json, as 'stc compile' writes"
+        )
+    try:
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise CompileError(f"unreadable manifest ({error})", where=str(manifest), accepted="JSON") from None
+    if not isinstance(content, dict):
+        raise CompileError("unreadable manifest", where=str(manifest), accepted="a JSON object")
+    kernel = content.get("kernel_source", "kernel.cpp")
+    testbenches = content.get("testbench_sources", ["testbench.cpp"])
+    if not isinstance(kernel, str):
+        raise CompileError("'kernel_source' is not a file name", where=str(manifest), accepted="a string")
+    if not isinstance(testbenches, list) or not testbenches or not all(isinstance(t, str) for t in testbenches):
+        raise CompileError("'testbench_sources' are not file names", where=str(manifest), accepted="a list of strings")
+    sources = SimulationSources(directory, kernel, tuple(testbenches))
+    for name in (kernel, *testbenches):
+        if not (directory / name).is_file():
+            raise CompileError("missing source file", where=str(directory / name), accepted="the file the manifest names")
+    if not sources.include.is_dir():
+        raise CompileError("missing headers", where=str(sources.include), accepted="the folder that 'stc compile' writes")
+    return sources
+
+
+def find_compiler() -> str:
+    """Path of the C++ compiler: $CXX, else g++."""
+    wanted = os.environ.get("CXX") or "g++"
+    found = shutil.which(wanted)
+    if found is None:
+        raise CompileError(f"C++ compiler '{wanted}' not found", accepted=COMPILER_ACCEPTED)
+    return found
+
+
+def instrumented_kernel(sources: SimulationSources) -> str:
+    path = sources.directory / sources.kernel
+    try:
+        return instrument(path.read_text(encoding="utf-8"), str(path))
+    except InstrumentError as error:
+        raise CompileError(error.message, where=f"{path}:{error.line}", accepted=error.accepted) from None
+    except UnicodeDecodeError as error:
+        raise CompileError(f"not UTF-8 ({error.reason})", where=str(path)) from None
+
+
+def build(directory: Path) -> Build:
+    """Make DIR/build/csim up to date. A source that g++ rejects is a CompileError with its first message."""
+    sources = read_sources(directory)
+    compiler = find_compiler()
+    sources.build.mkdir(exist_ok=True)
+    kernel_copy = sources.build / (Path(sources.kernel).stem + ".sim.cpp")
+    kernel_copy.write_text(instrumented_kernel(sources), encoding="utf-8")
+    common = _common_hash(sources, compiler)
+    units = [kernel_copy, *(sources.directory / name for name in sources.testbenches)]
+    objects = [sources.build / f"{index}_{unit.stem}.o" for index, unit in enumerate(units)]
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        compiled = list(pool.map(lambda pair: _compile(compiler, sources, common, *pair), zip(units, objects, strict=True)))
+    binary = sources.build / "csim"
+    cached = not any(compiled) and binary.is_file()
+    if not cached:
+        _run_compiler([compiler, *map(str, objects), "-o", str(binary)], binary)
+    return Build(binary, cached)
+
+
+def _common_hash(sources: SimulationSources, compiler: str) -> bytes:
+    """Hash of what every object depends on: compiler, flags, and all headers of the project."""
+    digest = hashlib.sha256()
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
+    digest.update("\0".join([compiler, version, *FLAGS, str(sources.directory)]).encode())
+    headers = [*sources.directory.glob("*.h"), *sources.directory.glob("*.hpp"), *sources.include.rglob("*.h")]
+    for header in sorted(headers):
+        digest.update(str(header).encode() + b"\0" + header.read_bytes() + b"\0")
+    return digest.digest()
+
+
+def _compile(compiler: str, sources: SimulationSources, common: bytes, unit: Path, target: Path) -> bool:
+    """Compile one file unless its object is up to date; returns whether it had to be."""
+    key = hashlib.sha256(common + unit.read_bytes()).hexdigest()
+    key_file = target.with_suffix(".key")
+    if target.is_file() and key_file.is_file() and key_file.read_text(encoding="ascii") == key:
+        return False
+    key_file.unlink(missing_ok=True)
+    includes = ("-I", str(sources.include), "-I", str(sources.directory))
+    _run_compiler([compiler, *FLAGS, *includes, "-c", str(unit), "-o", str(target)], unit)
+    key_file.write_text(key, encoding="ascii")
+    return True
+
+
+def _run_compiler(command: Sequence[str], where: Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode == 0:
+        return
+    lines = done.stderr.splitlines()
+    first = next((line for line in lines if "error:" in line or "undefined reference" in line), None)
+    message = first or (lines[0] if lines else f"exit code {done.returncode}")
+    raise CompileError(f"g++ rejects it: {message.strip()}", where=str(where))

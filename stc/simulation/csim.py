@@ -1,0 +1,142 @@
+"""Run the C simulation of an emitted project and read its report.
+
+The design runs with its real FIFO depths, one fiber per task; the testbench compares its outputs with the golden ones. A
+mismatch, a deadlock or a crash of the design is a result; an environment or project that cannot be used is a CompileError.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stc.diagnostics import CompileError
+from stc.simulation.build import build
+
+DEFAULT_TIMEOUT = 600.0  # seconds
+
+
+@dataclass(frozen=True)
+class OutputCheck:
+    """One output against its reference. Errors are absolute; `tolerance` is relative to the two maxima."""
+
+    name: str
+    elements: int
+    max_abs_error: float
+    max_abs_reference: float
+    max_abs_reference_minus_input: float | None
+    nan_mismatches: int
+    tolerance: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class ChannelUse:
+    """What went through one stream or stream of blocks. `depth` is None for an unbounded one of the testbench."""
+
+    name: str
+    kind: str
+    depth: int | None
+    tokens: int
+    highest_occupancy: int
+    left_over: int
+    external: bool
+    producer: str
+    consumer: str
+
+
+@dataclass(frozen=True)
+class BlockedTask:
+    """A task that could not go on: `waits_to` is read, write, join, handover or poll; `peer` the task at the other end."""
+
+    task: str
+    waits_to: str
+    channel: str
+    kind: str
+    peer: str
+    occupancy: int
+    depth: int | None
+    tokens_written: int
+    tokens_read: int
+    uncommitted_reads: int
+    loop: str
+    line: int
+
+
+@dataclass(frozen=True)
+class CsimResult:
+    """`outcome` is finished, deadlock, livelock, leftover, error, crash or timeout; `seconds` the time inside the top function."""
+
+    outcome: str
+    passed: bool
+    explanation: str | None
+    seconds: float
+    build_seconds: float
+    cached: bool
+    outputs: list[OutputCheck] = field(default_factory=list)
+    channels: list[ChannelUse] = field(default_factory=list)
+    blocked: list[BlockedTask] = field(default_factory=list)
+
+    @property
+    def deadlock(self) -> str | None:
+        """The explanation of a deadlock or livelock, or None."""
+        return self.explanation if self.outcome in ("deadlock", "livelock") else None
+
+
+def csim(project_dir: Path, timeout: float = DEFAULT_TIMEOUT) -> CsimResult:
+    """Build and run the C simulation of `project_dir`, for at most `timeout` seconds of run time."""
+    directory = project_dir.resolve()
+    started = time.perf_counter()
+    built = build(directory)
+    build_seconds = time.perf_counter() - started
+    report = directory / "build" / "csim.json"
+    report.unlink(missing_ok=True)
+    try:
+        done = subprocess.run(
+            [str(built.binary), str(directory)],
+            cwd=directory,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        text = f"the design did not end within {timeout:g} s"
+        return CsimResult("timeout", False, text, timeout, build_seconds, built.cached)
+    message = done.stderr.strip()
+    if done.returncode == 2:
+        raise CompileError(message or "the testbench refuses its input", where=str(directory))
+    if done.returncode < 0 or not report.is_file():
+        text = f"the simulation {_how_it_ended(done.returncode)}" + (f": {message}" if message else "")
+        return CsimResult("crash", False, text, 0.0, build_seconds, built.cached)
+    return read_report(report, build_seconds, built.cached)
+
+
+def _how_it_ended(code: int) -> str:
+    if code >= 0:
+        return f"ended with code {code} and without a report"
+    try:
+        return f"died of {signal.Signals(-code).name}"
+    except ValueError:
+        return f"died of signal {-code}"
+
+
+def read_report(path: Path, build_seconds: float, cached: bool) -> CsimResult:
+    """The report that `stc_sim::Report` wrote."""
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return CsimResult(
+        outcome=content["outcome"],
+        passed=content["passed"],
+        explanation=content["explanation"],
+        seconds=content["seconds"],
+        build_seconds=build_seconds,
+        cached=cached,
+        outputs=[OutputCheck(**o) for o in content["outputs"]],
+        channels=[ChannelUse(**c) for c in content["channels"]],
+        blocked=[BlockedTask(**b) for b in content["blocked"]],
+    )

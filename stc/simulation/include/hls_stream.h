@@ -1,0 +1,120 @@
+// hls::stream for C simulation: bounded as in hardware, one writer, one reader. See stc_sim/channel.h for what a slot is.
+#ifndef STC_HLS_STREAM_H
+#define STC_HLS_STREAM_H
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "stc_sim/engine.h"
+
+namespace hls {
+
+// As in Vitis, stream<T, DEPTH> derives from stream<T, 0>, so that a task takes `hls::stream<T> &` of any depth.
+template <typename T, int DEPTH = 0>
+class stream;
+
+template <typename T>
+class stream<T, 0> : public stc_sim::Channel {
+ public:
+  static constexpr std::uint64_t default_depth = 2;
+
+  stream() : stream(default_depth, nullptr) {}
+  explicit stream(const char *name) : stream(default_depth, name) {}
+  explicit stream(const std::string &name) : stream(default_depth, name.c_str()) {}
+
+  void write(const T &value) {
+    begin_write();
+    wait_until_writable();
+    store(value);
+  }
+
+  T read() {
+    begin_read();
+    wait_until_readable();
+    return load();
+  }
+  void read(T &value) { value = read(); }
+
+  bool write_nb(const T &value) {
+    begin_write();
+    if (!writable()) {
+      scheduler_poll_failed();
+      return false;
+    }
+    store(value);
+    return true;
+  }
+
+  bool read_nb(T &value) {
+    begin_read();
+    if (!readable()) {
+      scheduler_poll_failed();
+      return false;
+    }
+    value = load();
+    return true;
+  }
+
+  void operator<<(const T &value) { write(value); }
+  void operator>>(T &value) { read(value); }
+
+  bool empty() {
+    if (readable()) return false;
+    scheduler_poll_failed();
+    return true;
+  }
+  bool full() {
+    if (writable()) return false;
+    scheduler_poll_failed();
+    return true;
+  }
+  std::size_t size() const { return std::size_t(published_ - read_); }
+  std::size_t capacity() const { return std::size_t(depth()); }
+
+ protected:
+  stream(std::uint64_t depth, const char *name) : Channel("fifo", depth, false) {
+    if (name != nullptr) set_name(name);
+  }
+
+ private:
+  static void scheduler_poll_failed() { stc_sim::scheduler.poll_failed(); }
+
+  void store(const T &value) {
+    if (__builtin_expect(written_ - freed_ > mask_ || ring_ == nullptr, 0)) grow();
+    ring_[written_ & mask_] = value;
+    take_slot();
+  }
+
+  T load() {
+    T value = ring_[read_ & mask_];
+    take_token();
+    return value;
+  }
+
+  // Storage follows the occupancy that occurs, not the declared depth: a deep FIFO that stays empty costs nothing.
+  void grow() {
+    const std::uint64_t old_mask = mask_, capacity = ring_ == nullptr ? 4 : 2 * (mask_ + 1);
+    std::unique_ptr<T[]> larger(new T[capacity]);
+    mask_ = capacity - 1;
+    for (std::uint64_t i = freed_; i != written_; ++i) larger[i & mask_] = std::move(ring_[i & old_mask]);
+    ring_ = std::move(larger);
+  }
+
+  std::unique_ptr<T[]> ring_;
+  std::uint64_t mask_ = 0;
+};
+
+template <typename T, int DEPTH>
+class stream : public stream<T, 0> {
+  static_assert(DEPTH > 0, "the depth of an hls::stream is positive");
+
+ public:
+  stream() : stream<T, 0>(DEPTH, nullptr) {}
+  explicit stream(const char *name) : stream<T, 0>(DEPTH, name) {}
+  explicit stream(const std::string &name) : stream<T, 0>(DEPTH, name.c_str()) {}
+};
+
+}  // namespace hls
+#endif

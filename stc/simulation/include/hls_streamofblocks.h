@@ -1,0 +1,122 @@
+// hls::stream_of_blocks for C simulation: a bounded channel of arrays, filled and drained in place under a lock (UG1399).
+#ifndef STC_HLS_STREAMOFBLOCKS_H
+#define STC_HLS_STREAMOFBLOCKS_H
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stc_sim/engine.h"
+
+namespace hls {
+
+template <typename T>
+class read_lock;
+template <typename T>
+class write_lock;
+
+template <typename T, int DEPTH = 2>
+class stream_of_blocks;
+
+// What the locks see, whatever the depth. A block belongs to the writer from acquire to release, then to the reader; its
+// slot is free when the reader releases it. Blocks are reused without being cleared, as in hardware.
+template <typename T>
+class stream_of_blocks<T, 0> : public stc_sim::Channel {
+ public:
+  void set_depth(std::uint64_t) {}  // the number of blocks is part of the type
+
+  bool empty() {
+    if (readable()) return false;
+    stc_sim::scheduler.poll_failed();
+    return true;
+  }
+  bool full() {
+    if (writable()) return false;
+    stc_sim::scheduler.poll_failed();
+    return true;
+  }
+
+ protected:
+  stream_of_blocks(int depth, const char *name)
+      : Channel("stream_of_blocks", std::uint64_t(depth), true), blocks_(new Block[std::size_t(depth)]), count_(std::uint64_t(depth)) {
+    if (name != nullptr) set_name(name);
+  }
+
+ private:
+  friend class read_lock<T>;
+  friend class write_lock<T>;
+
+  struct Block {
+    T data;
+  };
+
+  T &acquire_to_write() {
+    if (written_ != published_) held_twice("write_lock");
+    wait_until_writable();
+    T &data = blocks_[written_ % count_].data;
+    count_write();
+    return data;
+  }
+  T &acquire_to_read() {
+    if (read_ != freed_) held_twice("read_lock");
+    wait_until_readable();
+    T &data = blocks_[read_ % count_].data;
+    count_read();
+    return data;
+  }
+
+  [[noreturn]] void held_twice(const char *lock) const {
+    stc_sim::Outcome reason;
+    reason.kind = "error";
+    reason.text = "stream_of_blocks '" + name() + "': a second hls::" + lock + " while one is held";
+    stc_sim::scheduler.fail(std::move(reason));
+  }
+
+  std::unique_ptr<Block[]> blocks_;
+  std::uint64_t count_;
+};
+
+template <typename T, int DEPTH>
+class stream_of_blocks : public stream_of_blocks<T, 0> {
+  static_assert(DEPTH > 0, "the depth of an hls::stream_of_blocks is positive");
+
+ public:
+  stream_of_blocks() : stream_of_blocks<T, 0>(DEPTH, nullptr) {}
+  explicit stream_of_blocks(const char *name) : stream_of_blocks<T, 0>(DEPTH, name) {}
+  explicit stream_of_blocks(const std::string &name) : stream_of_blocks<T, 0>(DEPTH, name.c_str()) {}
+};
+
+// Blocks until there is a free block; hands it to the reader at the end of the scope.
+template <typename T>
+class write_lock {
+ public:
+  explicit write_lock(stream_of_blocks<T, 0> &blocks) : blocks_(blocks), data_(blocks.acquire_to_write()) {}
+  write_lock(const write_lock &) = delete;
+  write_lock &operator=(const write_lock &) = delete;
+  ~write_lock() { blocks_.publish(); }
+  operator T &() { return data_; }
+  T &operator=(const T &value) { return data_ = value; }
+
+ private:
+  stream_of_blocks<T, 0> &blocks_;
+  T &data_;
+};
+
+// Blocks until there is a filled block; gives it back to the writer at the end of the scope.
+template <typename T>
+class read_lock {
+ public:
+  explicit read_lock(stream_of_blocks<T, 0> &blocks) : blocks_(blocks), data_(blocks.acquire_to_read()) {}
+  read_lock(const read_lock &) = delete;
+  read_lock &operator=(const read_lock &) = delete;
+  ~read_lock() { blocks_.free_slots(); }
+  operator T &() { return data_; }
+
+ private:
+  stream_of_blocks<T, 0> &blocks_;
+  T &data_;
+};
+
+}  // namespace hls
+#endif

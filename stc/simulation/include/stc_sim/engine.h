@@ -1,0 +1,31 @@
+// Everything an instrumented design needs: channels, iteration guards, dataflow regions, and the names they carry.
+#ifndef STC_SIM_ENGINE_H
+#define STC_SIM_ENGINE_H
+
+#include "region.h"
+
+namespace stc_sim {
+
+// `#pragma HLS stream variable=v depth=n`: on streams and arrays of them; an array turned into a FIFO keeps its values.
+template <class T>
+void set_depth(T &variable, std::uint64_t depth) {
+  if constexpr (std::is_array<T>::value) {
+    for (auto &element : variable) set_depth(element, depth);
+  } else if constexpr (std::is_base_of<Channel, T>::value) {
+    variable.set_depth(depth);
+  }
+}
+
+// A channel that its constructor did not name is called like its variable.
+template <class T>
+void name_channel(T &variable, const std::string &name) {
+  if constexpr (std::is_array<T>::value) {
+    std::size_t index = 0;
+    for (auto &element : variable) name_channel(element, name + "[" + std::to_string(index++) + "]");
+  } else if constexpr (std::is_base_of<Channel, T>::value) {
+    if (!variable.is_named()) variable.set_name(name.c_str());
+  }
+}
+
+}  // namespace stc_sim
+#endif

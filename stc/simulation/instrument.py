@@ -1,0 +1,612 @@
+#!/usr/bin/env python3
+"""Make the instrumented copy of a Vitis HLS C++ file that the C simulation compiles.
+
+    python3 instrument.py kernel.cpp build/kernel.sim.cpp
+
+The copy differs from the original in five kinds of places, all found by tokenising, and keeps every line where it was:
+
+* a body with `#pragma HLS dataflow` (of a function, or of a `for` loop in one) gets a `stc_sim::Region`, joined at its end;
+* each task call `f(a, b);` in such a body becomes the start of a fiber of that name;
+* channels declared in such a body get the names of their variables;
+* a body with `#pragma HLS pipeline` gets an iteration guard with the loop's label, II and style;
+* `#pragma HLS stream variable=s depth=n` sets the depth of `s`.
+
+What it cannot handle it refuses, naming file and line: exit code 2. Needs nothing but Python's standard library.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+class InstrumentError(Exception):
+    """The source is not something that can be instrumented. `line` is 1-based; `accepted` says what would be."""
+
+    def __init__(self, message: str, line: int, accepted: str | None = None):
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.accepted = accepted
+
+
+# --- tokens -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Token:
+    """`kind` is word, number, literal (string or character), directive (a whole preprocessor line), or punctuation."""
+
+    kind: str
+    text: str
+    begin: int
+    end: int
+    line: int
+
+
+_TOKEN = re.compile(
+    r"""
+      (?P<space>[ \t\r\f\v]+ | \\\n)
+    | (?P<newline>\n)
+    | (?P<comment>//(?:\\\n|[^\n])* | /\*.*?\*/)
+    | (?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\(.*?\)(?P=delimiter)")
+    | (?P<literal>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*" | (?:u8|[uUL])?'(?:\\.|[^'\\\n])*')
+    | (?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9a-fA-F]|[0-9A-Za-z_.])*)
+    | (?P<word>[A-Za-z_$][A-Za-z0-9_$]*)
+    | (?P<punctuation>::|->|<<=|>>=|<<|&&|\|\||[-+*/%&|^=!<>]=|\+\+|--|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_DIRECTIVE = re.compile(r"#(?:\\\r?\n|/\*.*?\*/|//(?:\\\n|[^\n])*|[^\n/]|/)*", re.DOTALL)
+
+
+def tokenize(source: str) -> list[Token]:
+    """Tokens without white space and comments. `>>` stays two tokens, so that template brackets can be matched."""
+    tokens: list[Token] = []
+    position, line, at_line_start = 0, 1, True
+    while position < len(source):
+        if at_line_start and source[position] == "#":
+            match = _DIRECTIVE.match(source, position)
+            kind = "directive"
+        else:
+            match = _TOKEN.match(source, position)
+            kind = match.lastgroup if match is not None else None
+        if match is None or kind is None:
+            raise InstrumentError("unexpected character", line)
+        text = match.group()
+        if text == '"' or source.startswith("/*", position) and kind == "punctuation":
+            raise InstrumentError("a string or comment is never closed", line)
+        if kind in ("raw", "delimiter"):
+            kind = "literal"
+        if kind == "newline":
+            at_line_start = True
+        elif kind not in ("space", "comment"):
+            at_line_start = False
+            tokens.append(Token(kind, text, match.start(), match.end(), line))
+        line += text.count("\n")
+        position = match.end()
+    return tokens
+
+
+# --- pragmas ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Pragma:
+    """`#pragma HLS name key=value flag ...`; a flag has the value "". Names and keys are in lower case."""
+
+    name: str
+    options: dict[str, str]
+    token: Token
+
+
+_PRAGMA = re.compile(r"#\s*pragma\s+hls\s+(\w+)\b(.*)", re.IGNORECASE | re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?\*/|//.*", re.DOTALL)
+_OPTION = re.compile(r"(\w+)\s*=\s*([^\s=]+(?:\s*,\s*[^\s=,]+(?!\s*=))*)|(\w+)")
+
+
+def parse_pragma(token: Token) -> Pragma | None:
+    """The HLS pragma of a directive, or None."""
+    match = _PRAGMA.match(_COMMENT.sub(" ", token.text.replace("\\\n", " ")))
+    if match is None:
+        return None
+    options: dict[str, str] = {}
+    for key, value, flag in _OPTION.findall(match.group(2)):
+        options[(key or flag).lower()] = value
+    return Pragma(match.group(1).lower(), options, token)
+
+
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Block:
+    """A pair of braces: what it is the body of, and the pragmas directly in it. Indices are positions in the token list."""
+
+    kind: str  # "function", "for", "loop" (while, do), "if", "type", "lambda" or "other"
+    name: str
+    open: int
+    close: int = -1
+    parameters: tuple[int, int] | None = None  # the tokens between the parentheses of a function
+    outer: Block | None = None
+    pragmas: list[Pragma] = field(default_factory=list)
+
+
+_CLOSERS = {")": "(", "]": "[", "}": "{"}
+
+
+def match_brackets(tokens: list[Token]) -> dict[int, int]:
+    """Partner of each bracket, both ways. Template brackets are not included."""
+    partner: dict[int, int] = {}
+    stack: list[int] = []
+    for i, token in enumerate(tokens):
+        if token.kind != "punctuation":
+            continue
+        if token.text in "([{":
+            stack.append(i)
+        elif token.text in ")]}":
+            if not stack or tokens[stack[-1]].text != _CLOSERS[token.text]:
+                raise InstrumentError(
+                    f"'{token.text}' closes nothing", token.line, "brackets that match without preprocessing"
+                )
+            j = stack.pop()
+            partner[i], partner[j] = j, i
+    if stack:
+        token = tokens[stack[-1]]
+        raise InstrumentError(
+            f"'{token.text}' is never closed", token.line, "brackets that match without preprocessing"
+        )
+    return partner
+
+
+def classify_block(tokens: list[Token], partner: dict[int, int], brace: int) -> Block:
+    """What the brace at index `brace` opens, judged from the tokens before it."""
+    i = brace - 1
+    while i >= 0 and (tokens[i].text in ("const", "noexcept", "override", "final") or tokens[i].kind == "directive"):
+        i -= 1
+    if i < 0:
+        return Block("other", "", brace)
+    if tokens[i].text == "else":
+        return Block("if", "", brace)
+    if tokens[i].text == "do":
+        return Block("loop", loop_label(tokens, i), brace)
+    if tokens[i].text != ")":
+        return Block("type" if begins_type(tokens, i) else "other", "", brace)
+    opening = partner[i]
+    before = opening - 1
+    if before >= 0 and tokens[before].text == "constexpr":
+        before -= 1
+    if before < 0:
+        return Block("other", "", brace)
+    word = tokens[before].text
+    if word == "for":
+        return Block("for", loop_label(tokens, before), brace)
+    if word == "while":
+        return Block("loop", loop_label(tokens, before), brace)
+    if word in ("if", "switch", "catch"):
+        return Block("if", "", brace)
+    if word == "]":
+        return Block("lambda", "", brace)
+    if tokens[before].kind == "word":
+        return Block("function", word, brace, parameters=(opening + 1, i))
+    return Block("other", "", brace)
+
+
+def loop_label(tokens: list[Token], keyword: int) -> str:
+    if keyword >= 2 and tokens[keyword - 1].text == ":" and tokens[keyword - 2].kind == "word":
+        is_case = keyword >= 3 and tokens[keyword - 3].text in ("case", "?")
+        return "" if is_case or tokens[keyword - 2].text == "default" else tokens[keyword - 2].text
+    return ""
+
+
+def begins_type(tokens: list[Token], last: int) -> bool:
+    i = last
+    while i >= 0 and tokens[i].text not in (";", "{", "}") and tokens[i].kind != "directive":
+        if tokens[i].text in ("struct", "class", "union", "enum", "namespace"):
+            return True
+        i -= 1
+    return False
+
+
+def find_blocks(tokens: list[Token], partner: dict[int, int]) -> list[Block]:
+    """All brace pairs in order of their opening, with their pragmas."""
+    blocks: list[Block] = []
+    open_blocks: list[Block] = []
+    for i, token in enumerate(tokens):
+        if token.kind == "directive":
+            pragma = parse_pragma(token)
+            if pragma is not None and open_blocks:
+                open_blocks[-1].pragmas.append(pragma)
+        elif token.text == "{" and token.kind == "punctuation":
+            block = classify_block(tokens, partner, i)
+            block.close = partner[i]
+            block.outer = open_blocks[-1] if open_blocks else None
+            blocks.append(block)
+            open_blocks.append(block)
+        elif token.text == "}" and token.kind == "punctuation":
+            open_blocks.pop()
+    return blocks
+
+
+# --- edits ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace source[begin:end]. `text` has as many line breaks as what it replaces."""
+
+    begin: int
+    end: int
+    text: str
+
+
+def apply_edits(source: str, edits: list[Edit]) -> str:
+    parts: list[str] = []
+    position = 0
+    for edit in sorted(edits, key=lambda e: (e.begin, e.end)):
+        parts += [source[position : edit.begin], edit.text]
+        position = edit.end
+    return "".join([*parts, source[position:]])
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def joined(tokens: list[Token]) -> str:
+    """The tokens on one line."""
+    return re.sub(r"\s+([,;)\]])", r"\1", " ".join(t.text for t in tokens)).replace(" :: ", "::")
+
+
+class Instrumenter:
+    """Collects the edits of one file."""
+
+    def __init__(self, source: str):
+        self.source = source
+        self.tokens = tokenize(source)
+        for token in self.tokens:
+            if token.text in ("_Pragma", "__pragma") or (token.kind == "directive" and "_Pragma" in token.text):
+                raise InstrumentError("a pragma made by a macro cannot be seen", token.line, "#pragma HLS lines")
+        self.partner = match_brackets(self.tokens)
+        self.blocks = find_blocks(self.tokens, self.partner)
+        self.edits: list[Edit] = []
+        self.site_count = 0
+
+    def run(self, file_name: str) -> str:
+        for block in self.blocks:
+            names = {p.name for p in block.pragmas}
+            pipelined = [p for p in block.pragmas if p.name == "pipeline" and "off" not in p.options]
+            if "dataflow" in names and pipelined:
+                raise InstrumentError("one body is both dataflow and pipelined", pipelined[0].token.line, "one of them")
+            if "dataflow" in names:
+                self.instrument_region(block)
+            elif pipelined:
+                self.instrument_iteration(block, pipelined[0])
+            for pragma in block.pragmas:
+                if pragma.name == "stream":
+                    self.instrument_depth(pragma)
+        head = f'#include "stc_sim/engine.h"\n#line 1 {quoted(file_name)}\n'
+        return head + apply_edits(self.source, self.edits)
+
+    def insert_after(self, index: int, text: str) -> None:
+        end = self.tokens[index].end
+        self.edits.append(Edit(end, end, text))
+
+    def insert_before(self, index: int, text: str) -> None:
+        begin = self.tokens[index].begin
+        self.edits.append(Edit(begin, begin, text))
+
+    def function_of(self, block: Block) -> Block | None:
+        outer: Block | None = block
+        while outer is not None and outer.kind != "function":
+            outer = outer.outer
+        return outer
+
+    # pipelined iterations
+
+    def instrument_iteration(self, block: Block, pragma: Pragma) -> None:
+        line = pragma.token.line
+        if block.kind not in ("for", "loop", "function", "lambda"):
+            raise InstrumentError("a pipeline pragma outside a loop or function body", line, "the body of a loop")
+        style = (pragma.options.get("style") or "unspecified").lower()
+        if style not in ("unspecified", "stp", "flp", "frp"):
+            raise InstrumentError(f"unknown pipeline style '{style}'", line, "stp, flp, frp")
+        function = self.function_of(block)
+        ii = pragma.options.get("ii") or "0"
+        label = block.name if block.kind in ("for", "loop") else ""
+        number = self.site_count
+        self.site_count += 1
+        self.insert_after(
+            block.open,
+            f" static const stc_sim::LoopSite stc_site_{number}{{{quoted(function.name if function else '')}, "
+            f"{quoted(label)}, {self.tokens[block.open].line}, int({ii}), stc_sim::Style::{style}}};"
+            f" stc_sim::Iteration stc_iteration_{number}(stc_site_{number});",
+        )
+
+    # depths
+
+    def instrument_depth(self, pragma: Pragma) -> None:
+        variables, depth = pragma.options.get("variable"), pragma.options.get("depth")
+        if not variables or not depth:
+            return
+        calls = " ".join(f"stc_sim::set_depth({v.strip()}, {depth});" for v in variables.split(","))
+        self.edits.append(Edit(pragma.token.begin, pragma.token.end, calls + "\n" * pragma.token.text.count("\n")))
+
+    # dataflow regions
+
+    def instrument_region(self, block: Block) -> None:
+        line = self.tokens[block.open].line
+        if block.kind not in ("function", "for"):
+            raise InstrumentError(
+                "a dataflow pragma outside a function or for body", line, "the body of a function or of a for loop"
+            )
+        function = self.function_of(block)
+        name = function.name if function is not None else ""
+        self.insert_after(block.open, f" stc_sim::Region stc_region({quoted(name)});")
+        Region(self, block).instrument(block.open + 1, block.close, in_loop=False)
+        self.insert_before(block.close, "stc_region.join(); ")
+
+
+# --- statements of a dataflow body ------------------------------------------------------------------------------------
+
+_SKIPPED = ("using", "typedef", "static_assert", "struct", "class", "enum", "union", "extern", "assert")
+_REFUSED = ("if", "while", "do", "switch", "goto", "try", "else", "throw", "break", "continue", "delete", "new")
+_BODY_ACCEPTED = "declarations, task calls 'f(a, b);', and for loops around calls"
+
+
+class Region:
+    """Rewrites the statements of one dataflow body."""
+
+    def __init__(self, instrumenter: Instrumenter, block: Block):
+        self.out = instrumenter
+        self.tokens = instrumenter.tokens
+        self.partner = instrumenter.partner
+        self.block = block
+        self.locals: set[str] = set()
+
+    def instrument(self, begin: int, end: int, in_loop: bool) -> None:
+        i = begin
+        while i < end:
+            i = self.statement(i, end, in_loop)
+
+    def statement(self, i: int, end: int, in_loop: bool) -> int:
+        """Rewrites the statement that begins at token i; returns where the next begins."""
+        token = self.tokens[i]
+        if token.kind == "directive" or token.text == ";":
+            return i + 1
+        if self.is_label(i, end):
+            return i + 2
+        if token.text == "for":
+            return self.loop(i, end)
+        if token.text == "{":
+            raise self.refuse(token, "a nested block in a dataflow body")
+        if token.text in _REFUSED:
+            raise self.refuse(token, f"'{token.text}' in a dataflow body")
+        stop = self.end_of_statement(i, end)
+        if token.text == "return":
+            self.out.insert_before(i, "{ stc_region.join(); ")
+            self.out.insert_after(stop, " }")
+        elif token.text in _SKIPPED or joined(self.tokens[i : i + 3]).replace(" ", "") == "(void)":
+            pass
+        elif self.tokens[stop].text != ";":
+            raise self.refuse(token, "a statement that is not understood in a dataflow body")
+        else:
+            call = self.call_parenthesis(i, stop)
+            if call is not None:
+                self.call(i, call, stop)
+            else:
+                self.declaration(i, stop, in_loop)
+        return stop + 1
+
+    def is_label(self, i: int, end: int) -> bool:
+        return i + 1 < end and self.tokens[i].kind == "word" and self.tokens[i + 1].text == ":"
+
+    def refuse(self, token: Token, what: str) -> InstrumentError:
+        return InstrumentError(what, token.line, _BODY_ACCEPTED)
+
+    def end_of_statement(self, i: int, end: int) -> int:
+        """Index of the `;` that ends the statement, or of the brace that closes a function-like definition."""
+        while i < end:
+            text = self.tokens[i].text
+            if text == ";":
+                return i
+            if text in ("(", "[", "{") and self.tokens[i].kind == "punctuation":
+                i = self.partner[i]
+            i += 1
+        raise self.refuse(self.tokens[end - 1], "a statement without ';'")
+
+    def loop(self, i: int, end: int) -> int:
+        """A for loop around calls: its header is kept, its variable is passed to tasks by value."""
+        close = self.partner[i + 1]
+        body = close + 1
+        while body < end and self.tokens[body].kind == "directive":
+            body += 1
+        if self.tokens[body].text != "{":
+            return self.statement(body, end, in_loop=True)
+        if any(b.open == body and any(p.name == "dataflow" for p in b.pragmas) for b in self.out.blocks):
+            return self.partner[body] + 1
+        self.instrument(body + 1, self.partner[body], in_loop=True)
+        return self.partner[body] + 1
+
+    # declarations
+
+    def declaration(self, i: int, stop: int, in_loop: bool) -> None:
+        """Notes the names a declaration introduces; channels among them get their names at run time."""
+        first = self.tokens[i]
+        words = [t.text for t in self.tokens[i:stop]]
+        if "task" in words and "hls" in words:
+            raise InstrumentError("hls::task is not simulated", first.line, "#pragma HLS dataflow with task calls")
+        names = self.declared_names(i, stop)
+        if not names:
+            raise self.refuse(first, f"'{joined(self.tokens[i : stop + 1])}' is neither a declaration nor a task call")
+        constant = "const" in words or "constexpr" in words
+        if in_loop and (not constant or "[" in words):
+            raise InstrumentError(
+                "a variable declared in a loop of a dataflow body ends before the tasks that use it",
+                first.line,
+                "declarations at the top of the dataflow body",
+            )
+        if not constant:
+            self.locals.update(names)
+        self.out.insert_after(
+            stop, "".join(f" stc_sim::name_channel({n}, {quoted(n)});" for n in names if not constant)
+        )
+
+    def declared_names(self, i: int, stop: int) -> list[str]:
+        """Declarators of `type a, b[4], c("c"), d = 1;`: words that follow a type and precede one of `; , [ ( { =`."""
+        names: list[str] = []
+        start = i
+        expected = True  # a declarator may begin
+        while i < stop:
+            token = self.tokens[i]
+            if token.text == "<" and i > start and self.tokens[i - 1].kind == "word":
+                i = self.close_template(i, stop) + 1
+                continue
+            if token.kind == "punctuation" and token.text in ("(", "[", "{"):
+                i = self.partner[i] + 1
+                continue
+            if token.text == ",":
+                expected = True
+            elif token.text == "=":
+                if not names:
+                    return []
+                expected = False
+            elif expected and token.kind == "word" and i > start:
+                follows = self.tokens[i + 1].text
+                after_type = self.tokens[i - 1].kind == "word" or self.tokens[i - 1].text in (">", "*", "&", "&&", ",")
+                if after_type and follows in (";", ",", "[", "(", "{", "="):
+                    names.append(token.text)
+                    expected = False
+            i += 1
+        return names
+
+    def close_template(self, i: int, stop: int) -> int:
+        """Index of the `>` that closes the `<` at i."""
+        depth = 0
+        for k in range(i, stop):
+            text = self.tokens[k].text
+            if text == "<":
+                depth += 1
+            elif text == ">":
+                depth -= 1
+                if depth == 0:
+                    return k
+        raise self.refuse(self.tokens[i], "a '<' without '>'")
+
+    # calls
+
+    def call_parenthesis(self, i: int, stop: int) -> int | None:
+        """Index of the `(` if tokens i..stop are `name<...>::member(...)`, else None."""
+        expect_name = True
+        while i < stop:
+            token = self.tokens[i]
+            if expect_name:
+                if token.text == "::":
+                    i += 1
+                    continue
+                if token.kind != "word":
+                    return None
+                expect_name = False
+            elif token.text in ("::", ".", "->"):
+                expect_name = True
+            elif token.text == "[":
+                i = self.partner[i]
+            elif token.text == "<":
+                i = self.close_template(i, stop)
+            elif token.text == "(":
+                return i if self.partner[i] + 1 == stop else None
+            else:
+                return None
+            i += 1
+        return None
+
+    def call(self, i: int, parenthesis: int, stop: int) -> None:
+        """`f(a, b);` is kept, unreachable, for the compiler's messages; the fiber is started after it, on its last line."""
+        callee = joined(self.tokens[i:parenthesis]).replace(" ", "")
+        forward = f"{joined(self.tokens[i:parenthesis])}(static_cast<decltype(stc_a)>(stc_a)...)"
+        arguments = "".join(", " + self.argument(a) for a in self.split_arguments(parenthesis))
+        self.out.insert_before(i, "if (false) { ")
+        self.out.insert_after(
+            stop,
+            f" }} stc_region.spawn({quoted(callee)}, [&](auto &&...stc_a) -> decltype({forward}) "
+            f"{{ return {forward}; }}{arguments});",
+        )
+
+    def split_arguments(self, parenthesis: int) -> Iterator[list[Token]]:
+        close = self.partner[parenthesis]
+        current: list[Token] = []
+        depth_end = -1
+        for k in range(parenthesis + 1, close):
+            token = self.tokens[k]
+            if token.kind == "directive":
+                raise self.refuse(token, "a preprocessor line inside a task call")
+            if token.kind == "punctuation" and k > depth_end:
+                if token.text in ("(", "[", "{"):
+                    depth_end = self.partner[k]
+                elif token.text in ("<", ">", "?"):
+                    raise InstrumentError(
+                        f"'{token.text}' in an argument of a task call", token.line, "names, elements and literals"
+                    )
+                elif token.text == ",":
+                    yield current
+                    current = []
+                    continue
+            current.append(token)
+        if current:
+            yield current
+
+    def argument(self, tokens: list[Token]) -> str:
+        """The argument as the fiber gets it: variables of this body are marked, because they are handed over."""
+        text = joined(tokens)
+        path = tokens[1:] if tokens[0].text == "&" else tokens
+        if path and path[0].text in self.locals and self.is_path(path):
+            return f"stc_sim::local({quoted(path[0].text)}, {text})"
+        depth = 0
+        for token in tokens:
+            depth += {"[": 1, "]": -1}.get(token.text, 0)
+            if depth == 0 and token.text in self.locals:
+                raise InstrumentError(
+                    f"argument '{text}' computes with '{token.text}' of the dataflow body",
+                    token.line,
+                    "names, elements and literals",
+                )
+        return text
+
+    def is_path(self, tokens: list[Token]) -> bool:
+        """`name`, `name[i]`, `name.member` and combinations."""
+        depth = 0
+        for token in tokens:
+            depth += {"[": 1, "]": -1}.get(token.text, 0)
+            if depth == 0 and token.kind != "word" and token.text not in (".", "]", "->"):
+                return False
+        return True
+
+
+def instrument(source: str, file_name: str) -> str:
+    """The instrumented copy of `source`; `file_name` is what compiler messages shall name. Raises InstrumentError."""
+    return Instrumenter(source.replace("\r\n", "\n")).run(file_name)
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 2:
+        print("usage: instrument.py KERNEL.cpp OUT.cpp", file=sys.stderr)
+        return 2
+    source, target = Path(arguments[0]), Path(arguments[1])
+    try:
+        text = instrument(source.read_text(encoding="utf-8"), str(source))
+        target.write_text(text, encoding="utf-8")
+    except InstrumentError as error:
+        accepted = f"; accepted: {error.accepted}" if error.accepted else ""
+        print(f"{source}:{error.line}: {error.message}{accepted}", file=sys.stderr)
+        return 2
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"{source}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,73 @@
+"""Reading and verifying IR for the command line: every failure is a `Diagnostic` at a place in the input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from stc.analysis.dominance import uses_before_definition
+from stc.dialects.parsing import _resolve_resources  # pyright: ignore[reportPrivateUsage]
+from stc.tools.source import Diagnostic, LocatingParser, Positions, Source
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A module, the text it comes from, and where its operations stood there."""
+
+    source: Source
+    module: ModuleOp
+    positions: Positions
+
+    def verify(self, stage: str = "") -> None:
+        """Raise the first Diagnostic about the module; `stage` is put in front of the message ("after pass 'x': ").
+
+        Nested operations come first, as in MLIR, then use before definition, which xDSL does not check.
+        """
+        for operation in _innermost_first(self.module):
+            try:
+                operation.verify(verify_nested_ops=False)
+            except VerifyException as error:
+                self._refuse(operation, f"{stage}'{operation.name}' op {_one_line(str(error))}")
+        self._verify_blocks(stage)
+        for use in uses_before_definition(self.module):
+            self._refuse(use.operation, f"{stage}{use}")
+
+    def _verify_blocks(self, stage: str) -> None:
+        """xDSL's checks of blocks and regions, which the operations alone do not make."""
+        try:
+            self.module.verify()
+        except VerifyException as error:
+            self._refuse(self.module, f"{stage}{_one_line(str(error))}")
+
+    def _refuse(self, operation: Operation, message: str) -> None:
+        raise Diagnostic(self.source, message, self.positions.of(operation))
+
+
+def read(source: Source, context: Context) -> Reading:
+    """Parse a module without verifying it; Diagnostic where the text is malformed."""
+    parser = LocatingParser(context, source)
+    try:
+        module = parser.parse_module()
+        _resolve_resources(module, context)
+    except ParseError as error:
+        raise Diagnostic(source, _one_line(error.msg), error.span.start) from None
+    except (VerifyException, ValueError) as error:
+        raise Diagnostic(source, _one_line(str(error)), parser.position) from None
+    return Reading(source, module, parser.positions)
+
+
+def _innermost_first(operation: Operation) -> Iterator[Operation]:
+    for region in operation.regions:
+        for block in region.blocks:
+            for nested in block.ops:
+                yield from _innermost_first(nested)
+    yield operation
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())

@@ -1,0 +1,107 @@
+"""Input text and where things stand in it: positions of operations, diagnostics with the source line and a caret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.ir import Operation
+from xdsl.utils.lexer import Span
+
+from stc.dialects.parsing import ExactParser
+
+SPLIT_MARKER = "// -----"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One piece of an input file. `text` is padded with empty lines so that its lines have the numbers of the file."""
+
+    name: str
+    text: str
+
+    def location(self, position: int) -> tuple[int, int]:
+        """Line and column of a position in `text`, counted from one."""
+        before = self.text[:position]
+        return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from one."""
+        lines = self.text.splitlines()
+        return lines[number - 1] if number <= len(lines) else ""
+
+
+def split_source(source: Source) -> list[Source]:
+    """The pieces of a file between lines that start with `// -----`."""
+    pieces: list[Source] = []
+    lines: list[str] = []
+    first = 0
+    for number, line in enumerate(source.text.splitlines(keepends=True)):
+        if line.startswith(SPLIT_MARKER):
+            pieces.append(Source(source.name, "\n" * first + "".join(lines)))
+            lines, first = [], number + 1
+        else:
+            lines.append(line)
+    pieces.append(Source(source.name, "\n" * first + "".join(lines)))
+    return pieces
+
+
+@dataclass(frozen=True)
+class Diagnostic(Exception):
+    """An error in an input: `message` is one sentence, `position` the place in the source's text, None where unknown."""
+
+    source: Source
+    message: str
+    position: int | None = None
+
+    @property
+    def line_number(self) -> int | None:
+        return None if self.position is None else self.source.location(self.position)[0]
+
+    def __str__(self) -> str:
+        if self.position is None:
+            return f"{self.source.name}: error: {self.message}"
+        line, column = self.source.location(self.position)
+        text = self.source.line(line)
+        blank = "".join("\t" if character == "\t" else " " for character in text[: column - 1])
+        return f"{self.source.name}:{line}:{column}: error: {self.message}\n{text}\n{blank}^"
+
+
+@dataclass
+class Positions:
+    """Where each operation's name stood in the text it was parsed from."""
+
+    table: dict[Operation, int] = field(default_factory=dict)
+
+    def of(self, operation: Operation) -> int | None:
+        """The position of `operation`, or of the nearest operation around it that was in the text."""
+        current: Operation | None = operation
+        while current is not None:
+            if current in self.table:
+                return self.table[current]
+            current = current.parent_op()
+        return None
+
+
+class LocatingParser(ExactParser):
+    """The exact parser, which also notes where each operation's name stands."""
+
+    def __init__(self, context: Context, source: Source):
+        super().__init__(context, source.text, source.name)
+        self.positions = Positions()
+        self._names: list[int] = []
+
+    @property
+    def position(self) -> int:
+        """Start of the token that is read next."""
+        return self._current_token.span.start
+
+    def _parse_op_result_list(self) -> list[tuple[Span, int]]:
+        results = super()._parse_op_result_list()
+        self._names.append(self._current_token.span.start)
+        return results
+
+    def parse_operation(self) -> Operation:
+        operation = super().parse_operation()
+        self.positions.table[operation] = self._names.pop()
+        return operation

@@ -1,0 +1,143 @@
+"""`vectorize-streams`: tokens become short vectors, as wide as a port can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp
+from stc.dialects.itensor import ItensorType, ReadOp, WriteOp
+from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.vectorize import vectorized
+from stc.transforms.linalg.tile_linalg import insert_slice
+
+
+@dataclass(frozen=True)
+class VectorizeStreams(ModulePass):
+    """Cut the elements of every itensor into vectors of at most `lanes` entries, row-major: the token of the hardware.
+
+    Only types change between tasks. Inside a task a tile is read and written piece by piece.
+
+    Options: `lanes` (default 16: 512 bit of f32).
+
+        %t = itensor.read %p[%i] : !itensor.itensor<16x16xf32, [4]*[16], (d0) -> (d0, 0)> -> tensor<16x16xf32>
+      becomes, with lanes=8,
+        %e = tensor.empty() : tensor<16x16xf32>
+        %t = scf.for %a = 0 to 16 step 1 iter_args(%t0 = %e) {
+          %u = scf.for %b = 0 to 16 step 8 iter_args(%t1 = %t0) {
+            %v = itensor.read %p[%i, %a, %b] : !itensor.itensor<1x8xf32, [4, 16, 2]*[16, 1, 8], (d0, d1, d2) -> (d0 + d1, d2)>
+                 -> tensor<1x8xf32>
+            %t2 = tensor.insert_slice %v into %t1[%a, %b] [1, 8] [1, 1] ...
+    """
+
+    name = "vectorize-streams"
+
+    lanes: int = 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.lanes < 1:
+            raise CompileError(f"lanes is {self.lanes}", where=self.name, accepted="at least 1 lane")
+        for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            accesses = [found for found in kernel.walk() if isinstance(found, ReadOp | WriteOp)]
+            for access in accesses:
+                self._cut(access)
+            for value in _itensors(kernel):
+                assert isinstance(value.type, ItensorType)
+                Rewriter.replace_value_with_new_type(value, self._vectorized(value.type))
+
+    def _vectorized(self, type_: ItensorType) -> ItensorType:
+        return ItensorType.from_order(vectorized(type_.order, self.lanes), type_.element_type)
+
+    def _cut(self, access: ReadOp | WriteOp) -> None:
+        old = access.itensor_type.order
+        new = vectorized(old, self.lanes)
+        if new == old:
+            return
+        pieces = _Pieces(Builder(InsertPoint.before(access)), old, new)
+        if isinstance(access, ReadOp):
+            pieces.replace_read(access)
+        else:
+            pieces.replace_write(access)
+
+
+def _itensors(kernel: KernelOp) -> list[SSAValue]:
+    """Every itensor value inside `kernel`."""
+    values: list[SSAValue] = []
+    for op in kernel.walk():
+        values.extend(op.results if op is not kernel else ())
+        values.extend(arg for region in op.regions for block in region.blocks for arg in block.args)
+    return [value for value in values if isinstance(value.type, ItensorType)]
+
+
+@dataclass
+class _Pieces:
+    """The loops over the vectors of one tile."""
+
+    builder: Builder
+    old: StreamOrder
+    new: StreamOrder
+
+    def __post_init__(self) -> None:
+        outer = len(self.old.loops)
+        self.loops = self.new.loops[outer:]
+        inner = {loop: dim for loop, dim in enumerate(self.new.dimension_of_loop) if loop >= outer}
+        self.dimension = [inner[outer + position] for position in range(len(self.loops))]
+
+    def replace_read(self, read: ReadOp) -> None:
+        empty = self.builder.insert(tensor.EmptyOp((), read.result.type)).results[0]
+        empty.name_hint = read.source.name_hint
+
+        def body(builder: Builder, ivs: Sequence[SSAValue], tile: SSAValue) -> SSAValue:
+            piece = builder.insert(ReadOp(read.source, [*read.indices, *ivs]))
+            token = Rewriter.replace_value_with_new_type(piece.result, self._piece_type(read.itensor_type))
+            return builder.insert(insert_slice(token, tile, self._offsets(ivs), self.new.element)).result
+
+        Rewriter.replace_op(read, [], [self._nest(self.builder, 0, [], empty, body)])
+
+    def replace_write(self, write: WriteOp) -> None:
+        def body(builder: Builder, ivs: Sequence[SSAValue], destination: SSAValue) -> SSAValue:
+            piece_type = self._piece_type(write.itensor_type)
+            ones = [1] * len(self.new.element)
+            offsets = self._offsets(ivs)
+            piece = builder.insert(tensor.ExtractSliceOp(write.value, offsets, self.new.element, ones, piece_type))
+            return builder.insert(WriteOp(piece.result, destination, [*write.indices, *ivs])).result
+
+        Rewriter.replace_op(write, [], [self._nest(self.builder, 0, [], write.destination, body)])
+
+    def _piece_type(self, type_: ItensorType) -> TensorType[Attribute]:
+        return ItensorType.from_order(self.new, type_.element_type).tile_type
+
+    def _offsets(self, ivs: Sequence[SSAValue]) -> list[SSAValue | int]:
+        moved = dict(zip(self.dimension, ivs, strict=True))
+        return [moved.get(dim, 0) for dim in range(self.old.rank)]
+
+    def _nest(
+        self,
+        builder: Builder,
+        depth: int,
+        ivs: list[SSAValue],
+        carried: SSAValue,
+        body: Callable[[Builder, Sequence[SSAValue], SSAValue], SSAValue],
+    ) -> SSAValue:
+        if depth == len(self.loops):
+            return body(builder, ivs, carried)
+        loop: Loop = self.loops[depth]
+        assert isinstance(loop.trip, int)
+        bounds = [
+            builder.insert(arith.ConstantOp.from_int_and_width(value, IndexType())).result
+            for value in (0, loop.trip * loop.step, loop.step)
+        ]
+        block = Block(arg_types=[IndexType(), carried.type])
+        block.args[0].name_hint = "abcdefgh"[depth] if depth < 8 else f"a{depth}"
+        inner = Builder(InsertPoint.at_end(block))
+        inner.insert(scf.YieldOp(self._nest(inner, depth + 1, [*ivs, block.args[0]], block.args[1], body)))
+        return builder.insert(scf.ForOp(*bounds, [carried], block)).results[0]

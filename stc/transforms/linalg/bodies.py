@@ -1,0 +1,95 @@
+"""Rewriting inside the body of one `linalg.generic`: dead code, equal sub-expressions, operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from stc.transforms.linalg.generics import Dims, build
+
+_COMMUTATIVE = (
+    *(arith.AddfOp, arith.MulfOp, arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp),
+    *(arith.AddiOp, arith.MuliOp, arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp),
+    *(arith.AndIOp, arith.OrIOp, arith.XOrIOp),
+)
+
+
+def value_key(op: Operation, operands: Sequence[object]) -> tuple[object, ...]:
+    """What makes two scalar operations compute the same from `operands` (numbers of values).
+
+    The order of operands is ignored where it does not matter.
+    """
+    ordered = sorted(operands, key=repr) if isinstance(op, _COMMUTATIVE) else operands
+    properties = tuple(sorted(op.properties.items(), key=lambda item: item[0]))
+    return (op.name, tuple(ordered), properties, tuple(result.type for result in op.results))
+
+
+def simplify_body(block: Block) -> None:
+    """Merge equal operations of a body, then erase those that nobody uses. Bodies have no side effects."""
+    _merge_equal_operations(block)
+    for op in reversed(list(block.ops)):
+        if not op.has_trait(IsTerminator) and not any(result.uses for result in op.results):
+            op.detach()
+            op.erase()
+
+
+def _merge_equal_operations(block: Block) -> None:
+    numbers: dict[SSAValue, int] = {}
+    known: dict[tuple[object, ...], Operation] = {}
+
+    def number(value: SSAValue) -> int:
+        return numbers.setdefault(value, len(numbers))
+
+    for op in list(block.ops):
+        if op.has_trait(IsTerminator) or op.regions:
+            continue
+        key = value_key(op, [number(operand) for operand in op.operands])
+        first = known.setdefault(key, op)
+        if first is op:
+            continue
+        for old, new in zip(op.results, first.results, strict=True):
+            old.replace_all_uses_with(new)
+        op.detach()
+        op.erase()
+
+
+def merge_equal_inputs(
+    inputs: Sequence[SSAValue], dims: Sequence[Dims], block: Block
+) -> tuple[list[SSAValue], list[Dims]]:
+    """Drop inputs that nobody uses or that repeat an earlier one with the same map; `block` loses their arguments.
+
+    `inputs` and `dims` describe the first arguments of the block.
+    """
+    kept: list[tuple[SSAValue, Dims]] = []
+    position: dict[tuple[SSAValue, Dims], int] = {}
+    for value, entry in zip(inputs, dims, strict=True):
+        argument = block.args[len(kept)]
+        if (value, entry) in position:
+            argument.replace_all_uses_with(block.args[position[value, entry]])
+        elif argument.uses:
+            position[value, entry] = len(kept)
+            kept.append((value, entry))
+            continue
+        block.erase_arg(argument)
+    return [value for value, _ in kept], [entry for _, entry in kept]
+
+
+def with_simplified_inputs(
+    op: GenericOp, dims: Sequence[Dims], iterators: Sequence[Attribute] | None = None
+) -> GenericOp | None:
+    """The op without unused and repeated inputs, or None where there are none to drop or a loop would lose its bound."""
+    body = op.body.clone()
+    count = len(op.inputs)
+    simplify_body(body.block)
+    inputs, kept = merge_equal_inputs(op.inputs, dims[:count], body.block)
+    if len(inputs) == count:
+        return None
+    bounded = {loop for entry in (*kept, *dims[count:]) for loop in entry}
+    kinds = op.iterator_types.data if iterators is None else iterators
+    if not bounded.issuperset(range(len(kinds))):
+        return None
+    return build(inputs, op.outputs, body, [*kept, *dims[count:]], kinds, op.attributes)

@@ -1,0 +1,53 @@
+"""`default-tile-size`: give every generic without a schedule the default one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import linalg
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from stc.analysis.contraction import GenericLoops
+from stc.analysis.host_work import host_values
+from stc.design_space.tiling import default_order, default_tiles
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow import ScheduleAttr
+from stc.transforms.linalg.dead_ops import functions_of
+
+
+@dataclass(frozen=True)
+class DefaultTileSize(ModulePass):
+    """Fill in `stc.schedule` on every generic that will become hardware and has none.
+
+    A loop's tile is the largest divisor of its extent that is at most `size` (one default for every loop of every op,
+    method.md section 4). Tile loops: parallel outside, reductions inside. Work on parameters alone stays without a
+    schedule: the host does it.
+
+    Options: `size` (default 16), at least 1.
+
+        linalg.generic {... iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x36xf32>) ...
+      becomes, with size=16,
+        linalg.generic ... attrs = {stc.schedule = #dataflow.schedule<tile = [8, 12], order = [0, 1], unroll = [1, 1], vector = []>}
+    """
+
+    name = "default-tile-size"
+
+    size: int = 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.size < 1:
+            raise CompileError(f"size is {self.size}", where=self.name, accepted="a tile size of at least 1")
+        for function in functions_of(op):
+            known = host_values(function)
+            for generic in [found for found in function.walk() if isinstance(found, linalg.GenericOp)]:
+                if "stc.schedule" not in generic.attributes and not set(generic.results) <= known:
+                    generic.attributes["stc.schedule"] = self.schedule_of(generic)
+
+    def schedule_of(self, generic: linalg.GenericOp) -> ScheduleAttr:
+        loops = GenericLoops(generic)
+        count = len(loops.extents)
+        return ScheduleAttr.of(
+            default_tiles(loops.extents, self.size), default_order(count, loops.reductions), (1,) * count
+        )

@@ -1,0 +1,108 @@
+"""Powers with small constant exponents become multiplications."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.linalg.inline_constants import scalar_constant
+
+LARGEST_EXPONENT = 8
+"""Beyond this a chain of multiplications is no longer clearly better than the function."""
+
+
+def _power(base: SSAValue, exponent: int) -> list[Operation]:
+    """Operations that compute base ** exponent for |exponent| <= LARGEST_EXPONENT; the last one is the result."""
+    kind = base.type
+    assert isinstance(kind, AnyFloat)
+    one = arith.ConstantOp(FloatAttr(1.0, kind))
+    if exponent == 0:
+        return [one]
+    ops, result = _positive_power(base, abs(exponent))
+    if exponent > 0:
+        return ops
+    return [*ops, one, arith.DivfOp(one.result, result)]
+
+
+def _positive_power(base: SSAValue, exponent: int) -> tuple[list[Operation], SSAValue]:
+    """By repeated squaring, from the exponent's highest binary digit."""
+    ops: list[Operation] = []
+    result = base
+    for digit in bin(exponent)[3:]:
+        ops.append(square := arith.MulfOp(result, result))
+        result = square.result
+        if digit == "1":
+            ops.append(step := arith.MulfOp(result, base))
+            result = step.result
+    return ops, result
+
+
+def _replace_by_power(op: Operation, base: SSAValue, exponent: int, rewriter: PatternRewriter) -> None:
+    if exponent == 1:
+        rewriter.replace(op, [], [base])
+    elif abs(exponent) <= LARGEST_EXPONENT:
+        rewriter.replace(op, _power(base, exponent))
+
+
+class ExpandIntegerPower(RewritePattern):
+    """math.fpowi"""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: math.FPowIOp, rewriter: PatternRewriter) -> None:
+        exponent = scalar_constant(op.rhs)
+        if isinstance(exponent, IntegerAttr):
+            _replace_by_power(op, op.lhs, exponent.value.data, rewriter)
+
+
+class ExpandFloatPower(RewritePattern):
+    """math.powf"""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: math.PowFOp, rewriter: PatternRewriter) -> None:
+        exponent = scalar_constant(op.rhs)
+        if not isinstance(exponent, FloatAttr):
+            return
+        value = exponent.value.data
+        if value == 0.5:
+            rewriter.replace(op, math.SqrtOp(op.lhs))
+        elif value == -0.5:
+            rewriter.replace(op, math.RsqrtOp(op.lhs))
+        elif value.is_integer():
+            _replace_by_power(op, op.lhs, int(value), rewriter)
+
+
+@dataclass(frozen=True)
+class ExpandPowersPass(ModulePass):
+    """Expand `math.fpowi` and `math.powf` by constant exponents: integers up to 8 in magnitude to multiplications, 0.5 to
+    `math.sqrt`, -0.5 to `math.rsqrt`. Other exponents stay.
+
+    Before:
+
+        %three = arith.constant 3 : i64
+        %p = math.fpowi %x, %three : f32, i64
+
+    After:
+
+        %s = arith.mulf %x, %x : f32
+        %p = arith.mulf %s, %x : f32
+    """
+
+    name = "expand-powers"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        pattern = GreedyRewritePatternApplier([ExpandIntegerPower(), ExpandFloatPower()])
+        PatternRewriteWalker(pattern, apply_recursively=False).rewrite_module(op)
+        erase_dead_ops(op)

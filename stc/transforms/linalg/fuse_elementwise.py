@@ -1,0 +1,155 @@
+"""Element-wise generics move into the generic that uses them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.linalg.ops import GenericOp, IndexOp
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+
+from stc.transforms.linalg.bodies import merge_equal_inputs, simplify_body, with_simplified_inputs
+from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.linalg.generics import (
+    Dims,
+    all_dims,
+    build,
+    covers_all,
+    is_contraction,
+    is_elementwise,
+    loop_count,
+    stc_attributes,
+    yielded,
+)
+
+MODULE = "stc.module"
+
+
+class MergeInputs(RewritePattern):
+    """Equal inputs with equal maps are one input; unused inputs go."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
+        dims = all_dims(op)
+        if dims is not None and (simplified := with_simplified_inputs(op, dims)) is not None:
+            rewriter.replace(op, simplified)
+
+
+class FuseProducer(RewritePattern):
+    """One element-wise producer into its only consumer."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
+        dims = all_dims(op)
+        if dims is None or is_contraction(op):
+            return
+        for index, operand in enumerate(op.inputs):
+            producer = operand.owner
+            if isinstance(producer, GenericOp) and _may_fuse(producer, op, dims, index):
+                _fuse(producer, op, dims, index, rewriter)
+                return
+
+
+def _may_fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int) -> bool:
+    """Whether the producer's body would run exactly as often inside the consumer as it runs now."""
+    if not is_elementwise(producer) or len(producer.results) != 1 or not covers_all(dims[index], loop_count(consumer)):
+        return False
+    return producer.results[0].has_one_use()
+
+
+def _fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int, rewriter: PatternRewriter) -> None:
+    producer_dims = all_dims(producer)
+    assert producer_dims is not None
+    loop_of = dict(zip(producer_dims[-1], dims[index], strict=True))
+    body = consumer.body.clone()
+    block = body.block
+    count = len(consumer.inputs)
+    added = [block.insert_arg(argument.type, count + n) for n, argument in enumerate(producer.body.block.args[:-1])]
+    value = _inline(producer, body, added, loop_of)
+    block.args[index].replace_all_uses_with(value)
+    inputs = [*consumer.inputs, *producer.inputs]
+    input_dims = [*dims[:count], *(_through(entry, loop_of) for entry in producer_dims[:-1])]
+    simplify_body(block)
+    inputs, input_dims = merge_equal_inputs(inputs, input_dims, block)
+    attributes = stc_attributes(consumer) | _module_of(producer, consumer)
+    kinds = consumer.iterator_types.data
+    rewriter.replace(
+        consumer, build(inputs, consumer.outputs, body, [*input_dims, *dims[count:]], kinds, attributes)
+    )
+    rewriter.erase(producer)
+
+
+def _through(dims: Dims, loop_of: dict[int | None, int | None]) -> Dims:
+    return tuple(None if loop is None else loop_of[loop] for loop in dims)
+
+
+def _inline(
+    producer: GenericOp, body: Region, arguments: list[SSAValue], loop_of: dict[int | None, int | None]
+) -> SSAValue:
+    """Copy the producer's body in front of the consumer's; returns the value it yields."""
+    mapping: dict[SSAValue, SSAValue] = dict(zip(producer.body.block.args, arguments, strict=False))
+    copies = []
+    for op in producer.body.block.ops:
+        if op is producer.body.block.last_op:
+            break
+        copy = op.clone(mapping)
+        if isinstance(copy, IndexOp):
+            loop = loop_of[copy.dim.value.data]
+            assert loop is not None
+            copy = IndexOp(loop)
+        mapping.update(zip(op.results, copy.results, strict=True))
+        copies.append(copy)
+    first = body.block.first_op
+    assert first is not None
+    body.block.insert_ops_before(copies, first)
+    return mapping.get(yielded(producer)[0], yielded(producer)[0])
+
+
+def _module_of(producer: GenericOp, consumer: GenericOp) -> dict[str, Attribute]:
+    """The consumer's module, unless it is only the surroundings of the producer's."""
+    above, below = (op.attributes.get(MODULE) for op in (consumer, producer))
+    if not isinstance(below, StringAttr):
+        return {}
+    if not isinstance(above, StringAttr) or not above.data or below.data.startswith(above.data + "."):
+        return {MODULE: below}
+    return {}
+
+
+@dataclass(frozen=True)
+class FuseElementwisePass(ModulePass):
+    """Fuse element-wise generics into the generic that uses their result, where no work is repeated:
+
+    * the result has one user (an op may use it as several operands with the same map),
+    * the user reads it through a permutation of all its loops (no broadcast, no reduction that reads it again),
+    * the user is no contraction: what is computed there per output column would be computed for every one of them.
+
+    Equal operands with equal maps are merged. The fused op belongs to the user's `stc.module`, or to the producer's where
+    that lies inside the user's.
+
+    Before:
+
+        %1 = linalg.generic ... ins(%x, %bias) outs(%0) { %s = arith.addf %a, %b ... }
+        %3 = linalg.generic ... ins(%1) outs(%2) { %t = math.tanh %a ... }
+
+    After:
+
+        %3 = linalg.generic ... ins(%x, %bias) outs(%2) { %s = arith.addf %a, %b : f32
+                                                          %t = math.tanh %s : f32 ... }
+    """
+
+    name = "fuse-elementwise"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        PatternRewriteWalker(GreedyRewritePatternApplier([MergeInputs(), FuseProducer()])).rewrite_module(op)
+        erase_dead_ops(op)
+
+

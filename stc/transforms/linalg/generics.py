@@ -1,0 +1,175 @@
+"""Reading and building `linalg.generic`: loops, operand dimensions, kinds of bodies. No rewriting of programs here.
+
+A map is handled as `Dims`: for each dimension of the operand the loop that drives it, or None for the constant 0 (a dimension
+of extent 1 that every iteration shares).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AffineMapAttr, ShapedType, TensorType
+from xdsl.dialects.linalg.ops import GenericOp, YieldOp
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+
+Dims: TypeAlias = tuple[int | None, ...]
+
+PARALLEL = IteratorTypeAttr.parallel()
+REDUCTION = IteratorTypeAttr.reduction()
+_PRODUCTS = (arith.MulfOp, arith.MuliOp)
+_SUMS = (arith.AddfOp, arith.AddiOp)
+
+
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    """Static shape; () for scalars."""
+    return value.type.get_shape() if isinstance(value.type, ShapedType) else ()
+
+
+def tensor_like(value: SSAValue, shape: Sequence[int]) -> TensorType:
+    """The type of a value with another shape."""
+    assert isinstance(value.type, TensorType)
+    return TensorType(value.type.element_type, shape)
+
+
+def dims_of(affine: AffineMap) -> Dims | None:
+    """The loops that drive an operand's dimensions; None for maps that are no projected permutation (up to zeros)."""
+    dims: list[int | None] = []
+    for expression in affine.results:
+        if isinstance(expression, AffineDimExpr) and expression.position not in dims:
+            dims.append(expression.position)
+        elif isinstance(expression, AffineConstantExpr) and expression.value == 0:
+            dims.append(None)
+        else:
+            return None
+    return tuple(dims)
+
+
+def to_map(loops: int, dims: Dims) -> AffineMapAttr:
+    """The indexing map of an operand in an iteration space of `loops` loops."""
+    results = (AffineExpr.constant(0) if loop is None else AffineExpr.dimension(loop) for loop in dims)
+    return AffineMapAttr(AffineMap(loops, 0, tuple(results)))
+
+
+def all_dims(op: GenericOp) -> list[Dims] | None:
+    """Dims of every operand, inputs first; None where one of them is no projected permutation."""
+    dims = [dims_of(attribute.data) for attribute in op.indexing_maps]
+    known = [entry for entry in dims if entry is not None]
+    return known if len(known) == len(dims) else None
+
+
+def loop_count(op: GenericOp) -> int:
+    return len(op.iterator_types)
+
+
+def extents_of(op: GenericOp) -> tuple[int, ...]:
+    """Extent of each loop."""
+    extents = [1] * loop_count(op)
+    for attribute, operand in zip(op.indexing_maps, op.operands, strict=True):
+        for expression, size in zip(attribute.data.results, shape_of(operand), strict=True):
+            if isinstance(expression, AffineDimExpr):
+                extents[expression.position] = size
+    return tuple(extents)
+
+
+def reduction_loops(op: GenericOp) -> tuple[int, ...]:
+    return tuple(loop for loop, kind in enumerate(op.iterator_types) if kind != PARALLEL)
+
+
+def output_arguments(op: GenericOp) -> Sequence[BlockArgument]:
+    return op.body.block.args[len(op.inputs) :]
+
+
+def yielded(op: GenericOp) -> Sequence[SSAValue]:
+    terminator = op.body.block.last_op
+    assert isinstance(terminator, YieldOp)
+    return terminator.operands
+
+
+def is_elementwise(op: Operation) -> bool:
+    """One value per iteration: all loops parallel, results in a permutation of all loops, no initial value read."""
+    if not isinstance(op, GenericOp) or reduction_loops(op) or (dims := all_dims(op)) is None:
+        return False
+    if any(argument.uses for argument in output_arguments(op)):
+        return False
+    return all(covers_all(entry, loop_count(op)) for entry in dims[len(op.inputs) :])
+
+
+def covers_all(dims: Dims, loops: int) -> bool:
+    """Whether a map is a permutation of all loops."""
+    return None not in dims and len(dims) == loops
+
+
+def is_copy(op: Operation) -> bool:
+    """An element-wise generic that only moves its single input (transposition, broadcast)."""
+    if not is_elementwise(op):
+        return False
+    assert isinstance(op, GenericOp)
+    return len(op.inputs) == 1 and len(op.results) == 1 and yielded(op)[0] is op.body.block.args[0]
+
+
+def combining(op: GenericOp, result: int = 0) -> tuple[Operation, SSAValue] | None:
+    """(operation, term) where the body combines the accumulator with a term that does not depend on it."""
+    value = yielded(op)[result]
+    output = output_arguments(op)[result]
+    owner = value.owner
+    if not isinstance(owner, Operation) or len(owner.operands) != 2 or output not in owner.operands:
+        return None
+    first, second = owner.operands
+    term = second if first is output else first
+    if term is output or any(_depends_on(term, argument) for argument in output_arguments(op)):
+        return None
+    return owner, term
+
+
+def _depends_on(value: SSAValue, argument: BlockArgument) -> bool:
+    if isinstance(value, BlockArgument):
+        return value is argument
+    assert isinstance(value.owner, Operation)
+    return any(_depends_on(operand, argument) for operand in value.owner.operands)
+
+
+def is_contraction(op: Operation) -> bool:
+    """A sum over reduction loops of a product of at least two inputs that do not move together."""
+    if not isinstance(op, GenericOp) or not reduction_loops(op) or len(op.results) != 1:
+        return False
+    found = combining(op)
+    if found is None or not isinstance(found[0], _SUMS) or not isinstance(found[1].owner, _PRODUCTS):
+        return False
+    dims = all_dims(op)
+    if dims is None:
+        return False
+    left, right = (_loops_below(operand, op, dims) for operand in found[1].owner.operands)
+    return bool(left) and bool(right) and left != right
+
+
+def _loops_below(value: SSAValue, op: GenericOp, dims: Sequence[Dims]) -> frozenset[int]:
+    """Loops that a value of the body depends on through the inputs."""
+    if isinstance(value, BlockArgument):
+        return frozenset(loop for loop in dims[value.index] if loop is not None)
+    if not isinstance(value.owner, Operation) or value.owner.parent is not op.body.block:
+        return frozenset()
+    return frozenset().union(*(_loops_below(operand, op, dims) for operand in value.owner.operands))
+
+
+def build(
+    inputs: Sequence[SSAValue],
+    outputs: Sequence[SSAValue],
+    body: Region,
+    dims: Sequence[Dims],
+    iterators: Sequence[Attribute],
+    attributes: Mapping[str, Attribute],
+) -> GenericOp:
+    """A generic on tensors with these maps; results are of the outputs' types."""
+    maps = [to_map(len(iterators), entry) for entry in dims]
+    op = GenericOp(inputs, outputs, body, maps, iterators, [output.type for output in outputs])
+    op.attributes.update(attributes)
+    return op
+
+
+def stc_attributes(op: Operation) -> dict[str, Attribute]:
+    """The attributes of ours that an op's replacement keeps."""
+    return {key: value for key, value in op.attributes.items() if key.startswith("stc.")}

@@ -1,0 +1,147 @@
+"""Readable names for everything that becomes hardware."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.traits import IsTerminator
+
+from stc.transforms.linalg.dead_ops import functions_of
+from stc.transforms.linalg.generics import combining, is_contraction, reduction_loops, yielded
+
+NAME = "stc.name"
+MODULE = "stc.module"
+
+_TENSOR_KINDS: dict[type[Operation], str] = {
+    tensor.ExtractSliceOp: "slice",
+    tensor.InsertSliceOp: "insert",
+    tensor.ConcatOp: "concat",
+    tensor.ExpandShapeOp: "expand",
+    tensor.CollapseShapeOp: "collapse",
+    tensor.PadOp: "pad",
+}
+_REDUCTIONS = {"add": "sum", "mul": "product"}
+_CHARACTERISTIC = ("tanh", "erf", "exp", "log", "sin", "cos", "powf", "rsqrt", "sqrt", "select", "div", "square")
+"""What names a body of several operations, first match first; else its last operation does."""
+
+
+@dataclass(frozen=True)
+class NameOpsPass(ModulePass):
+    """Give every generic, and every other tensor operation that moves data, a unique attribute `stc.name`.
+
+    A name is the op's `stc.module` with `_` for other characters, and what the op does: the only contraction of a module has
+    the plain name (`attn_c_proj`), as has the only op of a module (`mlp_act`); others carry a suffix (`ln_1_sum`,
+    `attn_exp`, `attn_c_proj_add`). Numbers are appended only to what is still ambiguous, in program order.
+
+    Before:
+
+        %1 = linalg.generic ... attrs = {stc.module = "attn.c_proj"} { %p = arith.mulf ... %s = arith.addf ... }
+        %2 = linalg.generic ... attrs = {stc.module = "attn.c_proj"} { %s = arith.addf ... }
+
+    After:
+
+        %1 = linalg.generic ... attrs = {stc.module = "attn.c_proj", stc.name = "attn_c_proj"} { ... }
+        %2 = linalg.generic ... attrs = {stc.module = "attn.c_proj", stc.name = "attn_c_proj_add"} { ... }
+    """
+
+    name = "name-ops"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in functions_of(op):
+            named = [nested for nested in function.body.block.ops if _is_named(nested)]
+            for nested, name in zip(named, _unique([_candidate(nested, named) for nested in named]), strict=True):
+                nested.attributes[NAME] = StringAttr(name)
+
+
+def _is_named(op: Operation) -> bool:
+    return isinstance(op, (GenericOp, *_TENSOR_KINDS))
+
+
+def _candidate(op: Operation, named: Sequence[Operation]) -> str:
+    module = module_name(op)
+    kind = kind_of(op)
+    siblings = [other for other in named if isinstance(other, GenericOp) and module_name(other) == module]
+    if not module:
+        return kind
+    if is_contraction(op) and sum(map(is_contraction, siblings)) == 1:
+        return module
+    return module if siblings == [op] else f"{module}_{kind}"
+
+
+def module_name(op: Operation) -> str:
+    """The op's module path as an identifier; empty where it has none."""
+    attribute = op.attributes.get(MODULE)
+    return re.sub(r"\W+", "_", attribute.data).strip("_") if isinstance(attribute, StringAttr) else ""
+
+
+def kind_of(op: Operation) -> str:
+    """What an op does, in one word or two: matmul, sum, sum_square, max, exp, slice, ..."""
+    if not isinstance(op, GenericOp):
+        return _TENSOR_KINDS[type(op)]
+    if is_contraction(op):
+        return "matmul"
+    if not reduction_loops(op):
+        return _body_kind(_operations_below(yielded(op)))
+    found = combining(op)
+    if found is None:
+        return "reduce"
+    combiner = _word(found[0])
+    prologue = _operations_below([found[1]])
+    words = [_REDUCTIONS.get(combiner, combiner), *([_body_kind(prologue)] if prologue else [])]
+    return "_".join(words)
+
+
+def _operations_below(values: Sequence[SSAValue]) -> list[Operation]:
+    """Operations that values are computed from, in the body's order, without constants."""
+    found: set[Operation] = set()
+    pending = list(values)
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, Operation) and owner not in found and owner.operands:
+            found.add(owner)
+            pending.extend(owner.operands)
+    if not found:
+        return []
+    block = next(iter(found)).parent
+    assert block is not None
+    return [op for op in block.ops if op in found and not op.has_trait(IsTerminator)]
+
+
+def _body_kind(ops: Sequence[Operation]) -> str:
+    words = [_word(op) for op in ops]
+    characteristic = [word for word in _CHARACTERISTIC if word in words]
+    return characteristic[0] if characteristic else (words[-1] if words else "copy")
+
+
+def _word(op: Operation) -> str:
+    """The operation's name without dialect and type letter; the square of one value is a word of its own."""
+    word = op.name.split(".")[-1]
+    if word in ("mulf", "muli") and op.operands[0] is op.operands[1]:
+        return "square"
+    stem = re.sub(r"^(add|sub|mul|div|rem|neg|cmp|maximum|minimum|maxnum|minnum|max|min|abs)(f|i|si|ui)$", r"\1", word)
+    return {"maximum": "max", "maxnum": "max", "minimum": "min", "minnum": "min"}.get(stem, stem)
+
+
+def _unique(candidates: Sequence[str]) -> list[str]:
+    """Candidates with numbers appended to those that occur more than once."""
+    counts = Counter(candidates)
+    taken = {name for name, count in counts.items() if count == 1}
+    names = []
+    for candidate in candidates:
+        name = candidate
+        number = 0
+        while counts[candidate] > 1 and (name == candidate or name in taken):
+            name = f"{candidate}_{number}"
+            number += 1
+        taken.add(name)
+        names.append(name)
+    return names

@@ -1,0 +1,68 @@
+"""Building `tensor.expand_shape` and `tensor.collapse_shape`, and reading them as groups (stc/iteration/reshape.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
+from xdsl.dialects.linalg.ops import FillOp
+from xdsl.ir import Operation, SSAValue
+
+from stc.iteration.reshape import Groups, coarse_shape, fine_shape, is_trivial, positions
+from stc.transforms.linalg.generics import shape_of, tensor_like
+
+RESHAPES = (tensor.ExpandShapeOp, tensor.CollapseShapeOp)
+
+
+def reassociation(indices: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
+    return ArrayAttr([ArrayAttr([IntegerAttr(index, i64) for index in group]) for group in indices])
+
+
+def expand_shape(value: SSAValue, groups: Groups) -> tensor.ExpandShapeOp:
+    """Split the dimensions of a value."""
+    shape = fine_shape(groups)
+    return tensor.ExpandShapeOp(value, (), reassociation(positions(groups)), shape, tensor_like(value, shape))
+
+
+def collapse_shape(value: SSAValue, groups: Groups) -> tensor.CollapseShapeOp:
+    """Merge the dimensions of a value, whose shape is the fine one."""
+    return tensor.CollapseShapeOp.build(
+        operands=[value],
+        properties={"reassociation": reassociation(positions(groups))},
+        result_types=[tensor_like(value, coarse_shape(groups))],
+    )
+
+
+def groups_of(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> Groups:
+    """How a reshape splits (expand_shape) or merges (collapse_shape) dimensions."""
+    fine = shape_of(op.result if isinstance(op, tensor.ExpandShapeOp) else op.src)
+    return tuple(tuple(fine[index.value.data] for index in group) for group in op.reassociation)
+
+
+def split_value(value: SSAValue, groups: Groups) -> tuple[list[Operation], SSAValue]:
+    """A value with split dimensions: the operations to insert and the new value.
+
+    Empty tensors, fills and dense constants are made anew in the split shape.
+    """
+    if is_trivial(groups):
+        return [], value
+    owner = value.owner
+    kind = tensor_like(value, fine_shape(groups))
+    if isinstance(owner, tensor.EmptyOp):
+        empty = tensor.EmptyOp((), kind)
+        return [empty], empty.tensor
+    if isinstance(owner, FillOp):
+        empty = tensor.EmptyOp((), kind)
+        fill = FillOp(owner.inputs, empty.results)
+        return [empty, fill], fill.results[0]
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, DenseIntOrFPElementsAttr):
+        constant = arith.ConstantOp(with_shape(owner.value, fine_shape(groups)))
+        return [constant], constant.result
+    expand = expand_shape(value, groups)
+    return [expand], expand.result
+
+
+def with_shape(dense: DenseIntOrFPElementsAttr, shape: Sequence[int]) -> DenseIntOrFPElementsAttr:
+    """The same entries in another shape."""
+    return DenseIntOrFPElementsAttr(TensorType(dense.get_element_type(), shape), dense.data)

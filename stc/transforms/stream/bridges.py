@@ -1,0 +1,63 @@
+"""Bridges between itensors and streams while a kernel is lowered piece by piece (method.md section 2)."""
+
+from __future__ import annotations
+
+from xdsl.builder import Builder
+from xdsl.dialects.builtin import IntegerAttr, TensorType, VectorType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
+
+from stc.design_space.fifo_depths import SHALLOW
+from stc.diagnostics import CompileError
+from stc.dialects import stream
+from stc.dialects.itensor import ItensorType
+
+
+def token_type(type_: Attribute) -> VectorType:
+    """The vector that carries one element of shape 1 x ... x 1 x L; a scalar is a vector of one lane."""
+    if isinstance(type_, ItensorType):
+        shape, scalar = type_.element_shape, type_.element_type
+    else:
+        assert isa(type_, TensorType)
+        shape, scalar = type_.get_shape(), type_.element_type
+    if any(extent != 1 for extent in shape[:-1]):
+        raise CompileError(f"element of shape {'x'.join(map(str, shape))} is not a vector", accepted="run vectorize-streams first")
+    return VectorType(scalar, [shape[-1] if shape else 1])
+
+
+def consumed_stream(builder: Builder, value: SSAValue) -> SSAValue:
+    """The stream behind an itensor that a task reads: the one it was made from, else a bridge."""
+    assert isinstance(value.type, ItensorType)
+    if isinstance(bridge := value.owner, stream.ToItensorOp):
+        return bridge.source
+    return builder.insert(stream.FromItensorOp(value, stream_type(value.type))).result
+
+
+def produced_stream(builder: Builder, result: SSAValue, name: str) -> SSAValue:
+    """A new stream that a task will write in place of the itensor `result`, whose uses see it through a bridge."""
+    assert isinstance(result.type, ItensorType)
+    order = result.type.order
+    create = builder.insert(stream.CreateOp(name, stream_type(result.type)))
+    create.attributes["stc.tokens"] = IntegerAttr(order.token_count, i64)
+    create.attributes["stc.distinct_tokens"] = IntegerAttr(order.tokens_before_revisits, i64)
+    create.result.name_hint = name
+    bridge = builder.insert(stream.ToItensorOp(create.result, result.type))
+    bridge.result.name_hint = result.name_hint
+    for use in list(result.uses):
+        _connect(use.operation, use.index, create.result, bridge.result)
+    return create.result
+
+
+def _connect(user: object, index: int, source: SSAValue, bridged: SSAValue) -> None:
+    """Give a user the stream itself where it is a bridge back, else the bridged itensor."""
+    if isinstance(user, stream.FromItensorOp):
+        user.result.replace_all_uses_with(source)
+        user.detach()
+        user.erase()
+        return
+    user.operands[index] = bridged  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def stream_type(type_: ItensorType) -> stream.StreamType:
+    """The stream that carries an itensor of vectors; its depth is set by a later pass."""
+    return stream.StreamType(token_type(type_), SHALLOW)

@@ -1,0 +1,158 @@
+"""`expand-tiles`: linalg on local buffers becomes loops over points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, linalg, memref, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, StringAttr, i32
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
+
+from stc.analysis.contraction import GenericLoops, name_of
+from stc.dialects.dataflow import ScheduleAttr
+
+
+@dataclass(frozen=True)
+class ExpandTiles(ModulePass):
+    """Write out the point loops of every `linalg.generic` and `linalg.fill` on memrefs.
+
+    Reductions go outward and parallel loops innermost, so that consecutive iterations accumulate into different entries
+    and the pipeline need not wait for the adder. Unroll factors come from the op's schedule. Subviews dissolve into
+    offsets. After this pass a task holds loops, scalar arithmetic, loads and stores only: what is printed.
+
+        linalg.generic {... "parallel", "reduction"} ins(%x : memref<4x6xf32>) outs(%s : memref<4xf32>) { addf }
+      becomes
+        scf.for %k = %c0 to %c6 step %c1 {
+          scf.for %i = %c0 to %c4 step %c1 {
+            %a = memref.load %x[%i, %k] : memref<4x6xf32>
+            %b = memref.load %s[%i] : memref<4xf32>
+            %c = arith.addf %a, %b : f32
+            memref.store %c, %s[%i] : memref<4xf32>
+          } {stc.label = "x_sum_i"}
+        } {stc.label = "x_sum_k"}
+    """
+
+    name = "expand-tiles"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for found in list(op.walk()):
+            if isinstance(found, linalg.GenericOp) and isa(found.outputs[0].type, MemRefType):
+                _expand_generic(found)
+            elif isinstance(found, linalg.FillOp) and isa(found.outputs[0].type, MemRefType):
+                _expand_fill(found)
+        for subview in [found for found in op.walk() if isinstance(found, memref.SubviewOp)]:
+            if not subview.result.uses:
+                subview.detach()
+                subview.erase()
+
+
+def _expand_generic(generic: linalg.GenericOp) -> None:
+    loops = GenericLoops(generic)
+    schedule = generic.attributes.get("stc.schedule")
+    unroll = schedule.unrolls if isinstance(schedule, ScheduleAttr) else (1,) * len(loops.extents)
+    order = [loop for loop in (*loops.reductions, *loops.parallels) if loops.extents[loop] > 1]
+    label = label_of(generic)
+    builder = Builder(InsertPoint.before(generic))
+    ivs, inner = point_loops(builder, [loops.extents[loop] for loop in order], label, [unroll[loop] for loop in order])
+    zero = builder.insert(arith.ConstantOp.from_int_and_width(0, IndexType())).result
+    iv_of = dict(zip(order, ivs, strict=True))
+    points = [iv_of.get(loop, zero) for loop in range(len(loops.extents))]
+
+    block = generic.body.block
+    body = Block(arg_types=[arg.type for arg in block.args])
+    clone = generic.body.clone()
+    body = clone.block
+    for arg, value, dims in zip(list(body.args), generic.operands, loops.operand_dims, strict=True):
+        if arg.uses:
+            arg.replace_all_uses_with(_load(inner, value, [points[dim] for dim in dims]))
+    terminator = body.last_op
+    assert isinstance(terminator, linalg.YieldOp)
+    yielded = list(terminator.operands)
+    for op in list(body.ops):
+        if op is terminator:
+            break
+        op.detach()
+        if isinstance(op, linalg.IndexOp):
+            op.result.replace_all_uses_with(points[op.dim.value.data])
+            continue
+        inner.insert(op)
+    yielded = list(terminator.operands)
+    for value, target, dims in zip(yielded, generic.outputs, loops.output_dims, strict=True):
+        _store(inner, value, target, [points[dim] for dim in dims])
+    generic.detach()
+    generic.erase()
+
+
+def _expand_fill(fill: linalg.FillOp) -> None:
+    target = fill.outputs[0]
+    assert isa(target.type, MemRefType)
+    builder = Builder(InsertPoint.before(fill))
+    extents = target.type.get_shape()
+    order = [dim for dim, extent in enumerate(extents) if extent > 1]
+    ivs, inner = point_loops(builder, [extents[dim] for dim in order], f"{label_of(fill)}_init", [1] * len(order))
+    zero = builder.insert(arith.ConstantOp.from_int_and_width(0, IndexType())).result
+    iv_of = dict(zip(order, ivs, strict=True))
+    _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))])
+    fill.detach()
+    fill.erase()
+
+
+def point_loops(
+    builder: Builder, extents: Sequence[int], label: str, unroll: Sequence[int]
+) -> tuple[list[SSAValue], Builder]:
+    """A perfect nest of unit-step loops; their induction variables, and a builder for the innermost body."""
+    ivs: list[SSAValue] = []
+    zero, one = (builder.insert(arith.ConstantOp.from_int_and_width(value, IndexType())).result for value in (0, 1))
+    bounds = [builder.insert(arith.ConstantOp.from_int_and_width(extent, IndexType())).result for extent in extents]
+    for position, bound in enumerate(bounds):
+        block = Block(arg_types=[IndexType()])
+        block.args[0].name_hint = "abcdefgh"[position] if position < 8 else f"a{position}"
+        block.add_op(scf.YieldOp())
+        loop = builder.insert(scf.ForOp(zero, bound, one, [], block))
+        loop.attributes["stc.label"] = StringAttr(f"{label}_{block.args[0].name_hint}")
+        if unroll[position] > 1:
+            loop.attributes["stc.unroll"] = IntegerAttr(min(unroll[position], extents[position]), i32)
+        ivs.append(block.args[0])
+        assert block.last_op is not None
+        builder = Builder(InsertPoint.before(block.last_op))
+    return ivs, builder
+
+
+def label_of(op: linalg.GenericOp | linalg.FillOp) -> str:
+    """The stem of loop labels: the op's readable name."""
+    return name_of(op) if "stc.name" in op.attributes else "tile"  # pyright: ignore[reportReturnType]
+
+
+def _load(builder: Builder, source: SSAValue, indices: Sequence[SSAValue]) -> SSAValue:
+    if not isa(source.type, MemRefType):
+        return source
+    base, offset = _resolve(builder, source, indices)
+    return builder.insert(memref.LoadOp.get(base, offset)).res
+
+
+def _store(builder: Builder, value: SSAValue, target: SSAValue, indices: Sequence[SSAValue]) -> None:
+    base, offset = _resolve(builder, target, indices)
+    builder.insert(memref.StoreOp.get(value, base, offset))
+
+
+def _resolve(builder: Builder, buffer: SSAValue, indices: Sequence[SSAValue]) -> tuple[SSAValue, list[SSAValue]]:
+    """The buffer a subview looks at, and the indices there."""
+    if not isinstance(view := buffer.owner, memref.SubviewOp):
+        return buffer, list(indices)
+    dynamic = iter(view.offsets)
+    shifted: list[SSAValue] = []
+    for index, offset in zip(indices, view.static_offsets.get_values(), strict=True):
+        if offset == 0:
+            shifted.append(index)
+            continue
+        base = next(dynamic) if offset == memref.DYNAMIC_INDEX else None
+        if base is None:
+            base = builder.insert(arith.ConstantOp.from_int_and_width(offset, IndexType())).result
+        shifted.append(builder.insert(arith.AddiOp(base, index)).result)
+    return _resolve(builder, view.source, shifted)

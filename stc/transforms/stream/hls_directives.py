@@ -1,0 +1,224 @@
+"""`hls-directives`: labels, pipelines and array partitions, as attributes that the printer turns into pragmas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, ModuleOp, StringAttr, VectorType, i32
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
+
+from stc.analysis.loops import trip_count
+from stc.dialects import stream
+from stc.dialects.dataflow import TaskOp
+from stc.transforms.stream.names import UniqueNames
+
+ACCUMULATION_STAGES = 7
+"""Latency of a float32 adder at 3.33 ns (platforms/data/vitis_operators.csv, fadd_f32_full_dsp)."""
+
+
+@dataclass(frozen=True)
+class HlsDirectives(ModulePass):
+    """Decide the directives of every task.
+
+    * Each loop gets a label that is unique in its task and says what the loop does.
+    * Each innermost loop is pipelined. Its initiation interval is 1, or as many tokens as one iteration moves through one
+      stream, or what a float accumulation that returns to the same entry too soon needs (7 cycles of the adder over the
+      iterations in between).
+    * A buffer that is accessed in vectors is partitioned so that all lanes are reached in one cycle.
+
+        scf.for %i = %c0 to %c16 step %c1 { %v = stream.read %p ... vector.store %v, %tile[%i, %c0] ... }
+      becomes
+        scf.for ... {stc.label = "read_p_i", stc.pipeline = 1 : i32}, and memref.alloc() {stc.partition = [[1, 0]]}
+    """
+
+    name = "hls-directives"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
+            _label_loops(task)
+            for loop in _innermost(task):
+                loop.attributes["stc.pipeline"] = IntegerAttr(_initiation_interval(loop), i32)
+            _partition_buffers(task)
+
+
+def is_unrolled(loop: scf.ForOp) -> bool:
+    """Whether every iteration of `loop` becomes hardware of its own."""
+    return isinstance(factor := loop.attributes.get("stc.unroll"), IntegerAttr) and factor.value.data == 0
+
+
+def _loops(op: Operation) -> list[scf.ForOp]:
+    return [found for found in op.walk() if isinstance(found, scf.ForOp)]
+
+
+def _innermost(task: TaskOp) -> Iterable[scf.ForOp]:
+    for loop in _loops(task):
+        inside = [inner for inner in _loops(loop) if inner is not loop]
+        if not is_unrolled(loop) and all(is_unrolled(inner) for inner in inside):
+            yield loop
+
+
+# Labels ---------------------------------------------------------------------------------------------------------------
+
+
+def _label_loops(task: TaskOp) -> None:
+    names = UniqueNames()
+    for loop in _loops(task):
+        iv = loop.body.block.args[0].name_hint or "i"
+        loop.attributes["stc.label"] = StringAttr(names.fresh(f"{_purpose(loop)}_{iv}"))
+
+
+def _purpose(loop: scf.ForOp) -> str:
+    """What a loop is for, from the nest right below it."""
+    body = loop.body.block
+    inner = [op for op in body.ops if isinstance(op, scf.ForOp)]
+    if len(inner) > 1 or any(isinstance(op, stream.AcquireOp) for op in body.ops):
+        return "tile"
+    if inner and not is_unrolled(inner[0]):
+        return _purpose(inner[0])
+    reads = [op for op in loop.walk() if isinstance(op, stream.ReadOp)]
+    writes = [op for op in loop.walk() if isinstance(op, stream.WriteOp)]
+    if reads and not writes:
+        return f"read_{reads[0].stream.name_hint or 'in'}"
+    if writes and not reads:
+        return f"write_{writes[0].stream.name_hint or 'out'}"
+    if reads and writes:
+        return "move"
+    if isinstance(label := loop.attributes.get("stc.label"), StringAttr):
+        return label.data.rsplit("_", 1)[0]
+    return "loop"
+
+
+# Pipelines ------------------------------------------------------------------------------------------------------------
+
+
+def _initiation_interval(loop: scf.ForOp) -> int:
+    return max(1, _most_tokens(loop), _accumulation_interval(loop))
+
+
+def _most_tokens(loop: scf.ForOp) -> int:
+    """The largest number of tokens one iteration moves through one stream."""
+    counts: dict[SSAValue, int] = {}
+    for op in loop.walk():
+        if isinstance(op, stream.ReadOp | stream.WriteOp):
+            copies = prod(trip_count(around) for around in _around(op, loop))
+            counts[op.stream] = counts.get(op.stream, 0) + copies
+    return max(counts.values(), default=1)
+
+
+def _around(op: Operation, outer: scf.ForOp) -> list[scf.ForOp]:
+    """The loops around `op` inside `outer`."""
+    found: list[scf.ForOp] = []
+    current = op.parent_op()
+    while current is not None and current is not outer:
+        if isinstance(current, scf.ForOp):
+            found.append(current)
+        current = current.parent_op()
+    return found
+
+
+def _accumulation_interval(loop: scf.ForOp) -> int:
+    """Cycles between iterations so that a sum is finished before it is added to again."""
+    worst = 1
+    for store in [op for op in loop.walk() if isinstance(op, memref.StoreOp)]:
+        if _accumulates(store):
+            worst = max(worst, -(-ACCUMULATION_STAGES // _distance(store, loop)))
+    return worst
+
+
+def _accumulates(store: memref.StoreOp) -> bool:
+    """Whether the stored value is computed from the entry it replaces."""
+    pending, seen = [store.value], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen or isinstance(value.owner, Block):
+            continue
+        seen.add(value)
+        load = value.owner
+        if isinstance(load, memref.LoadOp):
+            if load.memref is store.memref:
+                return True
+            continue
+        if isinstance(load, arith.ConstantOp):
+            continue
+        pending.extend(load.operands)
+    return False
+
+
+def _distance(store: memref.StoreOp, loop: scf.ForOp) -> int:
+    """Iterations of the flattened nest around `loop` before the same entry is stored again."""
+    moving = _values_behind(store.indices)
+    distance = 1
+    current: Operation | None = loop
+    while isinstance(current, scf.ForOp) and current.body.block.args[0] in moving:
+        distance *= trip_count(current)
+        parent = current.parent_op()
+        perfect = isinstance(parent, scf.ForOp) and sum(isinstance(op, scf.ForOp) for op in parent.body.block.ops) == 1
+        current = parent if perfect else None
+    return distance
+
+
+def _values_behind(values: Iterable[SSAValue]) -> set[SSAValue]:
+    found: set[SSAValue] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if value not in found:
+            found.add(value)
+            if isinstance(value.owner, Operation):
+                pending.extend(value.owner.operands)
+    return found
+
+
+# Partitions -----------------------------------------------------------------------------------------------------------
+
+
+def _partition_buffers(task: TaskOp) -> None:
+    lanes: dict[SSAValue, int] = {}
+    for op in task.walk():
+        if isinstance(op, vector.LoadOp | vector.StoreOp):
+            buffer = op.base
+            lanes[buffer] = max(lanes.get(buffer, 1), _lanes(op))
+    for buffer, width in lanes.items():
+        owner = _storage(buffer, task)
+        if owner is not None and width > 1:
+            shape = _buffer_type(buffer).get_shape()
+            factor = 0 if shape[-1] == width else width
+            owner.attributes["stc.partition"] = _partition(owner, len(shape) - 1, factor)
+
+
+def _lanes(op: vector.LoadOp | vector.StoreOp) -> int:
+    type_ = op.result.type if isinstance(op, vector.LoadOp) else op.vector.type
+    assert isa(type_, VectorType)
+    return type_.get_shape()[0]
+
+
+def _buffer_type(buffer: SSAValue) -> MemRefType:
+    assert isa(buffer.type, MemRefType)
+    return buffer.type
+
+
+def _storage(buffer: SSAValue, task: TaskOp) -> Operation | None:
+    """The op that decides how `buffer` is stored: an allocation, or the ring of buffers it was acquired from."""
+    owner = buffer.owner
+    if isinstance(owner, memref.AllocOp):
+        return owner
+    if isinstance(owner, stream.AcquireOp):
+        port = owner.operands[0]
+        ring = task.operands[port.index].owner  # pyright: ignore[reportAttributeAccessIssue]
+        return ring if isinstance(ring, stream.BufferOp) else None
+    return None
+
+
+def _partition(owner: Operation, dimension: int, factor: int) -> ArrayAttr:
+    """The larger of the partition asked for and the one another task already needs."""
+    old = owner.attributes.get("stc.partition")
+    if isinstance(old, ArrayAttr):
+        _, known = (entry.value.data for entry in old.data[0].data)  # pyright: ignore[reportAttributeAccessIssue]
+        factor = 0 if 0 in (known, factor) else max(known, factor)
+    return ArrayAttr([ArrayAttr([IntegerAttr(dimension, i32), IntegerAttr(factor, i32)])])

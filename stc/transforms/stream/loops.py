@@ -1,0 +1,67 @@
+"""Building the loop nests of generated tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.size import static
+
+
+def constant(builder: Builder, value: int) -> SSAValue:
+    """An index constant."""
+    return builder.insert(arith.ConstantOp.from_int_and_width(value, IndexType())).result
+
+
+def loop_nest(builder: Builder, loops: Sequence[Loop], hints: str = "ijklmnpqrstuvw") -> tuple[list[SSAValue], Builder]:
+    """A perfect nest over loop *values* (0 to trip * step by step): induction variables, and a builder for the innermost body.
+
+    The bounds are placed before the nest.
+    """
+    bounds = [
+        tuple(constant(builder, value) for value in (0, static(loop.trip) * loop.step, loop.step)) for loop in loops
+    ]
+    ivs: list[SSAValue] = []
+    for position, (lower, upper, step) in enumerate(bounds):
+        block = Block([scf.YieldOp()], arg_types=[IndexType()])
+        block.args[0].name_hint = hints[position] if position < len(hints) else f"i{position}"
+        builder.insert(scf.ForOp(lower, upper, step, [], block))
+        ivs.append(block.args[0])
+        builder = before_terminator(block)
+    return ivs, builder
+
+
+def before_terminator(block: Block) -> Builder:
+    """A builder that appends to a terminated block."""
+    assert block.last_op is not None
+    return Builder(InsertPoint.before(block.last_op))
+
+
+def coordinates(builder: Builder, order: StreamOrder, ivs: Sequence[SSAValue], start: int = 0) -> list[SSAValue]:
+    """The coordinate of the current token along each dimension.
+
+    `ivs` are the values of the order's loops from position `start` on; the loops before contribute nothing, so that the
+    result is local to one iteration of them.
+    """
+    results: list[SSAValue] = []
+    for dimension in range(order.rank):
+        terms = [ivs[loop - start] for loop in order.loops_of(dimension, start)]
+        offset = static(order.coordinates[dimension].constant)
+        if offset or not terms:
+            terms.append(constant(builder, offset))
+        results.append(total(builder, terms))
+    return results
+
+
+def total(builder: Builder, terms: Sequence[SSAValue]) -> SSAValue:
+    """The sum of at least one index."""
+    result = terms[0]
+    for term in terms[1:]:
+        result = builder.insert(arith.AddiOp(result, term)).result
+    return result

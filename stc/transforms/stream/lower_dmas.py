@@ -1,0 +1,208 @@
+"""`lower-dmas`: the conversions at a kernel's boundary become tasks that move words between memory and streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, memref, vector
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr, TensorType, VectorType, i32
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
+
+from stc.diagnostics import CompileError
+from stc.dialects import stream
+from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp, YieldOp
+from stc.dialects.itensor import ItensorType
+from stc.iteration.normal_form import split_loop
+from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.size import static
+from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
+from stc.transforms.stream.loops import constant, loop_nest, total
+
+
+@dataclass(frozen=True)
+class LowerDmas(ModulePass):
+    """Materialise the DMAs of every packed port.
+
+    An operand becomes external memory (a memref of words) and a task `load_NAME` that streams its tokens in order, reading
+    words again for revisits; a result becomes `dataflow.memory` and a task `store_NAME`. Consecutive loops that address
+    consecutive words become one flat loop, so that HLS sees bursts.
+
+        dataflow.kernel @f(%x = %p : tensor<128xvector<8xf32>> as !X) ...
+      becomes
+        dataflow.kernel @f(%x = %p : tensor<128xvector<8xf32>> as memref<128xvector<8xf32>>) {
+          %s = stream.create @x_stream : !stream.stream<vector<8xf32>, depth: 2>
+          dataflow.task @load_x ins(%m = %x : memref<128xvector<8xf32>>) outs(%o = %s : ...) {
+            scf.for %i = %c0 to %c128 step %c1 {
+              %w = memref.load %m[%i] : memref<128xvector<8xf32>>
+              stream.write %w into %o : ...
+            }
+            dataflow.yield
+          }
+    """
+
+    name = "lower-dmas"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            builder = Builder(InsertPoint.at_start(kernel.body.block))
+            for operand, port in zip(kernel.inputs, kernel.arguments, strict=True):
+                if isinstance(port.type, ItensorType):
+                    _load(builder, _memory_type(operand.type, kernel), port)
+            _store_results(kernel)
+
+
+def _memory_type(type_: object, kernel: KernelOp) -> MemRefType:
+    if isa(type_, TensorType) and isa(type_.element_type, VectorType):
+        return MemRefType(type_.element_type, type_.get_shape())
+    raise CompileError(f"port of type {type_} is not packed", where=kernel.sym_name.data, accepted="run pack-interfaces first")
+
+
+def port_name(port: SSAValue, index: int) -> str:
+    """How the tasks and streams of a port are called: after the value, else by position."""
+    return port.name_hint or f"port{index}"
+
+
+def _load(builder: Builder, memory: MemRefType, port: SSAValue) -> None:
+    assert isinstance(port.type, ItensorType)
+    type_ = port.type
+    name = port_name(port, getattr(port, "index", 0))
+    produced = produced_stream(builder, port, f"{name}_stream")
+    inside = Rewriter.replace_value_with_new_type(port, memory)
+    block = Block(arg_types=[memory, produced.type])
+    block.args[0].name_hint, block.args[1].name_hint = name, "out"
+    nest = WordLoops(type_.order, _lanes(memory))
+    body = Builder(InsertPoint.at_end(block))
+    buffer = nest.word_buffer(body, type_)
+    ivs, inner = loop_nest(body, nest.loops)
+    word = inner.insert(memref.LoadOp.get(block.args[0], [nest.address(inner, ivs)])).res
+    nest.for_each_token(inner, buffer, word, type_, lambda b, token: b.insert(stream.WriteOp(token, block.args[1])))
+    body = Builder(InsertPoint.at_end(block))
+    body.insert(YieldOp())
+    task = builder.insert(TaskOp(f"load_{name}", [inside], [produced], block, []))
+    task.attributes["stc.kind"] = StringAttr("load")
+
+
+def _store_results(kernel: KernelOp) -> None:
+    last = kernel.terminator
+    for index, (result, value) in enumerate(zip(kernel.outputs, list(last.arguments), strict=True)):
+        if isinstance(value.type, ItensorType):
+            name = result.name_hint or f"result{index}"
+            memory = _memory_type(result.type, kernel)
+            builder = Builder(InsertPoint.before(last))
+            last.operands[index] = _store(builder, memory, value, name)
+
+
+def _store(builder: Builder, memory: MemRefType, value: SSAValue, name: str) -> SSAValue:
+    assert isinstance(value.type, ItensorType)
+    target = builder.insert(MemoryOp(name, memory)).result
+    target.name_hint = name
+    source = consumed_stream(builder, value)
+    block = Block(arg_types=[source.type, memory])
+    block.args[0].name_hint, block.args[1].name_hint = "in", name
+    nest = WordLoops(value.type.order, _lanes(memory))
+    body = Builder(InsertPoint.at_end(block))
+    buffer = nest.word_buffer(body, value.type)
+    ivs, inner = loop_nest(body, nest.loops)
+    word = nest.gather_word(inner, buffer, value.type, lambda b: b.insert(stream.ReadOp(block.args[0])).result)
+    inner.insert(memref.StoreOp.get(word, block.args[1], [nest.address(inner, ivs)]))
+    Builder(InsertPoint.at_end(block)).insert(YieldOp())
+    task = builder.insert(TaskOp(f"store_{name}", [source], [target], block, []))
+    task.attributes["stc.kind"] = StringAttr("store")
+    return target
+
+
+def _lanes(memory: MemRefType) -> int:
+    assert isa(memory.element_type, VectorType)
+    return memory.element_type.get_shape()[0]
+
+
+class WordLoops:
+    """The loops of a DMA over words, with the address of each word.
+
+    `loops` are those of the order, with the tokens of one word taken out of the innermost and consecutive addresses merged
+    into one loop; all count from 0 by 1.
+    """
+
+    def __init__(self, order: StreamOrder, lanes: int):
+        self.token_lanes = order.element_count
+        self.lanes = lanes
+        self.tokens = max(1, lanes // self.token_lanes) if lanes % self.token_lanes == 0 else 1
+        if self.tokens > 1:
+            order = split_loop(order, len(order.loops) - 1, self.tokens)
+        outer = order.loops[:-1] if self.tokens > 1 else order.loops
+        self.loops: list[Loop] = []
+        self.strides: list[int | None] = []
+        self._merge(outer, order.dimension_of_loop)
+
+    def _merge(self, loops: Sequence[Loop], dimensions: Sequence[int | None]) -> None:
+        """Fold neighbouring address loops, and neighbouring revisits, into one loop each; then set the strides."""
+        kinds: list[bool] = []
+        trips: list[int] = []
+        for loop, dimension in zip(loops, dimensions, strict=False):
+            addresses = dimension is not None
+            trip = static(loop.trip)
+            if trip == 1:
+                continue
+            if kinds and kinds[-1] == addresses:
+                trips[-1] *= trip
+            else:
+                kinds.append(addresses)
+                trips.append(trip)
+        stride = 1
+        strides: list[int | None] = []
+        for trip, addresses in zip(reversed(trips), reversed(kinds), strict=True):
+            strides.append(stride if addresses else None)
+            stride *= trip if addresses else 1
+        self.loops = [Loop(trip, 1) for trip in trips]
+        self.strides = strides[::-1]
+
+    def address(self, builder: Builder, ivs: Sequence[SSAValue]) -> SSAValue:
+        """The index of the current word."""
+        terms = [self._scaled(builder, iv, stride) for iv, stride in zip(ivs, self.strides, strict=True) if stride is not None]
+        return total(builder, terms) if terms else constant(builder, 0)
+
+    @staticmethod
+    def _scaled(builder: Builder, iv: SSAValue, stride: int) -> SSAValue:
+        return iv if stride == 1 else builder.insert(arith.MuliOp(iv, constant(builder, stride))).result
+
+    # Words and tokens -------------------------------------------------------------------------------------------------
+
+    def word_buffer(self, builder: Builder, type_: ItensorType) -> SSAValue | None:
+        """Where a word is cut into tokens or assembled from them; None where word and token are the same."""
+        if self.lanes == self.token_lanes:
+            return None
+        buffer = builder.insert(memref.AllocOp([], [], MemRefType(type_.element_type, [self.lanes]))).memref
+        buffer.name_hint = "word"
+        return buffer
+
+    def for_each_token(self, builder: Builder, buffer: SSAValue | None, word: SSAValue, type_: ItensorType, use) -> None:
+        if buffer is None:
+            use(builder, word)
+            return
+        builder.insert(vector.StoreOp(word, buffer, [constant(builder, 0)]))
+        iv, inner = self._token_loop(builder)
+        use(inner, inner.insert(vector.LoadOp(buffer, [iv], token_type(type_))).result)
+
+    def gather_word(self, builder: Builder, buffer: SSAValue | None, type_: ItensorType, token) -> SSAValue:
+        if buffer is None:
+            return token(builder)
+        iv, inner = self._token_loop(builder)
+        inner.insert(vector.StoreOp(token(inner), buffer, [iv]))
+        word_type = VectorType(type_.element_type, [self.lanes])
+        return builder.insert(vector.LoadOp(buffer, [constant(builder, 0)], word_type)).result
+
+    def _token_loop(self, builder: Builder) -> tuple[SSAValue, Builder]:
+        """The unrolled loop over the tokens of a word: the lane at which each begins."""
+        if self.tokens == 1:
+            return constant(builder, 0), builder
+        (iv,), inner = loop_nest(builder, [Loop(self.tokens, self.token_lanes)], "t")
+        loop = inner.insertion_point.block.parent_op()
+        assert loop is not None
+        loop.attributes["stc.unroll"] = IntegerAttr(0, i32)
+        return iv, inner

@@ -1,0 +1,151 @@
+"""`lower-layout`: forks, joins, chunks and concatenations become tasks; casts and reassociations cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i1
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from stc.dialects import stream
+from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, JoinOp, ReassociateOp
+from stc.iteration.order import Loop, StreamOrder
+from stc.transforms.stream.bridges import consumed_stream, produced_stream
+from stc.transforms.stream.loops import constant, coordinates, loop_nest
+from stc.transforms.stream.names import UniqueNames
+
+
+@dataclass(frozen=True)
+class LowerLayout(ModulePass):
+    """Materialise the operations that only move tokens.
+
+    A fork copies each token to all its results; a join takes one from each input in turn; a chunk passes each token to the
+    slice it lies in; a concat takes each token from the input it comes from. Casts and reassociations rename a stream.
+
+        %a, %b = itensor.fork %s : !X to !X, !X
+      becomes
+        dataflow.task @fork_s ins(%i = %in : ...) outs(%p = %a : ..., %q = %b : ...) {
+          scf.for %i = %c0 to %tokens step %c1 {
+            %v = stream.read %i : ...
+            stream.write %v into %p : ...
+            stream.write %v into %q : ...
+          }
+          dataflow.yield
+        }
+    """
+
+    name = "lower-layout"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            names = UniqueNames()
+            for found in list(kernel.body.block.ops):
+                match found:
+                    case ForkOp():
+                        _lower(found, names, "fork", found.source.name_hint, _fork)
+                    case JoinOp():
+                        _lower(found, names, "join", found.result.name_hint, _join)
+                    case ChunkOp():
+                        _lower(found, names, "chunk", found.source.name_hint, _chunk)
+                    case ConcatOp():
+                        _lower(found, names, "concat", found.result.name_hint, _concat)
+                    case CastOp() | ReassociateOp():
+                        _rename(found)
+                    case _:
+                        continue
+
+
+def _rename(op: CastOp | ReassociateOp) -> None:
+    builder = Builder(InsertPoint.before(op))
+    source = consumed_stream(builder, op.source)
+    bridge = builder.insert(stream.ToItensorOp(source, op.result.type))  # pyright: ignore[reportArgumentType]
+    bridge.result.name_hint = op.result.name_hint
+    for use in list(op.result.uses):
+        use.operation.operands[use.index] = bridge.result
+    op.detach()
+    op.erase()
+
+
+def _lower(op: Operation, names: UniqueNames, kind: str, hint: str | None, body) -> None:
+    name = names.fresh(f"{kind}_{hint or 'stream'}")
+    builder = Builder(InsertPoint.before(op))
+    ins = [consumed_stream(builder, operand) for operand in op.operands]
+    outs = [
+        produced_stream(builder, result, f"{name}_{index}" if len(op.results) > 1 else f"{name}_out")
+        for index, result in enumerate(op.results)
+    ]
+    block = Block(arg_types=[value.type for value in (*ins, *outs)])
+    for index, argument in enumerate(block.args):
+        argument.name_hint = f"in{index}" if index < len(ins) else f"out{index - len(ins)}"
+    body(op, Builder(InsertPoint.at_end(block)), block.args[: len(ins)], block.args[len(ins) :])
+    Builder(InsertPoint.at_end(block)).insert(YieldOp())
+    task = builder.insert(TaskOp(name, ins, outs, block, []))
+    task.attributes["stc.kind"] = StringAttr(kind)
+    op.detach()
+    op.erase()
+
+
+def _order(value: SSAValue) -> StreamOrder:
+    assert isinstance(value.type, ItensorType)
+    return value.type.order
+
+
+def _fork(op: ForkOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+    _, inner = loop_nest(builder, [Loop(_order(op.source).token_count, 1)])
+    token = inner.insert(stream.ReadOp(ins[0])).result
+    for out in outs:
+        inner.insert(stream.WriteOp(token, out))
+
+
+def _join(op: JoinOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+    _, inner = loop_nest(builder, [Loop(_order(op.inputs[0]).token_count, 1)])
+    for source in ins:
+        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, outs[0]))
+
+
+def _chunk(op: ChunkOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+    order = _order(op.source)
+    ivs, inner = loop_nest(builder, order.loops)
+    token = inner.insert(stream.ReadOp(ins[0])).result
+    place = coordinates(inner, order, ivs)
+    for out, result, offset in zip(outs, op.results, op.offsets, strict=True):
+        then = _guarded(inner, place, order, offset, _order(result).static_shape)
+        then.insert(stream.WriteOp(token, out))
+
+
+def _concat(op: ConcatOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+    order = _order(op.result)
+    ivs, inner = loop_nest(builder, order.loops)
+    place = coordinates(inner, order, ivs)
+    for source, value, offset in zip(ins, op.inputs, op.offsets, strict=True):
+        then = _guarded(inner, place, order, offset, _order(value).static_shape)
+        then.insert(stream.WriteOp(then.insert(stream.ReadOp(source)).result, outs[0]))
+
+
+def _guarded(
+    builder: Builder, place: Sequence[SSAValue], order: StreamOrder, offset: Sequence[int], extents: Sequence[int]
+) -> Builder:
+    """A builder that runs only for tokens inside the slice at `offset` of `extents`; `builder` itself if all are."""
+    tests: list[SSAValue] = []
+    for dimension, (start, extent) in enumerate(zip(offset, extents, strict=True)):
+        end = start + extent
+        if start > 0:
+            tests.append(builder.insert(arith.CmpiOp(place[dimension], constant(builder, start), "uge")).result)
+        if end < order.static_shape[dimension]:
+            tests.append(builder.insert(arith.CmpiOp(place[dimension], constant(builder, end), "ult")).result)
+    if not tests:
+        return builder
+    condition = tests[0]
+    for test in tests[1:]:
+        condition = builder.insert(arith.AndIOp(condition, test, i1)).result
+    block = Block([scf.YieldOp()])
+    builder.insert(scf.IfOp(condition, [], Region(block)))
+    assert block.last_op is not None
+    return Builder(InsertPoint.before(block.last_op))

@@ -1,0 +1,21 @@
+"""Names of generated tasks, streams and loops: readable, and each used once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class UniqueNames:
+    """Hands out `stem`, then `stem_2`, `stem_3`, ..., never a name that was handed out or taken before."""
+
+    def __init__(self, taken: Iterable[str] = ()):
+        self._taken = set(taken)
+
+    def fresh(self, stem: str) -> str:
+        name = stem
+        index = 2
+        while name in self._taken:
+            name = f"{stem}_{index}"
+            index += 1
+        self._taken.add(name)
+        return name

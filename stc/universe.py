@@ -1,0 +1,22 @@
+"""What plain `xdsl-opt` loads through the entry point `xdsl.universe`: our dialects and passes."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+from xdsl.ir import Dialect
+from xdsl.universe import Universe
+
+from stc.dialects.context import OURS
+from stc.transforms import our_passes
+
+
+def _lazy(module: str, attribute: str) -> Callable[[], Dialect]:
+    return lambda: getattr(importlib.import_module(module), attribute)
+
+
+STC_UNIVERSE = Universe(
+    all_dialects={name: _lazy(module, attribute) for name, (module, attribute) in OURS.items()},
+    all_passes=our_passes(),
+)
