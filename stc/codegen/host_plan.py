@@ -124,7 +124,7 @@ class _Planner:
         self._block: Block = function.body.block
         self._tensors: dict[SSAValue, HostValue] = {}
         self._buffers: dict[SSAValue, Buffer] = {}
-        self._outputs: dict[SSAValue, str] = self._output_names()
+        self._outputs = self._returned()
         self._from_parameters = self._parameter_values()
         self._operands: dict[KernelOp, tuple[Buffer, ...]] = {}
         self._results: dict[KernelOp, tuple[Buffer, ...]] = {}
@@ -147,17 +147,22 @@ class _Planner:
 
     # Facts about values ---------------------------------------------------------------------------------------------
 
-    def _output_names(self) -> dict[SSAValue, str]:
-        """What `@main` returns, behind reshapes, with its name."""
+    def _returned(self) -> dict[SSAValue, tuple[str, TensorType]]:
+        """What `@main` returns, behind reshapes, with the result's name and type."""
         terminator = self._block.last_op
         assert terminator is not None
-        names: dict[SSAValue, str] = {}
+        returned: dict[SSAValue, tuple[str, TensorType]] = {}
         for index, value in enumerate(terminator.operands):
-            names.setdefault(through_reshapes(value), _result_name(self._function, index))
-        return names
+            name, origin = _result_name(self._function, index), through_reshapes(value)
+            if origin in returned:
+                raise CompileError(f"result '{name}' is result '{returned[origin][0]}' once more", where="@main",
+                                   accepted="distinct results")
+            assert isinstance(value.type, TensorType)
+            returned[origin] = (name, value.type)
+        return returned
 
     def _check_outputs(self) -> None:
-        for value, name in self._outputs.items():
+        for value, (name, _) in self._outputs.items():
             if value not in self._tensors or self._tensors[value].role != "output":
                 raise CompileError(f"result '{name}' comes from no kernel", where="@main", accepted="results of kernels")
 
@@ -240,10 +245,12 @@ class _Planner:
             self._buffers[result] = Buffer(name, "intermediate", packed, None, None)
             return self._buffers[result]
         unpack = unpacks[0]
-        role: TensorRole = "output" if unpack.result in self._outputs else "intermediate"
-        name = self._outputs.get(unpack.result, name)
         assert isinstance(unpack.result.type, TensorType)
-        held = HostValue(name, role, unpack.result.type, unpack.result)
+        role: TensorRole = "intermediate"
+        kind = unpack.result.type
+        if unpack.result in self._outputs:
+            role, (name, kind) = "output", self._outputs[unpack.result]
+        held = HostValue(name, role, kind, unpack.result)
         buffer = Buffer(name, role, packed, unpack.layout, held)
         for other in unpacks:
             self._tensors[other.result] = held

@@ -80,5 +80,3 @@ def print_module(module: Operation) -> str:
     ExactPrinter(stream=stream).print_op(module)
     stream.write("\n")
     return stream.getvalue()
-
-

@@ -9,18 +9,17 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
 from torch.utils import _pytree as pytree
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType, UnitAttr
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
 from stc.frontend.exported import ExportedModel
+from stc.frontend.signature import annotate, refuse_dynamic_shapes
 from stc.frontend.torch_import import lower_to_linalg
 
 ROOT = "layer"
@@ -82,7 +81,7 @@ def export(
         raise CompileError(f"{clash[0]} names both an input and a parameter", where=name)
     positional = 0 if isinstance(example_inputs, Mapping) else len(inputs)
     timings: dict[str, float] = {}
-    with warnings.catch_warnings(), torch.no_grad():
+    with warnings.catch_warnings(), torch.no_grad(), _persistent_buffers(module):
         warnings.simplefilter("ignore")
         golden = _run_eagerly(module, inputs, positional, name)
         start = time.perf_counter()
@@ -96,7 +95,7 @@ def export(
     ir = parse_module(text, f"{name}.mlir")
     timings["parse"] = time.perf_counter() - start
     outputs = _rename(golden, output_names)
-    _annotate(ir, tuple(inputs), tuple(state), tuple(outputs))
+    annotate(ir, tuple(inputs), tuple(state), tuple(outputs))
     refuse_dynamic_shapes(ir)
     return ExportedModel(
         name,
@@ -112,6 +111,19 @@ def module_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     """Parameters, then buffers (persistent or not), by name; tied parameters appear once."""
     parameters = {name: value.detach() for name, value in module.named_parameters()}
     return parameters | {name: value.detach() for name, value in module.named_buffers()}
+
+
+@contextmanager
+def _persistent_buffers(module: torch.nn.Module) -> Iterator[None]:
+    """Treat all buffers as persistent meanwhile: torch-mlir does not find the others, such as a rotary embedding's `inv_freq`."""
+    saved = [(owner, owner._non_persistent_buffers_set) for owner in module.modules()]
+    for owner, _ in saved:
+        owner._non_persistent_buffers_set = set()
+    try:
+        yield
+    finally:
+        for owner, names in saved:
+            owner._non_persistent_buffers_set = names
 
 
 def _named_inputs(
@@ -136,7 +148,9 @@ def _forward_names(module: torch.nn.Module, count: int) -> list[str]:
     return [names[i] if i < len(names) else f"input{i}" for i in range(count)]
 
 
-def _run_eagerly(module: torch.nn.Module, inputs: Mapping[str, torch.Tensor], positional: int, name: str) -> dict[str, torch.Tensor]:
+def _run_eagerly(
+    module: torch.nn.Module, inputs: Mapping[str, torch.Tensor], positional: int, name: str
+) -> dict[str, torch.Tensor]:
     values = [value.clone() for value in inputs.values()]
     keywords = dict(zip(tuple(inputs)[positional:], values[positional:], strict=True))
     try:
@@ -167,52 +181,6 @@ def _rename(golden: dict[str, torch.Tensor], names: Sequence[str] | None) -> dic
     if len(names) != len(golden):
         raise CompileError(f"{len(names)} output names for {len(golden)} outputs")
     return dict(zip(names, golden.values(), strict=True))
-
-
-def main_function(module: ModuleOp) -> FuncOp:
-    """The one function of a module; CompileError if there is not exactly one."""
-    functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    if len(functions) != 1 or functions[0].is_declaration:
-        raise CompileError(f"the module has {len(functions)} functions", accepted="one function with a body")
-    return functions[0]
-
-
-def _annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outputs: Sequence[str]) -> None:
-    function = main_function(module)
-    counts = (len(function.function_type.inputs), len(function.function_type.outputs))
-    if counts != (len(inputs) + len(state), len(outputs)):
-        raise CompileError(f"the exported function has {counts[0]} arguments and {counts[1]} results", where="main")
-    arguments = [_named(key) for key in inputs] + [_named(key, parameter=True) for key in state]
-    function.arg_attrs = ArrayAttr(arguments)
-    function.res_attrs = ArrayAttr([_named(key) for key in outputs])
-    for argument, key in zip(function.body.block.args, (*inputs, *state), strict=True):
-        argument.name_hint = identifier(key)
-
-
-def identifier(name: str) -> str:
-    """`name` as an IR identifier: other characters become `_`, a leading digit is preceded by one."""
-    text = "".join(character if character.isalnum() and character.isascii() else "_" for character in name)
-    return f"_{text}" if not text or text[0].isdigit() else text
-
-
-def _named(name: str, *, parameter: bool = False) -> DictionaryAttr:
-    entries: dict[str, Attribute] = {"stc.name": StringAttr(name)}
-    if parameter:
-        entries["stc.parameter"] = UnitAttr()
-    return DictionaryAttr(entries)
-
-
-def refuse_dynamic_shapes(module: ModuleOp) -> None:
-    """CompileError for the first value with a dynamic dimension, naming its operation and module path."""
-    for operation in module.walk():
-        types = [result.type for result in operation.results]
-        if isinstance(operation, FuncOp):
-            types = [*operation.function_type.inputs, *operation.function_type.outputs]
-        for kind in types:
-            if isinstance(kind, TensorType) and any(size < 0 for size in kind.get_shape()):
-                path = operation.attributes.get("stc.module")
-                where = f"{path.data} ({operation.name})" if isinstance(path, StringAttr) else operation.name
-                raise CompileError(f"dynamic shape {kind}", where=where, accepted="static shapes")
 
 
 def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.frontend.signature import argument_names
+
 Arrays = Mapping[str, np.ndarray]
 
 
@@ -15,8 +17,8 @@ Arrays = Mapping[str, np.ndarray]
 class ExportedModel:
     """A model as linalg on tensors, with everything needed to run and to check it.
 
-    `module` holds one function, `main`; its arguments carry `stc.name` (and `stc.parameter`), in the order inputs, then parameters.
-    All dictionaries are keyed by `stc.name` and ordered as in the signature; `golden` holds the reference outputs for `inputs`.
+    `module` holds one function, `main`; its arguments carry `stc.name` (and `stc.parameter`).
+    All dictionaries are keyed by `stc.name`, in the order of the signature; `golden` holds the reference outputs for `inputs`.
     """
 
     name: str
@@ -41,4 +43,5 @@ class ExportedModel:
     @property
     def arguments(self) -> dict[str, np.ndarray]:
         """Inputs and parameters in the order of the function's signature."""
-        return {**self.inputs, **self.parameters}
+        values = {**self.inputs, **self.parameters}
+        return {name: values[name] for name in argument_names(self.module)}

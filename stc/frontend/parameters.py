@@ -1,12 +1,13 @@
-"""Weights: random ones that can fail, or real ones from safetensors files.
+"""Random weights that can fail.
 
-Hugging Face's initialisation sets every bias to 0 and every gain to 1, so that dropping them changes nothing. Ours (architecture.md,
-Correctness): matrices N(0, 1/fan_in), biases N(0, 0.5^2), gains 1 + N(0, 0.2^2).
+Hugging Face's initialisation sets every bias to 0 and every gain to 1, so that dropping them changes nothing. Ours follows
+architecture.md, Correctness: matrices N(0, 1/fan_in), biases N(0, 0.5^2), gains 1 + N(0, 0.2^2).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 
@@ -23,13 +24,14 @@ def randomise(module: torch.nn.Module, seed: int, *, transposed: tuple[type[torc
     with torch.no_grad():
         for owner in module.modules():
             for name, parameter in owner.named_parameters(recurse=False):
-                parameter.copy_(_random(name, parameter, isinstance(owner, transposed), generator))
+                parameter.copy_(random_parameter(name, parameter.shape, generator, transposed=isinstance(owner, transposed)))
 
 
-def _random(name: str, parameter: torch.Tensor, transposed: bool, generator: torch.Generator) -> torch.Tensor:
-    noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float32)
-    if parameter.ndim >= 2:
-        fan_in = parameter.shape[0] if transposed else math.prod(parameter.shape[1:])
+def random_parameter(name: str, shape: Sequence[int], generator: torch.Generator, *, transposed: bool = False) -> torch.Tensor:
+    """Values for one parameter, f32: a matrix by its rank, a bias by its name, else a gain."""
+    noise = torch.randn(tuple(shape), generator=generator, dtype=torch.float32)
+    if len(shape) >= 2:
+        fan_in = shape[-2] if transposed else math.prod(shape[1:])
         return noise / math.sqrt(fan_in)
     if "bias" in name:
         return noise * BIAS_DEVIATION

@@ -21,6 +21,11 @@ class Preset:
     options: Options
     hub_id: str | None = None
 
+    @property
+    def layers(self) -> int:
+        """How many decoder layers the whole model has."""
+        return self.family.layers(self.options)
+
 
 def _registry(*presets: Preset) -> dict[str, Preset]:
     return {preset.name: preset for preset in presets}
@@ -29,7 +34,9 @@ def _registry(*presets: Preset) -> dict[str, Preset]:
 # The tiny twin of gpt2-medium has a hidden size and a head size that are no powers of two, so that odd sizes are met in every test.
 PRESETS = _registry(
     Preset("gpt2", GPT2, {"n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024}, "openai-community/gpt2"),
-    Preset("gpt2-medium", GPT2, {"n_embd": 1024, "n_head": 16, "n_layer": 24, "n_positions": 1024}, "openai-community/gpt2-medium"),
+    Preset(
+        "gpt2-medium", GPT2, {"n_embd": 1024, "n_head": 16, "n_layer": 24, "n_positions": 1024}, "openai-community/gpt2-medium"
+    ),
     Preset("gpt2-tiny", GPT2, {"n_embd": 32, "n_head": 2, "n_layer": 1, "n_positions": 64}),
     Preset("gpt2-medium-tiny", GPT2, {"n_embd": 36, "n_head": 3, "n_layer": 1, "n_positions": 64}),
 )

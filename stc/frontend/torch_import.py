@@ -13,15 +13,24 @@ import re
 from collections.abc import Iterator
 
 import torch
-from torch_mlir import fx, ir
-from torch_mlir.compiler_utils import OutputType, TorchMlirCompilerError
+from torch_mlir import ir, passmanager
 from torch_mlir.dialects import torch as torch_dialect
+from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from torch_mlir.extras.fx_importer import ContextCache, FxImporter
 
 from stc.diagnostics import CompileError
+from stc.dialects.context import make_context
+from stc.frontend.signature import MODULE
 
-MODULE_ATTRIBUTE = "stc.module"
-IMPORTER_ERRORS = (TorchMlirCompilerError, RuntimeError, NotImplementedError, AssertionError, TypeError, ValueError, KeyError)
+IMPORTER_ERRORS = (ir.MLIRError, RuntimeError, NotImplementedError, AssertionError, TypeError, ValueError, KeyError)
+
+ACCEPTED = "operations that torch-mlir lowers to linalg on tensors"
+
+# What `torch_mlir.fx.export_and_import` runs for linalg on tensors, without its report files in the temporary folder.
+PIPELINES = (
+    "func.func(torch-match-quantized-custom-ops), torchdynamo-export-to-torch-backend-pipeline{extra-library=}",
+    "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}",
+)
 
 
 class ModulePathLocations(ContextCache):
@@ -50,22 +59,67 @@ def module_path(node: torch.fx.Node, root: str) -> str:
 def lower_to_linalg(program: torch.export.ExportedProgram, root: str) -> str:
     """MLIR text of linalg on tensors, one function `main`.
 
-    Raises CompileError naming the operation, and the module path where torch-mlir tells it.
+    Raises CompileError naming the operation and the module path for dynamic shapes and for operations that torch-mlir, or `stc`,
+    cannot express.
     """
+    program = program.run_decompositions(get_decomposition_table())
+    _refuse_dynamic_nodes(program, root)
     context = ir.Context()
     torch_dialect.register_dialect(context)
     context.allow_unregistered_dialects = True
+    # torch-mlir's passes may report an error and go on: all reports are collected, and the process does not print them.
+    context.emit_error_diagnostics = True
+    reports: list[tuple[str, str]] = []
+    context.attach_diagnostic_handler(lambda report: _collect(report, reports))
     importer = FxImporter(context=context)
     importer._cc = ModulePathLocations(context, root)
     try:
-        module = fx.export_and_import(
-            program, output_type=OutputType.LINALG_ON_TENSORS, func_name="main", fx_importer=importer
-        )
+        importer.import_frozen_program(program, func_name="main")
+        with context:
+            for pipeline in PIPELINES:
+                passmanager.PassManager.parse(f"builtin.module({pipeline})").run(importer.module.operation)
     except IMPORTER_ERRORS as error:
-        raise _refusal(str(error)) from None
+        raise _refusal(str(error), reports) from None
+    module = importer.module
+    _refuse_foreign_operations(module)
     for operation in _body_operations(module):
         _keep_module_path(operation)
     return module.operation.get_asm(enable_debug_info=False)
+
+
+def _collect(report: ir.DiagnosticInfo, reports: list[tuple[str, str]]) -> bool:
+    if report.severity == ir.DiagnosticSeverity.ERROR:
+        reports.append((_name_of(report.location), report.message))
+    return True
+
+
+def _refuse_dynamic_nodes(program: torch.export.ExportedProgram, root: str) -> None:
+    for node in program.graph.nodes:
+        value = node.meta.get("val")
+        tensors = value if isinstance(value, list | tuple) else [value]
+        for tensor in tensors:
+            if isinstance(tensor, torch.Tensor) and any(not isinstance(size, int) for size in tensor.shape):
+                where = module_path(node, root) or None
+                shape = "x".join(str(size) for size in tensor.shape)
+                raise CompileError(f"{node.target} gives a dynamic shape {shape}", where=where, accepted="static shapes")
+
+
+def _refuse_foreign_operations(module: ir.Module) -> None:
+    """CompileError for the first operation that is in none of our dialects, such as tm_tensor's scan (a cumulative sum)."""
+    known = make_context()
+    for function in module.body.operations:
+        for operation in _nested(function.operation):
+            if known.get_optional_op(operation.name) is None:
+                where = _name_of(operation.location) or None
+                raise CompileError(f"{operation.name} is not supported", where=where, accepted=ACCEPTED)
+
+
+def _nested(operation: ir.Operation) -> Iterator[ir.Operation]:
+    yield operation
+    for region in operation.regions:
+        for block in region:
+            for child in block:
+                yield from _nested(child.operation)
 
 
 def _body_operations(module: ir.Module) -> Iterator[ir.Operation]:
@@ -83,7 +137,7 @@ def _keep_module_path(operation: ir.Operation) -> None:
         return
     path = _name_of(operation.location)
     if path:
-        operation.attributes[MODULE_ATTRIBUTE] = ir.StringAttr.get(path, operation.context)
+        operation.attributes[MODULE] = ir.StringAttr.get(path, operation.context)
 
 
 def _name_of(location: ir.Location) -> str:
@@ -94,21 +148,13 @@ def _name_of(location: ir.Location) -> str:
     return ""
 
 
-def _refusal(message: str) -> CompileError:
-    """One sentence from torch-mlir's report."""
-    operation = re.search(r"torch\.(?:aten|prims|operator|prim|torchvision|quantized)[\w.]*", message)
-    named = re.search(r'"((?:torch\.)?(?:aten|prims)\.[\w.]+)"', message)
-    where = re.search(r'loc\("([^"]+)"\)|error: "?([\w.]+)"?: ', message)
-    path = next((group for group in (where.groups() if where else ()) if group), None)
-    if named or operation:
-        found = named.group(1) if named else operation.group(0) if operation else ""
-        return CompileError(
-            f"the operation {found} is not supported", where=path, accepted="operations that torch-mlir lowers to linalg on tensors"
-        )
-    return CompileError(f"torch-mlir cannot import this module: {_summary(message)}", where=path)
-
-
-def _summary(message: str) -> str:
-    lines = [line.strip() for line in message.splitlines() if line.strip()]
-    picked = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no reason given")
-    return picked[:200]
+def _refusal(message: str, reports: list[tuple[str, str]]) -> CompileError:
+    """One sentence from torch-mlir's reports, or from the exception where there are none."""
+    where, report = reports[0] if reports else ("", message)
+    operation = re.search(r'name = "(torch\.[\w.]+)"', report) or re.search(
+        r"(torch\.(?!operator|constant)\w+\.[\w.]+)", report
+    )
+    if operation is not None:
+        return CompileError(f"{operation.group(1)} is not supported", where=where or None, accepted=ACCEPTED)
+    lines = [line.strip() for line in report.splitlines() if line.strip()] or ["no reason given"]
+    return CompileError(f"torch-mlir cannot import this module: {lines[0][:200]}", where=where or None)

@@ -77,7 +77,7 @@ def tokenize(source: str) -> list[Token]:
         if match is None or kind is None:
             raise InstrumentError("unexpected character", line)
         text = match.group()
-        if text == '"' or source.startswith("/*", position) and kind == "punctuation":
+        if text == '"' or (source.startswith("/*", position) and kind == "punctuation"):
             raise InstrumentError("a string or comment is never closed", line)
         if kind in ("raw", "delimiter"):
             kind = "literal"

@@ -82,10 +82,14 @@ def parse_body(parser: Parser, bindings: Sequence[Binding], terminator: type[Ope
 
     The region is isolated, so its names are its own and may repeat names from outside, as in MLIR.
     """
-    outside = parser.ssa_values
-    parser.ssa_values = {}
+    position = parser.pos
+    outside, awaited = parser.ssa_values, parser.forward_ssa_references
+    parser.ssa_values, parser.forward_ssa_references = {}, {}
     region = parser.parse_region([binding.argument for binding in bindings])
-    parser.ssa_values = outside
+    if parser.forward_ssa_references:
+        names = ", ".join(f"%{name}" for name in parser.forward_ssa_references)
+        parser.raise_error(f"isolated region uses {names}, not defined in it, expected them among the operands", position)
+    parser.ssa_values, parser.forward_ssa_references = outside, awaited
     last = region.block.last_op
     if last is None or not last.has_trait(IsTerminator, value_if_unregistered=False):
         region.block.add_op(terminator())

@@ -95,10 +95,14 @@ def _parse_result(parser: AttrParser, names: list[str]) -> Coordinate:
         _parse_term(parser, names, loops, constants)
         if parser.parse_optional_punctuation("+") is None:
             break
-    for operator in ("*", "-", "/"):
-        if parser.parse_optional_punctuation(operator) is not None:
-            parser.raise_error("map results are sums of loops plus a constant, without coefficients", position)
+    _refuse_other_operators(parser, position)
     return Coordinate(tuple(loops), _sum_of_constants(parser, constants, position))
+
+
+def _refuse_other_operators(parser: AttrParser, position: int) -> None:
+    found = parser.parse_optional_keyword_in({"floordiv", "ceildiv", "mod"})
+    if found is not None or parser.parse_optional_punctuation("*") or parser.parse_optional_punctuation("-"):
+        parser.raise_error("map results are sums of loops plus a constant, without coefficients, divisions or mod", position)
 
 
 def _parse_term(parser: AttrParser, names: list[str], loops: list[int], constants: list[Size]) -> None:

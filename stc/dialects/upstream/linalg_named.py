@@ -95,7 +95,9 @@ class BatchMatmulOp(ContractionOperation):
 
     name = "linalg.batch_matmul"
     PARALLEL_LOOPS: ClassVar[int] = 3
-    DEFAULT_MAPS: ClassVar[Maps] = _maps(lambda b, i, j, k: (b, i, k), lambda b, i, j, k: (b, k, j), lambda b, i, j, k: (b, i, j))
+    DEFAULT_MAPS: ClassVar[Maps] = _maps(
+        lambda b, i, j, k: (b, i, k), lambda b, i, j, k: (b, k, j), lambda b, i, j, k: (b, i, j)
+    )
 
 
 @irdl_op_definition

@@ -16,12 +16,14 @@ class Family(ABC):
     """A transformers architecture, one decoder layer of which becomes hardware.
 
     `transposed` lists module classes that store matrices as [in, out] instead of [out, in]; `prefixes` are the names under which
-    checkpoints store a layer, with `{layer}` for its index.
+    checkpoints store a layer, with `{layer}` for its index; `ignored` are names below
+    the prefix that are no parameters.
     """
 
     name: str
     transposed: tuple[type[torch.nn.Module], ...] = ()
     prefixes: tuple[str, ...]
+    ignored: tuple[str, ...] = ()
 
     @abstractmethod
     def build(self, options: Options) -> torch.nn.Module:
@@ -30,6 +32,10 @@ class Family(ABC):
     @abstractmethod
     def prefill_inputs(self, options: Options, seq: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
         """Inputs of the layer for `seq` tokens, by name, in the order of `forward`."""
+
+    @abstractmethod
+    def layers(self, options: Options) -> int:
+        """How many decoder layers the model has."""
 
     @abstractmethod
     def max_positions(self, options: Options) -> int:

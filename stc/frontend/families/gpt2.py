@@ -22,6 +22,7 @@ class Gpt2Family(Family):
     name = "gpt2"
     transposed = (Conv1D,)
     prefixes = ("transformer.h.{layer}.", "h.{layer}.")
+    ignored = ("attn.bias", "attn.masked_bias")
 
     def build(self, options: Options) -> torch.nn.Module:
         return Gpt2Layer(_configuration(options), layer_idx=0).eval()
@@ -29,6 +30,9 @@ class Gpt2Family(Family):
     def prefill_inputs(self, options: Options, seq: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
         hidden = _configuration(options).n_embd
         return {"x": torch.randn(1, seq, hidden, generator=generator), "mask": causal_mask(seq)}
+
+    def layers(self, options: Options) -> int:
+        return _configuration(options).n_layer
 
     def max_positions(self, options: Options) -> int:
         return _configuration(options).n_positions

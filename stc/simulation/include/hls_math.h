@@ -73,12 +73,12 @@ inline long long abs(long long x) { return std::llabs(x); }
 inline float abs(float x) { return std::fabs(x); }
 inline double abs(double x) { return std::fabs(x); }
 
-template <typename T>
-T max(T x, T y) {
+template <typename Value_>
+Value_ max(Value_ x, Value_ y) {
   return x < y ? y : x;
 }
-template <typename T>
-T min(T x, T y) {
+template <typename Value_>
+Value_ min(Value_ x, Value_ y) {
   return y < x ? y : x;
 }
 

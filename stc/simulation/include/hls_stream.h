@@ -12,11 +12,11 @@
 namespace hls {
 
 // As in Vitis, stream<T, DEPTH> derives from stream<T, 0>, so that a task takes `hls::stream<T> &` of any depth.
-template <typename T, int DEPTH = 0>
+template <typename Value_, int Depth_ = 0>
 class stream;
 
-template <typename T>
-class stream<T, 0> : public stc_sim::Channel {
+template <typename Value_>
+class stream<Value_, 0> : public stc_sim::Channel {
  public:
   static constexpr std::uint64_t default_depth = 2;
 
@@ -24,20 +24,20 @@ class stream<T, 0> : public stc_sim::Channel {
   explicit stream(const char *name) : stream(default_depth, name) {}
   explicit stream(const std::string &name) : stream(default_depth, name.c_str()) {}
 
-  void write(const T &value) {
+  void write(const Value_ &value) {
     begin_write();
     wait_until_writable();
     store(value);
   }
 
-  T read() {
+  Value_ read() {
     begin_read();
     wait_until_readable();
     return load();
   }
-  void read(T &value) { value = read(); }
+  void read(Value_ &value) { value = read(); }
 
-  bool write_nb(const T &value) {
+  bool write_nb(const Value_ &value) {
     begin_write();
     if (!writable()) {
       scheduler_poll_failed();
@@ -47,7 +47,7 @@ class stream<T, 0> : public stc_sim::Channel {
     return true;
   }
 
-  bool read_nb(T &value) {
+  bool read_nb(Value_ &value) {
     begin_read();
     if (!readable()) {
       scheduler_poll_failed();
@@ -57,8 +57,8 @@ class stream<T, 0> : public stc_sim::Channel {
     return true;
   }
 
-  void operator<<(const T &value) { write(value); }
-  void operator>>(T &value) { read(value); }
+  void operator<<(const Value_ &value) { write(value); }
+  void operator>>(Value_ &value) { read(value); }
 
   bool empty() {
     if (readable()) return false;
@@ -81,14 +81,14 @@ class stream<T, 0> : public stc_sim::Channel {
  private:
   static void scheduler_poll_failed() { stc_sim::scheduler.poll_failed(); }
 
-  void store(const T &value) {
+  void store(const Value_ &value) {
     if (__builtin_expect(written_ - freed_ > mask_ || ring_ == nullptr, 0)) grow();
     ring_[written_ & mask_] = value;
     take_slot();
   }
 
-  T load() {
-    T value = ring_[read_ & mask_];
+  Value_ load() {
+    Value_ value = ring_[read_ & mask_];
     take_token();
     return value;
   }
@@ -96,24 +96,24 @@ class stream<T, 0> : public stc_sim::Channel {
   // Storage follows the occupancy that occurs, not the declared depth: a deep FIFO that stays empty costs nothing.
   void grow() {
     const std::uint64_t old_mask = mask_, capacity = ring_ == nullptr ? 4 : 2 * (mask_ + 1);
-    std::unique_ptr<T[]> larger(new T[capacity]);
+    std::unique_ptr<Value_[]> larger(new Value_[capacity]);
     mask_ = capacity - 1;
     for (std::uint64_t i = freed_; i != written_; ++i) larger[i & mask_] = std::move(ring_[i & old_mask]);
     ring_ = std::move(larger);
   }
 
-  std::unique_ptr<T[]> ring_;
+  std::unique_ptr<Value_[]> ring_;
   std::uint64_t mask_ = 0;
 };
 
-template <typename T, int DEPTH>
-class stream : public stream<T, 0> {
-  static_assert(DEPTH > 0, "the depth of an hls::stream is positive");
+template <typename Value_, int Depth_>
+class stream : public stream<Value_, 0> {
+  static_assert(Depth_ > 0, "the depth of an hls::stream is positive");
 
  public:
-  stream() : stream<T, 0>(DEPTH, nullptr) {}
-  explicit stream(const char *name) : stream<T, 0>(DEPTH, name) {}
-  explicit stream(const std::string &name) : stream<T, 0>(DEPTH, name.c_str()) {}
+  stream() : stream<Value_, 0>(Depth_, nullptr) {}
+  explicit stream(const char *name) : stream<Value_, 0>(Depth_, name) {}
+  explicit stream(const std::string &name) : stream<Value_, 0>(Depth_, name.c_str()) {}
 };
 
 }  // namespace hls

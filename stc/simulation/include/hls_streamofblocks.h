@@ -11,18 +11,18 @@
 
 namespace hls {
 
-template <typename T>
+template <typename Value_>
 class read_lock;
-template <typename T>
+template <typename Value_>
 class write_lock;
 
-template <typename T, int DEPTH = 2>
+template <typename Value_, int Depth_ = 2>
 class stream_of_blocks;
 
 // What the locks see, whatever the depth. A block belongs to the writer from acquire to release, then to the reader; its
 // slot is free when the reader releases it. Blocks are reused without being cleared, as in hardware.
-template <typename T>
-class stream_of_blocks<T, 0> : public stc_sim::Channel {
+template <typename Value_>
+class stream_of_blocks<Value_, 0> : public stc_sim::Channel {
  public:
   void set_depth(std::uint64_t) {}  // the number of blocks is part of the type
 
@@ -44,24 +44,24 @@ class stream_of_blocks<T, 0> : public stc_sim::Channel {
   }
 
  private:
-  friend class read_lock<T>;
-  friend class write_lock<T>;
+  friend class read_lock<Value_>;
+  friend class write_lock<Value_>;
 
   struct Block {
-    T data;
+    Value_ data;
   };
 
-  T &acquire_to_write() {
+  Value_ &acquire_to_write() {
     if (written_ != published_) held_twice("write_lock");
     wait_until_writable();
-    T &data = blocks_[written_ % count_].data;
+    Value_ &data = blocks_[written_ % count_].data;
     count_write();
     return data;
   }
-  T &acquire_to_read() {
+  Value_ &acquire_to_read() {
     if (read_ != freed_) held_twice("read_lock");
     wait_until_readable();
-    T &data = blocks_[read_ % count_].data;
+    Value_ &data = blocks_[read_ % count_].data;
     count_read();
     return data;
   }
@@ -77,45 +77,45 @@ class stream_of_blocks<T, 0> : public stc_sim::Channel {
   std::uint64_t count_;
 };
 
-template <typename T, int DEPTH>
-class stream_of_blocks : public stream_of_blocks<T, 0> {
-  static_assert(DEPTH > 0, "the depth of an hls::stream_of_blocks is positive");
+template <typename Value_, int Depth_>
+class stream_of_blocks : public stream_of_blocks<Value_, 0> {
+  static_assert(Depth_ > 0, "the depth of an hls::stream_of_blocks is positive");
 
  public:
-  stream_of_blocks() : stream_of_blocks<T, 0>(DEPTH, nullptr) {}
-  explicit stream_of_blocks(const char *name) : stream_of_blocks<T, 0>(DEPTH, name) {}
-  explicit stream_of_blocks(const std::string &name) : stream_of_blocks<T, 0>(DEPTH, name.c_str()) {}
+  stream_of_blocks() : stream_of_blocks<Value_, 0>(Depth_, nullptr) {}
+  explicit stream_of_blocks(const char *name) : stream_of_blocks<Value_, 0>(Depth_, name) {}
+  explicit stream_of_blocks(const std::string &name) : stream_of_blocks<Value_, 0>(Depth_, name.c_str()) {}
 };
 
 // Blocks until there is a free block; hands it to the reader at the end of the scope.
-template <typename T>
+template <typename Value_>
 class write_lock {
  public:
-  explicit write_lock(stream_of_blocks<T, 0> &blocks) : blocks_(blocks), data_(blocks.acquire_to_write()) {}
+  explicit write_lock(stream_of_blocks<Value_, 0> &blocks) : blocks_(blocks), data_(blocks.acquire_to_write()) {}
   write_lock(const write_lock &) = delete;
   write_lock &operator=(const write_lock &) = delete;
   ~write_lock() { blocks_.publish(); }
-  operator T &() { return data_; }
-  T &operator=(const T &value) { return data_ = value; }
+  operator Value_ &() { return data_; }
+  Value_ &operator=(const Value_ &value) { return data_ = value; }
 
  private:
-  stream_of_blocks<T, 0> &blocks_;
-  T &data_;
+  stream_of_blocks<Value_, 0> &blocks_;
+  Value_ &data_;
 };
 
 // Blocks until there is a filled block; gives it back to the writer at the end of the scope.
-template <typename T>
+template <typename Value_>
 class read_lock {
  public:
-  explicit read_lock(stream_of_blocks<T, 0> &blocks) : blocks_(blocks), data_(blocks.acquire_to_read()) {}
+  explicit read_lock(stream_of_blocks<Value_, 0> &blocks) : blocks_(blocks), data_(blocks.acquire_to_read()) {}
   read_lock(const read_lock &) = delete;
   read_lock &operator=(const read_lock &) = delete;
   ~read_lock() { blocks_.free_slots(); }
-  operator T &() { return data_; }
+  operator Value_ &() { return data_; }
 
  private:
-  stream_of_blocks<T, 0> &blocks_;
-  T &data_;
+  stream_of_blocks<Value_, 0> &blocks_;
+  Value_ &data_;
 };
 
 }  // namespace hls

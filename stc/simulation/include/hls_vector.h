@@ -15,43 +15,43 @@ constexpr std::size_t gp2(std::size_t n) { return n == 0 ? 0 : n & (~n + 1); }
 
 }  // namespace details
 
-template <typename T, std::size_t N>
-class alignas(details::gp2(sizeof(T) * N)) vector {
-  static_assert(N > 0, "vector must have at least one element");
+template <typename Value_, std::size_t Size_>
+class alignas(details::gp2(sizeof(Value_) * Size_)) vector {
+  static_assert(Size_ > 0, "vector must have at least one element");
 
  public:
-  using value_type = T;
-  using iterator = T *;
-  using const_iterator = const T *;
+  using value_type = Value_;
+  using iterator = Value_ *;
+  using const_iterator = const Value_ *;
 
   vector() = default;
-  vector(const T &value) {
-    for (std::size_t i = 0; i < N; ++i) values_[i] = value;
+  vector(const Value_ &value) {
+    for (std::size_t i = 0; i < Size_; ++i) values_[i] = value;
   }
   // Missing elements are value-initialised, as in an array.
-  vector(std::initializer_list<T> values) : values_{} {
+  vector(std::initializer_list<Value_> values) : values_{} {
     std::size_t i = 0;
-    for (const T &value : values) {
-      if (i < N) values_[i++] = value;
+    for (const Value_ &value : values) {
+      if (i < Size_) values_[i++] = value;
     }
   }
-  vector(const std::array<T, N> &values) {
-    for (std::size_t i = 0; i < N; ++i) values_[i] = values[i];
+  vector(const std::array<Value_, Size_> &values) {
+    for (std::size_t i = 0; i < Size_; ++i) values_[i] = values[i];
   }
 
-  T &operator[](std::size_t i) { return values_[i]; }
-  const T &operator[](std::size_t i) const { return values_[i]; }
-  static constexpr std::size_t size() { return N; }
-  T *data() { return values_; }
-  const T *data() const { return values_; }
-  T *begin() { return values_; }
-  T *end() { return values_ + N; }
-  const T *begin() const { return values_; }
-  const T *end() const { return values_ + N; }
+  Value_ &operator[](std::size_t i) { return values_[i]; }
+  const Value_ &operator[](std::size_t i) const { return values_[i]; }
+  static constexpr std::size_t size() { return Size_; }
+  Value_ *data() { return values_; }
+  const Value_ *data() const { return values_; }
+  Value_ *begin() { return values_; }
+  Value_ *end() { return values_ + Size_; }
+  const Value_ *begin() const { return values_; }
+  const Value_ *end() const { return values_ + Size_; }
 
 #define STC_HLS_VECTOR_BINARY(OP)                                                             \
   vector &operator OP##=(const vector &other) {                                               \
-    for (std::size_t i = 0; i < N; ++i) values_[i] OP##= other.values_[i];                   \
+    for (std::size_t i = 0; i < Size_; ++i) values_[i] OP##= other.values_[i];                   \
     return *this;                                                                             \
   }                                                                                           \
   friend vector operator OP(vector a, const vector &b) { return a OP##= b; }
@@ -68,9 +68,9 @@ class alignas(details::gp2(sizeof(T) * N)) vector {
 #undef STC_HLS_VECTOR_BINARY
 
 #define STC_HLS_VECTOR_COMPARE(OP)                                                            \
-  friend vector<bool, N> operator OP(const vector &a, const vector &b) {                      \
-    vector<bool, N> result;                                                                   \
-    for (std::size_t i = 0; i < N; ++i) result[i] = a.values_[i] OP b.values_[i];             \
+  friend vector<bool, Size_> operator OP(const vector &a, const vector &b) {                      \
+    vector<bool, Size_> result;                                                                   \
+    for (std::size_t i = 0; i < Size_; ++i) result[i] = a.values_[i] OP b.values_[i];             \
     return result;                                                                            \
   }
   STC_HLS_VECTOR_COMPARE(<)
@@ -83,30 +83,30 @@ class alignas(details::gp2(sizeof(T) * N)) vector {
 
   vector operator-() const {
     vector result;
-    for (std::size_t i = 0; i < N; ++i) result.values_[i] = -values_[i];
+    for (std::size_t i = 0; i < Size_; ++i) result.values_[i] = -values_[i];
     return result;
   }
   vector operator~() const {
     vector result;
-    for (std::size_t i = 0; i < N; ++i) result.values_[i] = ~values_[i];
+    for (std::size_t i = 0; i < Size_; ++i) result.values_[i] = ~values_[i];
     return result;
   }
-  vector &operator++() { return *this += T(1); }
-  vector &operator--() { return *this -= T(1); }
+  vector &operator++() { return *this += Value_(1); }
+  vector &operator--() { return *this -= Value_(1); }
 
-  T reduce_add() const {
-    T sum = values_[0];
-    for (std::size_t i = 1; i < N; ++i) sum += values_[i];
+  Value_ reduce_add() const {
+    Value_ sum = values_[0];
+    for (std::size_t i = 1; i < Size_; ++i) sum += values_[i];
     return sum;
   }
-  T reduce_mult() const {
-    T product = values_[0];
-    for (std::size_t i = 1; i < N; ++i) product *= values_[i];
+  Value_ reduce_mult() const {
+    Value_ product = values_[0];
+    for (std::size_t i = 1; i < Size_; ++i) product *= values_[i];
     return product;
   }
 
  private:
-  T values_[N];
+  Value_ values_[Size_];
 };
 
 }  // namespace hls

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Block, OpResult, SSAValue
+from xdsl.dialects import func, tensor
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
@@ -94,6 +94,30 @@ def _hoist_host_work(function: func.FuncOp) -> None:
             block.insert_op_before(op, first)
 
 
+def host_name(value: SSAValue) -> str | None:
+    """What an outside tensor is called: after the argument it is a reshape or copy of, else its own name."""
+    if isinstance(value, BlockArgument):
+        return value.name_hint
+    op = value.owner
+    if isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+        return host_name(op.src)
+    return value.name_hint
+
+
+def result_name(function: func.FuncOp, value: SSAValue) -> str | None:
+    """The name of the function's result that `value` becomes, through reshapes; None if it becomes none."""
+    for use in value.uses:
+        user = use.operation
+        if isinstance(user, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+            if (name := result_name(function, user.result)) is not None:
+                return name
+        elif isinstance(user, func.ReturnOp):
+            attributes = function.res_attrs.data[use.index].data if function.res_attrs is not None else {}
+            name = attributes.get("stc.name")
+            return name.data.replace(".", "_") if isinstance(name, StringAttr) else None
+    return None
+
+
 @dataclass
 class _Group:
     """Builds one fused kernel from its members."""
@@ -108,7 +132,7 @@ class _Group:
         inputs = self._inputs()
         block = Block(arg_types=[self._entry_type(value) for value in inputs])
         for arg, value in zip(block.args, inputs, strict=True):
-            arg.name_hint = value.name_hint
+            arg.name_hint = host_name(value)
             self.itensors[value] = arg
         builder = Builder(InsertPoint.at_end(block))
         for member in self.members:
@@ -119,7 +143,7 @@ class _Group:
         kernel = KernelOp(self.name, inputs, [], [result.type for result in results], block)
         Builder(InsertPoint.before(self.members[-1])).insert(kernel)
         for old, new in zip(results, kernel.results, strict=True):
-            new.name_hint = old.name_hint
+            new.name_hint = result_name(function, old) or old.name_hint
             old.replace_all_uses_with(new)
         for member in reversed(self.members):
             member.detach()

@@ -85,6 +85,8 @@ class _NestToKernel:
         kernel_block = Block(arg_types=self.types)
         self._hint(kernel_block.args, self.sources)
         self._hint(task_block.args, self.sources)
+        for argument in task_block.args[len(self.types) :]:
+            argument.name_hint = "out"
 
         results = list(self.nest.results)
         anchor = Builder(InsertPoint.after(self.nest))
@@ -119,9 +121,13 @@ class _NestToKernel:
         return block is self.nest.parent_block()
 
     def _port(self, read: tensor.ExtractSliceOp) -> None:
-        loops = loops_between(read, self.nest)
+        loops = self._loops_around(read)
         self.sources.append(read.source)
         self.types.append(self._itensor(read, read.source, loops))
+
+    def _loops_around(self, op: Operation) -> list[scf.ForOp]:
+        """The loops that enumerate a slice: all around it but one that runs once and moves nothing."""
+        return [loop for loop in loops_between(op, self.nest) if not _runs_once(loop)]
 
     def _itensor(
         self, op: tensor.ExtractSliceOp | tensor.InsertSliceOp, whole: SSAValue, loops: Sequence[scf.ForOp]
@@ -167,7 +173,7 @@ class _NestToKernel:
 
     def _rewrite_reads(self, reads: Iterable[tensor.ExtractSliceOp], ports: Sequence[SSAValue]) -> None:
         for read, port in zip(reads, ports, strict=False):
-            ivs = [loop.body.block.args[0] for loop in loops_between(read, self.nest)]
+            ivs = [loop.body.block.args[0] for loop in self._loops_around(read)]
             Rewriter.replace_op(read, ReadOp(port, ivs))
 
     def _rewrite_writes(self, writes: Sequence[Sequence[tensor.InsertSliceOp]], types: Sequence[ItensorType]) -> None:
@@ -246,10 +252,14 @@ def coordinates_of(
         yield Coordinate(tuple(loops), constant)
 
 
+def _runs_once(loop: scf.ForOp) -> bool:
+    return trip_count(loop) == 1 and not loop.body.block.args[0].uses
+
+
 def _inline_single_trip(task: TaskOp) -> None:
     """Dissolve the outermost loop if it runs once and its induction variable is not used (a nest without loops)."""
     loop = next(op for op in task.body.block.ops if isinstance(op, scf.ForOp))
-    if trip_count(loop) != 1 or loop.body.block.args[0].uses:
+    if not _runs_once(loop):
         return
     body = loop.body.block
     terminator = body.last_op

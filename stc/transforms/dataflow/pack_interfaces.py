@@ -71,6 +71,7 @@ class PackInterfaces(ModulePass):
             value = new
             if new.type != old.type and isinstance(inside, ItensorType) and isa(old.type, TensorType):
                 value = builder.insert(UnpackOp(new, inside, old.type)).result
+            new.name_hint = old.name_hint
             value.name_hint = old.name_hint
             old.replace_all_uses_with(value)
         kernel.detach()

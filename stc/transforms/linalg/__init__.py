@@ -40,13 +40,11 @@ LINALG_STAGE: tuple[str, ...] = (
     "drop-unit-dims",
     "fold-fills",
     "share-subexpressions",
-    "fold-transposes",
     "propagate-reshapes",
     "fold-transposes",
-    "fold-fills",
-    "share-subexpressions",
     "fuse-elementwise",
     "share-subexpressions",
+    "fold-fills",
     "name-ops",
 )
 """The passes in the order in which the pipeline runs them."""

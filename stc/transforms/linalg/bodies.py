@@ -86,10 +86,9 @@ def with_simplified_inputs(
     count = len(op.inputs)
     simplify_body(body.block)
     inputs, kept = merge_equal_inputs(op.inputs, dims[:count], body.block)
-    if len(inputs) == count:
-        return None
     bounded = {loop for entry in (*kept, *dims[count:]) for loop in entry}
     kinds = op.iterator_types.data if iterators is None else iterators
-    if not bounded.issuperset(range(len(kinds))):
+    if len(inputs) == count or not bounded.issuperset(range(len(kinds))):
+        body.drop_all_references()
         return None
     return build(inputs, op.outputs, body, [*kept, *dims[count:]], kinds, op.attributes)

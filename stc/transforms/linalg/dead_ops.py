@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, func, math, tensor
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.linalg.ops import BroadcastOp, ReduceOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.dialects.linalg.ops import BroadcastOp, ReduceOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator
 

@@ -48,7 +48,7 @@ class ElementwiseInitial(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
-        if reduction_loops(op) or all(_is_private_empty(output, op) for output in op.outputs):
+        if reduction_loops(op) or _keeps_empties(op):
             return
         dims = all_dims(op)
         if dims is None:
@@ -75,10 +75,21 @@ class ElementwiseInitial(RewritePattern):
         rewriter.replace(op, [*empties, new])
 
 
+def _keeps_empties(op: GenericOp) -> bool:
+    """Whether nothing is to be done; several outputs cannot all stand directly before the op."""
+    if len(op.outputs) == 1:
+        return _is_private_empty(op.outputs[0], op)
+    arguments = output_arguments(op)
+    return all(isinstance(v.owner, tensor.EmptyOp) and v.has_one_use() for v in op.outputs) and not any(
+        argument.uses for argument in arguments
+    )
+
+
 def _is_private_empty(value: SSAValue, op: GenericOp) -> bool:
-    """An empty tensor made just for this generic, which does not read it."""
+    """An empty tensor made just before this generic, only for it, and not read by it."""
     argument = output_arguments(op)[list(op.outputs).index(value)]
-    return isinstance(value.owner, tensor.EmptyOp) and value.has_one_use() and not argument.uses
+    owner = value.owner
+    return isinstance(owner, tensor.EmptyOp) and owner.next_op is op and value.has_one_use() and not argument.uses
 
 
 class ReductionInitial(RewritePattern):

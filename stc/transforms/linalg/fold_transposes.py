@@ -83,8 +83,10 @@ class FoldIntoProducer(RewritePattern):
         if dims is None or not covers_all(source, loop_count(copy)) or len(producer.results) != 1:
             return
         permutation = [source.index(loop) for loop in target]
+        if all(isinstance(use.operation, GenericOp) for use in op.results[0].uses):
+            return
         initial = _permuted_initial(producer.outputs[0], permutation)
-        if initial is None or all(isinstance(use.operation, GenericOp) for use in op.results[0].uses):
+        if initial is None:
             return
         output = tuple(dims[-1][dimension] for dimension in permutation)
         rewriter.insert_op(initial, InsertPoint.before(producer))
@@ -103,11 +105,11 @@ def _is_own(value: SSAValue) -> bool:
 
 def _permuted_initial(value: SSAValue, permutation: list[int]) -> list[Operation] | None:
     """Operations that make an empty or filled tensor in permuted shape; the last one is the result."""
+    if not isinstance(value.owner, tensor.EmptyOp | FillOp):
+        return None
     shape = [shape_of(value)[dimension] for dimension in permutation]
     empty = tensor.EmptyOp((), tensor_like(value, shape))
-    if isinstance(value.owner, tensor.EmptyOp):
-        return [empty]
-    return [empty, FillOp(value.owner.inputs, empty.results)] if isinstance(value.owner, FillOp) else None
+    return [empty, FillOp(value.owner.inputs, empty.results)] if isinstance(value.owner, FillOp) else [empty]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -73,11 +74,13 @@ def _fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int
     body = consumer.body.clone()
     block = body.block
     count = len(consumer.inputs)
-    added = [block.insert_arg(argument.type, count + n) for n, argument in enumerate(producer.body.block.args[:-1])]
-    value = _inline(producer, body, added, loop_of)
-    block.args[index].replace_all_uses_with(value)
-    inputs = [*consumer.inputs, *producer.inputs]
-    input_dims = [*dims[:count], *(_through(entry, loop_of) for entry in producer_dims[:-1])]
+    added = [block.insert_arg(argument.type, index + n) for n, argument in enumerate(producer.body.block.args[:-1])]
+    replaced = block.args[index + len(added)]
+    replaced.replace_all_uses_with(_inline(producer, body, added, loop_of))
+    block.erase_arg(replaced)
+    inputs = [*consumer.inputs[:index], *producer.inputs, *consumer.inputs[index + 1 :]]
+    moved = (_through(entry, loop_of) for entry in producer_dims[:-1])
+    input_dims = [*dims[:index], *moved, *dims[index + 1 : count]]
     simplify_body(block)
     inputs, input_dims = merge_equal_inputs(inputs, input_dims, block)
     attributes = stc_attributes(consumer) | _module_of(producer, consumer)
@@ -93,7 +96,7 @@ def _through(dims: Dims, loop_of: dict[int | None, int | None]) -> Dims:
 
 
 def _inline(
-    producer: GenericOp, body: Region, arguments: list[SSAValue], loop_of: dict[int | None, int | None]
+    producer: GenericOp, body: Region, arguments: Sequence[SSAValue], loop_of: dict[int | None, int | None]
 ) -> SSAValue:
     """Copy the producer's body in front of the consumer's; returns the value it yields."""
     mapping: dict[SSAValue, SSAValue] = dict(zip(producer.body.block.args, arguments, strict=False))

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AffineMapAttr, ShapedType, TensorType
-from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 

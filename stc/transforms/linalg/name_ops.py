@@ -8,15 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import tensor
+from xdsl.dialects import func, tensor
+from xdsl.dialects.arith import DivfOp
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from stc.transforms.linalg.dead_ops import functions_of
 from stc.transforms.linalg.generics import combining, is_contraction, reduction_loops, yielded
+from stc.transforms.linalg.inline_constants import scalar_constant
 
 NAME = "stc.name"
 MODULE = "stc.module"
@@ -60,6 +62,17 @@ class NameOpsPass(ModulePass):
             named = [nested for nested in function.body.block.ops if _is_named(nested)]
             for nested, name in zip(named, _unique([_candidate(nested, named) for nested in named]), strict=True):
                 nested.attributes[NAME] = StringAttr(name)
+                _hint(nested, name)
+
+
+def _hint(op: Operation, name: str) -> None:
+    """Let the printed values carry the name too, and nothing that passes left over."""
+    for result in op.results:
+        result.name_hint = name
+    for region in op.regions:
+        for block in region.blocks:
+            for value in (*block.args, *(result for nested in block.ops for result in nested.results)):
+                value.name_hint = None
 
 
 def _is_named(op: Operation) -> bool:
@@ -67,8 +80,10 @@ def _is_named(op: Operation) -> bool:
 
 
 def _candidate(op: Operation, named: Sequence[Operation]) -> str:
-    module = module_name(op)
     kind = kind_of(op)
+    if isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp) and (owner := _boundary_name(op)):
+        return f"{owner}_{kind}"
+    module = module_name(op)
     siblings = [other for other in named if isinstance(other, GenericOp) and module_name(other) == module]
     if not module:
         return kind
@@ -77,10 +92,29 @@ def _candidate(op: Operation, named: Sequence[Operation]) -> str:
     return module if siblings == [op] else f"{module}_{kind}"
 
 
+def _boundary_name(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> str:
+    """The name of the function argument or result whose reshape this is; empty for other reshapes."""
+    function = op.parent_op()
+    if not isinstance(function, func.FuncOp):
+        return ""
+    table, index = None, 0
+    if isinstance(op.src, BlockArgument):
+        table, index = function.arg_attrs, op.src.index
+    elif uses := [use for use in op.result.uses if isinstance(use.operation, func.ReturnOp)]:
+        table, index = function.res_attrs, uses[0].index
+    entry = table.data[index].data.get(NAME) if table is not None else None
+    return identifier(entry.data) if isinstance(entry, StringAttr) else ""
+
+
+def identifier(path: str) -> str:
+    """A model path as an identifier."""
+    return re.sub(r"\W+", "_", path).strip("_")
+
+
 def module_name(op: Operation) -> str:
     """The op's module path as an identifier; empty where it has none."""
     attribute = op.attributes.get(MODULE)
-    return re.sub(r"\W+", "_", attribute.data).strip("_") if isinstance(attribute, StringAttr) else ""
+    return identifier(attribute.data) if isinstance(attribute, StringAttr) else ""
 
 
 def kind_of(op: Operation) -> str:
@@ -90,7 +124,7 @@ def kind_of(op: Operation) -> str:
     if is_contraction(op):
         return "matmul"
     if not reduction_loops(op):
-        return _body_kind(_operations_below(yielded(op)))
+        return "mean" if _is_mean(op) else _body_kind(_operations_below(yielded(op)))
     found = combining(op)
     if found is None:
         return "reduce"
@@ -98,6 +132,15 @@ def kind_of(op: Operation) -> str:
     prologue = _operations_below([found[1]])
     words = [_REDUCTIONS.get(combiner, combiner), *([_body_kind(prologue)] if prologue else [])]
     return "_".join(words)
+
+
+def _is_mean(op: GenericOp) -> bool:
+    """A sum divided by a constant and nothing else."""
+    ops = _operations_below(yielded(op))
+    if len(ops) != 1 or not isinstance(ops[0], DivfOp) or scalar_constant(ops[0].rhs) is None or len(op.inputs) != 1:
+        return False
+    source = op.inputs[0].owner
+    return isinstance(source, GenericOp) and bool(reduction_loops(source)) and kind_of(source).startswith("sum")
 
 
 def _operations_below(values: Sequence[SSAValue]) -> list[Operation]:

@@ -21,7 +21,7 @@ from xdsl.rewriter import InsertPoint
 from stc.iteration.reshape import fine_shape, is_trivial, refinement
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import shape_of
-from stc.transforms.linalg.reshapes import RESHAPES, collapse_shape, expand_shape, groups_of, split_value
+from stc.transforms.linalg.reshapes import RESHAPES, collapse_shape, expand_shape, groups_of, is_remade, split_value
 from stc.transforms.linalg.split_loops import Split, is_argument, split_by_operand, split_by_result
 
 
@@ -59,9 +59,8 @@ class SplitConstant(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: tensor.ExpandShapeOp, rewriter: PatternRewriter) -> None:
-        ops, _ = split_value(op.src, groups_of(op))
-        if ops and not isinstance(ops[-1], tensor.ExpandShapeOp):
-            rewriter.replace(op, ops)
+        if is_remade(op.src):
+            rewriter.replace(op, split_value(op.src, groups_of(op))[0])
 
 
 class RaiseExpand(RewritePattern):

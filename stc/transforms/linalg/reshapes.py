@@ -40,6 +40,14 @@ def groups_of(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> Groups:
     return tuple(tuple(fine[index.value.data] for index in group) for group in op.reassociation)
 
 
+def is_remade(value: SSAValue) -> bool:
+    """Whether `split_value` makes a value anew instead of expanding it: empty tensors, fills, dense constants."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp):
+        return isinstance(owner.value, DenseIntOrFPElementsAttr)
+    return isinstance(owner, tensor.EmptyOp | FillOp)
+
+
 def split_value(value: SSAValue, groups: Groups) -> tuple[list[Operation], SSAValue]:
     """A value with split dimensions: the operations to insert and the new value.
 

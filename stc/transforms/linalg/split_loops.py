@@ -6,7 +6,7 @@ Each function makes an operation that works on split dimensions from one that wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, tensor

@@ -105,14 +105,19 @@ class _TiledNest:
 
     def replace(self) -> None:
         empties = [self.entry.insert(tensor.EmptyOp((), result.type)).results[0] for result in self.generic.results]
-        results = self._loop_nest(self.entry, 0, empties) if self.first_reduction else self._once(empties)
+        results = self._once(empties) if self._needs_wrapper() else self._loop_nest(self.entry, 0, empties)
         for old, new in zip(self.generic.results, results, strict=True):
             new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         self.generic.parent_block().erase_op(self.generic)  # pyright: ignore[reportOptionalMemberAccess]
 
+    def _needs_wrapper(self) -> bool:
+        """Whether anything would stand in front of the outermost loop: accumulators, or a tile that is a whole input."""
+        whole = any(not set(dims) & set(self.order) for dims in self.loops.input_dims)
+        return whole or self.first_reduction == 0
+
     def _once(self, outs: Sequence[SSAValue]) -> list[SSAValue]:
-        """A nest without parallel tile loops sits in a loop that runs once, so that it is one op with its accumulators."""
+        """A loop that runs once around the nest, so that it is one op with all that belongs to it."""
         bounds = [self._constant(value) for value in (0, 1, 1)]
         return self._for(self.entry, bounds, "once", outs, lambda b, _, carried: self._loop_nest(b, 0, carried), is_root=True)
 
@@ -175,7 +180,7 @@ class _TiledNest:
             self.ivs[loop] = iv
             return body(inner, inside)
 
-        return self._for(builder, bounds, iv_name(loop), carried, entered, is_root=depth == 0 and self.first_reduction > 0)
+        return self._for(builder, bounds, iv_name(loop), carried, entered, is_root=depth == 0 and not self._needs_wrapper())
 
     def _for(
         self,
@@ -193,9 +198,13 @@ class _TiledNest:
         inner.insert(scf.YieldOp(*body(inner, block.args[0], block.args[1:])))
         for_op = builder.insert(scf.ForOp(*bounds, carried, block))
         if is_root:
-            kept = ("stc.name", "stc.module")
-            for_op.attributes |= {key: self.generic.attributes[key] for key in kept if key in self.generic.attributes}
+            for_op.attributes |= self._identity()
         return list(for_op.results)
+
+    def _identity(self) -> dict[str, Attribute]:
+        """The attributes that say where an op comes from."""
+        kept = ("stc.name", "stc.module")
+        return {key: self.generic.attributes[key] for key in kept if key in self.generic.attributes}
 
     # Tiles ------------------------------------------------------------------------------------------------------------
 
@@ -231,7 +240,9 @@ class _TiledNest:
         empty = builder.insert(tensor.EmptyOp((), TensorType(element_type(initial.type), shape))).results[0]
         if not isinstance(fill := initial.owner, linalg.FillOp):
             return empty
-        return builder.insert(linalg.FillOp(fill.inputs, [empty], [empty.type])).results[0]
+        filled = builder.insert(linalg.FillOp(fill.inputs, [empty], [empty.type]))
+        filled.attributes |= self._identity()
+        return filled.results[0]
 
     def _extract(self, builder: Builder, value: SSAValue, offsets: Sequence[SSAValue | int], sizes: Sequence[int]) -> SSAValue:
         result_type = TensorType(element_type(value.type), sizes)

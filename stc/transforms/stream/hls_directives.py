@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf, vector
@@ -14,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from stc.analysis.loops import trip_count
+from stc.analysis.task_graph import is_unrolled, tokens_per_iteration
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.transforms.stream.names import UniqueNames
@@ -43,13 +43,8 @@ class HlsDirectives(ModulePass):
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             _label_loops(task)
             for loop in _innermost(task):
-                loop.attributes["stc.pipeline"] = IntegerAttr(_initiation_interval(loop), i32)
+                loop.attributes["stc.pipeline"] = IntegerAttr(_initiation_interval(loop, task), i32)
             _partition_buffers(task)
-
-
-def is_unrolled(loop: scf.ForOp) -> bool:
-    """Whether every iteration of `loop` becomes hardware of its own."""
-    return isinstance(factor := loop.attributes.get("stc.unroll"), IntegerAttr) and factor.value.data == 0
 
 
 def _loops(op: Operation) -> list[scf.ForOp]:
@@ -97,29 +92,14 @@ def _purpose(loop: scf.ForOp) -> str:
 # Pipelines ------------------------------------------------------------------------------------------------------------
 
 
-def _initiation_interval(loop: scf.ForOp) -> int:
-    return max(1, _most_tokens(loop), _accumulation_interval(loop))
+def _initiation_interval(loop: scf.ForOp, task: TaskOp) -> int:
+    return max(1, _most_tokens(loop, task), _accumulation_interval(loop))
 
 
-def _most_tokens(loop: scf.ForOp) -> int:
+def _most_tokens(loop: scf.ForOp, task: TaskOp) -> int:
     """The largest number of tokens one iteration moves through one stream."""
-    counts: dict[SSAValue, int] = {}
-    for op in loop.walk():
-        if isinstance(op, stream.ReadOp | stream.WriteOp):
-            copies = prod(trip_count(around) for around in _around(op, loop))
-            counts[op.stream] = counts.get(op.stream, 0) + copies
-    return max(counts.values(), default=1)
-
-
-def _around(op: Operation, outer: scf.ForOp) -> list[scf.ForOp]:
-    """The loops around `op` inside `outer`."""
-    found: list[scf.ForOp] = []
-    current = op.parent_op()
-    while current is not None and current is not outer:
-        if isinstance(current, scf.ForOp):
-            found.append(current)
-        current = current.parent_op()
-    return found
+    ports = {op.stream for op in loop.walk() if isinstance(op, stream.ReadOp | stream.WriteOp)}
+    return max((tokens_per_iteration(task, task.operands[port.index]) for port in ports), default=1)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _accumulation_interval(loop: scf.ForOp) -> int:

@@ -71,14 +71,14 @@ def _task(builder: Builder, name: str, source: SSAValue, target: SSAValue, type_
 
 
 def _store_tokens(builder: Builder, block: Block, type_: ItensorType, shared: int) -> None:
-    buffer = builder.insert(stream.AcquireOp(block.args[1])).result
+    buffer = builder.insert(stream.AcquireOp(block.args[1])).buffer
     ivs, inner = loop_nest(builder, type_.order.loops[shared:], "abcdefgh")
     token = inner.insert(stream.ReadOp(block.args[0])).result
     inner.insert(vector.StoreOp(token, buffer, coordinates(inner, type_.order, ivs, shared)))
 
 
 def _load_tokens(builder: Builder, block: Block, type_: ItensorType, shared: int) -> None:
-    buffer = builder.insert(stream.AcquireOp(block.args[0])).result
+    buffer = builder.insert(stream.AcquireOp(block.args[0])).buffer
     ivs, inner = loop_nest(builder, type_.order.loops[shared:], "abcdefgh")
     place = coordinates(inner, type_.order, ivs, shared)
     token = inner.insert(vector.LoadOp(buffer, place, token_type(type_))).result

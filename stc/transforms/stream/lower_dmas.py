@@ -50,10 +50,9 @@ class LowerDmas(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            builder = Builder(InsertPoint.at_start(kernel.body.block))
-            for operand, port in zip(kernel.inputs, kernel.arguments, strict=True):
+            for operand, port in reversed(list(zip(kernel.inputs, kernel.arguments, strict=True))):
                 if isinstance(port.type, ItensorType):
-                    _load(builder, _memory_type(operand.type, kernel), port)
+                    _load(kernel, _memory_type(operand.type, kernel), port)
             _store_results(kernel)
 
 
@@ -68,11 +67,11 @@ def port_name(port: SSAValue, index: int) -> str:
     return port.name_hint or f"port{index}"
 
 
-def _load(builder: Builder, memory: MemRefType, port: SSAValue) -> None:
+def _load(kernel: KernelOp, memory: MemRefType, port: SSAValue) -> None:
     assert isinstance(port.type, ItensorType)
     type_ = port.type
     name = port_name(port, getattr(port, "index", 0))
-    produced = produced_stream(builder, port, f"{name}_stream")
+    produced = produced_stream(Builder(InsertPoint.at_start(kernel.body.block)), port, f"{name}_stream")
     inside = Rewriter.replace_value_with_new_type(port, memory)
     block = Block(arg_types=[memory, produced.type])
     block.args[0].name_hint, block.args[1].name_hint = name, "out"
@@ -84,7 +83,8 @@ def _load(builder: Builder, memory: MemRefType, port: SSAValue) -> None:
     nest.for_each_token(inner, buffer, word, type_, lambda b, token: b.insert(stream.WriteOp(token, block.args[1])))
     body = Builder(InsertPoint.at_end(block))
     body.insert(YieldOp())
-    task = builder.insert(TaskOp(f"load_{name}", [inside], [produced], block, []))
+    assert isinstance(produced.owner, stream.CreateOp)
+    task = Builder(InsertPoint.after(produced.owner)).insert(TaskOp(f"load_{name}", [inside], [produced], block, []))
     task.attributes["stc.kind"] = StringAttr("load")
 
 

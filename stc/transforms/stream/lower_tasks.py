@@ -46,6 +46,10 @@ class LowerTasks(ModulePass):
             for task in [found for found in kernel.body.block.ops if isinstance(found, TaskOp)]:
                 if any(isinstance(result.type, ItensorType) for result in task.results):
                     _lower(task)
+            for bridge in [found for found in kernel.body.block.ops if isinstance(found, stream.ToItensorOp)]:
+                if not bridge.result.uses:
+                    bridge.detach()
+                    bridge.erase()
 
 
 def _lower(task: TaskOp) -> None:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from stc.analysis.task_graph import ends_of, tokens_per_iteration
 from stc.design_space.fifo_depths import StreamEdge, provisional_depths
 from stc.diagnostics import CompileError
 from stc.dialects import stream
@@ -18,14 +18,14 @@ from stc.dialects.dataflow import KernelOp, TaskOp
 
 @dataclass(frozen=True)
 class SetFifoDepths(ModulePass):
-    """Write the depth of every FIFO into its type, by the provisional rule (field-notes.md).
+    """Write the depth of every FIFO into its type, by the rule of `stc.design_space.fifo_depths`.
 
-    2 for a stream that lies on no cycle of the undirected task graph; for any other its token count before revisits.
-    `size-fifos` will replace this rule by a linear program.
+    A stream out of a task with several outputs, on a cycle of the undirected task graph, holds all its tokens; any other
+    two, or what one iteration moves. `size-fifos` will replace this rule by a linear program.
 
-        %s = stream.create @s {stc.distinct_tokens = 64} : !stream.stream<vector<8xf32>, depth: 2>
-      becomes, on a reconvergent path,
-        %s = stream.create @s {stc.distinct_tokens = 64} : !stream.stream<vector<8xf32>, depth: 64>
+        %s = stream.create @s {stc.tokens = 64} : !stream.stream<vector<8xf32>, depth: 2>
+      becomes, behind a fork whose branches meet again,
+        %s = stream.create @s {stc.tokens = 64} : !stream.stream<vector<8xf32>, depth: 64>
     """
 
     name = "set-fifo-depths"
@@ -34,23 +34,23 @@ class SetFifoDepths(ModulePass):
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             creates = [found for found in kernel.body.block.ops if isinstance(found, stream.CreateOp)]
             rings = [found for found in kernel.body.block.ops if isinstance(found, stream.BufferOp)]
-            edges = [StreamEdge(c.sym_name.data, *ends_of(c.result), _distinct_tokens(c)) for c in creates]
-            depths = provisional_depths(edges, [ends_of(ring.result) for ring in rings])
+            edges = [_edge(create) for create in creates]
+            depths = provisional_depths(edges, [_names(ring) for ring in rings])
             for create in creates:
                 set_depth(create, depths[create.sym_name.data])
 
 
-def ends_of(value: SSAValue) -> tuple[str, str]:
-    """The names of the task that writes a stream (or ring of buffers) and of the one that reads it."""
-    writers = [u.operation for u in value.uses if isinstance(u.operation, TaskOp) and u.index >= len(u.operation.ins)]
-    readers = [u.operation for u in value.uses if isinstance(u.operation, TaskOp) and u.index < len(u.operation.ins)]
-    if len(writers) != 1 or len(readers) != 1:
-        raise CompileError(
-            f"has {len(writers)} writers and {len(readers)} readers",
-            where=f"stream %{value.name_hint or '?'}",
-            accepted="one of each (insert-forks duplicates a stream)",
-        )
-    return writers[0].sym_name.data, readers[0].sym_name.data
+def _names(op: stream.CreateOp | stream.BufferOp) -> tuple[str, str]:
+    writer, reader = ends_of(op.result)
+    return writer.sym_name.data, reader.sym_name.data
+
+
+def _edge(create: stream.CreateOp) -> StreamEdge:
+    tokens = create.attributes.get("stc.tokens")
+    if not isinstance(tokens, IntegerAttr):
+        raise CompileError("has no token count", where=create.sym_name.data, accepted="the attribute stc.tokens")
+    burst = max(tokens_per_iteration(task, create.result) for task in ends_of(create.result))
+    return StreamEdge(create.sym_name.data, *_names(create), tokens.value.data, burst)
 
 
 def set_depth(create: stream.CreateOp, depth: int) -> None:
@@ -62,10 +62,3 @@ def set_depth(create: stream.CreateOp, depth: int) -> None:
         if isinstance(use.operation, TaskOp):
             Rewriter.replace_value_with_new_type(use.operation.body.block.args[use.index], deeper)
     Rewriter.replace_value_with_new_type(create.result, deeper)
-
-
-def _distinct_tokens(create: stream.CreateOp) -> int:
-    tokens = create.attributes.get("stc.distinct_tokens")
-    if not isinstance(tokens, IntegerAttr):
-        raise CompileError("has no token count", where=create.sym_name.data, accepted="the attribute stc.distinct_tokens")
-    return tokens.value.data

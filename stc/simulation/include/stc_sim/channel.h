@@ -10,9 +10,11 @@
 #ifndef STC_SIM_CHANNEL_H
 #define STC_SIM_CHANNEL_H
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "scheduler.h"
 
@@ -35,6 +37,21 @@ class Channel {
   const std::string &producer() const { return producer_; }
   const std::string &consumer() const { return consumer_; }
   Channel *next_alive() const { return next_; }
+
+  // A task was given this channel, which does not mean that it has used it yet.
+  void add_user(const std::string &task) {
+    if (std::find(users_.begin(), users_.end(), task) == users_.end()) users_.push_back(task);
+  }
+
+  // The task at the other end: the last one given the channel that neither is `task` nor contains it.
+  std::string peer_of(const std::string &task) const {
+    for (auto user = users_.rbegin(); user != users_.rend(); ++user) {
+      if (task.compare(0, user->size(), *user) != 0 || (task.size() > user->size() && task[user->size()] != '.')) {
+        return *user;
+      }
+    }
+    return "";
+  }
 
   void set_name(const char *name) {
     name_ = scheduler.path_below_top(name);
@@ -166,6 +183,7 @@ class Channel {
   const char *kind_;
   bool external_, bounded_, named_ = false;
   std::string name_, producer_, consumer_;
+  std::vector<std::string> users_;
   std::uint64_t depth_, highest_ = 0;
   Task *reader_waiting_ = nullptr, *writer_waiting_ = nullptr;
   Channel *next_ = nullptr, *previous_ = nullptr;             // all channels alive

@@ -35,7 +35,9 @@ inline Blocked describe(const Task &task) {
     b.waits_to = task.wait == Wait::read ? "read" : "write";
     b.channel = c.name();
     b.kind = c.kind();
-    b.peer = task.wait == Wait::read ? c.producer() : c.consumer();
+    const std::string &seen = task.wait == Wait::read ? c.producer() : c.consumer();
+    b.peer = seen.empty() ? c.peer_of(task.path) : seen;
+    b.peer_started = !seen.empty();
     b.bounded = c.bounded();
     b.occupancy = c.occupancy();
     b.depth = c.depth();
@@ -61,7 +63,8 @@ inline std::string sentence(const Blocked &b) {
     if (b.bounded) text << " of " << b.depth;
     text << " slots taken, " << b.written << " tokens written, " << b.read << " read";
     if (b.uncommitted_reads > 0) text << " (" << b.uncommitted_reads << " by an iteration that has not committed)";
-    text << "; " << (reads ? "writer " : "reader ") << (b.peer.empty() ? "has not started on it" : "is " + b.peer);
+    text << "; " << (reads ? "writer " : "reader ") << (b.peer.empty() ? "unknown" : "is " + b.peer)
+         << (b.peer_started || b.peer.empty() ? "" : ", which has not come to it");
   }
   if (b.line > 0) {
     text << "; in loop " << (b.loop.empty() ? "" : b.loop + " ") << "at line " << b.line;

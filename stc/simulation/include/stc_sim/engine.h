@@ -7,22 +7,22 @@
 namespace stc_sim {
 
 // `#pragma HLS stream variable=v depth=n`: on streams and arrays of them; an array turned into a FIFO keeps its values.
-template <class T>
-void set_depth(T &variable, std::uint64_t depth) {
-  if constexpr (std::is_array<T>::value) {
+template <class Value_>
+void set_depth(Value_ &variable, std::uint64_t depth) {
+  if constexpr (std::is_array<Value_>::value) {
     for (auto &element : variable) set_depth(element, depth);
-  } else if constexpr (std::is_base_of<Channel, T>::value) {
+  } else if constexpr (std::is_base_of<Channel, Value_>::value) {
     variable.set_depth(depth);
   }
 }
 
 // A channel that its constructor did not name is called like its variable.
-template <class T>
-void name_channel(T &variable, const std::string &name) {
-  if constexpr (std::is_array<T>::value) {
+template <class Value_>
+void name_channel(Value_ &variable, const std::string &name) {
+  if constexpr (std::is_array<Value_>::value) {
     std::size_t index = 0;
     for (auto &element : variable) name_channel(element, name + "[" + std::to_string(index++) + "]");
-  } else if constexpr (std::is_base_of<Channel, T>::value) {
+  } else if constexpr (std::is_base_of<Channel, Value_>::value) {
     if (!variable.is_named()) variable.set_name(name.c_str());
   }
 }

@@ -3,7 +3,6 @@
 #define STC_SIM_FIBER_H
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -100,7 +99,7 @@ namespace stc_sim {
 struct Stack {
   char *base = nullptr;
 
-  static std::size_t guard_bytes() { return std::size_t(sysconf(_SC_PAGESIZE)); }
+  static constexpr std::size_t guard_bytes() { return 64 * 1024; }  // a whole number of pages of any usual size
   char *top() const { return base + STC_SIM_STACK_BYTES; }
 
   bool overflowed_at(const void *address) const {

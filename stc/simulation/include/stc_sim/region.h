@@ -21,109 +21,120 @@ struct Dependence {
 };
 
 // An argument that names a variable of the region's own body.
-template <class T>
+template <class Value_>
 struct Local {
   const char *name;
-  T &&value;
+  Value_ &&value;
 };
 
-template <class T>
-Local<T> local(const char *name, T &&value) {
-  return {name, std::forward<T>(value)};
+template <class Value_>
+Local<Value_> local(const char *name, Value_ &&value) {
+  return {name, std::forward<Value_>(value)};
 }
 
 namespace detail {
 
-template <class T>
-constexpr bool is_scalar_value = std::is_scalar<std::remove_reference_t<T>>::value;
+template <class Value_>
+constexpr bool is_scalar_value = std::is_scalar<std::remove_reference_t<Value_>>::value;
 
-template <class T>
+template <class Value_>
 constexpr bool is_mutable_lvalue =
-    std::is_lvalue_reference<T>::value && !std::is_const<std::remove_all_extents_t<std::remove_reference_t<T>>>::value;
+    std::is_lvalue_reference<Value_>::value && !std::is_const<std::remove_all_extents_t<std::remove_reference_t<Value_>>>::value;
 
 // Streams and whatever contains them cannot be copied: they are shared by their own rules.
-template <class T>
-constexpr bool is_plain_data = std::is_copy_constructible<std::remove_all_extents_t<std::remove_reference_t<T>>>::value;
+template <class Value_>
+constexpr bool is_plain_data = std::is_copy_constructible<std::remove_all_extents_t<std::remove_reference_t<Value_>>>::value;
 
 // Argument `I` as the callee would see it if it could only read it.
-template <class T>
-using ReadOnly = std::conditional_t<is_scalar_value<T>, std::remove_cv_t<std::remove_reference_t<T>>,
-                                    const std::remove_reference_t<T> &>;
+template <class Value_>
+using ReadOnly = std::conditional_t<is_scalar_value<Value_>, std::remove_cv_t<std::remove_reference_t<Value_>>,
+                                    const std::remove_reference_t<Value_> &>;
 
-template <class Call, std::size_t I, class Types, class Indices>
+template <class Call, std::size_t Index_, class Types, class Indices>
 struct accepts_read_only;
-template <class Call, std::size_t I, class... A, std::size_t... K>
-struct accepts_read_only<Call, I, std::tuple<A...>, std::index_sequence<K...>>
-    : std::is_invocable<Call &, std::conditional_t<K == I, ReadOnly<A>, A>...> {};
+template <class Call, std::size_t Index_, class... Args_, std::size_t... At_>
+struct accepts_read_only<Call, Index_, std::tuple<Args_...>, std::index_sequence<At_...>>
+    : std::is_invocable<Call &, std::conditional_t<At_ == Index_, ReadOnly<Args_>, Args_>...> {};
 
 // How a value reaches the task: by reference, or as a copy made at the call (scalars that the callee only reads, and
 // temporaries). A copy of a variable that an earlier task writes is renewed when the task starts.
-template <class T, bool copied>
+template <class Value_, bool copied>
 struct Captured {
-  T &reference;
-  explicit Captured(T &value) : reference(value) {}
+  Value_ &reference;
+  explicit Captured(Value_ &value) : reference(value) {}
   void refresh() {}
-  T &get() { return reference; }
+  Value_ &get() { return reference; }
 };
-template <class T>
-struct Captured<T, true> {
-  std::remove_cv_t<T> value;
-  T *source;
-  explicit Captured(T &&temporary) : value(std::move(temporary)), source(nullptr) {}
-  explicit Captured(T &variable) : value(variable), source(&variable) {}
+template <class Value_>
+struct Captured<Value_, true> {
+  std::remove_cv_t<Value_> value;
+  Value_ *source;
+  explicit Captured(Value_ &&temporary) : value(std::move(temporary)), source(nullptr) {}
+  explicit Captured(Value_ &variable) : value(variable), source(&variable) {}
   void refresh() { value = *source; }
-  std::remove_cv_t<T> &&get() { return std::move(value); }
+  std::remove_cv_t<Value_> &&get() { return std::move(value); }
 };
 
-template <class T>
+template <class Value_>
 struct unwrapped {
-  using type = T;
+  using type = Value_;
   static constexpr bool is_local = false;
 };
-template <class T>
-struct unwrapped<Local<T>> {
-  using type = T &&;
+template <class Value_>
+struct unwrapped<Local<Value_>> {
+  using type = Value_ &&;
   static constexpr bool is_local = true;
 };
-template <class A>
+template <class Args_>
 using argument_t =
-    std::conditional_t<unwrapped<std::decay_t<A>>::is_local, typename unwrapped<std::decay_t<A>>::type, A &&>;
+    std::conditional_t<unwrapped<std::decay_t<Args_>>::is_local, typename unwrapped<std::decay_t<Args_>>::type, Args_ &&>;
 
-template <class A>
-auto &value_of(A &argument) {
-  if constexpr (unwrapped<std::decay_t<A>>::is_local) {
+template <class Args_>
+auto &value_of(Args_ &argument) {
+  if constexpr (unwrapped<std::decay_t<Args_>>::is_local) {
     return argument.value;
   } else {
     return argument;
   }
 }
 
+template <class Value_>
+void note_user(Value_ &argument, const std::string &task) {
+  if constexpr (std::is_array<Value_>::value) {
+    if constexpr (std::is_base_of<Channel, std::remove_all_extents_t<Value_>>::value) {
+      for (auto &element : argument) note_user(element, task);
+    }
+  } else if constexpr (std::is_base_of<Channel, Value_>::value) {
+    argument.add_user(task);
+  }
+}
+
 template <class Call, class Types, class Indices>
 struct TaskBody;
-template <class Call, class... T, std::size_t... I>
-struct TaskBody<Call, std::tuple<T...>, std::index_sequence<I...>> : Body {
-  using Types = std::tuple<T...>;
+template <class Call, class... Value_, std::size_t... Index_>
+struct TaskBody<Call, std::tuple<Value_...>, std::index_sequence<Index_...>> : Body {
+  using Types = std::tuple<Value_...>;
 
-  template <std::size_t K>
-  static constexpr bool copied = !std::is_lvalue_reference<std::tuple_element_t<K, Types>>::value ||
-                                 (is_scalar_value<std::tuple_element_t<K, Types>> &&
-                                  accepts_read_only<Call, K, Types, std::index_sequence<I...>>::value);
+  template <std::size_t At_>
+  static constexpr bool copied = !std::is_lvalue_reference<std::tuple_element_t<At_, Types>>::value ||
+                                 (is_scalar_value<std::tuple_element_t<At_, Types>> &&
+                                  accepts_read_only<Call, At_, Types, std::index_sequence<Index_...>>::value);
 
   Call call;
   std::vector<Dependence> dependences;
-  bool stale[sizeof...(T) + 1];
-  std::tuple<Captured<std::remove_reference_t<T>, copied<I>>...> captured;
+  bool stale[sizeof...(Value_) + 1];
+  std::tuple<Captured<std::remove_reference_t<Value_>, copied<Index_>>...> captured;
 
   TaskBody(Call c, std::vector<Dependence> d, const bool *is_stale,
-           Captured<std::remove_reference_t<T>, copied<I>>... values)
+           Captured<std::remove_reference_t<Value_>, copied<Index_>>... values)
       : call(std::move(c)), dependences(std::move(d)), captured(std::move(values)...) {
-    for (std::size_t k = 0; k <= sizeof...(T); ++k) stale[k] = is_stale[k];
+    for (std::size_t k = 0; k <= sizeof...(Value_); ++k) stale[k] = is_stale[k];
   }
 
   void execute() override {
     for (const Dependence &d : dependences) scheduler.wait_for_return(d.on, d.name);
-    ((stale[I] ? std::get<I>(captured).refresh() : void()), ...);
-    call(std::get<I>(captured).get()...);
+    ((stale[Index_] ? std::get<Index_>(captured).refresh() : void()), ...);
+    call(std::get<Index_>(captured).get()...);
   }
 };
 
@@ -137,8 +148,8 @@ class Region {
   ~Region() { join(); }
 
   // Starts task `name`; `call` forwards to the function. Arguments are captured as in detail::Captured.
-  template <class Call, class... A>
-  void spawn(const char *name, Call call, A &&...arguments);
+  template <class Call, class... Args_>
+  void spawn(const char *name, Call call, Args_ &&...arguments);
 
   // Waits until every task has ended.
   void join() {
@@ -186,21 +197,21 @@ class Region {
   }
 
   // Dependences of one argument; true if a copied scalar must be read again when the task starts.
-  template <class Call, class Types, std::size_t I, class A>
-  bool depend_on_argument(A &argument, std::vector<Dependence> &found) {
+  template <class Call, class Types, std::size_t Index_, class Args_>
+  bool depend_on_argument(Args_ &argument, std::vector<Dependence> &found) {
     using namespace detail;
-    if constexpr (!unwrapped<std::decay_t<A>>::is_local) {
+    if constexpr (!unwrapped<std::decay_t<Args_>>::is_local) {
       return false;
     } else {
-      using T = std::tuple_element_t<I, Types>;
+      using Value_ = std::tuple_element_t<Index_, Types>;
       using Indices = std::make_index_sequence<std::tuple_size<Types>::value>;
-      if constexpr (is_mutable_lvalue<T> && is_plain_data<T>) {
+      if constexpr (is_mutable_lvalue<Value_> && is_plain_data<Value_>) {
         // The first user of an array must be its writer, whatever its signature says.
-        const bool writes = !accepts_read_only<Call, I, Types, Indices>::value ||
-                            (std::is_array<std::remove_reference_t<T>>::value && is_first_use(&argument.value));
+        const bool writes = !accepts_read_only<Call, Index_, Types, Indices>::value ||
+                            (std::is_array<std::remove_reference_t<Value_>>::value && is_first_use(&argument.value));
         return depend(&argument.value, sizeof(argument.value), writes, argument.name, found);
-      } else if constexpr (std::is_pointer<std::decay_t<T>>::value && !std::is_lvalue_reference<T>::value) {
-        using Pointee = std::remove_pointer_t<std::decay_t<T>>;   // `&variable`
+      } else if constexpr (std::is_pointer<std::decay_t<Value_>>::value && !std::is_lvalue_reference<Value_>::value) {
+        using Pointee = std::remove_pointer_t<std::decay_t<Value_>>;   // `&variable`
         depend(argument.value, sizeof(Pointee), !std::is_const<Pointee>::value, argument.name, found);
         return false;
       } else {
@@ -209,8 +220,8 @@ class Region {
     }
   }
 
-  template <class Call, class Types, std::size_t... I, class... A>
-  void start(const char *name, Call call, std::index_sequence<I...>, A &...arguments);
+  template <class Call, class Types, std::size_t... Index_, class... Args_>
+  void start(const char *name, Call call, std::index_sequence<Index_...>, Args_ &...arguments);
 
   std::string unique_name(const char *name) {
     const int count = ++names_[name];
@@ -226,25 +237,26 @@ class Region {
   std::map<std::string, int> names_;
 };
 
-template <class Call, class... A>
-void Region::spawn(const char *name, Call call, A &&...arguments) {
-  using Types = std::tuple<detail::argument_t<A>...>;
-  start<Call, Types>(name, std::move(call), std::index_sequence_for<A...>{}, arguments...);
+template <class Call, class... Args_>
+void Region::spawn(const char *name, Call call, Args_ &&...arguments) {
+  using Types = std::tuple<detail::argument_t<Args_>...>;
+  start<Call, Types>(name, std::move(call), std::index_sequence_for<Args_...>{}, arguments...);
 }
 
-template <class Call, class Types, std::size_t... I, class... A>
-void Region::start(const char *name, Call call, std::index_sequence<I...> indices, A &...arguments) {
+template <class Call, class Types, std::size_t... Index_, class... Args_>
+void Region::start(const char *name, Call call, std::index_sequence<Index_...> indices, Args_ &...arguments) {
   using Body = detail::TaskBody<Call, Types, decltype(indices)>;
   std::vector<Dependence> found;
-  const bool stale[] = {depend_on_argument<Call, Types, I>(arguments, found)..., false};
+  const bool stale[] = {depend_on_argument<Call, Types, Index_>(arguments, found)..., false};
   auto body = std::make_unique<Body>(
       std::move(call), std::move(found), stale,
-      detail::Captured<std::remove_reference_t<std::tuple_element_t<I, Types>>, Body::template copied<I>>(
-          static_cast<std::tuple_element_t<I, Types>>(detail::value_of(arguments)))...);
+      detail::Captured<std::remove_reference_t<std::tuple_element_t<Index_, Types>>, Body::template copied<Index_>>(
+          static_cast<std::tuple_element_t<Index_, Types>>(detail::value_of(arguments)))...);
   Task *task = scheduler.start(scheduler.path_below_top(unique_name(name).c_str()), this, std::move(body));
   for (Use &use : uses_) {
     if (use.task == nullptr) use.task = task;
   }
+  (detail::note_user(detail::value_of(arguments), task->path), ...);
   tasks_.push_back(task);
   ++running_;
 }

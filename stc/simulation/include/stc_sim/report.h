@@ -40,9 +40,9 @@ struct Output {
   }
 };
 
-template <class T>
-Output compare(const std::string &name, const T *got, const T *reference, std::size_t elements, double tolerance,
-               const T *input = nullptr) {
+template <class Value_>
+Output compare(const std::string &name, const Value_ *got, const Value_ *reference, std::size_t elements, double tolerance,
+               const Value_ *input = nullptr) {
   Output o;
   o.name = name;
   o.elements = elements;
@@ -111,9 +111,9 @@ class Report {
     if (!scheduler.failed()) outputs_.push_back(std::move(output));
   }
 
-  template <class T>
-  void compare(const std::string &name, const T *got, const T *reference, std::size_t elements, double tolerance,
-               const T *input = nullptr) {
+  template <class Value_>
+  void compare(const std::string &name, const Value_ *got, const Value_ *reference, std::size_t elements, double tolerance,
+               const Value_ *input = nullptr) {
     if (!scheduler.failed()) add(stc_sim::compare(name, got, reference, elements, tolerance, input));
   }
 
@@ -216,15 +216,15 @@ class Report {
 }
 
 // `count` values of type T from a raw little-endian file of exactly that size. Exits with code 2 otherwise.
-template <class T>
-std::vector<T> load(const std::string &path, std::size_t count) {
+template <class Value_>
+std::vector<Value_> load(const std::string &path, std::size_t count) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
   if (error) unusable_input("cannot read " + path);
-  if (bytes != count * sizeof(T)) {
-    unusable_input(path + " has " + std::to_string(bytes) + " bytes; accepted: " + std::to_string(count * sizeof(T)));
+  if (bytes != count * sizeof(Value_)) {
+    unusable_input(path + " has " + std::to_string(bytes) + " bytes; accepted: " + std::to_string(count * sizeof(Value_)));
   }
-  std::vector<T> values(count);
+  std::vector<Value_> values(count);
   std::ifstream file(path, std::ios::binary);
   if (count > 0 && !file.read(reinterpret_cast<char *>(values.data()), std::streamsize(bytes))) {
     unusable_input("cannot read " + path);
@@ -232,10 +232,10 @@ std::vector<T> load(const std::string &path, std::size_t count) {
   return values;
 }
 
-template <class T>
-void save(const std::string &path, const std::vector<T> &values) {
+template <class Value_>
+void save(const std::string &path, const std::vector<Value_> &values) {
   std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char *>(values.data()), std::streamsize(values.size() * sizeof(T)));
+  file.write(reinterpret_cast<const char *>(values.data()), std::streamsize(values.size() * sizeof(Value_)));
   file.close();
   if (!file) unusable_input("cannot write " + path);
 }

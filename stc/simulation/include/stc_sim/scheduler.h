@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <string>
@@ -85,7 +84,7 @@ class TaskQueue {
 struct Blocked {
   std::string task, waits_to, channel, kind, peer, loop;
   int line = 0;
-  bool bounded = false;
+  bool bounded = false, peer_started = false;
   std::uint64_t occupancy = 0, depth = 0, written = 0, read = 0, uncommitted_reads = 0;
 };
 
@@ -283,12 +282,9 @@ inline Scheduler scheduler;
 
 inline void Scheduler::on_fault(int signal_number, siginfo_t *info, void *) {
   if (scheduler.current->stack.overflowed_at(info->si_addr)) {
-    const char *name = scheduler.current->path.c_str();
-    const char *text = ": stack overflow in the C simulation; compile with a larger -DSTC_SIM_STACK_BYTES\n";
-    (void)!write(2, "stc_sim: task ", 14);
-    (void)!write(2, name, std::strlen(name));
-    (void)!write(2, text, std::strlen(text));
-    _exit(3);
+    std::fprintf(stderr, "task %s: stack overflow in the C simulation; compile with a larger -DSTC_SIM_STACK_BYTES\n",
+                 scheduler.current->path.c_str());
+    std::_Exit(3);
   }
   std::signal(signal_number, SIG_DFL);  // an ordinary fault: returning repeats it with the default action
 }

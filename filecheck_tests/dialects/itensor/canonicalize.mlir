@@ -1,0 +1,40 @@
+// RUN: stc-opt %s -p canonicalize | filecheck %s
+
+!A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
+!U = !itensor.itensor<4x2xf32, iter_space: [1, 2, 4] * [1, 4, 2], iter_map: (u, d0, d1) -> (d0, d1)>
+
+// CHECK: func.func @nothing_left(%a: [[A:!itensor.itensor<.*>]]) -> [[A]] {
+// CHECK-NEXT: func.return %a
+func.func @nothing_left(%a : !A) -> !A {
+  %0 = itensor.cast %a : !A to !A
+  %1 = itensor.reassociate %0 : !A to !A
+  %2 = itensor.converter %1 {shared_loops = 2, buffer_shape = [4, 2]} : !A to !A
+  %3 = itensor.chunk %2 at [0, 0] : !A to !A
+  %4 = itensor.concat %3 at [0, 0] : !A to !A
+  %5 = itensor.fork %4 : !A to !A
+  %6 = itensor.join %5 : !A to !A
+  %there = itensor.cast %6 : !A to !U
+  %back = itensor.cast %there : !U to !A
+  %unused = itensor.empty : !A
+  func.return %back : !A
+}
+
+// CHECK: func.func @casts_combine
+// CHECK-NEXT: itensor.cast %a
+// CHECK-NEXT: func.return
+func.func @casts_combine(%a : !A) -> !U {
+  %0 = itensor.cast %a : !A to !U
+  %1 = itensor.cast %0 : !U to !A
+  %2 = itensor.cast %1 : !A to !U
+  func.return %2 : !U
+}
+
+// A read advances a cursor: it stays although its result is unused.
+// CHECK: func.func @read_stays
+// CHECK: itensor.read
+// CHECK: itensor.read
+func.func @read_stays(%x : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) {
+  %0 = itensor.read %x[] : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<f32>
+  %1 = itensor.read %x[] : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<f32>
+  func.return
+}

@@ -1,0 +1,30 @@
+// RUN: stc-opt %s | stc-opt - | filecheck %s
+
+!A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
+!UNIT = !itensor.itensor<4x2xf32, iter_space: [1, 2, 4] * [1, 4, 2], iter_map: (u, d0, d1) -> (d0, d1)>
+!FLAT = !itensor.itensor<8xf32, iter_space: [8] * [8], iter_map: (d0) -> (d0)>
+!HALF = !itensor.itensor<4x2xf32, iter_space: [2, 2] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
+!TALL = !itensor.itensor<4x2xf32, iter_space: [4, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
+// (b) and (c) of method.md: one shared loop, so that the buffer is 8x2.
+!B = !itensor.itensor<4x2xf32, iter_space: [4, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
+!C = !itensor.itensor<4x2xf32, iter_space: [4, 2, 2] * [2, 1, 4], iter_map: (d0, d1, d2) -> (d2, d0)>
+
+func.func @ops(%a : !A, %b : !B) {
+  // CHECK: %cast = itensor.cast %a : !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<4x2xf32, iter_space: [1, 2, 4] * [1, 4, 2], iter_map: (d0, d1, d2) -> (d1, d2)>
+  %cast = itensor.cast %a : !A to !UNIT
+  // CHECK: %flat = itensor.reassociate %a : {{.*}} to !itensor.itensor<8xf32, iter_space: [8] * [8], iter_map: (d0) -> (d0)>
+  %flat = itensor.reassociate %a : !A to !FLAT
+  // CHECK: %conv = itensor.converter %b {shared_loops = 1, buffer_shape = [8, 2]} : {{.*}} to !itensor.itensor<4x2xf32, iter_space: [4, 2, 2] * [2, 1, 4], iter_map: (d0, d1, d2) -> (d2, d0)>
+  %conv = itensor.converter %b {shared_loops = 1, buffer_shape = [8, 2]} : !B to !C
+  // CHECK: %single = itensor.converter %b {shared_loops = 0, buffer_shape = [8, 8], blocks = 1, stc.module = "here"} :
+  %single = itensor.converter %b {shared_loops = 0, buffer_shape = [8, 8], blocks = 1, stc.module = "here"} : !B to !C
+  // CHECK: %left, %right = itensor.chunk %a at [0, 0], [0, 4] : {{.*}} to !itensor.itensor<4x2xf32, iter_space: [2, 2] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>, !itensor
+  %left, %right = itensor.chunk %a at [0, 0], [0, 4] : !A to !HALF, !HALF
+  // CHECK: %whole = itensor.concat %left, %right at [0, 0], [0, 4] :
+  %whole = itensor.concat %left, %right at [0, 0], [0, 4] : !HALF, !HALF to !A
+  // CHECK: %one, %two = itensor.fork %a :
+  %one, %two = itensor.fork %a : !A to !A, !A
+  // CHECK: %joined = itensor.join %one, %two : {{.*}} to !itensor.itensor<4x2xf32, iter_space: [4, 4]
+  %joined = itensor.join %one, %two : !A, !A to !TALL
+  func.return
+}

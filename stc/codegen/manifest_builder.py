@@ -1,0 +1,188 @@
+"""The manifest of a design."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from stc.analysis.stream_traffic import traffic
+from stc.codegen.cpp_types import split_token, token_bits
+from stc.codegen.design import Design, KernelDesign, PortDesign
+from stc.codegen.host_plan import Buffer, HostStep, HostValue
+from stc.codegen.names import Scope
+from stc.codegen.parameters import DataFile
+from stc.codegen.schedule import task_schedule
+from stc.iteration.order import StreamOrder
+from stc.iteration.size import Size, is_static
+from stc.manifest.schema import (
+    SCHEMA_VERSION,
+    BlockBuffer,
+    HostTensor,
+    Kernel,
+    Manifest,
+    Order,
+    OrderCoordinate,
+    OrderLoop,
+    Port,
+    Step,
+    Stream,
+    Task,
+)
+from stc.platforms.fifo_storage import fifo_storage
+
+ORIGINS = {
+    "streams.tokens": "counted: executions of every access, from constant loop bounds and guards",
+    "streams.depth": "decided before emission (stream types of the IR)",
+    "schedule.trip": "counted from constant loop bounds",
+    "schedule.ii": "requested by pragma; not confirmed by synthesis",
+    "schedule.depth": "not estimated yet",
+    "golden": "executed: the reference run of the model",
+}
+_PACKAGES = ("stc", "xdsl", "torch", "torch-mlir", "transformers", "numpy")
+
+
+def tensor_names(design: Design) -> dict[HostValue, str]:
+    """A file and variable name for every host tensor, unique among them."""
+    scope = Scope()
+    return {tensor: scope.declare(tensor.name) for tensor in design.host.tensors}
+
+
+def build_manifest(
+    name: str,
+    design: Design,
+    files: dict[PortDesign, DataFile],
+    golden: dict[HostValue, DataFile],
+    platform: str,
+    options: dict[str, Any],
+    tolerance: float,
+) -> Manifest:
+    """The manifest; `files` are the packed parameters by port, `golden` the files of host tensors."""
+    names = tensor_names(design)
+    buffers = buffer_names(design)
+    return Manifest(
+        schema_version=SCHEMA_VERSION,
+        name=name,
+        platform=platform,
+        kernels=tuple(_kernel(kernel, files, names, buffers) for kernel in design.kernels),
+        tensors=tuple(_tensor(tensor, names[tensor], golden.get(tensor)) for tensor in design.host.tensors),
+        steps=tuple(_step(step, design, names) for step in design.host.steps),
+        tolerance=tolerance,
+        versions=_versions(),
+        options=options,
+        origins=dict(ORIGINS),
+    )
+
+
+def buffer_names(design: Design) -> dict[Buffer, str]:
+    """Each buffer is called as the first port bound to it."""
+    names: dict[Buffer, str] = {}
+    for kernel in design.kernels:
+        for port in kernel.ports:
+            names.setdefault(port.buffer, port.name)
+    return names
+
+
+def _kernel(
+    kernel: KernelDesign, files: dict[PortDesign, DataFile], names: dict[HostValue, str], buffers: dict[Buffer, str]
+) -> Kernel:
+    counts = traffic(kernel.op)
+    tasks = {task.op: task.name for task in kernel.tasks}
+    streams = [
+        Stream(
+            name=stream.name,
+            element_type=str(split_token(stream.type.element_type)[0]),
+            lanes=stream.type.lanes,
+            bits=token_bits(stream.type.element_type),
+            depth=stream.type.depth,
+            storage=fifo_storage(token_bits(stream.type.element_type), stream.type.depth),
+            producer=tasks[counts[stream.value].writers[0]],
+            consumer=tasks[counts[stream.value].readers[0]],
+            tokens=counts[stream.value].written,
+        )
+        for stream in kernel.streams
+    ]
+    blocks = [
+        BlockBuffer(
+            name=block.name,
+            element_type=str(split_token(block.type.buffer_type.element_type)[0]),
+            shape=tuple(block.type.buffer_type.get_shape()),
+            count=block.type.count,
+            bits=token_bits(block.type.buffer_type.element_type),
+            producer=tasks[counts[block.value].writers[0]],
+            consumer=tasks[counts[block.value].readers[0]],
+            blocks=counts[block.value].written,
+        )
+        for block in kernel.blocks
+    ]
+    return Kernel(
+        name=kernel.name,
+        ports=tuple(_port(port, files.get(port), names, buffers) for port in kernel.ports),
+        tasks=tuple(Task(task.name, task.kind, task.module, task.reads, task.writes) for task in kernel.tasks),
+        streams=tuple(streams),
+        blocks=tuple(blocks),
+        schedule=tuple(entry for task in kernel.tasks for entry in task_schedule(task)),
+    )
+
+
+def _port(port: PortDesign, file: DataFile | None, names: dict[HostValue, str], buffers: dict[Buffer, str]) -> Port:
+    layout = port.buffer.layout
+    tensor = port.buffer.tensor
+    return Port(
+        name=port.name,
+        kind=port.buffer.kind,
+        direction="write" if port.is_written else "read",
+        element_type=port.element.name,
+        lanes=port.lanes,
+        words=port.words,
+        bytes=port.bytes,
+        buffer=buffers[port.buffer],
+        tensor=names[tensor] if tensor is not None else port.buffer.name,
+        shape=layout.tensor_shape if layout is not None else (),
+        order=_order(layout.order) if layout is not None else None,
+        bundle=port.bundle,
+        bank=port.bank,
+        file=file.path if file is not None else None,
+        sha256=file.sha256 if file is not None else None,
+    )
+
+
+def _order(order: StreamOrder) -> Order:
+    return Order(
+        element=order.element,
+        loops=tuple(OrderLoop(_size(loop.trip), loop.step) for loop in order.loops),
+        coordinates=tuple(OrderCoordinate(c.loops, _size(c.constant)) for c in order.coordinates),
+    )
+
+
+def _size(size: Size) -> int | str:
+    return size if isinstance(size, int) and is_static(size) else str(size)
+
+
+def _tensor(tensor: HostValue, name: str, file: DataFile | None) -> HostTensor:
+    return HostTensor(
+        name=name,
+        role=tensor.role,
+        element_type=str(tensor.type.element_type),
+        shape=tuple(tensor.type.get_shape()),
+        file=file.path if file is not None else None,
+        sha256=file.sha256 if file is not None else None,
+    )
+
+
+def _step(step: HostStep, design: Design, names: dict[HostValue, str]) -> Step:
+    kernel = next(kernel for kernel in design.kernels if kernel.op is step.kernel)
+    if step.buffer is None:
+        return Step("launch", kernel.name)
+    port = design.port_of(step.kernel, step.buffer)
+    assert step.buffer.tensor is not None
+    return Step(step.action, kernel.name, port.name, names[step.buffer.tensor])
+
+
+def _versions() -> dict[str, str]:
+    versions: dict[str, str] = {}
+    for package in _PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "not installed"
+    return versions

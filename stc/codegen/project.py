@@ -1,0 +1,145 @@
+"""`emit_project`: a module at level L6 and its model become a folder that builds and runs by itself."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from stc.analysis.emission_rules import check_emission_rules
+from stc.codegen.design import Design, PortDesign, design_of
+from stc.codegen.hls import print_hls
+from stc.codegen.host_plan import HostValue
+from stc.codegen.layout import print_layout
+from stc.codegen.manifest_builder import build_manifest, tensor_names
+from stc.codegen.parameters import DataFile, golden_file, parameter_file
+from stc.codegen.templates import render
+from stc.codegen.vitis_rules import check_project_text
+from stc.diagnostics import CompileError
+from stc.manifest.files import MANIFEST, to_json
+from stc.platforms.platform import Platform, load_platform
+from stc.simulation.package import copy_headers
+
+DEFAULT_PLATFORM = "u55c"
+DEFAULT_TOLERANCE = 1e-4
+
+
+class Model(Protocol):
+    """What emission needs of an exported model (stc.frontend.exported.ExportedModel): arrays by `stc.name`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def inputs(self) -> Mapping[str, np.ndarray]: ...
+    @property
+    def parameters(self) -> Mapping[str, np.ndarray]: ...
+    @property
+    def golden(self) -> Mapping[str, np.ndarray]: ...
+
+
+def require_free(out: Path) -> None:
+    """CompileError where `out` exists and is not an empty folder: call it before any work."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise CompileError("output folder is not empty", where=str(out), accepted="a new or empty folder")
+
+
+def emit_project(
+    module: ModuleOp,
+    model: Model,
+    out: Path,
+    options: Mapping[str, Any],
+    report: Mapping[str, Any],
+    ir: Mapping[str, str] | None = None,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> None:
+    """Write the project to `out`, or nothing at all.
+
+    `options` go into the manifest; `platform` among them chooses the device. `report` becomes report.json. `ir`: texts by
+    file name for `ir/`. CompileError where `out` is not empty, the module breaks an emission rule, or the model lacks data.
+    """
+    require_free(out)
+    platform = load_platform(str(options.get("platform", DEFAULT_PLATFORM)))
+    texts, files = project_files(module, model, platform, options, tolerance)
+    texts["report.json"] = json.dumps(dict(report), indent=1) + "\n"
+    texts |= {f"ir/{name}": text for name, text in (ir or {}).items()}
+    _write_at_once(out, texts, files)
+
+
+def project_files(
+    module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float
+) -> tuple[dict[str, str], list[DataFile]]:
+    """All texts by file name and all data files, checked against the emission rules."""
+    check_emission_rules(module, platform)
+    design = design_of(module, platform)
+    hls = print_hls(design)
+    parameters = _parameters(design, model)
+    golden = _golden(design, model)
+    manifest = build_manifest(model.name, design, parameters, golden, platform.name, dict(options), tolerance)
+    texts = {
+        "kernel.h": hls.header,
+        "kernel.cpp": hls.source,
+        "layout.h": print_layout(design),
+        **render(manifest, platform),
+        MANIFEST: to_json(manifest),
+    }
+    check_project_text(texts["kernel.h"], texts["kernel.cpp"], texts["connectivity.cfg"])
+    return texts, [*parameters.values(), *golden.values()]
+
+
+def _parameters(design: Design, model: Model) -> dict[PortDesign, DataFile]:
+    return {
+        port: parameter_file(port, design.host, model.parameters)
+        for kernel in design.kernels
+        for port in kernel.ports
+        if port.buffer.kind == "parameter"
+    }
+
+
+def _golden(design: Design, model: Model) -> dict[HostValue, DataFile]:
+    names = tensor_names(design)
+    files: dict[HostValue, DataFile] = {}
+    for tensor in design.host.tensors:
+        if tensor.role == "intermediate":
+            continue
+        arrays = model.inputs if tensor.role == "input" else model.golden
+        if tensor.name not in arrays:
+            raise CompileError(f"the model gives no {tensor.role} array '{tensor.name}'", accepted=", ".join(arrays))
+        shape = tuple(tensor.type.get_shape())
+        files[tensor] = golden_file(names[tensor], str(tensor.type.element_type), shape, arrays[tensor.name])
+    return files
+
+
+def _write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile]) -> None:
+    """Write into a sibling folder and rename it, so that `out` is whole or absent."""
+    out = out.absolute()
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    except OSError as error:
+        raise CompileError(f"cannot write here ({error.strerror})", where=str(out.parent)) from error
+    try:
+        for name, text in texts.items():
+            _path(partial, name).write_text(text)
+        for file in files:
+            _path(partial, file.path).write_bytes(file.data)
+        copy_headers(partial / "sim")
+        partial.chmod(0o755)
+        if out.exists():
+            out.rmdir()
+        partial.rename(out)
+    except OSError as error:
+        raise CompileError(f"cannot write the project ({error.strerror})", where=str(out)) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _path(folder: Path, name: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

@@ -1,0 +1,115 @@
+"""The manifest's schedule: what each labelled loop of a task does per iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.traits import Pure
+
+from stc.analysis.loops import constant_bounds, is_unrolled, loop_labels, pipeline_ii, unroll_factor
+from stc.codegen.cpp_types import token_bits
+from stc.codegen.design import TaskDesign
+from stc.dialects.stream import AcquireOp, ReadOp, WriteOp
+from stc.manifest.schema import LoopSchedule, MemoryAccess
+
+
+def task_schedule(task: TaskDesign) -> list[LoopSchedule]:
+    """One entry per loop that is left in hardware, in source order."""
+    names = dict(zip(task.op.body.block.args, task.arguments, strict=True))
+    labels = loop_labels(task.op)
+    return [_entry(task, loop, labels, names) for loop in labels if not is_unrolled(loop)]
+
+
+def _entry(task: TaskDesign, loop: scf.ForOp, labels: dict[scf.ForOp, str], names: dict[BlockArgument, str]) -> LoopSchedule:
+    reads: dict[str, int] = {}
+    writes: dict[str, int] = {}
+    memory: dict[str, int] = {}
+    for access in accesses_per_iteration(loop):
+        name = names.get(access.port)  # pyright: ignore[reportArgumentType]
+        if name is None:
+            continue
+        if access.bytes:
+            memory[name] = memory.get(name, 0) + access.bytes * access.times
+        else:
+            side = writes if access.is_write else reads
+            side[name] = side.get(name, 0) + access.times
+    bounds = constant_bounds(loop)
+    parent = loop.parent_op()
+    while parent is not None and not isinstance(parent, scf.ForOp):
+        parent = parent.parent_op() if parent is not task.op else None
+    return LoopSchedule(
+        task=task.name,
+        label=labels[loop],
+        parent=labels[parent] if parent is not None else None,
+        trip=bounds.trip if bounds is not None else 0,
+        ii=pipeline_ii(loop),
+        depth=None,
+        unroll=unroll_factor(loop) or 1,
+        flattened=is_flattened(loop),
+        reads=reads,
+        writes=writes,
+        memory=tuple(MemoryAccess(port, size) for port, size in memory.items()),
+    )
+
+
+@dataclass(frozen=True)
+class _Access:
+    """A stream access (bytes 0) or memory access that one iteration makes `times` times."""
+
+    port: SSAValue
+    is_write: bool
+    times: int
+    bytes: int = 0
+
+
+def accesses_per_iteration(loop: scf.ForOp) -> Iterator[_Access]:
+    """Accesses of the loop itself: those in unrolled loops inside count, those in other loops do not; guards count as taken."""
+    yield from _accesses(loop, 1)
+
+
+def _accesses(parent: Operation, times: int) -> Iterator[_Access]:
+    for region in parent.regions:
+        for operation in region.block.ops if region.blocks else ():
+            match operation:
+                case ReadOp():
+                    yield _Access(operation.stream, False, times)
+                case WriteOp():
+                    yield _Access(operation.stream, True, times)
+                case AcquireOp():
+                    yield _Access(operation.block, operation.block in _outputs(operation), times)
+                case memref.LoadOp():
+                    yield _Access(operation.memref, False, times, _word_bytes(operation.memref))
+                case memref.StoreOp():
+                    yield _Access(operation.memref, True, times, _word_bytes(operation.memref))
+                case scf.ForOp() if is_unrolled(operation):
+                    bounds = constant_bounds(operation)
+                    yield from _accesses(operation, times * (bounds.trip if bounds is not None else 1))
+                case scf.IfOp():
+                    yield from _accesses(operation, times)
+                case _:
+                    pass
+
+
+def _outputs(operation: AcquireOp) -> tuple[SSAValue, ...]:
+    port = operation.block
+    owner = port.owner.parent_op() if isinstance(port, BlockArgument) else None
+    return owner.output_ports if owner is not None and hasattr(owner, "output_ports") else ()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _word_bytes(array: SSAValue) -> int:
+    assert isinstance(array.type, MemRefType)
+    return token_bits(array.type.element_type) // 8
+
+
+def is_flattened(loop: scf.ForOp) -> bool:
+    """Whether the loop and what is in it are a perfect nest down to a pipelined loop, so that HLS merges them into one."""
+    if pipeline_ii(loop) is not None:
+        return False
+    inner = [operation for operation in loop.body.block.ops if not operation.has_trait(Pure)][:-1]
+    if len(inner) != 1 or not isinstance(inner[0], scf.ForOp) or loop.iter_args:
+        return False
+    return pipeline_ii(inner[0]) is not None or is_flattened(inner[0])

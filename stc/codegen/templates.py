@@ -1,0 +1,73 @@
+"""The files of a project that follow from its manifest alone, rendered from `templates/`."""
+
+from __future__ import annotations
+
+from math import prod
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from stc.codegen.cpp_types import Typedefs
+from stc.manifest.element_types import element_type
+from stc.manifest.schema import HostTensor, Kernel, Manifest, Port, Step
+from stc.platforms.platform import Platform
+
+TEMPLATES = ("testbench.cpp", "host.cpp", "host.py", "connectivity.cfg", "Makefile")
+
+
+def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
+    """Texts by file name."""
+    environment = Environment(
+        loader=PackageLoader("stc.codegen", "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals.update(_functions(manifest))
+    context = {
+        "m": manifest,
+        "platform": platform,
+        "memory": platform.memory.kind,
+        "buffers": _buffers(manifest),
+        "kernel_names": " ".join(kernel.name for kernel in manifest.kernels),
+        "uses_half": any(tensor.element_type == "f16" for tensor in manifest.tensors),
+    }
+    return {name: environment.get_template(f"{name}.j2").render(context) for name in TEMPLATES}
+
+
+def _buffers(manifest: Manifest) -> list[Port]:
+    """The first port of every buffer: it names and places the buffer."""
+    return [port for kernel in manifest.kernels for port in kernel.ports if port.name == port.buffer]
+
+
+def _functions(manifest: Manifest) -> dict[str, object]:
+    """What templates may call."""
+
+    def owner(port: Port) -> Kernel:
+        return next(kernel for kernel in manifest.kernels if port in kernel.ports)
+
+    def like(tensor: HostTensor) -> HostTensor | None:
+        """The input an output is the update of: the first of its shape and type."""
+        same = (
+            other
+            for other in manifest.tensors
+            if other.role == "input" and (other.shape, other.element_type) == (tensor.shape, tensor.element_type)
+        )
+        return next(same, None)
+
+    def port_of(step: Step) -> Port:
+        assert step.port is not None
+        return manifest.kernel(step.kernel).port(step.port)
+
+    return {
+        "owner": owner,
+        "like": like,
+        "port": port_of,
+        "position": lambda port: owner(port).ports.index(port),
+        "elements": lambda tensor: prod(tensor.shape),
+        "bytes": lambda tensor: prod(tensor.shape) * element_type(tensor.element_type).bits // 8,
+        "c_type": lambda entry: element_type(entry.element_type).c_type,
+        "host_type": lambda entry: element_type(entry.element_type).host_type,
+        "word_type": lambda port: Typedefs().vector_of(element_type(port.element_type).c_type, port.lanes),
+        "buffer_words": lambda port: port.bytes * 8 // (element_type(port.element_type).bits * port.lanes),
+    }

@@ -1,0 +1,119 @@
+"""Models from a file of linalg on tensors; the reference is MLIR's own execution."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerType,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute
+
+from stc.diagnostics import CompileError
+from stc.dialects.locations import source_location
+from stc.dialects.parsing import parse_module
+from stc.dialects.printing import print_module
+from stc.frontend.exported import ExportedModel
+from stc.frontend.parameters import random_parameter
+from stc.frontend.reference import execute_linalg
+from stc.frontend.signature import NAME, PARAMETER, attribute_name, main_function, refuse_dynamic_shapes
+
+LARGEST_RANDOM_INTEGER = 8
+
+
+def load_linalg_file(path: Path, seed: int) -> ExportedModel:
+    """Read a module with one function over statically shaped tensors.
+
+    Arguments are named by `stc.name`, or `arg0`, `arg1`, ...; results `out`, or `out0`, `out1`, .... Random values follow `seed`:
+    N(0, 1), parameters (`stc.parameter`) as in `random_parameter`, integers below 8. Raises CompileError, with line and column.
+    """
+    module = parse_module(_read(path), str(path))
+    function = main_function(module)
+    where = source_location(function) or str(path)
+    refuse_dynamic_shapes(module)
+    argument_types = [_tensor(kind, where) for kind in function.function_type.inputs]
+    result_types = [_tensor(kind, where) for kind in function.function_type.outputs]
+    if not result_types:
+        raise CompileError("the function returns nothing", where=where, accepted="at least one tensor")
+    function.arg_attrs = _named(function.arg_attrs, "arg", len(argument_types), where)
+    function.res_attrs = _named(function.res_attrs, "out", len(result_types), where)
+    function.sym_name = StringAttr("main")
+    generator = torch.Generator().manual_seed(seed)
+    arguments = {
+        attribute_name(entry): _random(kind, entry, generator, where)
+        for kind, entry in zip(argument_types, function.arg_attrs, strict=True)
+    }
+    golden = {
+        attribute_name(entry): np.zeros(kind.get_shape(), _dtype(kind, where))
+        for kind, entry in zip(result_types, function.res_attrs, strict=True)
+    }
+    execute_linalg(print_module(module), "main", list(arguments.values()), list(golden.values()), str(path))
+    parameters = {attribute_name(entry) for entry in function.arg_attrs if PARAMETER in entry.data}
+    return ExportedModel(
+        path.stem,
+        module,
+        {name: value for name, value in arguments.items() if name not in parameters},
+        {name: value for name, value in arguments.items() if name in parameters},
+        golden,
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CompileError(f"cannot read the file ({type(error).__name__})", where=str(path), accepted="MLIR text") from None
+
+
+def _tensor(kind: Attribute, where: str) -> TensorType:
+    if not isinstance(kind, TensorType):
+        raise CompileError(f"the function has an argument or result of type {kind}", where=where, accepted="tensors")
+    return kind
+
+
+def _named(present: ArrayAttr[DictionaryAttr] | None, stem: str, count: int, where: str) -> ArrayAttr[DictionaryAttr]:
+    """The attribute dictionaries, completed by names; CompileError if two are equal."""
+    entries = [{} for _ in range(count)] if present is None else [entry.data for entry in present]
+    defaults = ["out"] if stem == "out" and count == 1 else [f"{stem}{i}" for i in range(count)]
+    named = [DictionaryAttr({NAME: StringAttr(default), **entry}) for default, entry in zip(defaults, entries, strict=True)]
+    names = [attribute_name(entry) for entry in named]
+    for name in names:
+        if names.count(name) > 1:
+            raise CompileError(f"two arguments or results are called {name}", where=where)
+    return ArrayAttr(named)
+
+
+def _dtype(kind: TensorType, where: str) -> np.dtype:
+    element = kind.get_element_type()
+    floats = {Float16Type: np.float16, Float32Type: np.float32, Float64Type: np.float64}
+    if type(element) in floats:
+        return np.dtype(floats[type(element)])
+    if isinstance(element, IndexType):
+        return np.dtype(np.int64)
+    if isinstance(element, IntegerType) and element.bitwidth == 1:
+        return np.dtype(np.bool_)
+    if isinstance(element, IntegerType) and element.bitwidth in (8, 16, 32, 64):
+        return np.dtype(f"int{element.bitwidth}")
+    raise CompileError(f"tensors of {element}", where=where, accepted="f64, f32, f16, index, i1, i8, i16, i32, i64")
+
+
+def _random(kind: TensorType, entry: DictionaryAttr, generator: torch.Generator, where: str) -> np.ndarray:
+    dtype, shape = _dtype(kind, where), tuple(kind.get_shape())
+    if dtype == np.bool_:
+        return torch.randint(0, 2, shape, generator=generator).numpy().astype(dtype)
+    if np.issubdtype(dtype, np.integer):
+        return torch.randint(0, LARGEST_RANDOM_INTEGER, shape, generator=generator).numpy().astype(dtype)
+    if PARAMETER in entry.data:
+        # Without a module class to ask, matrices are taken as [..., in, out], as linalg.matmul uses them.
+        return random_parameter(attribute_name(entry), shape, generator, transposed=True).numpy().astype(dtype)
+    return torch.randn(shape, generator=generator).numpy().astype(dtype)

@@ -1,0 +1,78 @@
+"""The one function of an exported module: its names, and what its signature may not contain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType, UnitAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from stc.diagnostics import CompileError
+from stc.dialects.locations import source_location
+
+NAME, PARAMETER, MODULE = "stc.name", "stc.parameter", "stc.module"
+
+
+def main_function(module: ModuleOp) -> FuncOp:
+    """The one function of a module; CompileError if there is not exactly one."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    if len(functions) != 1 or functions[0].is_declaration:
+        raise CompileError(f"the module has {len(functions)} functions", accepted="one function with a body")
+    return functions[0]
+
+
+def argument_names(module: ModuleOp) -> tuple[str, ...]:
+    """The `stc.name` of each argument, in the order of the signature."""
+    return tuple(attribute_name(entry) for entry in main_function(module).arg_attrs or ())
+
+
+def attribute_name(entry: DictionaryAttr) -> str:
+    """The `stc.name` in an argument's or result's attributes; CompileError unless it is a string."""
+    name = entry.data.get(NAME)
+    if not isinstance(name, StringAttr):
+        raise CompileError(f"{NAME} is {name}", accepted="a string")
+    return name.data
+
+
+def annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outputs: Sequence[str]) -> None:
+    """Name the arguments (inputs, then parameters) and results of the function.
+
+    CompileError if their numbers differ from the signature's.
+    """
+    function = main_function(module)
+    counts = (len(function.function_type.inputs), len(function.function_type.outputs))
+    if counts != (len(inputs) + len(state), len(outputs)):
+        raise CompileError(f"the exported function has {counts[0]} arguments and {counts[1]} results", where="main")
+    arguments = [_named(key) for key in inputs] + [_named(key, parameter=True) for key in state]
+    function.arg_attrs = ArrayAttr(arguments)
+    function.res_attrs = ArrayAttr([_named(key) for key in outputs])
+    for argument, key in zip(function.body.block.args, (*inputs, *state), strict=True):
+        argument.name_hint = identifier(key)
+
+
+def identifier(name: str) -> str:
+    """`name` as an IR identifier: other characters become `_`, a leading digit is preceded by one."""
+    text = "".join(character if character.isalnum() and character.isascii() else "_" for character in name)
+    return f"_{text}" if not text or text[0].isdigit() else text
+
+
+def _named(name: str, *, parameter: bool = False) -> DictionaryAttr:
+    entries: dict[str, Attribute] = {NAME: StringAttr(name)}
+    if parameter:
+        entries[PARAMETER] = UnitAttr()
+    return DictionaryAttr(entries)
+
+
+def refuse_dynamic_shapes(module: ModuleOp) -> None:
+    """CompileError for the first value with a dynamic dimension, naming its operation and module path."""
+    for operation in module.walk():
+        types = [result.type for result in operation.results]
+        if isinstance(operation, FuncOp):
+            types = [*operation.function_type.inputs, *operation.function_type.outputs]
+        for kind in types:
+            if isinstance(kind, TensorType) and any(size < 0 for size in kind.get_shape()):
+                path = operation.attributes.get(MODULE)
+                place = path.data if isinstance(path, StringAttr) else source_location(operation)
+                where = operation.name if place is None else f"{place} ({operation.name})"
+                raise CompileError(f"dynamic shape {kind}", where=where, accepted="static shapes")

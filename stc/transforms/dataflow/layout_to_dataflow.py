@@ -1,0 +1,222 @@
+"""`layout-to-dataflow`: slices, concatenations and reshapes between kernels become kernels that only move tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import func, tensor
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
+
+from stc.analysis.contraction import name_of, shape_of
+from stc.analysis.host_work import host_values
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp, YieldOp
+from stc.dialects.itensor import ChunkOp, ConcatOp, ItensorType, ReassociateOp
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.vectorize import largest_divisor
+from stc.transforms.linalg.dead_ops import erase_dead_ops, functions_of
+
+Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
+
+
+@dataclass(frozen=True)
+class LayoutToDataflow(ModulePass):
+    """Give every tensor op that only moves data, and stands between kernels, a kernel of its own.
+
+    Unit-stride slices of one tensor become one `itensor.chunk`, a concat an `itensor.concat`. A reshape becomes an
+    `itensor.reassociate`: both sides run over the largest blocks that are contiguous in either shape, row-major, which is
+    the same token sequence; whatever order the neighbours have is the business of converters. So no reshape is refused.
+    Reshapes of arguments and results of the function stay outside: the host sees the same bytes.
+
+    Options: `size`, the default tile size (default 16).
+
+        %a = tensor.extract_slice %x[0, 0] [8, 8] [1, 1] : tensor<8x16xf32> to tensor<8x8xf32>
+        %b = tensor.extract_slice %x[0, 8] [8, 8] [1, 1] : tensor<8x16xf32> to tensor<8x8xf32>
+      becomes
+        %a, %b = dataflow.kernel @split_x(%s = %x : tensor<8x16xf32> as !S) -> (tensor<8x8xf32> as !A, tensor<8x8xf32> as !A) {
+          %c, %d = itensor.chunk %s {offsets = [array<i64: 0, 0>, array<i64: 0, 8>]} : !S to !A, !A
+          dataflow.yield %c, %d : !A, !A
+        }
+    """
+
+    name = "layout-to-dataflow"
+
+    size: int = 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in functions_of(op):
+            known = host_values(function)
+            for found in list(function.body.block.ops):
+                if found.parent_block() is None or set(found.results) <= known:
+                    continue
+                match found:
+                    case tensor.ExtractSliceOp():
+                        self._chunk(function, found)
+                    case tensor.ConcatOp():
+                        self._concat(found)
+                    case tensor.ExpandShapeOp() | tensor.CollapseShapeOp() if not is_host_reshape(found):
+                        self._reshape(found)
+                    case _:
+                        continue
+        erase_dead_ops(op)
+
+    # Slices -----------------------------------------------------------------------------------------------------------
+
+    def _chunk(self, function: func.FuncOp, first: tensor.ExtractSliceOp) -> None:
+        siblings = [
+            op
+            for op in function.body.block.ops
+            if isinstance(op, tensor.ExtractSliceOp) and op.source is first.source and op.result.type.element_type
+        ]
+        for op in siblings:
+            _check_slice(op)
+        extents = shape_of(first.source.type)
+        offsets = [tuple(op.static_offsets.get_values()) for op in siblings]
+        sizes = [tuple(op.static_sizes.get_values()) for op in siblings]
+        element = tuple(
+            largest_divisor(gcd(extent, *(value[dim] for value in (*offsets, *sizes))), self.size)
+            for dim, extent in enumerate(extents)
+        )
+        scalar = _scalar(first.source)
+        source = ItensorType.from_order(row_major(extents, element), scalar)
+        results = [ItensorType.from_order(row_major(size, element), scalar) for size in sizes]
+        name = f"{_stem(first)}_split"
+
+        def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            return builder.insert(ChunkOp(ports[0], results, offsets)).results
+
+        tensors = [TensorType(scalar, size) for size in sizes]
+        kernel = _kernel(name, first, [first.source], [source], tensors, body)
+        for op, result in zip(siblings, kernel.results, strict=True):
+            _replace(op, _reshaped(kernel, result, op.result.type))
+
+    def _concat(self, op: tensor.ConcatOp) -> None:
+        axis = op.dim.value.data
+        extents = shape_of(op.result.type)
+        sizes = [shape_of(value.type) for value in op.inputs]
+        element = tuple(
+            largest_divisor(gcd(extent, *(size[dim] for size in sizes)), self.size) for dim, extent in enumerate(extents)
+        )
+        scalar = _scalar(op.result)
+        types = [ItensorType.from_order(row_major(size, element), scalar) for size in sizes]
+        result = ItensorType.from_order(row_major(extents, element), scalar)
+
+        def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            return builder.insert(ConcatOp.along(axis, ports, result)).results
+
+        kernel = _kernel(f"{_stem(op)}_concat", op, list(op.inputs), types, [op.result.type], body)
+        _replace(op, kernel.results[0])
+
+    # Reshapes ---------------------------------------------------------------------------------------------------------
+
+    def _reshape(self, op: Reshape) -> None:
+        _replace(op, _reshape_kernel(op, op.src, op.result.type, self.size))
+
+
+def _reshape_kernel(near: Operation, value: SSAValue, wanted: TensorType, size: int) -> SSAValue:
+    """A kernel before `near` that passes `value` on under another shape."""
+    old, new = shape_of(value.type), wanted.get_shape()
+    block = largest_divisor(gcd(old[-1] if old else 1, new[-1] if new else 1), size)
+    scalar = _scalar(value)
+    source = ItensorType.from_order(row_major(old, last_only(old, block)), scalar)
+    target = ItensorType.from_order(row_major(new, last_only(new, block)), scalar)
+
+    def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return [builder.insert(ReassociateOp(ports[0], target)).result]
+
+    return _kernel(f"{_stem(near)}_reshape", near, [value], [source], [wanted], body).results[0]
+
+
+def _reshaped(kernel: KernelOp, value: OpResult, wanted: TensorType) -> SSAValue:
+    """A slice that drops unit dimensions is a slice and a reshape."""
+    if value.type == wanted:
+        return value
+    assert kernel.next_op is not None
+    return _reshape_kernel(kernel.next_op, value, wanted, shape_of(value.type)[-1] if shape_of(value.type) else 1)
+
+
+def is_host_reshape(op: Reshape) -> bool:
+    """Whether only the function's boundary is on one side: then the bytes are the same and no hardware is needed."""
+    return _from_argument(op.src) or all(_reaches_return_only(use.operation) for use in op.result.uses)
+
+
+def _from_argument(value: SSAValue) -> bool:
+    owner = value.owner
+    if isinstance(owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+        return _from_argument(owner.src)
+    return isinstance(owner, Block)
+
+
+def _reaches_return_only(op: Operation) -> bool:
+    if isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+        return all(_reaches_return_only(use.operation) for use in op.result.uses)
+    return isinstance(op, func.ReturnOp)
+
+
+def row_major(extents: Sequence[int], element: Sequence[int]) -> StreamOrder:
+    """Elements of a tensor in row-major order; a dimension covered by one element has no loop."""
+    loops: list[Loop] = []
+    coordinates: list[Coordinate] = []
+    for extent, step in zip(extents, element, strict=True):
+        if extent == step:
+            coordinates.append(Coordinate())
+            continue
+        coordinates.append(Coordinate((len(loops),)))
+        loops.append(Loop(extent // step, step))
+    return StreamOrder(tuple(element), tuple(loops), tuple(coordinates))
+
+
+def last_only(extents: Sequence[int], block: int) -> tuple[int, ...]:
+    """The element of `block` entries along the last dimension."""
+    return (*([1] * (len(extents) - 1)), block) if extents else ()
+
+
+# Building -------------------------------------------------------------------------------------------------------------
+
+
+def _kernel(name: str, near: Operation, values, types, tensors, body) -> KernelOp:
+    block = Block(arg_types=types)
+    for argument, value in zip(block.args, values, strict=True):
+        argument.name_hint = value.name_hint
+    builder = Builder(InsertPoint.at_end(block))
+    builder.insert(YieldOp(*body(builder, block.args)))
+    kernel = Builder(InsertPoint.before(near)).insert(KernelOp(name, values, [], tensors, block))
+    if (module := near.attributes.get("stc.module")) is not None:
+        kernel.attributes["stc.module"] = module
+    return kernel
+
+
+def _replace(op: Operation, value: SSAValue) -> None:
+    value.name_hint = op.results[0].name_hint
+    for use in list(op.results[0].uses):
+        use.operation.operands[use.index] = value
+    op.detach()
+    op.erase()
+
+
+def _stem(op: Operation) -> str:
+    if isinstance(name := op.attributes.get("stc.name"), StringAttr):
+        return name.data
+    if isinstance(module := op.attributes.get("stc.module"), StringAttr):
+        return module.data.replace(".", "_") or "layout"
+    return "layout"
+
+
+def _scalar(value: SSAValue):
+    assert isa(value.type, TensorType)
+    return value.type.element_type
+
+
+def _check_slice(op: tensor.ExtractSliceOp) -> None:
+    if op.offsets or op.sizes or op.strides:
+        raise CompileError("slice at run-time offsets", where=name_of(op), accepted="constant offsets and sizes")
+    if any(stride != 1 for stride in op.static_strides.get_values()):
+        raise CompileError(f"slice with strides {list(op.static_strides.get_values())}", where=name_of(op), accepted="stride 1")
