@@ -1,35 +1,112 @@
-"""Facts about `scf.for` loops with constant bounds."""
+"""Facts about `scf.for` loops: bounds, nesting, and the directives they carry.
+
+Directives are attributes: `stc.label` (string), `stc.pipeline` (initiation interval), `stc.unroll` (factor, 0: completely).
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.contraction import name_of
 from stc.diagnostics import CompileError
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """A loop from `lower` (included) to `upper` (excluded) by `step`."""
+
+    lower: int
+    upper: int
+    step: int
+
+    @property
+    def trip(self) -> int:
+        """Number of iterations."""
+        return max(0, -(-(self.upper - self.lower) // self.step))
+
+
+def _constant(value: SSAValue) -> int | None:
+    constant = value.owner
+    if isinstance(constant, arith.ConstantOp) and isinstance(constant.value, IntegerAttr):
+        return constant.value.value.data
+    return None
+
+
 def constant_of(value: SSAValue) -> int:
     """The integer behind an index constant; CompileError where it is none."""
-    if isinstance(constant := value.owner, arith.ConstantOp) and isinstance(constant.value, IntegerAttr):
-        return constant.value.value.data
-    raise CompileError("loop bound is not a constant", where=name_of(value.owner), accepted="arith.constant bounds")
+    constant = _constant(value)
+    if constant is None:
+        raise CompileError("loop bound is not a constant", where=name_of(value.owner), accepted="arith.constant bounds")
+    return constant
+
+
+def constant_bounds(loop: scf.ForOp) -> Bounds | None:
+    """The bounds of `loop` where all three are constants, else None."""
+    lower, upper, step = (_constant(value) for value in (loop.lb, loop.ub, loop.step))
+    if lower is None or upper is None or step is None:
+        return None
+    return Bounds(lower, upper, step)
 
 
 def trip_count(loop: scf.ForOp) -> int:
-    """Iterations of a loop with constant bounds."""
-    lower, upper, step = (constant_of(value) for value in (loop.lb, loop.ub, loop.step))
-    return max(0, -(-(upper - lower) // step))
+    """Iterations of a loop with constant bounds; CompileError where they are not."""
+    return Bounds(constant_of(loop.lb), constant_of(loop.ub), constant_of(loop.step)).trip
+
+
+def enclosing_loops(operation: Operation, root: Operation) -> list[scf.ForOp]:
+    """The loops around `operation` inside `root`, outermost first; `root` itself is left out."""
+    loops: list[scf.ForOp] = []
+    current = operation.parent_op()
+    while current is not None and current is not root:
+        if isinstance(current, scf.ForOp):
+            loops.append(current)
+        current = current.parent_op()
+    return loops[::-1]
 
 
 def loops_between(op: Operation, root: Operation) -> list[scf.ForOp]:
-    """The `scf.for` ops around `op`, from `root` (included) inwards."""
-    loops: list[scf.ForOp] = []
-    current: Operation | None = op
-    while current is not root:
-        assert current is not None
-        current = current.parent_op()
-        if isinstance(current, scf.ForOp):
-            loops.append(current)
-    return loops[::-1]
+    """The loops around `op`, outermost first, from `root` (included where it is a loop) inwards."""
+    outermost = [root] if isinstance(root, scf.ForOp) else []
+    return [*outermost, *enclosing_loops(op, root)]
+
+
+# Directives -----------------------------------------------------------------------------------------------------------
+
+
+def _integer(loop: scf.ForOp, attribute: str) -> int | None:
+    value = loop.attributes.get(attribute)
+    return value.value.data if isinstance(value, IntegerAttr) else None
+
+
+def pipeline_ii(loop: scf.ForOp) -> int | None:
+    """The initiation interval of a pipelined loop, None for any other."""
+    return _integer(loop, "stc.pipeline")
+
+
+def unroll_factor(loop: scf.ForOp) -> int | None:
+    """The unroll factor (0: completely), None where the loop is not unrolled."""
+    return _integer(loop, "stc.unroll")
+
+
+def is_unrolled(loop: scf.ForOp) -> bool:
+    """Whether every iteration of `loop` becomes hardware of its own."""
+    return unroll_factor(loop) == 0
+
+
+def loop_labels(root: Operation) -> dict[scf.ForOp, str]:
+    """A label, unique in `root`, for each of its loops in source order: `stc.label`, else one after the induction variable."""
+    labels: dict[scf.ForOp, str] = {}
+    taken: set[str] = set()
+    for loop in (op for op in root.walk() if isinstance(op, scf.ForOp)):
+        given = loop.attributes.get("stc.label")
+        stem = given.data if isinstance(given, StringAttr) else f"loop_{loop.body.block.args[0].name_hint or 'i'}"
+        label, index = stem, 2
+        while label in taken:
+            label, index = f"{stem}_{index}", index + 1
+        taken.add(label)
+        labels[loop] = label
+    return labels

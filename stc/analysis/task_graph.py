@@ -5,10 +5,9 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from stc.analysis.loops import trip_count
+from stc.analysis.loops import is_unrolled, trip_count
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
@@ -32,12 +31,6 @@ def port_of(task: TaskOp, value: SSAValue) -> BlockArgument:
     """The block argument by which `task` sees `value`."""
     index = list(task.operands).index(value)
     return task.body.block.args[index]
-
-
-def is_unrolled(loop: scf.ForOp) -> bool:
-    """Whether every iteration of `loop` becomes hardware of its own (`stc.unroll = 0`)."""
-    factor = loop.attributes.get("stc.unroll")
-    return isinstance(factor, IntegerAttr) and factor.value.data == 0
 
 
 def tokens_per_iteration(task: TaskOp, value: SSAValue) -> int:

@@ -188,4 +188,4 @@ def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
     try:
         return np.ascontiguousarray(tensor.detach().cpu().numpy().copy())
     except TypeError:
-        raise CompileError(f"{name} has dtype {tensor.dtype}", accepted="f64, f32, f16, integers, bool") from None
+        raise CompileError(f"{name} has dtype {tensor.dtype}", accepted="float32, integers, bool") from None

@@ -50,6 +50,8 @@ class Reading:
 
 def read(source: Source, context: Context) -> Reading:
     """Parse a module without verifying it; Diagnostic where the text is malformed."""
+    if _is_blank(source.text):
+        return Reading(source, ModuleOp([]), Positions())
     parser = LocatingParser(context, source)
     try:
         module = parser.parse_module()
@@ -59,6 +61,11 @@ def read(source: Source, context: Context) -> Reading:
     except (VerifyException, ValueError) as error:
         raise Diagnostic(source, _one_line(str(error)), parser.position) from None
     return Reading(source, module, parser.positions)
+
+
+def _is_blank(text: str) -> bool:
+    """Whether there is nothing but comments: an empty module, as for mlir-opt."""
+    return all(not line.strip() or line.lstrip().startswith("//") for line in text.splitlines())
 
 
 def _innermost_first(operation: Operation) -> Iterator[Operation]:

@@ -22,7 +22,7 @@ HEADERS = '#include "hls_stream.h"\n#include "hls_streamofblocks.h"\n#include "h
 Run = Callable[..., dict[str, Any]]
 
 
-FLAGS = ("-std=c++17", "-O1", "-Wall", "-Wno-unknown-pragmas", "-Wno-unused", "-Werror", "-I", str(INCLUDE))
+FLAGS = ("-std=c++17", "-O0", "-Wall", "-Wno-unknown-pragmas", "-Wno-unused", "-Werror", "-I", str(INCLUDE))
 
 
 def compiler(*arguments: str) -> None:

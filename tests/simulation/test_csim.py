@@ -80,10 +80,10 @@ def test_results_and_caching(project: Path) -> None:
     assert (mismatch.outcome, mismatch.passed, mismatch.cached) == ("finished", False, True)
     assert mismatch.outputs[0].max_abs_error == 0.5
 
-    write_header(project, 3)
+    write_header(project, 2)
     stuck = csim(project)
     assert (stuck.outcome, stuck.passed, stuck.cached) == ("deadlock", False, False)
-    assert stuck.deadlock is not None and "make waits to write fifo 'a': 3 of 3 slots taken" in stuck.deadlock
+    assert stuck.deadlock is not None and "make waits to write fifo 'a': 2 of 2 slots taken" in stuck.deadlock
     assert [b.task for b in stuck.blocked] == ["top", "make", "take"]
 
     write_golden(project, [0.0])

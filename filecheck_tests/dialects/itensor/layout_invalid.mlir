@@ -300,7 +300,7 @@ func.func @f(%a : !A) {
 !A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<4x2xf32, iter_space: [4, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 func.func @f(%a : !A) {
-  // expected-error @below {{inputs have 24 tokens but result has 16, expected disjoint inputs}}
+  // expected-error @below {{inputs 0 and 2 overlap, expected disjoint slices of the result}}
   %0 = itensor.concat %a, %a, %a at [0, 0], [8, 0], [0, 0] : !A, !A, !A to !B
   func.return
 }

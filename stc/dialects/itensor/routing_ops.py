@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i64
 from xdsl.ir import Operation, SSAValue
@@ -164,6 +165,9 @@ class ConcatOp(IRDLOperation):
     def verify_(self) -> None:
         result, inputs = _itensor(self.result), [_itensor(part) for part in self.inputs]
         _verify_slices("input", result, inputs, self.offsets)
+        for first, second in combinations(range(len(inputs)), 2):
+            if _overlap(inputs[first], self.offsets[first], inputs[second], self.offsets[second]):
+                raise VerifyException(f"inputs {first} and {second} overlap, expected disjoint slices of the result")
         total = sum(part.order.token_count for part in inputs)
         if total != result.order.token_count:
             raise VerifyException(
@@ -217,6 +221,13 @@ def _verify_slice(what: str, whole: ItensorType, part: ItensorType, offset: tupl
             f"token {token} of {what} is at {_spelled(found)}, expected {_spelled(expected)}: the tokens of the whole in "
             "this slice, in its order"
         )
+
+
+def _overlap(
+    first: ItensorType, first_offset: tuple[int, ...], second: ItensorType, second_offset: tuple[int, ...]
+) -> bool:
+    sides = zip(first.tensor_shape, first_offset, second.tensor_shape, second_offset, strict=True)
+    return all(start < other_start + other and other_start < start + extent for extent, start, other, other_start in sides)
 
 
 def _spelled(coordinate: tuple[int, ...] | None) -> str:

@@ -33,7 +33,7 @@ class MergeReshapes(RewritePattern):
         self, op: tensor.ExpandShapeOp | tensor.CollapseShapeOp, rewriter: PatternRewriter
     ) -> None:
         inner = op.src.owner
-        if is_trivial(groups_of(op)):
+        if shape_of(op.src) == shape_of(op.result):
             rewriter.replace(op, [], [op.src])
             return
         if not isinstance(inner, RESHAPES):

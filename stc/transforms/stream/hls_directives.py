@@ -12,8 +12,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from stc.analysis.loops import trip_count
-from stc.analysis.task_graph import is_unrolled, tokens_per_iteration
+from stc.analysis.loops import is_unrolled, trip_count
+from stc.analysis.task_graph import tokens_per_iteration
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.transforms.stream.names import UniqueNames

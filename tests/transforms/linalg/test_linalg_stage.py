@@ -1,0 +1,119 @@
+"""Every pass of the linalg stage keeps values, and the stage ends in the form that the next one relies on."""
+
+from __future__ import annotations
+
+import pytest
+from programs import FILES, PROGRAMS, TOLERANCE, difference, outputs, run_stage, source
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.linalg.ops import FillOp, GenericOp
+from xdsl.ir import BlockArgument
+
+from stc.dialects.parsing import parse_module
+from stc.dialects.printing import print_module
+from stc.transforms.linalg import LINALG_STAGE
+from stc.transforms.linalg.generics import all_dims, is_contraction, reduction_loops
+
+EVERYTHING = (*PROGRAMS, *FILES)
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_each_pass_keeps_values(name: str) -> None:
+    module = parse_module(source(name), name)
+    expected = outputs(module)
+    for step in LINALG_STAGE:
+        run_stage(module, (step,))
+        error = difference(expected, outputs(module))
+        assert error <= TOLERANCE, f"{step} changed the result of {name} by {error:.1e}"
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_stage_is_idempotent_and_prints_what_it_reads(name: str) -> None:
+    module = parse_module(source(name), name)
+    run_stage(module)
+    text = print_module(module)
+    again = parse_module(text, name)
+    assert print_module(again) == text
+    run_stage(again)
+    assert _summary(again) == _summary(module)
+
+
+def _summary(module: ModuleOp) -> list[str]:
+    return sorted(str(op.attributes["stc.name"]) for op in module.walk() if "stc.name" in op.attributes)
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_generics_have_the_agreed_form(name: str) -> None:
+    module = parse_module(source(name), name)
+    run_stage(module)
+    generics = [op for op in module.walk() if isinstance(op, GenericOp)]
+    names = [op.attributes["stc.name"] for op in generics]
+    assert len(set(names)) == len(names)
+    for op in generics:
+        dims = all_dims(op)
+        assert dims is not None and all(None not in entry for entry in dims)
+        for output in op.outputs:
+            assert isinstance(output.owner, FillOp if reduction_loops(op) else tensor.EmptyOp)
+            assert output.has_one_use()
+
+
+def _reshapes_between_generics(module: ModuleOp) -> list[str]:
+    found = []
+    for op in module.walk():
+        if not isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp) or isinstance(op.src, BlockArgument):
+            continue
+        if any(use.operation.name != "func.return" for use in op.result.uses):
+            found.append(str(op))
+    return found
+
+
+GPT2_GENERICS = [
+    *("ln_1_sum", "ln_1_mean", "ln_1_sub", "ln_1_sum_square", "ln_1_rsqrt", "ln_1_add"),
+    *("attn_c_attn", "attn_c_attn_add", "attn_matmul_0", "attn_add", "attn_max", "attn_exp", "attn_sum", "attn_div"),
+    *("attn_matmul_1", "attn_c_proj", "attn_c_proj_add"),
+    *("ln_2_sum", "ln_2_mean", "ln_2_sub", "ln_2_sum_square", "ln_2_rsqrt", "ln_2_add"),
+    *("mlp_c_fc", "mlp_act", "mlp_c_proj", "mlp_c_proj_add"),
+]
+
+
+def test_gpt2_block_has_few_named_generics_and_heads_as_loops() -> None:
+    module = parse_module(source("gpt2_tiny"))
+    run_stage(module)
+    generics = {str(op.attributes["stc.name"]).strip('"'): op for op in module.walk() if isinstance(op, GenericOp)}
+    assert list(generics) == GPT2_GENERICS
+    assert not _reshapes_between_generics(module)
+    tokens, heads, entries, width = 8, 3, 12, 36
+    assert generics["attn_c_attn"].results[0].type.get_shape() == (tokens, 3 * heads, entries)
+    assert len(reduction_loops(generics["attn_c_proj"])) == 2
+    assert generics["attn_c_proj"].inputs[1].type.get_shape() == (heads, entries, width)  # pyright: ignore[reportAttributeAccessIssue]
+    contractions = [name for name, op in generics.items() if is_contraction(op)]
+    assert contractions == ["attn_c_attn", "attn_matmul_0", "attn_matmul_1", "attn_c_proj", "mlp_c_fc", "mlp_c_proj"]
+    for name in contractions:
+        assert len(list(generics[name].body.block.ops)) == 3, f"something was fused into {name}"
+
+
+def test_grouped_heads_are_never_repeated() -> None:
+    module = parse_module(source("grouped_attention"))
+    run_stage(module)
+    assert not _reshapes_between_generics(module)
+    assert not any(op.name == "linalg.transpose" for op in module.walk())
+    kv_heads, repetitions, tokens, entries = 2, 3, 5, 4
+    scores = next(
+        op for op in module.walk() if isinstance(op, GenericOp) and is_contraction(op) and len(op.iterator_types) == 5
+    )
+    assert [value.type.get_shape() for value in scores.inputs] == [  # pyright: ignore[reportAttributeAccessIssue]
+        (kv_heads, repetitions, tokens, entries),
+        (kv_heads, tokens, entries),
+    ]
+
+
+def test_incompatible_reshape_stays() -> None:
+    module = parse_module(source("incompatible_reshape"))
+    run_stage(module)
+    assert len(_reshapes_between_generics(module)) == 2
+
+
+def test_reshapes_with_a_common_refinement_vanish() -> None:
+    module = parse_module(source("refinable_reshape"))
+    run_stage(module)
+    assert not _reshapes_between_generics(module)
