@@ -47,7 +47,10 @@ def _in_region(region: Region, visible: set[SSAValue]) -> Iterator[UseBeforeDefi
 
 
 def _defined_in(block: Block) -> set[SSAValue]:
-    return set(block.args).union(*(operation.results for operation in block.ops))
+    defined: set[SSAValue] = set(block.args)
+    for operation in block.ops:
+        defined.update(operation.results)
+    return defined
 
 
 def _in_block(block: Block, visible: set[SSAValue]) -> Iterator[UseBeforeDefinition]:

@@ -12,6 +12,25 @@ def default_tiles(extents: Sequence[int], default_tile_size: int) -> tuple[int, 
     return tuple(largest_divisor(extent, default_tile_size) for extent in extents)
 
 
+def default_unroll(
+    tiles: Sequence[int], reductions: Sequence[int], operand_dims: Sequence[Sequence[int]], lanes: int
+) -> tuple[int, ...]:
+    """The innermost point loop runs in parallel where that means the lanes of a vector, the others step by step.
+
+    Point loops have reductions outside and parallel loops inside (method.md section 4). The last parallel loop with more than
+    one point is unrolled over its tile if every operand it indexes has it as its last dimension (so that the entries it
+    touches are lanes, which lie in different banks) and the tile has at most `lanes` points.
+    """
+    parallel = [loop for loop, tile in enumerate(tiles) if loop not in reductions and tile > 1]
+    unroll = [1] * len(tiles)
+    if parallel:
+        innermost = parallel[-1]
+        in_lanes = all(dims[-1] == innermost for dims in operand_dims if innermost in dims)
+        if in_lanes and tiles[innermost] <= lanes:
+            unroll[innermost] = tiles[innermost]
+    return tuple(unroll)
+
+
 def default_order(loop_count: int, reductions: Sequence[int]) -> tuple[int, ...]:
     """Tile loops, outermost first: parallel loops outside, reductions inside, otherwise as written."""
     parallel = [loop for loop in range(loop_count) if loop not in reductions]

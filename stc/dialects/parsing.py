@@ -27,8 +27,8 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnknownLoc,
 )
-from xdsl.ir import Attribute, Operation
-from xdsl.parser import AttrParser, Parser
+from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue
+from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Span
@@ -47,6 +47,7 @@ class ExactParser(Parser):
     def __init__(self, ctx: Context, input: str, name: str = "<unknown>") -> None:
         super().__init__(ctx, input, name)
         self._lines = SourceLines(input, name)
+        self._first_uses: dict[str, Span] = {}
 
     def where(self) -> str:
         """`file:line:column` of the token to be read next."""
@@ -60,17 +61,34 @@ class ExactParser(Parser):
         return operation
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
+        if self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack) is None:
+            self.raise_error(f"operation {name} is not registered", self._name_span(name))
         operation = super()._get_op_by_name(name)
         if reader_of(operation) is None or self._name_was_quoted():
             return operation
         return _with_reader(operation)
 
+    def _end_of_last_token(self) -> int:
+        text, position = self._current_token.span.input.content, self._current_token.span.start
+        while text[position - 1].isspace():
+            position -= 1
+        return position
+
     def _name_was_quoted(self) -> bool:
         """Whether the operation name just read is that of the generic form, `"linalg.generic"(...)`."""
-        text, position = self._current_token.span.input.content, self._current_token.span.start - 1
-        while text[position].isspace():
-            position -= 1
-        return text[position] == '"'
+        return self._current_token.span.input.content[self._end_of_last_token() - 1] == '"'
+
+    def _name_span(self, name: str) -> Span:
+        end = self._end_of_last_token() - self._name_was_quoted()
+        return Span(end - len(name), end, self._current_token.span.input)
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
+        self._first_uses.setdefault(operand.operand_name, operand.span)
+        return super().resolve_operand(operand, type)
+
+    def undefined_value(self) -> Span | None:
+        """Where a value that has no definition so far is used first."""
+        return next((self._first_uses[name] for name in self.forward_ssa_references if name in self._first_uses), None)
 
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
         token = self._current_token
@@ -166,6 +184,9 @@ def parse_module(text: str, file_name: str = "<input>", context: Context | None 
         module = parser.parse_module()
         _resolve_resources(module, context)
     except ParseError as error:
+        undefined = parser.undefined_value()
+        if "not defined" in error.msg and undefined is not None:
+            raise CompileError(f"{undefined.text} is used but not defined", where=str(undefined.get_location())) from None
         raise _located(error) from None
     except (VerifyException, UnregisteredConstructException, ValueError, NotImplementedError, AssertionError) as error:
         raise CompileError(_one_line(error), where=parser.where()) from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 
 from stc.analysis.dominance import uses_before_definition
 from stc.dialects.parsing import _resolve_resources  # pyright: ignore[reportPrivateUsage]
@@ -57,8 +57,10 @@ def read(source: Source, context: Context) -> Reading:
         module = parser.parse_module()
         _resolve_resources(module, context)
     except ParseError as error:
-        raise Diagnostic(source, _one_line(error.msg), error.span.start) from None
-    except (VerifyException, ValueError) as error:
+        undefined = parser.undefined_value() if "not defined" in error.msg else None
+        position = error.span.start if undefined is None else undefined.start
+        raise Diagnostic(source, _one_line(error.msg), position) from None
+    except (VerifyException, UnregisteredConstructException, ValueError, NotImplementedError, AssertionError) as error:
         raise Diagnostic(source, _one_line(str(error)), parser.position) from None
     return Reading(source, module, parser.positions)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 from xdsl.context import Context
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
@@ -174,7 +175,7 @@ def _complete_pipeline(incomplete: str) -> list[str]:
     return [done + comma + name for name in all_passes() if name.startswith(last)]
 
 
-class _HelpWithPasses(typer.core.TyperCommand):
+class _HelpWithPasses(TyperCommand):
     """Lists the passes below the options."""
 
     def format_epilog(self, ctx, formatter) -> None:  # pyright: ignore  # typer's own types are private

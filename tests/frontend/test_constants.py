@@ -37,7 +37,17 @@ def bit_patterns(width: int) -> list[int]:
     generator = random.Random(width)
     exponent = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}[width]
     sign = 1 << (width - 1)
-    special = [0, sign, exponent, exponent | sign, exponent | 1, exponent | (exponent >> 1), sign | exponent | 5, 1, exponent - 1]
+    special = [
+        0,
+        sign,
+        exponent,
+        exponent | sign,
+        exponent | 1,
+        exponent | (exponent >> 1),
+        sign | exponent | 5,
+        1,
+        exponent - 1,
+    ]
     return special + [generator.getrandbits(width) for _ in range(23)]
 
 
@@ -49,7 +59,9 @@ def test_hexadecimal_floats_in_dense_constants(kind: str) -> None:
     width = WIDTHS.get(kind, 16)
     patterns = bit_patterns(width)
     elements = ", ".join(f"0x{pattern:0{width // 4}X}" for pattern in patterns)
-    text = function_of([f"dense<[{elements}]> : tensor<{len(patterns)}x{kind}>", f"dense<0x{patterns[2]:X}> : tensor<3x{kind}>"])
+    text = function_of(
+        [f"dense<[{elements}]> : tensor<{len(patterns)}x{kind}>", f"dense<0x{patterns[2]:X}> : tensor<3x{kind}>"]
+    )
     expected = b"".join(pattern.to_bytes(width // 8, "little") for pattern in patterns)
     found = dense_constants(text)
     assert found[0].data.data == expected
@@ -64,7 +76,13 @@ def test_hexadecimal_floats_in_dense_constants(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["f16", "bf16", "f32", "f64"])
 def test_decimal_floats(kind: str) -> None:
     generator = random.Random(7)
-    decimals = [f"{generator.uniform(-9, 9):.{digits}e}" for digits in range(1, 18)] + ["1.0e-4", "-0.0", "6.0e-8", "12345.678", "1.0e4"]
+    decimals = [f"{generator.uniform(-9, 9):.{digits}e}" for digits in range(1, 18)] + [
+        "1.0e-4",
+        "-0.0",
+        "6.0e-8",
+        "12345.678",
+        "1.0e4",
+    ]
     scalars = [f"{decimal} : {kind}" for decimal in decimals]
     text = function_of([f"dense<[{', '.join(decimals)}]> : tensor<{len(decimals)}x{kind}>", *scalars])
     printed = print_module(parse_module(text))
@@ -73,7 +91,14 @@ def test_decimal_floats(kind: str) -> None:
 
 
 def test_scalars_in_hexadecimal() -> None:
-    constants = ["0xFF800000 : f32", "0x7FC00001 : f32", "0x7FF0000000000000 : f64", "0x7C00 : f16", "0xFF80 : bf16", "0xFF : i32"]
+    constants = [
+        "0xFF800000 : f32",
+        "0x7FC00001 : f32",
+        "0x7FF0000000000000 : f64",
+        "0x7C00 : f16",
+        "0xFF80 : bf16",
+        "0xFF : i32",
+    ]
     text = function_of(constants)
     assert through_mlir(print_module(parse_module(text))) == through_mlir(text)
 
@@ -127,7 +152,11 @@ def test_resources_survive_two_parses_in_one_process() -> None:
     ("constant", "resources", "message"),
     [
         (RESOURCE_CONSTANT, "", "dense_resource<blob> has no data in this file"),
-        ("dense_resource<blob> : tensor<4xf32>", RESOURCES, "dense_resource<blob>: 12 bytes of data, where 4 elements of f32 take 16"),
+        (
+            "dense_resource<blob> : tensor<4xf32>",
+            RESOURCES,
+            "dense_resource<blob>: 12 bytes of data, where 4 elements of f32 take 16",
+        ),
         ("dense<0x1FF800000> : tensor<f32>", "", "hexadecimal float constant 0x1ff800000 is out of range for f32"),
         ("dense<[1.0, 2.0]> : tensor<3xf32>", "", r"dense literal of shape \[2\], where the type has shape \[3\]"),
         ("dense<1> : tensor<3xf32>", "", "expected a floating point literal, or its bits in hexadecimal"),

@@ -74,7 +74,9 @@ def test_every_operation_round_trips_as_mlir_sees_it() -> None:
     printed = print_module(parse_module(OPERATIONS))
     assert through_mlir(printed) == through_mlir(OPERATIONS)
     assert print_module(parse_module(printed)) == printed
-    assert print_module(parse_module(through_mlir(OPERATIONS))).count('stc.module = "m"') == OPERATIONS.count('stc.module = "m"')
+    assert print_module(parse_module(through_mlir(OPERATIONS))).count('stc.module = "m"') == OPERATIONS.count(
+        'stc.module = "m"'
+    )
 
 
 def test_classes_stay_those_of_xdsl() -> None:
@@ -133,8 +135,8 @@ def test_pointwise_operations(kind: type[NamedOperation]) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("func.func @f() {\n  %a = tensor.empty( : tensor<2xf32>\n}", r"bad\.mlir:2:21: "),
-        ("func.func @f() {\n  foo.bar\n}", r"bad\.mlir:2:\d+: Operation foo\.bar is not registered"),
+        ("func.func @f() {\n  %a = tensor.empty( : tensor<2xf32>\n}", r"bad\.mlir:2:22: operand expected"),
+        ("func.func @f() {\n  foo.bar\n}", r"bad\.mlir:2:3: operation foo\.bar is not registered"),
         ("func.func @f(%a: tensor<2xf33>) {\n  return\n}", r"bad\.mlir:1:\d+: "),
         (
             "func.func @f(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>) {\n"
@@ -147,7 +149,7 @@ def test_pointwise_operations(kind: type[NamedOperation]) -> None:
             "tensor<2xf32>) {\n  } -> tensor<2xf32>\n  return\n}",
             r"bad\.mlir:2:\d+: unknown iterator type \"odd\"; accepted: parallel, reduction, window",
         ),
-        ("func.func @f() {\n  return %a : f32\n}", r"bad\.mlir:3:\d+: .*%?a"),
+        ("func.func @f() {\n  return %a : f32\n}", r"bad\.mlir:2:10: %a is used but not defined"),
         ("", r"bad\.mlir:1:1: "),
         ("func.func @f() { ~ }", r"bad\.mlir:1:18: "),
     ],

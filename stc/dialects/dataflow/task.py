@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint
+from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint, UnregisteredOp
 from xdsl.dialects.utils import AbstractYieldOperation
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
@@ -225,6 +225,7 @@ def yield_of(block: Block) -> YieldOp:
     """The yield that ends `block`; VerifyException where there is none."""
     last = block.last_op
     if not isinstance(last, YieldOp):
-        found = "is empty" if last is None else f"ends in '{last.name}'"
+        name = last.op_name.data if isinstance(last, UnregisteredOp) else getattr(last, "name", "")
+        found = "is empty" if last is None else f"ends in '{name}'"
         raise VerifyException(f"has a body that {found}, expected it to end in 'dataflow.yield'")
     return last

@@ -148,7 +148,7 @@ class ConverterOp(IRDLOperation):
     source = operand_def(base(ItensorType))
     result = result_def(base(ItensorType))
     shared_loops_attr = prop_def(IntegerAttr, prop_name="shared_loops")
-    buffer_shape_attr = prop_def(DenseArrayBase, prop_name="buffer_shape")
+    buffer_shape_attr = prop_def(DenseArrayBase.constr(i64), prop_name="buffer_shape")
     blocks_attr = opt_prop_def(IntegerAttr, prop_name="blocks")
 
     traits = traits_def(Pure(), ConverterHasCanonicalization())
@@ -177,7 +177,7 @@ class ConverterOp(IRDLOperation):
 
     @property
     def buffer_shape(self) -> tuple[int, ...]:
-        return tuple(int(extent) for extent in self.buffer_shape_attr.get_values())
+        return self.buffer_shape_attr.get_values()
 
     @property
     def blocks(self) -> int | None:

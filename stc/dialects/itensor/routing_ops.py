@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, i64
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -29,6 +29,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from stc.dialects.effects import OwnsResults
 from stc.dialects.itensor.sequences import slice_mismatch
@@ -47,12 +48,11 @@ class SliceOffsets(CustomDirective):
 
     offsets: AttributeVariable
 
-    def parse(self, parser: Parser, state: ParsingState) -> bool:
+    def parse(self, parser: Parser, state: ParsingState) -> None:
         offsets = [_parse_offset(parser)]
         while parser.parse_optional_punctuation(",") is not None:
             offsets.append(_parse_offset(parser))
         self.offsets.set(state, offsets_attr(offsets))
-        return True
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
@@ -95,7 +95,7 @@ class ChunkOp(IRDLOperation):
 
     source = operand_def(base(ItensorType))
     slices = var_result_def(base(ItensorType))
-    offsets_prop = prop_def(ArrayAttr, prop_name="offsets")
+    offsets_prop = prop_def(ArrayAttr.constr(DenseArrayBase.constr(i64)), prop_name="offsets")
 
     custom_directives = (SliceOffsets,)
     traits = traits_def(Pure(), ChunkHasCanonicalization())
@@ -136,7 +136,7 @@ class ConcatOp(IRDLOperation):
 
     inputs = var_operand_def(base(ItensorType))
     result = result_def(base(ItensorType))
-    offsets_prop = prop_def(ArrayAttr, prop_name="offsets")
+    offsets_prop = prop_def(ArrayAttr.constr(DenseArrayBase.constr(i64)), prop_name="offsets")
 
     custom_directives = (SliceOffsets,)
     traits = traits_def(Pure(), ConcatHasCanonicalization())
@@ -177,7 +177,11 @@ class ConcatOp(IRDLOperation):
 
 
 def _offsets(attribute: ArrayAttr) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(int(entry) for entry in offset.get_values()) for offset in attribute)
+    offsets: list[tuple[int, ...]] = []
+    for offset in attribute:
+        assert isa(offset, DenseArrayBase[IntegerType])
+        offsets.append(tuple(offset.get_values()))
+    return tuple(offsets)
 
 
 def _verify_slices(

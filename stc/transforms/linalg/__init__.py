@@ -28,6 +28,9 @@ LINALG_PASSES: dict[str, Callable[[], type[ModulePass]]] = {
     "fuse-elementwise": _lazy("fuse_elementwise", "FuseElementwisePass"),
     "share-subexpressions": _lazy("share_subexpressions", "ShareSubexpressionsPass"),
     "name-ops": _lazy("name_ops", "NameOpsPass"),
+    "apply-schedule": _lazy("apply_schedule", "ApplySchedule"),
+    "default-tile-size": _lazy("default_tile_size", "DefaultTileSize"),
+    "tile-linalg": _lazy("tile_linalg", "TileLinalg"),
 }
 """Pass name -> loader of its class, so that listing the names imports nothing."""
 

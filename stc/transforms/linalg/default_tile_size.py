@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from stc.analysis.contraction import GenericLoops
 from stc.analysis.host_work import host_values
-from stc.design_space.tiling import default_order, default_tiles
+from stc.design_space.tiling import default_order, default_tiles, default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.transforms.linalg.dead_ops import functions_of
@@ -25,16 +25,20 @@ class DefaultTileSize(ModulePass):
     method.md section 4). Tile loops: parallel outside, reductions inside. Work on parameters alone stays without a
     schedule: the host does it.
 
-    Options: `size` (default 16), at least 1.
+    The last parallel loop is unrolled over the lanes of a vector where all operands have it as their last dimension.
+
+    Options: `size` (default 16), at least 1; `lanes` (default 16), the most points unrolled.
 
         linalg.generic {... iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x36xf32>) ...
       becomes, with size=16,
-        linalg.generic ... attrs = {stc.schedule = #dataflow.schedule<tile = [8, 12], order = [0, 1], unroll = [1, 1], vector = []>}
+        linalg.generic ... attrs = {stc.schedule = #dataflow.schedule<tile = [8, 12], order = [0, 1],
+          unroll = [1, 1], vector = []>}
     """
 
     name = "default-tile-size"
 
     size: int = 16
+    lanes: int = 16
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.size < 1:
@@ -47,7 +51,6 @@ class DefaultTileSize(ModulePass):
 
     def schedule_of(self, generic: linalg.GenericOp) -> ScheduleAttr:
         loops = GenericLoops(generic)
-        count = len(loops.extents)
-        return ScheduleAttr.of(
-            default_tiles(loops.extents, self.size), default_order(count, loops.reductions), (1,) * count
-        )
+        tiles = default_tiles(loops.extents, self.size)
+        unroll = default_unroll(tiles, loops.reductions, loops.operand_dims, self.lanes)
+        return ScheduleAttr.of(tiles, default_order(len(tiles), loops.reductions), unroll)

@@ -156,6 +156,9 @@ class _Narrowing:
         kept = [index for index, extent in enumerate(shape_of(op.dest)) if extent != 1]
         source, dest = self.narrow(op.source), self.narrow(op.dest)
         offsets, sizes, strides = _kept_entries(op, kept)
+        if tuple(sizes) == shape_of(dest) == shape_of(source):
+            self._stand_for(op.result, source)
+            return []
         slice_op = tensor.InsertSliceOp.from_static_parameters(source, dest, offsets, sizes, strides)
         slice_op.attributes.update(stc_attributes(op))
         return [slice_op]

@@ -61,10 +61,17 @@ class FuseProducer(RewritePattern):
 
 
 def _may_fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int) -> bool:
-    """Whether the producer's body would run exactly as often inside the consumer as it runs now."""
+    """Whether the producer's body would run exactly as often inside the consumer as it runs now.
+
+    The sum of a broadcast is left alone: without the broadcast no operand would say how often its loop runs.
+    """
     if not is_elementwise(producer) or len(producer.results) != 1 or not covers_all(dims[index], loop_count(consumer)):
         return False
-    return producer.results[0].has_one_use()
+    if not producer.results[0].has_one_use() or (below := all_dims(producer)) is None:
+        return False
+    loop_of = dict(zip(below[-1], dims[index], strict=True))
+    entries = [*dims[:index], *(_through(entry, loop_of) for entry in below[:-1]), *dims[index + 1 :]]
+    return {loop for entry in entries for loop in entry}.issuperset(range(loop_count(consumer)))
 
 
 def _fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int, rewriter: PatternRewriter) -> None:

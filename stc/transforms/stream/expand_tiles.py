@@ -117,7 +117,8 @@ def point_loops(
         loop = builder.insert(scf.ForOp(zero, bound, one, [], block))
         loop.attributes["stc.label"] = StringAttr(f"{label}_{block.args[0].name_hint}")
         if unroll[position] > 1:
-            loop.attributes["stc.unroll"] = IntegerAttr(min(unroll[position], extents[position]), i32)
+            complete = unroll[position] >= extents[position]
+            loop.attributes["stc.unroll"] = IntegerAttr(0 if complete else unroll[position], i32)
         ivs.append(block.args[0])
         assert block.last_op is not None
         builder = Builder(InsertPoint.before(block.last_op))

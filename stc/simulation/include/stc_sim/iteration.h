@@ -19,7 +19,9 @@ struct LoopSite {
 // Placed by the instrumentation at the start of each pipelined loop body. Nested guards: the innermost counts.
 class Iteration {
  public:
-  explicit Iteration(const LoopSite &site) : outer_(scheduler.firing) { scheduler.firing = {&site, nullptr, nullptr}; }
+  explicit Iteration(const LoopSite &site) : outer_(scheduler.firing) {
+    scheduler.firing = Firing(&site);
+  }
   Iteration(const Iteration &) = delete;
   Iteration &operator=(const Iteration &) = delete;
   ~Iteration() {

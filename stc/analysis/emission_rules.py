@@ -1,0 +1,215 @@
+"""Emission rules of hardware-notes.md that are facts of the IR (marked I there), checked on level L6.
+
+    1   a stream has one writer and one reader task, and reads equal writes
+    2   no cycle among the tasks of a kernel
+    3   no iteration both writes a stream and reads one that depends on that write
+    5   an array between tasks has one writer and one reader, external memory is not written and read in one kernel
+    12  a pipelined loop contains no other loop that is left in hardware; loop bounds are constant
+    18  an array has at most 1024 partitions
+    20  a memory port has at most one reading and one writing task
+    22  a buffer fits its memory channel
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import networkx
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import ArrayAttr, FixedBitwidthType, IntegerAttr, MemRefType, ModuleOp, VectorType
+from xdsl.ir import Operation, SSAValue
+
+from stc.analysis.loops import constant_bounds, is_unrolled, loop_labels, pipeline_ii
+from stc.analysis.stream_traffic import Traffic, port_for, tasks_of, traffic
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
+from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, WriteOp
+from stc.platforms.platform import Platform
+
+MAX_PARTITIONS = 1024
+
+
+@dataclass(frozen=True)
+class RuleViolation:
+    """Rule number of hardware-notes.md, and what breaks it."""
+
+    rule: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"rule {self.rule}: {self.message}"
+
+
+def check_emission_rules(module: ModuleOp, platform: Platform) -> None:
+    """CompileError that lists every violation of the IR rules in `module`."""
+    violations = emission_violations(module, platform)
+    if violations:
+        raise CompileError("; ".join(str(violation) for violation in violations), where="emission rules")
+
+
+def emission_violations(module: ModuleOp, platform: Platform) -> list[RuleViolation]:
+    """All violations of the IR rules, kernel by kernel."""
+    return [
+        violation
+        for kernel in module.walk()
+        if isinstance(kernel, KernelOp)
+        for violation in _kernel_violations(kernel, platform)
+    ]
+
+
+def _kernel_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleViolation]:
+    for task in tasks_of(kernel):
+        yield from _loop_violations(task)
+        yield from _array_violations(task)
+    yield from _memory_violations(kernel, platform)
+    unbounded = any(_unbounded_loops(task) for task in tasks_of(kernel))
+    counts = _endpoints(kernel) if unbounded else traffic(kernel)
+    yield from _channel_violations(counts, unbounded)
+    yield from _cycle_violations(kernel, counts)
+
+
+def _endpoints(kernel: KernelOp) -> dict[SSAValue, Traffic]:
+    """Who is at the ends of each channel, without counts: loop bounds are unknown."""
+    tasks = tasks_of(kernel)
+    results = [operation.result for operation in kernel.body.block.ops if isinstance(operation, (CreateOp, BufferOp))]
+    return {
+        result: Traffic(tuple(t for t in tasks if result in t.outs), tuple(t for t in tasks if result in t.ins), 0, 0)
+        for result in results
+    }
+
+
+# Rules 1 and 5: channels ------------------------------------------------------------------------------------------------
+
+
+def channel_name(value: SSAValue) -> str:
+    """How a message names a stream, block buffer, memory or port."""
+    owner = value.owner
+    if isinstance(owner, (CreateOp, BufferOp, MemoryOp)):
+        return f"@{owner.sym_name.data}"
+    return f"%{value.name_hint}" if value.name_hint else "a port"
+
+
+def _channel_violations(counts: dict[SSAValue, Traffic], unbounded: bool) -> Iterator[RuleViolation]:
+    for channel, ends in counts.items():
+        name = channel_name(channel)
+        rule = 5 if isinstance(channel.type, BlockType) else 1
+        for what, tasks in (("writer", ends.writers), ("reader", ends.readers)):
+            if len(tasks) != 1:
+                yield RuleViolation(rule, f"{name} has {len(tasks)} {what} tasks, expected one")
+        is_paired = len(ends.writers) == 1 and len(ends.readers) == 1
+        if is_paired and not unbounded and ends.written != ends.read:
+            writer, reader = ends.writers[0].sym_name.data, ends.readers[0].sym_name.data
+            yield RuleViolation(1, f"{name}: @{writer} writes {ends.written} tokens but @{reader} reads {ends.read}")
+
+
+# Rules 2 and 3: cycles --------------------------------------------------------------------------------------------------
+
+
+def _cycle_violations(kernel: KernelOp, counts: dict[SSAValue, Traffic]) -> Iterator[RuleViolation]:
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(tasks_of(kernel))
+    graph.add_edges_from((writer, reader) for ends in counts.values() for writer in ends.writers for reader in ends.readers)
+    for component in networkx.strongly_connected_components(graph):
+        task = next(iter(component))
+        if len(component) > 1 or graph.has_edge(task, task):
+            names = ", ".join(f"@{task.sym_name.data}" for task in tasks_of(kernel) if task in component)
+            yield RuleViolation(2, f"tasks form a cycle: {names}")
+            for member in component:
+                yield from _iteration_violations(member, component, counts)
+
+
+def _iteration_violations(
+    task: TaskOp, component: set[TaskOp], counts: dict[SSAValue, Traffic]
+) -> Iterator[RuleViolation]:
+    """Loops of `task` that both send into and receive from its cycle."""
+    sends = {port_for(task, c) for c, ends in counts.items() if task in ends.writers and component & set(ends.readers)}
+    receives = {port_for(task, c) for c, ends in counts.items() if task in ends.readers and component & set(ends.writers)}
+    for loop in (operation for operation in task.walk() if isinstance(operation, scf.ForOp)):
+        inner = [operation for operation in loop.body.block.ops]
+        writes = any(isinstance(operation, WriteOp) and operation.stream in sends for operation in inner)
+        reads = any(isinstance(operation, ReadOp) and operation.stream in receives for operation in inner)
+        if writes and reads:
+            yield RuleViolation(3, f"@{task.sym_name.data}: an iteration writes a stream and reads one that depends on it")
+
+
+# Rule 12: loops ---------------------------------------------------------------------------------------------------------
+
+
+def _unbounded_loops(task: TaskOp) -> list[scf.ForOp]:
+    return [loop for loop in task.walk() if isinstance(loop, scf.ForOp) and constant_bounds(loop) is None]
+
+
+def _loop_violations(task: TaskOp) -> Iterator[RuleViolation]:
+    labels = loop_labels(task)
+    where = f"@{task.sym_name.data}"
+    for loop in _unbounded_loops(task):
+        yield RuleViolation(12, f"{where}: loop {labels[loop]} has no constant bounds")
+    for loop, label in labels.items():
+        if pipeline_ii(loop) is None:
+            continue
+        for inner in loop.body.walk():
+            if isinstance(inner, scf.ForOp) and not is_unrolled(inner):
+                yield RuleViolation(12, f"{where}: pipelined loop {label} contains loop {labels[inner]}, expected it unrolled")
+
+
+# Rule 18: arrays --------------------------------------------------------------------------------------------------------
+
+
+def _array_violations(task: TaskOp) -> Iterator[RuleViolation]:
+    for array in (operation for operation in task.walk() if isinstance(operation, memref.AllocOp)):
+        count = partition_count(array)
+        if count > MAX_PARTITIONS:
+            name = array.memref.name_hint or "an array"
+            yield RuleViolation(
+                18, f"@{task.sym_name.data}: {name} has {count} partitions, expected at most {MAX_PARTITIONS}"
+            )
+
+
+def partition_count(array: Operation) -> int:
+    """Banks of an array by its `stc.partition`."""
+    kind = array.results[0].type
+    attribute = array.attributes.get("stc.partition")
+    assert isinstance(kind, MemRefType)
+    if not isinstance(attribute, ArrayAttr):
+        return 1
+    count = 1
+    for entry in attribute:
+        assert isinstance(entry, ArrayAttr)
+        dimension, factor = (value.value.data for value in entry if isinstance(value, IntegerAttr))
+        count *= factor or kind.get_shape()[dimension]
+    return count
+
+
+# Rules 5, 20 and 22: external memory --------------------------------------------------------------------------------------
+
+
+def _memory_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleViolation]:
+    memories = [operation.result for operation in kernel.body.block.ops if isinstance(operation, MemoryOp)]
+    for port in (*kernel.arguments, *memories):
+        if not isinstance(port.type, MemRefType):
+            continue
+        name = channel_name(port)
+        readers = [task for task in tasks_of(kernel) if port in task.ins]
+        writers = [task for task in tasks_of(kernel) if port in task.outs]
+        if readers and writers:
+            yield RuleViolation(5, f"{name} is written and read in one kernel, expected a stream between the tasks")
+        for what, tasks in (("reading", readers), ("writing", writers)):
+            if len(tasks) > 1:
+                names = ", ".join(f"@{task.sym_name.data}" for task in tasks)
+                yield RuleViolation(20, f"{name} has {len(tasks)} {what} tasks ({names}), expected one")
+        size = memory_bytes(port.type)
+        if size > platform.memory.channel_bytes:
+            yield RuleViolation(22, f"{name} takes {size} bytes, a channel has {platform.memory.channel_bytes}")
+
+
+def memory_bytes(kind: MemRefType) -> int:
+    """Bytes of a memref of vectors or scalars; lanes are stored without gaps."""
+    element, lanes = kind.element_type, 1
+    if isinstance(element, VectorType):
+        element, lanes = element.element_type, element.get_shape()[0]
+    entries = 1
+    for extent in kind.get_shape():
+        entries *= extent
+    width = element.bitwidth if isinstance(element, FixedBitwidthType) else 32
+    return entries * lanes * width // 8

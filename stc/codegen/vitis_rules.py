@@ -1,0 +1,404 @@
+"""Emission rules of hardware-notes.md that are facts of the text (marked T there), checked on kernel.cpp and connectivity.cfg.
+
+    4   a dataflow body holds only declarations and void calls of names
+    6   every stream has an explicit depth, and above 2 entries an explicit bind_storage
+    8   a token has at most 4096 bit, ap_int and ap_uint at most 1024
+    9   m_axi words are powers of two of bytes up to 64, of 8 to 64-bit elements
+    11  each innermost loop that touches a stream carries pipeline with II and style
+    15  a fully partitioned dimension is indexed by unrolled loop variables and literals only
+    16  no integer / or % by a non-power-of-two in a pipelined loop
+    17  no double, no unsuffixed float literal, mathematics of hls:: only
+    19  one bundle per memory port, at most 32 ports
+    21  memory ports are indexed by loop variables, not volatile, and not accessed under a condition
+    25  every pointer argument has one sp= with index 0-31, every unit at most one slr=
+    26  top functions are extern "C" with s_axilite bundle=control on every argument and on return
+    27  pragmas and their options are known, their variables in scope, and they stand in the body they govern
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from stc.codegen.cpp_source import Function, Node, Pragma, Statement, functions
+from stc.diagnostics import CompileError
+
+MAX_TOKEN_BITS = 4096
+MAX_AP_BITS = 1024
+MAX_WORD_BYTES = 64
+MAX_PORTS = 32
+CHANNELS = 32
+
+_WIDTHS = {"float": 32, "half": 16, "int": 32, "unsigned": 32, "bool": 1}
+_PRAGMAS: dict[str, frozenset[str]] = {
+    "pipeline": frozenset({"ii", "style", "off", "rewind"}),
+    "unroll": frozenset({"factor", "skip_exit_check"}),
+    "dataflow": frozenset({"disable_start_propagation"}),
+    "inline": frozenset({"off", "recursive"}),
+    "interface": frozenset(
+        {"m_axi", "s_axilite", "ap_ctrl_none", "axis", "port", "bundle", "offset", "depth", "latency", "register",
+         "max_read_burst_length", "num_read_outstanding", "max_write_burst_length", "num_write_outstanding"}
+    ),
+    "array_partition": frozenset({"variable", "type", "factor", "dim"}),
+    "bind_storage": frozenset({"variable", "type", "impl", "latency"}),
+    "dependence": frozenset({"variable", "type", "direction", "distance", "true", "false"}),
+    "stable": frozenset({"variable"}),
+}
+_LOOP_PRAGMAS = ("pipeline", "unroll")
+_MATHS = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "tanh", "sinh", "cosh", "sin", "cos",
+          "tan", "erf", "fabs", "floor", "ceil", "fmax", "fmin", "fma", "round", "trunc", "cbrt", "atan", "atan2", "rint")
+_STREAM_ACCESS = re.compile(r"\.(read|write)\(|<<|>>")
+_DECLARATION = re.compile(r'^hls::stream(_of_blocks)?<.*>\s+\w+(\("\w*"\)|\[\d+\])?;$')
+_CALL = re.compile(r"^\w+(<\w+>)?\(((\w+(\[\w+\])?)(,\s*\w+(\[\w+\])?)*)?\);$")
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A broken rule: its number in hardware-notes.md, the line (0: the whole file) and what is wrong."""
+
+    rule: int
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"rule {self.rule}, line {self.line}: {self.message}"
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What a rule sees: the header (typedefs), the source text and its functions."""
+
+    header: str
+    text: str
+    functions: list[Function]
+
+    def bits(self, kind: str) -> int | None:
+        """Width of a C++ type, typedefs resolved; None where it is not known."""
+        kind = kind.strip()
+        typedef = re.search(rf"typedef\s+(.+?)\s+{re.escape(kind)}((?:\[\d+\])*);", self.header + self.text)
+        if typedef:
+            return self.bits(typedef[1])
+        vector = re.fullmatch(r"hls::vector<(.+),\s*(\d+)>", kind)
+        if vector:
+            element = self.bits(vector[1])
+            return None if element is None else element * int(vector[2])
+        sized = re.fullmatch(r"u?int(\d+)_t", kind) or re.fullmatch(r"ap_u?int<(\d+)>", kind)
+        return int(sized[1]) if sized else _WIDTHS.get(kind)
+
+    def element_bits(self, kind: str) -> int | None:
+        """Width of one element of a vector type, or of the type itself."""
+        typedef = re.search(rf"typedef\s+hls::vector<(.+),\s*\d+>\s+{re.escape(kind.strip())};", self.header + self.text)
+        return self.bits(typedef[1] if typedef else kind)
+
+
+def check_project_text(header: str, source: str, connectivity: str) -> None:
+    """CompileError that lists every violation in the emitted texts."""
+    violations = [*kernel_violations(source, header), *connectivity_violations(source, connectivity)]
+    if violations:
+        raise CompileError("; ".join(str(violation) for violation in violations), where="emitted code")
+
+
+def kernel_violations(source: str, header: str = "") -> list[Violation]:
+    """Violations in kernel.cpp; `header` supplies typedefs."""
+    parsed = _Source(header, source, functions(source))
+    return [violation for rule in _RULES for violation in rule(parsed)]
+
+
+def _is_dataflow(function: Function) -> bool:
+    return function.body.pragma("dataflow") is not None
+
+
+def _statements(node: Node) -> Iterator[tuple[Node, Statement]]:
+    """All statements below a block, with the block they stand in."""
+    for block in node.walk():
+        for statement in block.statements:
+            yield block, statement
+
+
+# Dataflow ---------------------------------------------------------------------------------------------------------------
+
+
+def _rule_4(source: _Source) -> Iterator[Violation]:
+    for function in filter(_is_dataflow, source.functions):
+        for block in function.body.blocks:
+            yield Violation(4, block.line, f"'{block.head}' in the dataflow body of {function.name}, expected calls only")
+        for statement in function.body.statements:
+            if not _DECLARATION.match(statement.text) and not _CALL.match(statement.text):
+                yield Violation(4, statement.line, f"'{statement.text}' is neither a stream nor a call of names")
+    for function in source.functions:
+        for _, statement in _statements(function.body):
+            if re.match(r"static (?!const\b)", statement.text):
+                yield Violation(4, statement.line, f"static variable '{statement.text}', expected const")
+
+
+def _rule_6(source: _Source) -> Iterator[Violation]:
+    for function in source.functions:
+        bound = {p.options.get("variable") for p in function.body.pragmas if p.name == "bind_storage"}
+        for _, statement in _statements(function.body):
+            match = re.match(r"hls::stream<(?P<type>.*)>\s+(?P<name>\w+)", statement.text)
+            if not match:
+                continue
+            depth = re.search(r",\s*(\d+)$", match["type"])
+            kind = match["type"]
+            if depth is None or kind.count("<") > kind[: depth.start()].count(">"):
+                yield Violation(6, statement.line, f"stream {match['name']} has no explicit depth")
+            elif int(depth[1]) > 2 and match["name"] not in bound:
+                yield Violation(6, statement.line, f"stream {match['name']} of depth {depth[1]} has no bind_storage")
+
+
+# Types ------------------------------------------------------------------------------------------------------------------
+
+
+def _rule_8(source: _Source) -> Iterator[Violation]:
+    for number, line in enumerate(source.text.splitlines(), start=1):
+        for width in re.findall(r"\bap_u?int<(\d+)>", line):
+            if int(width) > MAX_AP_BITS:
+                yield Violation(8, number, f"integer of {width} bit, expected at most {MAX_AP_BITS}")
+    for function in source.functions:
+        for _, statement in _statements(function.body):
+            match = re.match(r"hls::stream<(.*),\s*\d+>\s+(\w+)", statement.text)
+            bits = source.bits(match[1]) if match else None
+            if match and bits is not None and bits > MAX_TOKEN_BITS:
+                yield Violation(8, statement.line, f"stream {match[2]} has tokens of {bits} bit, expected at most {MAX_TOKEN_BITS}")
+
+
+def _pointers(function: Function) -> list[tuple[str, str]]:
+    """(element type, name) of the pointer parameters."""
+    return [(kind.replace("const", "").replace("*", "").strip(), name) for kind, name in function.parameters if "*" in kind]
+
+
+def _rule_9(source: _Source) -> Iterator[Violation]:
+    for function in (function for function in source.functions if function.is_top):
+        for kind, name in _pointers(function):
+            bits, element = source.bits(kind.replace("volatile", "")), source.element_bits(kind.replace("volatile", ""))
+            if bits is None or element is None:
+                yield Violation(9, function.body.line, f"port {name} has words of unknown type {kind}")
+                continue
+            size = bits // 8
+            if bits % 8 or size & (size - 1) or not 1 <= size <= MAX_WORD_BYTES or element not in (8, 16, 32, 64, bits):
+                yield Violation(9, function.body.line,
+                                f"port {name} has words of {bits} bit, expected a power of two of bytes up to {MAX_WORD_BYTES}")
+
+
+# Loops ------------------------------------------------------------------------------------------------------------------
+
+
+def _loops(function: Function) -> list[Node]:
+    return [node for node in function.body.walk() if node.loop_variable is not None]
+
+
+def _in_loop(loop: Node) -> Iterator[Statement]:
+    """Statements of a loop, those of nested blocks that are no loops in hardware included."""
+    yield from loop.statements
+    for block in loop.blocks:
+        if block.loop_variable is None or block.is_unrolled:
+            yield from _in_loop(block)
+
+
+def _rule_11(source: _Source) -> Iterator[Violation]:
+    for function in source.functions:
+        for loop in _loops(function):
+            if loop.is_unrolled or any(inner.loop_variable and not inner.is_unrolled for inner in loop.walk()[1:]):
+                continue
+            if not any(_STREAM_ACCESS.search(statement.text) for statement in _in_loop(loop)):
+                continue
+            pipeline = loop.pragma("pipeline")
+            if pipeline is None or not {"ii", "style"} <= set(pipeline.options):
+                yield Violation(11, loop.line, f"loop {loop.label or loop.loop_variable} of {function.name} touches a stream "
+                                "without pipeline II= style=")
+
+
+def _index_of(text: str, array: str) -> Iterator[list[str]]:
+    """The index expressions of every access to an array in a statement."""
+    for match in re.finditer(rf"\b{re.escape(array)}(?=\[)", text):
+        position, indices = match.end(), []
+        while position < len(text) and text[position] == "[":
+            depth, end = 0, position
+            for end in range(position, len(text)):
+                depth += (text[end] == "[") - (text[end] == "]")
+                if depth == 0:
+                    break
+            indices.append(text[position + 1 : end])
+            position = end + 1
+        yield indices
+
+
+def _rule_15(source: _Source) -> Iterator[Violation]:
+    for function in source.functions:
+        for block in function.body.walk():
+            for pragma in (p for p in block.pragmas if p.name == "array_partition"):
+                if pragma.options.get("type", "complete") == "complete":
+                    yield from _check_complete(block, pragma)
+
+
+def _check_complete(scope: Node, pragma: Pragma) -> Iterator[Violation]:
+    array, dimension = pragma.options.get("variable", ""), int(pragma.options.get("dim") or 1)
+    for block, statement in _statements(scope):
+        constants = {node.loop_variable for node in block.ancestors() if node.loop_variable and node.is_unrolled}
+        for indices in _index_of(statement.text, array):
+            checked = indices if dimension == 0 else indices[dimension - 1 : dimension]
+            names = {name for index in checked for name in re.findall(r"[A-Za-z_]\w*", index)}
+            if names - constants:
+                yield Violation(15, statement.line, f"{array} is fully partitioned but indexed by {', '.join(sorted(names - constants))}")
+
+
+def _integer_names(function: Function) -> set[str]:
+    """Names declared with an integer type."""
+    kinds = r"(?:int|unsigned|u?int\d+_t|ap_u?int<\d+>|long)"
+    texts = [statement.text for _, statement in _statements(function.body)]
+    texts += [node.head for node in function.body.walk()]
+    return {name for text in texts for name in re.findall(rf"\b{kinds}\s+(\w+)\s*=", text)}
+
+
+def _rule_16(source: _Source) -> Iterator[Violation]:
+    for function in source.functions:
+        integers = _integer_names(function)
+        for block, statement in _statements(function.body):
+            if not any(node.pragma("pipeline") for node in block.ancestors()):
+                continue
+            for operator, divisor in re.findall(r"([/%])=?\s*\(*\s*(?:\((?:unsigned|int|u?int\d+_t)\))?\s*([\w.]+)", statement.text):
+                is_integer = operator == "%" or divisor in integers or re.fullmatch(r"\d+[uUlL]*", divisor)
+                value = re.fullmatch(r"(\d+)[uUlL]*", divisor)
+                if is_integer and not (value and int(value[1]) > 0 and int(value[1]) & (int(value[1]) - 1) == 0):
+                    yield Violation(16, statement.line, f"'{operator} {divisor}' in a pipelined loop, expected a counter")
+
+
+def _rule_17(source: _Source) -> Iterator[Violation]:
+    maths = re.compile(rf"(?<![\w:.])(?:std::)?({'|'.join(_MATHS)})f?\s*\(")
+    for number, raw in enumerate(source.text.splitlines(), start=1):
+        line = re.sub(r'"[^"]*"', '""', raw.split("//")[0])
+        if line.startswith("#"):
+            continue
+        if re.search(r"\bdouble\b", line):
+            yield Violation(17, number, "double, expected float")
+        for text in re.findall(r"(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])", line):
+            yield Violation(17, number, f"float literal {text} without suffix, expected {text}f")
+        for name in maths.findall(line):
+            yield Violation(17, number, f"function {name}, expected hls::{name}")
+
+
+# Memory -----------------------------------------------------------------------------------------------------------------
+
+
+def _m_axi(function: Function) -> list[Pragma]:
+    return [p for p in function.body.pragmas if p.name == "interface" and "m_axi" in p.options]
+
+
+def _rule_19(source: _Source) -> Iterator[Violation]:
+    for function in (function for function in source.functions if function.is_top):
+        pragmas = _m_axi(function)
+        bundles = Counter(pragma.options.get("bundle", "") for pragma in pragmas)
+        for pragma in pragmas:
+            bundle = pragma.options.get("bundle", "")
+            if not bundle or bundles[bundle] > 1:
+                yield Violation(19, pragma.line, f"port {pragma.options.get('port')} shares bundle '{bundle}', expected its own")
+        if len(pragmas) > MAX_PORTS:
+            yield Violation(19, function.body.line, f"{function.name} has {len(pragmas)} memory ports, expected at most {MAX_PORTS}")
+        declared = {pragma.options.get("port") for pragma in pragmas}
+        for _, name in _pointers(function):
+            if name not in declared:
+                yield Violation(19, function.body.line, f"port {name} has no m_axi interface")
+
+
+def _rule_21(source: _Source) -> Iterator[Violation]:
+    for number, line in enumerate(source.text.splitlines(), start=1):
+        if re.search(r"\bvolatile\b", line.split("//")[0]):
+            yield Violation(21, number, "volatile")
+    for function in (function for function in source.functions if not function.is_top):
+        for _, port in _pointers(function):
+            for block, statement in _statements(function.body):
+                yield from _check_port_access(port, block, statement)
+
+
+def _check_port_access(port: str, block: Node, statement: Statement) -> Iterator[Violation]:
+    for indices in _index_of(statement.text, port):
+        around = block.ancestors()
+        if any(node.head.startswith(("if", "else")) for node in around):
+            yield Violation(21, statement.line, f"port {port} is accessed under a condition")
+        variables = {node.loop_variable for node in around if node.loop_variable}
+        names = set(re.findall(r"[A-Za-z_]\w*", indices[0])) - variables
+        if names or re.search(r"[/%?&|<>-]", indices[0]):
+            yield Violation(21, statement.line, f"port {port} is indexed by '{indices[0]}', expected sums of loop variables")
+
+
+# Link -------------------------------------------------------------------------------------------------------------------
+
+
+def _rule_26(source: _Source) -> Iterator[Violation]:
+    for function in source.functions:
+        if _is_dataflow(function) and not function.is_top:
+            yield Violation(26, function.body.line, f"top function {function.name} is not extern \"C\"")
+        if not function.is_top:
+            continue
+        lite = [p for p in function.body.pragmas if p.name == "interface" and "s_axilite" in p.options]
+        ports = {pragma.options.get("port") for pragma in lite if pragma.options.get("bundle") == "control"}
+        for name in [*(name for _, name in function.parameters), "return"]:
+            if name not in ports:
+                yield Violation(26, function.body.line, f"{function.name} has no s_axilite port={name} bundle=control")
+
+
+def _rule_27(source: _Source) -> Iterator[Violation]:
+    for function in source.functions:
+        visible = {name for _, name in function.parameters}
+        for block in function.body.walk():
+            yield from _check_pragmas(function, block, visible)
+
+
+def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Iterator[Violation]:
+    declared = set(parameters)
+    for item in block.items:
+        if isinstance(item, Statement):
+            declared |= set(re.findall(r"(\w+)(?:\[\w+\])*\s*(?:=|\(\"|;|\()", item.text))
+            continue
+        if isinstance(item, Node):
+            continue
+        if item.name not in _PRAGMAS:
+            yield Violation(27, item.line, f"pragma {item.name} is not known, expected one of {', '.join(_PRAGMAS)}")
+            continue
+        for option in item.options:
+            if option not in _PRAGMAS[item.name]:
+                yield Violation(27, item.line, f"pragma {item.name} has no option {option}")
+        variable = item.options.get("variable")
+        if variable is not None and variable not in declared:
+            yield Violation(27, item.line, f"variable {variable} of pragma {item.name} is not declared before it")
+        port = item.options.get("port")
+        if port is not None and port != "return" and port not in parameters:
+            yield Violation(27, item.line, f"port {port} is no parameter of {function.name}")
+        if item.name in _LOOP_PRAGMAS and (block.loop_variable is None or not _is_first(block, item)):
+            yield Violation(27, item.line, f"pragma {item.name} does not stand directly below the loop it governs")
+
+
+def _is_first(block: Node, pragma: Pragma) -> bool:
+    """Whether only pragmas stand before `pragma` in its block."""
+    return all(isinstance(item, Pragma) for item in block.items[: block.items.index(pragma)])
+
+
+_RULES: tuple[Callable[[_Source], Iterator[Violation]], ...] = (
+    _rule_4, _rule_6, _rule_8, _rule_9, _rule_11, _rule_15, _rule_16, _rule_17, _rule_19, _rule_21, _rule_26, _rule_27,
+)
+
+
+def connectivity_violations(source: str, connectivity: str) -> list[Violation]:
+    """Violations of rule 25: the link configuration against the top functions of kernel.cpp."""
+    lines = [(number, line.split("#")[0].strip()) for number, line in enumerate(connectivity.splitlines(), start=1)]
+    units = {unit: kernel for _, line in lines for kernel, unit in re.findall(r"^nk=(\w+):1:(\w+)$", line)}
+    placed = Counter(found[1] for _, line in lines if (found := re.match(r"^sp=([\w.]+):", line)))
+    violations: list[Violation] = []
+    for number, line in lines:
+        found = re.match(r"^sp=(\w+)\.(\w+):(\w+)\[(\d+)\]$", line)
+        if line.startswith("sp=") and (found is None or int(found[4]) >= CHANNELS):
+            violations.append(Violation(25, number, f"'{line}', expected sp=unit.port:HBM[0-{CHANNELS - 1}]"))
+    slrs = Counter(found[1] for _, line in lines if (found := re.match(r"^slr=(\w+):SLR\d$", line)))
+    violations += [Violation(25, 0, f"unit {unit} has {count} slr=, expected one") for unit, count in slrs.items() if count > 1]
+    for function in (function for function in functions(source) if function.is_top):
+        own = [unit for unit, kernel in units.items() if kernel == function.name]
+        if len(own) != 1:
+            violations.append(Violation(25, 0, f"kernel {function.name} has {len(own)} units, expected one nk="))
+            continue
+        for _, name in _pointers(function):
+            count = placed[f"{own[0]}.{name}"]
+            if count != 1:
+                violations.append(Violation(25, 0, f"port {name} of {own[0]} has {count} sp=, expected one"))
+    return violations

@@ -1,0 +1,199 @@
+"""The interface of `pyxrt` (device, xclbin, kernel, bo, run) on the C simulation of an emitted project.
+
+A program written for pyxrt takes a `CsimRuntime` in its place. Buffers have a host and a device copy, as on a card: device memory
+starts as poison (NaN as f32, large numbers as integers), so that a forgotten sync shows in the results. Mistakes that XRT
+reports raise RuntimeError here, as pyxrt does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+
+from stc.runtime.shared_kernel import SharedKernels, shared_kernels
+
+# 0xFFFFFFFF is a NaN as f32 and 0xFFFF one as f16.
+POISON = 0xFF
+ALIGNMENT = 4096
+
+
+class SyncDirection(Enum):
+    """pyxrt.xclBOSyncDirection."""
+
+    XCL_BO_SYNC_BO_TO_DEVICE = 0
+    XCL_BO_SYNC_BO_FROM_DEVICE = 1
+
+
+class CommandState(Enum):
+    """pyxrt.ert_cmd_state, the states a run here can be in."""
+
+    ERT_CMD_STATE_NEW = 1
+    ERT_CMD_STATE_COMPLETED = 4
+    ERT_CMD_STATE_ERROR = 5
+
+
+class Xclbin:
+    """pyxrt.xclbin: nothing is read, the design is the project's kernel.cpp."""
+
+    def __init__(self, path: str):
+        self.path = path
+
+
+class CsimDevice:
+    """pyxrt.device."""
+
+    def __init__(self, kernels: SharedKernels):
+        self.kernels = kernels
+
+    def load_xclbin(self, xclbin: Xclbin | str) -> str:
+        """The identifier of the loaded design."""
+        return self.kernels.manifest.name
+
+
+class CsimBuffer:
+    """pyxrt.bo: `size` bytes on the host and as many on the device, for a port with index `group`."""
+
+    normal = 0
+
+    def __init__(self, device: CsimDevice, size: int, flags: int, group: int):
+        if size <= 0:
+            raise RuntimeError(f"buffer of {size} bytes")
+        self._size = size
+        self.group = group
+        self._host = _aligned(size, 0)
+        self._device = _aligned(size, POISON)
+
+    @property
+    def device_address(self) -> int:
+        return ctypes.addressof(self._device)
+
+    def size(self) -> int:
+        return self._size
+
+    def map(self) -> memoryview:
+        """The host copy, writable."""
+        return memoryview(self._host).cast("B")
+
+    def write(self, data: bytes | memoryview, seek: int = 0) -> None:
+        """Fill the host copy from byte `seek` on."""
+        data = memoryview(data).cast("B")
+        if seek + len(data) > self._size:
+            raise RuntimeError(f"write of {len(data)} bytes at {seek} into a buffer of {self._size}")
+        self.map()[seek : seek + len(data)] = data
+
+    def read(self, size: int, skip: int = 0) -> memoryview:
+        """`size` bytes of the host copy from byte `skip` on."""
+        if skip + size > self._size:
+            raise RuntimeError(f"read of {size} bytes at {skip} from a buffer of {self._size}")
+        return self.map()[skip : skip + size]
+
+    def sync(self, direction: SyncDirection, size: int | None = None, offset: int = 0) -> None:
+        """Copy between host and device."""
+        size = self._size - offset if size is None else size
+        if offset + size > self._size:
+            raise RuntimeError(f"sync of {size} bytes at {offset} of a buffer of {self._size}")
+        host, device = ctypes.addressof(self._host) + offset, ctypes.addressof(self._device) + offset
+        if direction is SyncDirection.XCL_BO_SYNC_BO_TO_DEVICE:
+            ctypes.memmove(device, host, size)
+        else:
+            ctypes.memmove(host, device, size)
+
+
+def _aligned(size: int, fill: int) -> ctypes.Array:
+    """`size` bytes at a page boundary, as XRT's buffers are."""
+    raw = (ctypes.c_ubyte * (size + ALIGNMENT))()
+    start = -ctypes.addressof(raw) % ALIGNMENT
+    view = (ctypes.c_ubyte * size).from_buffer(raw, start)
+    ctypes.memset(view, fill, size)
+    return view
+
+
+class CsimRun:
+    """pyxrt.run: arguments, start, wait."""
+
+    def __init__(self, kernel: CsimKernel):
+        self._kernel = kernel
+        self._arguments: dict[int, CsimBuffer] = {}
+        self._state = CommandState.ERT_CMD_STATE_NEW
+
+    def set_arg(self, index: int, argument: CsimBuffer) -> None:
+        """Bind a buffer to a port."""
+        ports = self._kernel.ports
+        if not 0 <= index < len(ports):
+            raise RuntimeError(f"kernel {self._kernel.name} has {len(ports)} arguments, no index {index}")
+        if argument.size() < ports[index].bytes:
+            raise RuntimeError(
+                f"buffer of {argument.size()} bytes for port {ports[index].name} of {self._kernel.name}, expected {ports[index].bytes}"
+            )
+        self._arguments[index] = argument
+
+    def start(self) -> None:
+        """Run the kernel to its end; RuntimeError where an argument is missing or the design stops."""
+        ports = self._kernel.ports
+        for index, port in enumerate(ports):
+            if index not in self._arguments:
+                raise RuntimeError(f"argument {port.name} of {self._kernel.name} is not set")
+        addresses = [self._arguments[index].device_address for index in range(len(ports))]
+        failure = self._kernel.device.kernels.launch(self._kernel.name, addresses)
+        if failure is not None:
+            self._state = CommandState.ERT_CMD_STATE_ERROR
+            raise RuntimeError(f"kernel {self._kernel.name}: {failure}")
+        self._state = CommandState.ERT_CMD_STATE_COMPLETED
+
+    def wait(self, timeout_ms: int = 0) -> CommandState:
+        """The state of the run, which has ended."""
+        return self._state
+
+    def state(self) -> CommandState:
+        return self._state
+
+
+class CsimKernel:
+    """pyxrt.kernel."""
+
+    shared = 0
+    exclusive = 1
+
+    def __init__(self, device: CsimDevice, uuid: str, name: str, mode: int = shared):
+        names = [kernel.name for kernel in device.kernels.manifest.kernels]
+        if name not in names:
+            raise RuntimeError(f"no kernel '{name}' in the design, expected one of {', '.join(names)}")
+        self.device = device
+        self.name = name
+        self.ports = device.kernels.manifest.kernel(name).ports
+
+    def group_id(self, index: int) -> int:
+        """The memory bank of an argument."""
+        if not 0 <= index < len(self.ports):
+            raise RuntimeError(f"kernel {self.name} has {len(self.ports)} arguments, no index {index}")
+        return self.ports[index].bank or 0
+
+    def __call__(self, *arguments: CsimBuffer) -> CsimRun:
+        """Start a run on arguments in order."""
+        run = CsimRun(self)
+        for index, argument in enumerate(arguments):
+            run.set_arg(index, argument)
+        run.start()
+        return run
+
+
+class CsimRuntime:
+    """Stands for the module `pyxrt`, on the project in `folder`."""
+
+    xclBOSyncDirection = SyncDirection
+    ert_cmd_state = CommandState
+    xclbin = Xclbin
+    kernel = CsimKernel
+    bo = CsimBuffer
+    run = CsimRun
+
+    def __init__(self, folder: str | Path):
+        self._kernels: Callable[[], SharedKernels] = lambda: shared_kernels(Path(folder).resolve())
+
+    def device(self, index: int) -> CsimDevice:
+        """The only device, 0; builds the kernel."""
+        if index != 0:
+            raise RuntimeError(f"no device with index {index}, expected 0")
+        return CsimDevice(self._kernels())

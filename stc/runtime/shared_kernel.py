@@ -1,0 +1,88 @@
+"""The kernels of an emitted project as a shared library: the instrumented copy of kernel.cpp and one entry per kernel."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from stc.diagnostics import CompileError
+from stc.manifest.element_types import element_type
+from stc.manifest.files import read_manifest
+from stc.manifest.schema import Kernel, Manifest, Port
+
+MESSAGE_BYTES = 1 << 16
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-w", "-shared", "-fPIC")
+
+
+def shared_kernels(project: Path) -> SharedKernels:
+    """Build (or reuse, if nothing is newer) the library below `project/build` and load it."""
+    manifest = read_manifest(project)
+    library = project / "build" / "kernel.so"
+    sources = [project / manifest.kernel_source, project / "kernel.h", project / "manifest.json"]
+    if not library.is_file() or any(source.stat().st_mtime > library.stat().st_mtime for source in sources):
+        _build(project, manifest, library)
+    return SharedKernels(manifest, ctypes.CDLL(str(library)))
+
+
+class SharedKernels:
+    """Launches kernels on the memory of ctypes buffers."""
+
+    def __init__(self, manifest: Manifest, library: ctypes.CDLL):
+        self.manifest = manifest
+        self._library = library
+
+    def launch(self, kernel: str, addresses: list[int]) -> str | None:
+        """Run a kernel on one address per port; None, or what stopped it (a deadlock, tokens left over)."""
+        message = ctypes.create_string_buffer(MESSAGE_BYTES)
+        arguments = (ctypes.c_void_p * len(addresses))(*addresses)
+        passed = self._library[f"stc_launch_{kernel}"](arguments, message, ctypes.c_size_t(MESSAGE_BYTES))
+        return None if passed else message.value.decode(errors="replace")
+
+
+def _build(project: Path, manifest: Manifest, library: Path) -> None:
+    compiler = shutil.which("g++")
+    if compiler is None:
+        raise CompileError("g++ is not installed", accepted="g++ with C++17")
+    build = project / "build"
+    build.mkdir(exist_ok=True)
+    instrumented, shim = build / "kernel.launch.cpp", build / "launch.cpp"
+    shim.write_text(_shim(manifest))
+    _run([sys.executable, str(project / "sim" / "instrument.py"), str(project / manifest.kernel_source), str(instrumented)])
+    includes = [f"-I{project / 'sim' / 'include'}", f"-I{project}"]
+    _run([compiler, *FLAGS, *includes, str(instrumented), str(shim), "-o", str(library)])
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        errors = [line for line in lines if "error" in line] or lines or ["no message"]
+        raise CompileError(f"{Path(command[0]).name} failed: {errors[0]}", where="C simulation of the kernel")
+
+
+def _shim(manifest: Manifest) -> str:
+    """C entries that call the top functions through the simulation engine."""
+    lines = [
+        "// Entry points for the C-simulation device; see stc/runtime/shared_kernel.py.",
+        "#include <cstdio>",
+        '#include "kernel.h"',
+        '#include "stc_sim.h"',
+    ]
+    return "\n".join([*lines, *(_entry(kernel) for kernel in manifest.kernels)]) + "\n"
+
+
+def _entry(kernel: Kernel) -> str:
+    arguments = ", ".join(f"({_word(port)} *)arguments[{index}]" for index, port in enumerate(kernel.ports))
+    return f"""
+extern "C" int stc_launch_{kernel.name}(void **arguments, char *message, size_t size) {{
+  const stc_sim::Outcome outcome = stc_sim::run("{kernel.name}", [&] {{ {kernel.name}({arguments}); }});
+  std::snprintf(message, size, "%s", outcome.text.c_str());
+  return outcome.ok;
+}}"""
+
+
+def _word(port: Port) -> str:
+    return f"hls::vector<{element_type(port.element_type).c_type}, {port.lanes}>"

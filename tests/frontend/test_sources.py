@@ -1,0 +1,231 @@
+"""Models from Python files and from linalg files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from stc.diagnostics import CompileError
+from stc.dialects.printing import print_module
+from stc.frontend.export import export
+from stc.frontend.exported import ExportedModel
+from stc.frontend.sources import load_model
+
+FACTORIES = """
+import torch
+
+class Inner(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(5, 7)
+        self.register_buffer("scale", torch.arange(7.0), persistent=False)
+
+    def forward(self, x):
+        return torch.relu(self.fc(x)) * self.scale
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x, ids, keep):
+        return {"y": torch.where(keep, self.inner(x), 0.0), "next": ids + 1}
+
+class Wrapped(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.inner = Applied(function)
+
+    def forward(self, x):
+        return self.inner(x)
+
+class Applied(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+def good():
+    return Net(), (torch.randn(3, 5), torch.arange(4), torch.rand(3, 7) > 0.5)
+
+def keywords():
+    return Net(), {"keep": torch.ones(3, 7, dtype=torch.bool), "x": torch.randn(3, 5), "ids": torch.arange(4)}
+
+def constants():
+    return Wrapped(lambda x: x * torch.tensor([1.0, float("-inf"), 0.1])), torch.randn(2, 3)
+
+def of(function, *shape, dtype=torch.float32):
+    return Wrapped(function), (torch.ones(*shape, dtype=dtype),)
+
+def dynamic(): return of(torch.nonzero, 3, 5)
+def unsupported(): return of(lambda x: torch.linalg.svd(x)[1], 3, 5)
+def scan(): return of(lambda x: torch.cumsum(x, 1), 3, 5)
+def half(): return of(torch.relu, 3, dtype=torch.float16)
+def brain(): return of(torch.relu, 3, dtype=torch.bfloat16)
+def branch(): return of(lambda x: x + 1 if x.sum() > 0 else x - 1, 3)
+def nothing(): return of(lambda x: None, 3)
+def shapes(): return of(lambda x: x @ x, 3, 5)
+def raising(): return {}["key"]
+def number(): return 3
+def no_module(): return 3, (torch.ones(2),)
+def no_inputs(): return Net(), 3
+not_callable = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("factories") / "nets.py"
+    path.write_text(FACTORIES)
+    return path
+
+
+def test_a_factory_with_integers_booleans_buffers_and_several_results(file: Path) -> None:
+    model = load_model(f"{file}:good", seed=1)
+    assert model.input_names == ("x", "ids", "keep") and model.output_names == ("y", "next")
+    assert model.parameter_names == ("inner.fc.weight", "inner.fc.bias", "inner.scale")
+    x, keep = model.inputs["x"], model.inputs["keep"]
+    linear = x @ model.parameters["inner.fc.weight"].T + model.parameters["inner.fc.bias"]
+    expected = np.where(keep, np.maximum(linear, 0) * model.parameters["inner.scale"], 0)
+    assert np.allclose(model.golden["y"], expected, atol=1e-6)
+    assert 'stc.module = "inner.fc"' in print_module(model.module)
+    assert np.array_equal(load_model(f"{file}:good", seed=1).inputs["x"], x)
+    assert not np.array_equal(load_model(f"{file}:good", seed=2).inputs["x"], x)
+
+
+def test_inputs_by_keyword(file: Path) -> None:
+    model = load_model(f"{file}:keywords")
+    assert model.input_names == ("keep", "x", "ids")
+
+
+def test_constants_of_a_module_are_exact(file: Path) -> None:
+    assert "dense<[1.000000e+00, 0xFF800000, 1.000000e-01]> : tensor<3xf32>" in print_module(
+        load_model(f"{file}:constants").module
+    )
+
+
+@pytest.mark.parametrize(
+    ("factory", "message"),
+    [
+        ("dynamic", r"^inner: aten\.nonzero\.default gives a dynamic shape u0x2; accepted: static shapes$"),
+        ("unsupported", r"^inner: torch\.aten\._linalg_svd is not supported; accepted: operations that torch-mlir lowers"),
+        ("scan", r"tm_tensor\.scan is not supported; accepted: operations that torch-mlir lowers"),
+        ("half", r"half: x has dtype float16; accepted: float32, integers, bool"),
+        ("brain", r"x has dtype torch\.bfloat16; accepted: float32, integers, bool"),
+        ("branch", r"branch: torch\.export cannot trace this module: "),
+        ("nothing", r"nothing: the module returns no tensor; accepted: a tensor, or a tuple or dictionary of tensors"),
+        ("shapes", r"shapes: the module does not run on its example inputs: mat1 and mat2 shapes cannot be multiplied"),
+        ("raising", r"nets\.py:\d+: KeyError: 'key'"),
+        ("number", r"number: the factory returned int; accepted: \(torch\.nn\.Module, example inputs"),
+        ("no_module", r"the factory returned int as module"),
+        ("no_inputs", r"the factory returned int as inputs"),
+        ("not_callable", r"nets\.py: no function not_callable"),
+        ("", r"the factory is not named; accepted: file\.py:factory"),
+    ],
+)
+def test_refused_factories(file: Path, factory: str, message: str) -> None:
+    with pytest.raises(CompileError, match=message) as refusal:
+        load_model(f"{file}:{factory}")
+    assert "\n" not in str(refusal.value)
+
+
+def test_refused_files(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=r"none\.py: no such file; accepted: file\.py:factory"):
+        load_model(str(tmp_path / "none.py:f"))
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    with pytest.raises(CompileError, match=r"broken\.py:1: SyntaxError"):
+        load_model(str(tmp_path / "broken.py:f"))
+
+
+def test_the_users_module_is_left_as_it_was() -> None:
+    module = torch.nn.Module()
+    module.register_buffer("scale", torch.ones(3), persistent=False)
+    module.forward = lambda x: x * module.scale  # type: ignore[method-assign]
+    assert isinstance(export(module, (torch.ones(3),), input_names=["x"]), ExportedModel)
+    assert module._non_persistent_buffers_set == {"scale"}
+
+
+LINALG = """
+func.func @any_name(%x: tensor<3x5xf32>, %w: tensor<5x4xf32> {{stc.name = "w", stc.parameter}}, %i: tensor<4xi32>, %b: tensor<f32>)
+    -> (tensor<3x4xf32>, tensor<4xi32>{extra}) {{
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %m = linalg.matmul ins(%x, %w : tensor<3x5xf32>, tensor<5x4xf32>) outs(%f : tensor<3x4xf32>) -> tensor<3x4xf32>
+  %s = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>, affine_map<(i, j) -> (i, j)>],
+    iterator_types = ["parallel", "parallel"]}} ins(%m, %b : tensor<3x4xf32>, tensor<f32>) outs(%e : tensor<3x4xf32>) {{
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %t = math.tanh %p : f32
+    %u = arith.addf %t, %q : f32
+    linalg.yield %u : f32
+  }} -> tensor<3x4xf32>
+  %ie = tensor.empty() : tensor<4xi32>
+  %k = linalg.add ins(%i, %i : tensor<4xi32>, tensor<4xi32>) outs(%ie : tensor<4xi32>) -> tensor<4xi32>
+  return %s, %k{value} : tensor<3x4xf32>, tensor<4xi32>{extra}
+}}
+"""
+
+
+def test_a_linalg_file_is_executed_by_mlir(tmp_path: Path) -> None:
+    path = tmp_path / "small.mlir"
+    path.write_text(LINALG.format(extra="", value=""))
+    model = load_model(str(path), seed=2)
+    assert tuple(model.arguments) == ("arg0", "w", "arg2", "arg3") and model.parameter_names == ("w",)
+    x, w, i, b = model.arguments.values()
+    assert np.allclose(model.golden["out0"], np.tanh(x @ w) + b, atol=1e-6)
+    assert i.dtype == np.int32 and np.array_equal(model.golden["out1"], 2 * i)
+    assert np.array_equal(load_model(str(path), seed=2).inputs["arg0"], x)
+
+
+def test_an_argument_may_be_returned_and_tensors_concatenated(tmp_path: Path) -> None:
+    path = tmp_path / "c.mlir"
+    path.write_text(
+        "func.func @f(%a: tensor<2x3xf32>, %b: tensor<2x1xf32>) -> (tensor<2x4xf32>, tensor<2x3xf32>) {\n"
+        "  %c = tensor.concat dim(1) %a, %b : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>\n"
+        "  return %c, %a : tensor<2x4xf32>, tensor<2x3xf32>\n}"
+    )
+    model = load_model(str(path))
+    a, b = model.inputs.values()
+    assert np.array_equal(model.golden["out0"], np.concatenate([a, b], 1)) and np.array_equal(model.golden["out1"], a)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "func.func @f(%a: tensor<?xf32>) -> tensor<?xf32> {\n  return %a : tensor<?xf32>\n}",
+            r"bad\.mlir:1:1 \(func\.func\): dynamic shape",
+        ),
+        (
+            "func.func @f(%a: f32) -> f32 {\n  return %a : f32\n}",
+            r"bad\.mlir:1:1: the function has an argument or result of type f32",
+        ),
+        ("func.func @f(%a: tensor<2xf32>) {\n  return\n}", r"the function returns nothing; accepted: at least one tensor"),
+        (
+            "func.func @f(%a: tensor<2xf64>) -> tensor<2xf64> {\n  return %a : tensor<2xf64>\n}",
+            r"arg0 has dtype float64; accepted: float32",
+        ),
+        (
+            "func.func @f(%a: tensor<2xi4>) -> tensor<2xi4> {\n  return %a : tensor<2xi4>\n}",
+            r"tensors of i4; accepted: f64, f32",
+        ),
+        ("module {}", r"the module has 0 functions; accepted: one function with a body"),
+        ("func.func @f() {\n  oops\n}", r"bad\.mlir:2:3: operation oops is not registered"),
+    ],
+)
+def test_refused_linalg_files(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "bad.mlir").write_text(text)
+    with pytest.raises(CompileError, match=message):
+        load_model(str(tmp_path / "bad.mlir"))
+
+
+def test_no_file_and_no_weights(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=r"none\.mlir: cannot read the file \(FileNotFoundError\); accepted: MLIR text"):
+        load_model(str(tmp_path / "none.mlir"))
+    with pytest.raises(CompileError, match=r"weights cannot be given for a linalg file"):
+        load_model(str(tmp_path / "none.mlir"), weights=str(tmp_path))
