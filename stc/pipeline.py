@@ -85,14 +85,19 @@ Observer = Callable[[Stage, str, ModuleOp], None]
 
 
 def run_stages(
-    module: ModuleOp, context: Context, sequence: Sequence[Stage], observers: Sequence[Observer] = ()
+    module: ModuleOp,
+    context: Context,
+    sequence: Sequence[Stage],
+    observers: Sequence[Observer] = (),
+    begin_pass: Callable[[Stage, str], None] = lambda stage, name: None,
 ) -> Timings:
-    """Run every pass of every stage on `module`, in place, and verify the IR after each.
+    """Run every pass of every stage on `module`, in place, and verify the IR after each (`begin_pass` is told before).
 
     Raises CompileError where the input is refused; any other exception is a defect of the pass it comes from.
     """
     timings = Timings()
     for stage, name, one_pass in _instantiated(sequence):
+        begin_pass(stage, name)
         begin = time.perf_counter()
         one_pass.apply(context, module)
         module.verify()

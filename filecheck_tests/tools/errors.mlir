@@ -14,9 +14,9 @@
 // FILE: errors.mlir.missing: cannot read it: No such file or directory; accepted: a file of MLIR text, or - for stdin
 // EMPTY: builtin.module {
 
-// PARSE: errors.mlir:17:{{[0-9]+}}: error:
+// PARSE: errors.mlir:18:{{[0-9]+}}: error:
 func.func @f(%x : !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d1)>) {
-  // SHOWN: errors.mlir:17:
+  // SHOWN: errors.mlir:18:
   // SHOWN: func.func @f
   // SHOWN: ^
   func.return

@@ -126,7 +126,7 @@ def _iteration_violations(
     sends = {port_for(task, c) for c, ends in counts.items() if task in ends.writers and component & set(ends.readers)}
     receives = {port_for(task, c) for c, ends in counts.items() if task in ends.readers and component & set(ends.writers)}
     for loop in (operation for operation in task.walk() if isinstance(operation, scf.ForOp)):
-        inner = [operation for operation in loop.body.block.ops]
+        inner = list(loop.body.block.ops)
         writes = any(isinstance(operation, WriteOp) and operation.stream in sends for operation in inner)
         reads = any(isinstance(operation, ReadOp) and operation.stream in receives for operation in inner)
         if writes and reads:

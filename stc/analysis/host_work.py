@@ -6,10 +6,15 @@ Such values are evaluated once, when parameters are packed; they never become ha
 from __future__ import annotations
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
 from xdsl.utils.hints import isa
+
+
+def functions_of(module: ModuleOp) -> list[func.FuncOp]:
+    """Functions that have a body."""
+    return [op for op in module.walk() if isinstance(op, func.FuncOp) and op.body.blocks]
 
 
 def parameter_indices(function: func.FuncOp) -> tuple[int, ...]:

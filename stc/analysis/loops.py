@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
+from xdsl.traits import Pure
 
-from stc.analysis.contraction import name_of
+from stc.analysis.generic_loops import name_of
 from stc.diagnostics import CompileError
 
 
@@ -110,3 +111,14 @@ def loop_labels(root: Operation) -> dict[scf.ForOp, str]:
         taken.add(label)
         labels[loop] = label
     return labels
+
+
+def is_flattened(loop: scf.ForOp) -> bool:
+    """Whether the loop and what is in it are a perfect nest down to a pipelined loop, so that HLS merges them into one."""
+    if pipeline_ii(loop) is not None:
+        return False
+    last = loop.body.block.last_op
+    inner = [operation for operation in loop.body.block.ops if operation is not last and not operation.has_trait(Pure)]
+    if len(inner) != 1 or not isinstance(inner[0], scf.ForOp) or loop.iter_args:
+        return False
+    return pipeline_ii(inner[0]) is not None or is_flattened(inner[0])

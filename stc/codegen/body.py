@@ -104,6 +104,10 @@ class BodyPrinter:
         """The text of a value, in parentheses where its operator binds looser than `limit`."""
         return self.value(value).within(limit)
 
+    def is_bound(self, value: SSAValue) -> bool:
+        """Whether `value` has a name or text of its own already."""
+        return value in self._values
+
     def bind(self, value: SSAValue, bound: Expression) -> None:
         """Let `value` print as `bound` from now on."""
         self._values[value] = bound

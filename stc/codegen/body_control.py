@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import scf
+from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import StringAttr, VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from stc.analysis.loops import pipeline_ii, unroll_factor
+from stc.analysis.loops import is_flattened, pipeline_ii, unroll_factor
 from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.expressions import Expression
 from stc.codegen.names import Scope
+from stc.dialects.stream import ReadOp, WriteOp
 
 COMMENT = "stc.comment"
 _INDUCTION_NAMES = ("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "t", "u")
@@ -50,9 +51,44 @@ def _directives(loop: scf.ForOp) -> list[str]:
 
 
 def _print_comment(printer: BodyPrinter, operation: Operation) -> None:
+    """`stc.comment`, or of a pipelined nest the streams and arrays it moves data between."""
     comment = operation.attributes.get(COMMENT)
     if isinstance(comment, StringAttr):
         printer.lines.comment(comment.data)
+    elif isinstance(operation, scf.ForOp) and _is_outermost_of_nest(operation):
+        sources, targets = _moved(printer, operation)
+        if sources or targets:
+            printer.lines.comment(f"{', '.join(sources) or 'constants'} -> {', '.join(targets) or 'values'}")
+
+
+def _is_outermost_of_nest(loop: scf.ForOp) -> bool:
+    """Whether the loop, alone or with those it is perfectly nested around, is one pipelined loop in hardware."""
+    outer = loop.parent_op()
+    is_nest = pipeline_ii(loop) is not None or is_flattened(loop)
+    return is_nest and not (isinstance(outer, scf.ForOp) and is_flattened(outer))
+
+
+def _moved(printer: BodyPrinter, loop: scf.ForOp) -> tuple[list[str], list[str]]:
+    """Names of what a loop reads and of what it writes, in order of first use."""
+    sources: dict[str, None] = {}
+    targets: dict[str, None] = {}
+    for operation in loop.body.walk():
+        match operation:
+            case ReadOp():
+                sources[printer.text(operation.stream)] = None
+            case memref.LoadOp() if printer.is_bound(operation.memref):
+                sources[printer.text(operation.memref)] = None
+            case vector.LoadOp() if printer.is_bound(operation.base):
+                sources[printer.text(operation.base)] = None
+            case WriteOp():
+                targets[printer.text(operation.stream)] = None
+            case memref.StoreOp() if printer.is_bound(operation.memref):
+                targets[printer.text(operation.memref)] = None
+            case vector.StoreOp() if printer.is_bound(operation.base):
+                targets[printer.text(operation.base)] = None
+            case _:
+                pass
+    return list(sources), list(targets)
 
 
 def _carried_variable(printer: BodyPrinter, loop: scf.ForOp, position: int) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects import arith, math, vector
+from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from stc.codegen.body import BodyPrinter, Handler
-from stc.codegen.body_memory import element_text
 from stc.codegen.expressions import PRIMARY, SCALAR_OPERATIONS, UNARY, Expression, expression, result_name
 from stc.codegen.literals import literal
 from stc.diagnostics import CompileError
@@ -122,7 +120,8 @@ def _at_lane(array: str, indices: list[Expression], lane: str) -> str:
 def _position(printer: BodyPrinter, operation: vector.ExtractOp | vector.InsertOp) -> str:
     positions = operation.get_mixed_position()
     if len(positions) != 1:
-        raise CompileError(f"{operation.name} with {len(positions)} positions", where=printer.where, accepted="vectors of rank 1")
+        what = f"{operation.name} with {len(positions)} positions"
+        raise CompileError(what, where=printer.where, accepted="vectors of rank 1")
     position = positions[0]
     return str(position) if isinstance(position, int) else printer.text(position)
 
@@ -181,7 +180,7 @@ def scalar_or_vector(printer: BodyPrinter, operation: Operation) -> None:
 
 
 VECTORS: dict[type[Operation], Handler] = {
-    **{operation: scalar_or_vector for operation in SCALAR_OPERATIONS},
+    **dict.fromkeys(SCALAR_OPERATIONS, scalar_or_vector),
     arith.ConstantOp: _print_constant,
     vector.FMAOp: _print_fma,
     vector.BroadcastOp: _print_broadcast,

@@ -14,6 +14,10 @@ MAX_AP_BITS = 1024
 _C_INTEGERS = (8, 16, 32, 64)
 
 
+def _unsupported(attribute: Attribute) -> CompileError:
+    return CompileError(f"type {attribute} has no HLS C++ counterpart", accepted="f32, f16, index, i1..i1024, vectors of them")
+
+
 def scalar_type(attribute: Attribute) -> str:
     """The C++ type of a scalar: float, half, bool, int (index), intN_t or ap_int<N>; CompileError for others."""
     match attribute:
@@ -26,7 +30,7 @@ def scalar_type(attribute: Attribute) -> str:
         case IntegerType():
             return _integer_type(attribute.width.data)
         case _:
-            raise CompileError(f"type {attribute} has no HLS C++ counterpart", accepted="f32, f16, index, i1..i1024 and vectors")
+            raise _unsupported(attribute)
 
 
 def _integer_type(width: int) -> str:
@@ -60,7 +64,7 @@ def scalar_bits(attribute: Attribute) -> int:
         case IntegerType():
             return attribute.width.data
         case _:
-            raise CompileError(f"type {attribute} has no HLS C++ counterpart", accepted="f32, f16, index, i1..i1024 and vectors")
+            raise _unsupported(attribute)
 
 
 def split_token(attribute: Attribute) -> tuple[Attribute, int]:

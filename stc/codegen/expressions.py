@@ -210,7 +210,7 @@ def _as_unsigned(operation: Operation, operands: list[Expression]) -> list[str]:
 
 
 def _unsigned_infix(operation: Operation, operands: list[Expression]) -> tuple[str, int]:
-    operator, precedence = _UNSIGNED_FORMS[type(operation)]
+    operator, _precedence = _UNSIGNED_FORMS[type(operation)]
     kind = operation.results[0].type
     if isinstance(kind, IndexType) and operands[1].text.isdigit():
         simple = _power_of_two_form(operator, operands, int(operands[1].text))

@@ -1,4 +1,4 @@
-"""Definitions that kernel.h holds only where kernel.cpp uses them: constants C++ has no literal for, and NaN-keeping extrema."""
+"""Definitions of kernel.h, only where kernel.cpp uses them: constants without a C++ literal, and NaN-keeping extrema."""
 
 from __future__ import annotations
 

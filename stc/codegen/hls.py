@@ -20,7 +20,9 @@ from stc.dialects.stream import BlockType, StreamType
 from stc.platforms.fifo_storage import SRL_MAX_DEPTH, fifo_storage
 
 HANDLERS: dict[type[Operation], Handler] = {**VECTORS, **MEMORY, **CONTROL}
-M_AXI = "offset=slave max_read_burst_length=16 num_read_outstanding=16 max_write_burst_length=16 num_write_outstanding=16"
+# 16 outstanding bursts of 16 words cover the latency of HBM (hardware-notes.md, Memory).
+READ_BURSTS = "max_read_burst_length=16 num_read_outstanding=16"
+WRITE_BURSTS = "max_write_burst_length=16 num_write_outstanding=16"
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,11 @@ def print_hls(design: Design) -> HlsSource:
     lines.add('#include "kernel.h"')
     for kernel in design.kernels:
         block_types = {block.value: typedefs.block_type(block.name, block.type.buffer_type) for block in kernel.blocks}
+        ports = {port.name: port for port in kernel.ports}
         for task in kernel.tasks:
             lines.add("")
+            for comment in _task_comments(task, ports):
+                lines.comment(comment)
             _print_task(lines, task, typedefs, block_types)
         lines.add("")
         _print_top(lines, kernel, typedefs, block_types)
@@ -55,9 +60,9 @@ def _print_task(lines: SourceLines, task: TaskDesign, typedefs: Typedefs, block_
     outside = (*task.op.ins, *task.op.outs)
     arguments = task.op.body.block.args
     outputs = task.op.output_ports
-    inner_types = {arg: block_types[value] for arg, value in zip(arguments, outside, strict=True) if value in block_types}
-    for comment in _task_comments(task):
-        lines.comment(comment)
+    inner_types: dict[SSAValue, str] = {
+        arg: block_types[value] for arg, value in zip(arguments, outside, strict=True) if value in block_types
+    }
     parameters = [_parameter(arg, names[arg], typedefs, inner_types, arg in outputs) for arg in arguments]
     lines.call(f"static void {task.name}", parameters, " {")
     lines.pragma("inline off")
@@ -81,12 +86,21 @@ def _parameter_names(task: TaskDesign) -> dict[SSAValue, str]:
     return dict(zip(task.op.body.block.args, task.arguments, strict=True))
 
 
-def _task_comments(task: TaskDesign) -> list[str]:
-    what = {"load": "Load", "store": "Store", "converter": "Converter", "fork": "Fork", "compute": "Compute"}.get(
-        task.kind, task.kind.capitalize()
-    )
-    of = f" {task.module}" if task.module else ""
-    return [f"{what}{of}: {', '.join(task.reads) or 'nothing'} -> {', '.join(task.writes) or 'nothing'}."]
+def _task_comments(task: TaskDesign, ports: dict[str, PortDesign]) -> list[str]:
+    """What a task does, for which module of the model, and the tensor behind each memory port."""
+    of = f" of {task.module}" if task.module else ""
+    comments = [f"{task.kind.capitalize()}{of}: {', '.join(task.reads) or 'nothing'} -> {', '.join(task.writes) or 'nothing'}."]
+    for name in task.arguments:
+        if name in ports and ports[name].buffer.layout is not None:
+            comments.append(f"{name}: {_tensor_comment(ports[name])}.")
+    return comments
+
+
+def _tensor_comment(port: PortDesign) -> str:
+    layout = port.buffer.layout
+    assert layout is not None
+    shape = "x".join(str(extent) for extent in layout.order.static_shape) or "scalar"
+    return f"tensor {shape} of {port.element.name} ({port.buffer.name}), {port.words} words of {port.lanes}"
 
 
 def _parameter(
@@ -112,7 +126,8 @@ def _print_top(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs, blo
     lines.comment(f"Compute unit {kernel.name}: {len(kernel.tasks)} tasks, {len(kernel.streams)} streams.")
     lines.call(f'extern "C" void {kernel.name}', [port_parameter(port, typedefs) for port in kernel.ports], " {")
     for port in kernel.ports:
-        lines.pragma(f"interface m_axi port={port.name} bundle={port.bundle} {M_AXI}")
+        bursts = WRITE_BURSTS if port.is_written else READ_BURSTS
+        lines.pragma(f"interface m_axi port={port.name} bundle={port.bundle} offset=slave {bursts}")
     for port in kernel.ports:
         lines.pragma(f"interface s_axilite port={port.name} bundle=control")
     lines.pragma("interface s_axilite port=return bundle=control")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-# Keywords of C++ and names the emitted files or their headers already use.
-_RESERVED = frozenset(
-    """alignas alignof and asm auto bool break case catch char class const constexpr continue default delete do double else enum
-    explicit export extern false float for friend goto if inline int long mutable namespace new not nullptr operator or private
-    protected public register return short signed sizeof static struct switch template this throw true try typedef typename
-    union unsigned using virtual void volatile while xor half hls std exp log sqrt sin cos tan pow floor ceil abs fabs main read
-    write ap_int ap_uint maximum minimum y0 y1 yn j0 j1 jn gamma index stdin stdout stderr signal time""".split()
-)
+# Keywords of C++, and names that the emitted files or the headers they include already use.
+_KEYWORDS = """alignas alignof and asm auto bool break case catch char class const constexpr continue default delete do double
+    else enum explicit export extern false float for friend goto if inline int long mutable namespace new not nullptr operator
+    or private protected public register return short signed sizeof static struct switch template this throw true try typedef
+    typename union unsigned using virtual void volatile while xor"""
+_LIBRARY = """half hls std exp log sqrt sin cos tan pow floor ceil abs fabs main read write ap_int ap_uint maximum minimum y0 y1
+    yn j0 j1 jn gamma index stdin stdout stderr signal time"""
+_RESERVED = frozenset(f"{_KEYWORDS} {_LIBRARY}".split())
 
 
 def identifier(text: str) -> str:

@@ -41,7 +41,7 @@ def pack(tensor: np.ndarray, order: StreamOrder, lanes: int) -> np.ndarray:
     if tensor.shape != order.static_shape:
         raise ValueError(f"tensor has shape {tensor.shape}, its order enumerates {order.static_shape}")
     distinct = order.without_revisits()
-    tokens = _token_view(np.ascontiguousarray(tensor), distinct).reshape(-1, order.element_count)
+    tokens = _token_view(np.asarray(tensor, order="C"), distinct).reshape(-1, order.element_count)
     if is_padded(order, lanes):
         return np.pad(tokens, ((0, 0), (0, lanes - order.element_count)))
     flat = tokens.reshape(-1)

@@ -95,7 +95,7 @@ def _slice_of(value: SSAValue) -> set[SSAValue]:
 
 def _captured(operation: Operation) -> list[SSAValue]:
     """Values from outside that the operation's regions use."""
-    inside = {inner for inner in operation.walk()}
+    inside = set(operation.walk())
     blocks = {block for inner in inside for region in inner.regions for block in region.blocks}
     return [
         operand

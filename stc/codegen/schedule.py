@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
-from xdsl.traits import Pure
 
-from stc.analysis.loops import constant_bounds, is_unrolled, loop_labels, pipeline_ii, unroll_factor
+from stc.analysis.loops import constant_bounds, is_flattened, is_unrolled, loop_labels, pipeline_ii, unroll_factor
 from stc.codegen.cpp_types import token_bits
 from stc.codegen.design import TaskDesign
+from stc.dialects.dataflow import TaskOp
 from stc.dialects.stream import AcquireOp, ReadOp, WriteOp
 from stc.manifest.schema import LoopSchedule, MemoryAccess
 
@@ -97,19 +97,9 @@ def _accesses(parent: Operation, times: int) -> Iterator[_Access]:
 def _outputs(operation: AcquireOp) -> tuple[SSAValue, ...]:
     port = operation.block
     owner = port.owner.parent_op() if isinstance(port, BlockArgument) else None
-    return owner.output_ports if owner is not None and hasattr(owner, "output_ports") else ()  # pyright: ignore[reportAttributeAccessIssue]
+    return owner.output_ports if isinstance(owner, TaskOp) else ()
 
 
 def _word_bytes(array: SSAValue) -> int:
     assert isinstance(array.type, MemRefType)
     return token_bits(array.type.element_type) // 8
-
-
-def is_flattened(loop: scf.ForOp) -> bool:
-    """Whether the loop and what is in it are a perfect nest down to a pipelined loop, so that HLS merges them into one."""
-    if pipeline_ii(loop) is not None:
-        return False
-    inner = [operation for operation in loop.body.block.ops if not operation.has_trait(Pure)][:-1]
-    if len(inner) != 1 or not isinstance(inner[0], scf.ForOp) or loop.iter_args:
-        return False
-    return pipeline_ii(inner[0]) is not None or is_flattened(inner[0])

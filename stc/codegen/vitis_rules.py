@@ -5,7 +5,8 @@
     8   a token has at most 4096 bit, ap_int and ap_uint at most 1024
     9   m_axi words are powers of two of bytes up to 64, of 8 to 64-bit elements
     11  each innermost loop that touches a stream carries pipeline with II and style
-    15  a fully partitioned dimension is indexed by unrolled loop variables and literals only
+    15  a fully partitioned dimension is indexed by unrolled loop variables and literals only, or is a multiplexer of at most
+        MAX_MULTIPLEXER inputs
     16  no integer / or % by a non-power-of-two in a pipelined loop
     17  no double, no unsuffixed float literal, mathematics of hls:: only
     19  one bundle per memory port, at most 32 ports
@@ -21,6 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import prod
 
 from stc.codegen.cpp_source import Function, Node, Pragma, Statement, functions
 from stc.diagnostics import CompileError
@@ -51,7 +53,12 @@ _MATHS = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqr
           "tan", "erf", "fabs", "floor", "ceil", "fmax", "fmin", "fma", "round", "trunc", "cbrt", "atan", "atan2", "rint")
 _STREAM_ACCESS = re.compile(r"\.(read|write)\(|<<|>>")
 _DECLARATION = re.compile(r'^hls::stream(_of_blocks)?<.*>\s+\w+(\("\w*"\)|\[\d+\])?;$')
+_DIVISION = re.compile(r"([/%])=?\s*\(*\s*(?:\((?:unsigned|int|u?int\d+_t)\))?\s*([\w.]+)")
 _CALL = re.compile(r"^\w+(<\w+>)?\(((\w+(\[\w+\])?)(,\s*\w+(\[\w+\])?)*)?\);$")
+
+MAX_MULTIPLEXER = 64
+"""Inputs of the largest multiplexer that is accepted: some 2.6 LUT per input for 32 bit (vitis_operators.csv, mux_441_to_1_32b),
+so about 170 LUT, one level or two of logic."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +168,7 @@ def _rule_8(source: _Source) -> Iterator[Violation]:
             match = re.match(r"hls::stream<(.*),\s*\d+>\s+(\w+)", statement.text)
             bits = source.bits(match[1]) if match else None
             if match and bits is not None and bits > MAX_TOKEN_BITS:
-                yield Violation(8, statement.line, f"stream {match[2]} has tokens of {bits} bit, expected at most {MAX_TOKEN_BITS}")
+                yield Violation(8, statement.line, f"{match[2]}: tokens of {bits} bit, expected at most {MAX_TOKEN_BITS}")
 
 
 def _pointers(function: Function) -> list[tuple[str, str]]:
@@ -235,13 +242,27 @@ def _rule_15(source: _Source) -> Iterator[Violation]:
 
 def _check_complete(scope: Node, pragma: Pragma) -> Iterator[Violation]:
     array, dimension = pragma.options.get("variable", ""), int(pragma.options.get("dim") or 1)
+    extent = _extent(scope, array, dimension)
+    if extent is not None and extent <= MAX_MULTIPLEXER:
+        return
     for block, statement in _statements(scope):
         constants = {node.loop_variable for node in block.ancestors() if node.loop_variable and node.is_unrolled}
         for indices in _index_of(statement.text, array):
             checked = indices if dimension == 0 else indices[dimension - 1 : dimension]
             names = {name for index in checked for name in re.findall(r"[A-Za-z_]\w*", index)}
             if names - constants:
-                yield Violation(15, statement.line, f"{array} is fully partitioned but indexed by {', '.join(sorted(names - constants))}")
+                indexed = ', '.join(sorted(names - constants))
+                yield Violation(15, statement.line, f"{array} is fully partitioned but indexed by {indexed}")
+
+
+def _extent(scope: Node, array: str, dimension: int) -> int | None:
+    """The extent of one dimension (counted from 1; 0: all entries) of an array declared in `scope`."""
+    for _, statement in _statements(scope):
+        declared = re.search(rf"\b{re.escape(array)}((?:\[\d+\])+)\s*;?$", statement.text.strip())
+        if declared is not None and not re.search(r"[=(]", statement.text):
+            extents = [int(extent) for extent in re.findall(r"\d+", declared.group(1))]
+            return prod(extents) if dimension == 0 else extents[dimension - 1]
+    return None
 
 
 def _integer_names(function: Function) -> set[str]:
@@ -258,7 +279,7 @@ def _rule_16(source: _Source) -> Iterator[Violation]:
         for block, statement in _statements(function.body):
             if not any(node.pragma("pipeline") for node in block.ancestors()):
                 continue
-            for operator, divisor in re.findall(r"([/%])=?\s*\(*\s*(?:\((?:unsigned|int|u?int\d+_t)\))?\s*([\w.]+)", statement.text):
+            for operator, divisor in _DIVISION.findall(statement.text):
                 is_integer = operator == "%" or divisor in integers or re.fullmatch(r"\d+[uUlL]*", divisor)
                 value = re.fullmatch(r"(\d+)[uUlL]*", divisor)
                 if is_integer and not (value and int(value[1]) > 0 and int(value[1]) & (int(value[1]) - 1) == 0):
@@ -293,9 +314,11 @@ def _rule_19(source: _Source) -> Iterator[Violation]:
         for pragma in pragmas:
             bundle = pragma.options.get("bundle", "")
             if not bundle or bundles[bundle] > 1:
-                yield Violation(19, pragma.line, f"port {pragma.options.get('port')} shares bundle '{bundle}', expected its own")
+                port = pragma.options.get("port")
+                yield Violation(19, pragma.line, f"port {port} shares bundle '{bundle}', expected its own")
         if len(pragmas) > MAX_PORTS:
-            yield Violation(19, function.body.line, f"{function.name} has {len(pragmas)} memory ports, expected at most {MAX_PORTS}")
+            count = f"{len(pragmas)} memory ports, expected at most {MAX_PORTS}"
+            yield Violation(19, function.body.line, f"{function.name} has {count}")
         declared = {pragma.options.get("port") for pragma in pragmas}
         for _, name in _pointers(function):
             if name not in declared:

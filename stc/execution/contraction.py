@@ -21,9 +21,9 @@ def contract(left: np.ndarray, right: np.ndarray, extents: Sequence[int], summed
     loops = range(len(extents))
     in_left = {loop for loop in loops if left.shape[loop] == extents[loop]}
     in_right = {loop for loop in loops if right.shape[loop] == extents[loop]}
+    repeats = prod(extents[loop] for loop in summed if loop not in in_left | in_right)
     left, in_left = _sum_alone(left, in_left - in_right, in_left, summed)
     right, in_right = _sum_alone(right, in_right - in_left, in_right, summed)
-    repeats = prod(extents[loop] for loop in summed if loop not in in_left | in_right)
     inner = [loop for loop in summed if loop in in_left & in_right]
     batch = [loop for loop in loops if loop in in_left & in_right and loop not in summed]
     rows = [loop for loop in loops if loop in in_left - in_right]

@@ -74,8 +74,10 @@ def _with_c_interface(text: str, function: str, where: str) -> str:
     with _mlir_context():
         module = _parse(text, where)
         for operation in module.body.operations:
-            if ir.StringAttr(operation.attributes["sym_name"]).value == function:
+            if "sym_name" in operation.attributes and ir.StringAttr(operation.attributes["sym_name"]).value == function:
                 operation.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+        # refback-munge-memref-copy builds linalg operations, and crashes where the text it reads has not loaded that dialect.
+        module.operation.attributes["stc.load_linalg"] = ir.Attribute.parse("#linalg.iterator_type<parallel>")
         return str(module)
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from stc.diagnostics import CompileError
-from stc.frontend.checkpoint import load_weights
+from stc.frontend.checkpoint import HUB, WEIGHTS_ACCEPTED, load_weights
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
 from stc.frontend.linalg_file import load_linalg_file
 from stc.frontend.parameters import randomise
-from stc.frontend.presets import find_preset, preset_inputs
+from stc.frontend.presets import Preset, find_preset, preset_inputs
 
 DTYPES = ("f32",)
 
@@ -31,8 +31,9 @@ def load_model(
     """A model with inputs, parameters and reference outputs.
 
     `stage`, `seq` (tokens) and `layer` (which decoder layer's weights) concern presets; a factory or a file fixes its own shapes.
-    Equal `seed`s give equal inputs and random parameters. `weights` is a folder of safetensors files or `hub:ID`; without it the
-    parameters are random (presets, files) or the module's own (factories). Raises CompileError for everything unusable.
+    Equal `seed`s give equal inputs and random parameters. `weights` is a folder of safetensors files, `hub:ID`, or `hub` (the
+    preset's own model); without it the parameters are random (presets, files) or the module's own (factories). Raises CompileError
+    for everything unusable.
     """
     if dtype not in DTYPES:
         raise CompileError(f"unknown dtype {dtype}", where=spec, accepted=", ".join(DTYPES))
@@ -69,8 +70,17 @@ def _from_preset(spec: str, stage: str, seq: int, seed: int, weights: str | None
         randomise(module, seed + 1, transposed=preset.family.transposed)
     else:
         prefixes = [prefix.format(layer=layer) for prefix in preset.family.prefixes]
-        load_weights(module, weights, prefixes=prefixes, ignored=preset.family.ignored)
+        load_weights(module, _resolved(weights, preset), prefixes=prefixes, ignored=preset.family.ignored)
     return export(module, inputs, name=preset.name)
+
+
+def _resolved(weights: str, preset: Preset) -> str:
+    """`hub` alone means the preset's own model."""
+    if weights != "hub":
+        return weights
+    if preset.hub_id is None:
+        raise CompileError("the model is not on the hub", where=preset.name, accepted=WEIGHTS_ACCEPTED)
+    return f"{HUB}{preset.hub_id}"
 
 
 def _require_f32(model: ExportedModel) -> None:

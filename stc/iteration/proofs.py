@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import z3
 
@@ -87,9 +88,9 @@ def _at(order: StreamOrder, dimension: int, token: int) -> int:
     return value
 
 
-def _coordinate(order: StreamOrder, dimension: int, token: z3.ArithRef) -> z3.ArithRef:
+def _coordinate(order: StreamOrder, dimension: int, token: Any) -> Any:
     """The coordinate along `dimension` as a function of the linearised token index."""
-    value = z3.IntVal(static(order.coordinates[dimension].constant))
+    value: Any = z3.IntVal(static(order.coordinates[dimension].constant))  # z3 overloads its operators without types
     for loop in order.coordinates[dimension].loops:
         iteration = (token / _inner_tokens(order, loop)) % static(order.loops[loop].trip)
         value = value + iteration * order.loops[loop].step

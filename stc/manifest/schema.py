@@ -69,8 +69,10 @@ class Port:
 
 @dataclass(frozen=True)
 class Task:
-    """One function of the kernel: `kind` is compute, load, store, converter, fork, ...; `reads` and `writes` name ports, streams
-    and block buffers."""
+    """One function of the kernel: `kind` is compute, load, store, converter, fork, ...
+
+    `reads` and `writes` name ports, streams and block buffers.
+    """
 
     name: str
     kind: str

@@ -7,9 +7,12 @@ from typing import Literal
 
 FifoStorage = Literal["srl", "lutram", "bram", "uram"]
 
+# Shift registers are free up to either; a LUT holds 64 bits of distributed RAM, so that depth, not size, decides against
+# block RAM, whose blocks are 512 deep at full width.
 SRL_MAX_DEPTH = 2
 SRL_MAX_BITS = 1024
-LUTRAM_MAX_BITS = 128 * 32
+LUTRAM_MAX_DEPTH = 128
+LUTRAM_MAX_WIDTH = 512
 URAM_WIDTH = 72
 URAM_DEPTH = 4096
 # Below half of an URAM's depth block RAM is the better fit, whatever the width.
@@ -22,7 +25,7 @@ def fifo_storage(bits: int, depth: int) -> FifoStorage:
     """The memory for a FIFO of `depth` tokens of `bits` each."""
     if depth <= SRL_MAX_DEPTH or bits * depth <= SRL_MAX_BITS:
         return "srl"
-    if bits * depth <= LUTRAM_MAX_BITS:
+    if depth <= LUTRAM_MAX_DEPTH and bits <= LUTRAM_MAX_WIDTH:
         return "lutram"
     if depth >= URAM_MIN_DEPTH and bits >= URAM_WIDTH // 2:
         return "uram"

@@ -10,7 +10,7 @@ from importlib import resources
 
 @dataclass(frozen=True)
 class OperatorCost:
-    """One published operator: pipeline `stages` and `ii` in cycles of `clock_ns`, resources, and where the figures come from."""
+    """One published operator: pipeline `stages` and `ii` in cycles of `clock_ns`, resources, and the figures' source."""
 
     operator: str
     stages: int

@@ -124,9 +124,8 @@ class CsimRun:
         if not 0 <= index < len(ports):
             raise RuntimeError(f"kernel {self._kernel.name} has {len(ports)} arguments, no index {index}")
         if argument.size() < ports[index].bytes:
-            raise RuntimeError(
-                f"buffer of {argument.size()} bytes for port {ports[index].name} of {self._kernel.name}, expected {ports[index].bytes}"
-            )
+            port = ports[index]
+            raise RuntimeError(f"buffer of {argument.size()} bytes for port {port.name}, expected {port.bytes} bytes")
         self._arguments[index] = argument
 
     def start(self) -> None:

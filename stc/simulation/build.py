@@ -53,7 +53,9 @@ def read_sources(directory: Path) -> SimulationSources:
     manifest = directory / "manifest.json"
     if not manifest.is_file():
         raise CompileError(
-            "not an emitted project", where=str(directory), accepted="a folder with manifest.json, as 'stc compile' writes"
+            "not an emitted project",
+            where=str(directory),
+            accepted="a folder with manifest.json, as 'stc compile' writes",
         )
     try:
         content = json.loads(manifest.read_text(encoding="utf-8"))
@@ -65,14 +67,24 @@ def read_sources(directory: Path) -> SimulationSources:
     testbenches = content.get("testbench_sources", ["testbench.cpp"])
     if not isinstance(kernel, str):
         raise CompileError("'kernel_source' is not a file name", where=str(manifest), accepted="a string")
-    if not isinstance(testbenches, list) or not testbenches or not all(isinstance(t, str) for t in testbenches):
-        raise CompileError("'testbench_sources' are not file names", where=str(manifest), accepted="a list of strings")
+    if (
+        not isinstance(testbenches, list)
+        or not testbenches
+        or not all(isinstance(t, str) for t in testbenches)
+    ):
+        raise CompileError(
+            "'testbench_sources' are not file names", where=str(manifest), accepted="a list of strings"
+        )
     sources = SimulationSources(directory, kernel, tuple(testbenches))
     for name in (kernel, *testbenches):
         if not (directory / name).is_file():
-            raise CompileError("missing source file", where=str(directory / name), accepted="the file the manifest names")
+            raise CompileError(
+                "missing source file", where=str(directory / name), accepted="the file the manifest names"
+            )
     if not sources.include.is_dir():
-        raise CompileError("missing headers", where=str(sources.include), accepted="the folder that 'stc compile' writes")
+        raise CompileError(
+            "missing headers", where=str(sources.include), accepted="the folder that 'stc compile' writes"
+        )
     return sources
 
 
@@ -106,7 +118,11 @@ def build(directory: Path) -> Build:
     units = [kernel_copy, *(sources.directory / name for name in sources.testbenches)]
     objects = [sources.build / f"{index}_{unit.stem}.o" for index, unit in enumerate(units)]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        compiled = list(pool.map(lambda pair: _compile(compiler, sources, common, *pair), zip(units, objects, strict=True)))
+        compiled = list(
+            pool.map(
+                lambda pair: _compile(compiler, sources, common, *pair), zip(units, objects, strict=True)
+            )
+        )
     binary = sources.build / "csim"
     cached = not any(compiled) and binary.is_file()
     if not cached:
@@ -119,7 +135,11 @@ def _common_hash(sources: SimulationSources, compiler: str) -> bytes:
     digest = hashlib.sha256()
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
     digest.update("\0".join([compiler, version, *FLAGS, str(sources.directory)]).encode())
-    headers = [*sources.directory.glob("*.h"), *sources.directory.glob("*.hpp"), *sources.include.rglob("*.h")]
+    headers = [
+        *sources.directory.glob("*.h"),
+        *sources.directory.glob("*.hpp"),
+        *sources.include.rglob("*.h"),
+    ]
     for header in sorted(headers):
         digest.update(str(header).encode() + b"\0" + header.read_bytes() + b"\0")
     return digest.digest()

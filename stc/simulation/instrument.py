@@ -165,7 +165,9 @@ def match_brackets(tokens: list[Token]) -> dict[int, int]:
 def classify_block(tokens: list[Token], partner: dict[int, int], brace: int) -> Block:
     """What the brace at index `brace` opens, judged from the tokens before it."""
     i = brace - 1
-    while i >= 0 and (tokens[i].text in ("const", "noexcept", "override", "final") or tokens[i].kind == "directive"):
+    while i >= 0 and (
+        tokens[i].text in ("const", "noexcept", "override", "final") or tokens[i].kind == "directive"
+    ):
         i -= 1
     if i < 0:
         return Block("other", "", brace)
@@ -268,8 +270,12 @@ class Instrumenter:
         self.source = source
         self.tokens = tokenize(source)
         for token in self.tokens:
-            if token.text in ("_Pragma", "__pragma") or (token.kind == "directive" and "_Pragma" in token.text):
-                raise InstrumentError("a pragma made by a macro cannot be seen", token.line, "#pragma HLS lines")
+            if token.text in ("_Pragma", "__pragma") or (
+                token.kind == "directive" and "_Pragma" in token.text
+            ):
+                raise InstrumentError(
+                    "a pragma made by a macro cannot be seen", token.line, "#pragma HLS lines"
+                )
         self.partner = match_brackets(self.tokens)
         self.blocks = find_blocks(self.tokens, self.partner)
         self.edits: list[Edit] = []
@@ -280,7 +286,9 @@ class Instrumenter:
             names = {p.name for p in block.pragmas}
             pipelined = [p for p in block.pragmas if p.name == "pipeline" and "off" not in p.options]
             if "dataflow" in names and pipelined:
-                raise InstrumentError("one body is both dataflow and pipelined", pipelined[0].token.line, "one of them")
+                raise InstrumentError(
+                    "one body is both dataflow and pipelined", pipelined[0].token.line, "one of them"
+                )
             if "dataflow" in names:
                 self.instrument_region(block)
             elif pipelined:
@@ -310,7 +318,9 @@ class Instrumenter:
     def instrument_iteration(self, block: Block, pragma: Pragma) -> None:
         line = pragma.token.line
         if block.kind not in ("for", "loop", "function", "lambda"):
-            raise InstrumentError("a pipeline pragma outside a loop or function body", line, "the body of a loop")
+            raise InstrumentError(
+                "a pipeline pragma outside a loop or function body", line, "the body of a loop"
+            )
         style = (pragma.options.get("style") or "unspecified").lower()
         if style not in ("unspecified", "stp", "flp", "frp"):
             raise InstrumentError(f"unknown pipeline style '{style}'", line, "stp, flp, frp")
@@ -333,7 +343,9 @@ class Instrumenter:
         if not variables or not depth:
             return
         calls = " ".join(f"stc_sim::set_depth({v.strip()}, {depth});" for v in variables.split(","))
-        self.edits.append(Edit(pragma.token.begin, pragma.token.end, calls + "\n" * pragma.token.text.count("\n")))
+        self.edits.append(
+            Edit(pragma.token.begin, pragma.token.end, calls + "\n" * pragma.token.text.count("\n"))
+        )
 
     # dataflow regions
 
@@ -341,7 +353,9 @@ class Instrumenter:
         line = self.tokens[block.open].line
         if block.kind not in ("function", "for"):
             raise InstrumentError(
-                "a dataflow pragma outside a function or for body", line, "the body of a function or of a for loop"
+                "a dataflow pragma outside a function or for body",
+                line,
+                "the body of a function or of a for loop",
             )
         function = self.function_of(block)
         name = function.name if function is not None else ""
@@ -353,7 +367,20 @@ class Instrumenter:
 # --- statements of a dataflow body ------------------------------------------------------------------------------------
 
 _SKIPPED = ("using", "typedef", "static_assert", "struct", "class", "enum", "union", "extern", "assert")
-_REFUSED = ("if", "while", "do", "switch", "goto", "try", "else", "throw", "break", "continue", "delete", "new")
+_REFUSED = (
+    "if",
+    "while",
+    "do",
+    "switch",
+    "goto",
+    "try",
+    "else",
+    "throw",
+    "break",
+    "continue",
+    "delete",
+    "new",
+)
 _BODY_ACCEPTED = "declarations, task calls 'f(a, b);', and for loops around calls"
 
 
@@ -438,10 +465,14 @@ class Region:
         first = self.tokens[i]
         words = [t.text for t in self.tokens[i:stop]]
         if "task" in words and "hls" in words:
-            raise InstrumentError("hls::task is not simulated", first.line, "#pragma HLS dataflow with task calls")
+            raise InstrumentError(
+                "hls::task is not simulated", first.line, "#pragma HLS dataflow with task calls"
+            )
         names = self.declared_names(i, stop)
         if not names:
-            raise self.refuse(first, f"'{joined(self.tokens[i : stop + 1])}' is neither a declaration nor a task call")
+            raise self.refuse(
+                first, f"'{joined(self.tokens[i : stop + 1])}' is neither a declaration nor a task call"
+            )
         constant = "const" in words or "constexpr" in words
         if in_loop and (not constant or "[" in words):
             raise InstrumentError(
@@ -476,7 +507,13 @@ class Region:
                 expected = False
             elif expected and token.kind == "word" and i > start:
                 follows = self.tokens[i + 1].text
-                after_type = self.tokens[i - 1].kind == "word" or self.tokens[i - 1].text in (">", "*", "&", "&&", ",")
+                after_type = self.tokens[i - 1].kind == "word" or self.tokens[i - 1].text in (
+                    ">",
+                    "*",
+                    "&",
+                    "&&",
+                    ",",
+                )
                 if after_type and follows in (";", ",", "[", "(", "{", "="):
                     names.append(token.text)
                     expected = False
@@ -548,7 +585,9 @@ class Region:
                     depth_end = self.partner[k]
                 elif token.text in ("<", ">", "?"):
                     raise InstrumentError(
-                        f"'{token.text}' in an argument of a task call", token.line, "names, elements and literals"
+                        f"'{token.text}' in an argument of a task call",
+                        token.line,
+                        "names, elements and literals",
                     )
                 elif token.text == ",":
                     yield current

@@ -62,8 +62,9 @@ def _did_you_mean(name: str, accepted: Iterable[str]) -> str:
 def _signature(kind: type[ModulePass]) -> str:
     parts: list[str] = []
     for option in get_pass_option_infos(kind):
-        default = "" if option.default_value is None else f" = {option.default_value}"
-        parts.append(f"{spelled_option(option.name)}: {option.expected_type}{default}")
+        kind_of_value = option.expected_type.strip("'")
+        default = "" if option.default_value is None else f" = {option.default_value or repr('')}"
+        parts.append(f"{spelled_option(option.name)}: {kind_of_value}{default}")
     return ", ".join(parts)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 
@@ -28,21 +28,21 @@ class Reading:
 
         Nested operations come first, as in MLIR, then use before definition, which xDSL does not check.
         """
-        for operation in _innermost_first(self.module):
-            try:
-                operation.verify(verify_nested_ops=False)
-            except VerifyException as error:
-                self._refuse(operation, f"{stage}'{operation.name}' op {_one_line(str(error))}")
-        self._verify_blocks(stage)
+        try:
+            self.module.verify()
+        except (VerifyException, ValueError) as error:
+            self._refuse_innermost(stage)
+            self._refuse(self.module, f"{stage}{_one_line(str(error))}")
         for use in uses_before_definition(self.module):
             self._refuse(use.operation, f"{stage}{use}")
 
-    def _verify_blocks(self, stage: str) -> None:
-        """xDSL's checks of blocks and regions, which the operations alone do not make."""
-        try:
-            self.module.verify()
-        except VerifyException as error:
-            self._refuse(self.module, f"{stage}{_one_line(str(error))}")
+    def _refuse_innermost(self, stage: str) -> None:
+        """Find the operation that does not verify; xDSL's error does not say which it is."""
+        for operation in _innermost_first(self.module):
+            try:
+                operation.verify()
+            except (VerifyException, ValueError) as error:
+                self._refuse(operation, f"{stage}'{_name(operation)}' op {_one_line(str(error))}")
 
     def _refuse(self, operation: Operation, message: str) -> None:
         raise Diagnostic(self.source, message, self.positions.of(operation))
@@ -63,6 +63,10 @@ def read(source: Source, context: Context) -> Reading:
     except (VerifyException, UnregisteredConstructException, ValueError, NotImplementedError, AssertionError) as error:
         raise Diagnostic(source, _one_line(str(error)), parser.position) from None
     return Reading(source, module, parser.positions)
+
+
+def _name(operation: Operation) -> str:
+    return operation.op_name.data if isinstance(operation, UnregisteredOp) else operation.name
 
 
 def _is_blank(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -24,6 +25,14 @@ class Source:
         """Line and column of a position in `text`, counted from one."""
         before = self.text[:position]
         return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
+
+    def position(self, where: str | None) -> int | None:
+        """The position that `file:line:column` stands for, None where `where` is no such place in this source."""
+        place = re.fullmatch(rf"{re.escape(self.name)}:(\d+):(\d+)", where or "")
+        if place is None:
+            return None
+        lines = self.text.splitlines(keepends=True)
+        return sum(len(line) for line in lines[: int(place[1]) - 1]) + int(place[2]) - 1
 
     def line(self, number: int) -> str:
         """The text of a line, counted from one."""
@@ -93,8 +102,8 @@ class LocatingParser(ExactParser):
 
     @property
     def position(self) -> int:
-        """Start of the token that is read next."""
-        return self._current_token.span.start
+        """Where the operation that is being read has its name; between operations, the token that is read next."""
+        return self._names[-1] if self._names else self._current_token.span.start
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         results = super()._parse_op_result_list()

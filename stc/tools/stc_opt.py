@@ -88,7 +88,9 @@ def _run(transformation: ModulePass, context: Context, reading: Reading) -> None
     try:
         transformation.apply(context, reading.module)
     except CompileError as error:
-        raise Diagnostic(reading.source, f"pass '{transformation.name}': {error}") from None
+        position = reading.source.position(error.where)
+        complaint = error if position is None else CompileError(error.what, accepted=error.accepted)
+        raise Diagnostic(reading.source, f"pass '{transformation.name}': {complaint}", position) from None
     except DiagnosticException as error:
         raise Diagnostic(reading.source, f"pass '{transformation.name}': {' '.join(str(error).split())}") from None
 

@@ -24,7 +24,7 @@ def layer_state(layer: int) -> dict[str, torch.Tensor]:
 
 def test_saved_by_transformers(tmp_path: Path) -> None:
     torch.manual_seed(5)
-    model = GPT2Model(CONFIGURATION)
+    model = GPT2Model(CONFIGURATION).eval()
     model.save_pretrained(tmp_path)
     exported = load_model("gpt2-medium-tiny", seq=3, weights=str(tmp_path))
     assert np.array_equal(exported.parameters["attn.c_attn.weight"], model.state_dict()["h.0.attn.c_attn.weight"].numpy())
@@ -84,6 +84,11 @@ def test_truncated_file(tmp_path: Path, kept: int) -> None:
     whole = (tmp_path / "model.safetensors").read_bytes()
     (tmp_path / "model.safetensors").write_bytes(whole[:kept])
     refused(tmp_path, r"model\.safetensors: the file is truncated or no safetensors file")
+
+
+def test_a_preset_that_is_not_on_the_hub() -> None:
+    with pytest.raises(CompileError, match=r"gpt2-medium-tiny: the model is not on the hub; accepted: a folder"):
+        load_model("gpt2-medium-tiny", seq=3, weights="hub")
 
 
 def test_no_folder_and_no_files(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ func.func @main(%a: tensor<2x4x8xf32>, %b: tensor<2x8x4xf32>, %c: tensor<4x8xf32
   %mt = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>,
     affine_map<(d0, d1, d2) -> (d0, d1)>] {stc.module = "m"} ins(%t, %t : tensor<8x4xf32>, tensor<8x4xf32>)
     outs(%cc : tensor<8x8xf32>) -> tensor<8x8xf32>
-  %md = linalg.matmul {stc.module = "m"} ins(%t, %c : tensor<8x4xf32>, tensor<4x8xf32>) outs(%cc : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %md = linalg.matmul {stc.module = "m"} ins(%t, %c : tensor<8x4xf32>, tensor<4x8xf32>)
+    outs(%cc : tensor<8x8xf32>) -> tensor<8x8xf32>
   %ve = tensor.empty() : tensor<4xf32>
   %mv = linalg.matvec ins(%c, %v : tensor<4x8xf32>, tensor<8xf32>) outs(%ve : tensor<4xf32>) -> tensor<4xf32>
   %vm = linalg.vecmat ins(%v, %t : tensor<8xf32>, tensor<8x4xf32>) outs(%ve : tensor<4xf32>) -> tensor<4xf32>
@@ -125,7 +126,8 @@ def test_pointwise_operations(kind: type[NamedOperation]) -> None:
     tensor = f"tensor<2x3x{element}>"
     inputs = 2 if kind.name.split(".")[1] in ("div", "div_unsigned", "powf") else 1
     values, types = ", ".join(["%a"] * inputs), ", ".join([tensor] * inputs)
-    text = f"func.func @f(%a: {tensor}) {{\n  %r = {kind.name} ins({values} : {types}) outs(%a : {tensor}) -> {tensor}\n  return\n}}"
+    line = f"%r = {kind.name} ins({values} : {types}) outs(%a : {tensor}) -> {tensor}"
+    text = f"func.func @f(%a: {tensor}) {{\n  {line}\n  return\n}}"
     module = parse_module(text)
     (op,) = [op for op in module.walk() if isinstance(op, kind)]
     assert len(op.get_indexing_maps()) == inputs + 1

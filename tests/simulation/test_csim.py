@@ -43,7 +43,9 @@ int main(int argc, char **argv) {
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(build_module, "FLAGS", ("-std=c++17", "-O0", "-w"))
-    (tmp_path / "manifest.json").write_text('{"kernel_source": "kernel.cpp", "testbench_sources": ["testbench.cpp"]}')
+    (tmp_path / "manifest.json").write_text(
+        '{"kernel_source": "kernel.cpp", "testbench_sources": ["testbench.cpp"]}'
+    )
     write_header(tmp_path, 4)
     (tmp_path / "kernel.cpp").write_text(KERNEL)
     (tmp_path / "testbench.cpp").write_text(TESTBENCH)
@@ -92,7 +94,7 @@ def test_results_and_caching(project: Path) -> None:
 
 
 def test_crashes_and_endless_designs_are_results(project: Path) -> None:
-    (project / "testbench.cpp").write_text('#include <cstdlib>\nint main() { std::abort(); }\n')
+    (project / "testbench.cpp").write_text("#include <cstdlib>\nint main() { std::abort(); }\n")
     crash = csim(project)
     assert (crash.outcome, crash.passed) == ("crash", False)
     assert crash.explanation == "the simulation died of SIGABRT"

@@ -106,7 +106,9 @@ extern "C" void top(int *y) {
   sink(b, c, y);
 }
 """
-FIRING_BODY = 'int y = 0, golden = 56; report.run("top", [&] { top(&y); }); report.compare("y", &y, &golden, 1, 0.0);'
+FIRING_BODY = (
+    'int y = 0, golden = 56; report.run("top", [&] { top(&y); }); report.compare("y", &y, &golden, 1, 0.0);'
+)
 
 
 @pytest.mark.parametrize(("depth_c", "ends"), [(6, True), (5, False)])
@@ -269,6 +271,45 @@ extern "C" void top(const int *x, int *y) {
     }
 
 
+def test_nested_pipelines_and_dataflow_in_a_loop(design: Run) -> None:
+    kernel = """
+static void make(int r, hls::stream<int> &a, hls::stream<int> &b) {
+  for (int i = 0; i < 3; i++) {
+#pragma HLS pipeline II=4
+    a.write(r);
+    b.write(r);
+    for (int k = 0; k < 3; k++) {
+#pragma HLS pipeline II=1
+      b.write(k);
+      a.write(k);
+    }
+    b.write(i);
+  }
+}
+static void take(hls::stream<int> &a, hls::stream<int> &b, int *y) {
+  for (int i = 0; i < 12; i++) {
+#pragma HLS pipeline II=1
+    *y += a.read() + b.read();
+  }
+  for (int i = 0; i < 3; i++) *y += b.read();
+}
+void top(int *y) {
+  rounds: for (int r = 0; r < 3; r++) {
+#pragma HLS dataflow
+    hls::stream<int, 3> a;
+    hls::stream<int, 8> b;
+    make(r, a, b);
+    take(a, b, y);
+  }
+}
+"""
+    body = """int y = 0, golden = 81; report.run("top", [&] { top(&y); });
+  report.compare("y", &y, &golden, 1, 0.0);"""
+    result = design(kernel, body)
+    assert result["passed"], result
+    assert (channel(result, "a")["tokens"], channel(result, "b")["tokens"]) == (36, 45)
+
+
 def test_foreign_style(design: Run) -> None:
     """Arrays and scalars between tasks, templates, arrays of streams, a loop of tasks, polling, depths by pragma."""
     kernel = """
@@ -384,7 +425,7 @@ void top() {
 """
     result = design(kernel, 'report.run("top", [] { top(); });')
     assert result["outcome"] == "livelock"
-    assert {"wait": "poll", "top": "join"} == {b["task"]: b["waits_to"] for b in result["blocked"]}
+    assert {b["task"]: b["waits_to"] for b in result["blocked"]} == {"wait": "poll", "top": "join"}
 
 
 def test_two_readers_and_exceptions_are_explained(design: Run) -> None:

@@ -54,14 +54,21 @@ def test_vectors_mathematics_and_arbitrary_precision(tmp_path: Path, headers: Pa
 
 
 def test_headers_survive_the_macros_of_a_design(tmp_path: Path, headers: Path) -> None:
-    macros = "".join(f"#define {name} 8\n" for name in ("N", "T", "DEPTH", "I", "K", "A", "B", "W", "SIZE", "U"))
+    macros = "".join(
+        f"#define {name} 8\n" for name in ("N", "T", "DEPTH", "I", "K", "A", "B", "W", "SIZE", "U")
+    )
     (tmp_path / "empty.h").write_text("")
-    source = macros + '#include "hls_stream.h"\n#include "hls_vector.h"\n#include "hls_streamofblocks.h"\nint main() {}\n'
+    source = (
+        macros
+        + '#include "hls_stream.h"\n#include "hls_vector.h"\n#include "hls_streamofblocks.h"\nint main() {}\n'
+    )
     compile_program(source, tmp_path, tmp_path / "empty.h")
 
 
 def test_uninstrumented_deadlock_ends_the_program(tmp_path: Path, headers: Path) -> None:
-    done = run_program(compile_program("int main() { hls::stream<int> s(\"s\"); return s.read(); }", tmp_path, headers))
+    done = run_program(
+        compile_program('int main() { hls::stream<int> s("s"); return s.read(); }', tmp_path, headers)
+    )
     assert done.returncode == 1
     assert "(testbench) waits to read fifo 's': 0 slots taken" in done.stderr
 
@@ -82,6 +89,8 @@ def test_stack_overflow_is_named(tmp_path: Path, headers: Path) -> None:
 static int deep(volatile int *n) { volatile int pad[4096]; pad[0] = *n; return pad[0] == 0 ? 0 : deep(n) + pad[0]; }
 int main() { volatile int one = 1; stc_sim::run("top", [&] { deep(&one); }); }
 """
-    done = run_program(compile_program(source, tmp_path, headers, "-Wno-error", "-DSTC_SIM_STACK_BYTES=1048576"))
+    done = run_program(
+        compile_program(source, tmp_path, headers, "-Wno-error", "-DSTC_SIM_STACK_BYTES=1048576")
+    )
     assert done.returncode == 3
     assert "task top: stack overflow" in done.stderr

@@ -170,6 +170,8 @@ def test_standalone_and_compiler_messages_point_to_the_original(tmp_path: Path) 
 def test_the_copied_folder_is_complete(tmp_path: Path) -> None:
     copy_headers(tmp_path / "sim")
     original = {p.relative_to(INCLUDE) for p in INCLUDE.rglob("*") if p.is_file()}
-    assert {p.relative_to(tmp_path / "sim/include") for p in (tmp_path / "sim/include").rglob("*") if p.is_file()} == original
+    assert {
+        p.relative_to(tmp_path / "sim/include") for p in (tmp_path / "sim/include").rglob("*") if p.is_file()
+    } == original
     assert (tmp_path / "sim" / "instrument.py").read_text() == INSTRUMENT.read_text()
     assert Path("LICENSE-ap_types") in original

@@ -494,8 +494,8 @@ func.func @f() {
 
 func.func @f(%x : f32) {
   dataflow.kernel @k() {
-    // expected-error @below {{isolated region uses %x, not defined in it, expected them among the operands}}
     dataflow.task @t {
+      // expected-error @below {{isolated region uses %x, not defined in it, expected them among the operands}}
       %y = arith.addf %x, %x : f32
     }
   }
@@ -531,5 +531,16 @@ func.func @f(%x : tensor<8xf32>) {
 func.func @f(%x : tensor<3xvector<4xf32>>) {
   // expected-error @below {{the packed tensor is packed in 3 words, expected 2 words of 4 lanes}}
   %p = dataflow.unpack %x : tensor<3xvector<4xf32>> as !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)> -> tensor<8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x : tensor<8xf32>) {
+  // expected-error @below {{task @t writes operand 0, which no result updates in place, expected a read-only operand}}
+  dataflow.kernel @k(%a = %x : tensor<8xf32> as memref<8xf32>) {
+    dataflow.task @t outs(%o = %a : memref<8xf32>) {
+    }
+  }
   func.return
 }

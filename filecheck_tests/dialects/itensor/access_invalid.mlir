@@ -137,8 +137,8 @@ func.func @f(%x : !V) {
   %c4 = arith.constant 4 : index
   %c8 = arith.constant 8 : index
   scf.for %i = %c0 to %c8 step %c4 {
-    // expected-error @below {{isolated region uses %x, %i, not defined in it, expected them among the operands}}
     dataflow.kernel @k() {
+      // expected-error @below {{isolated region uses %x, %i, not defined in it, expected them among the operands}}
       %v = itensor.read %x[%i] : !V -> tensor<4xf32>
     }
   }
@@ -445,4 +445,25 @@ func.func @f(%x : tensor<8xf32>) -> tensor<8xf32> {
     dataflow.yield %r : !V
   }
   func.return %y : tensor<8xf32>
+}
+
+// -----
+
+!V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
+func.func @f(%x : tensor<8xf32>) {
+  dataflow.kernel @k(%a = %x : tensor<8xf32> as !V) {
+    %e = itensor.empty : !V
+    %r = dataflow.task @t outs(%o = %e : !V) -> !V {
+      %c0 = arith.constant 0 : index
+      %c4 = arith.constant 4 : index
+      %c8 = arith.constant 8 : index
+      %w = scf.for %i = %c0 to %c8 step %c4 iter_args(%d = %o) -> (!V) {
+        // expected-error @below {{reads %o, an outs port, expected an ins port}}
+        %t = itensor.read %d[%i] : !V -> tensor<4xf32>
+        scf.yield %d : !V
+      }
+      dataflow.yield %w : !V
+    }
+  }
+  func.return
 }

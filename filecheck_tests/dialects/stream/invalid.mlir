@@ -119,3 +119,23 @@ func.func @f() {
   }
   func.return
 }
+
+// -----
+
+func.func @f() {
+  dataflow.kernel @k() {
+    %s = stream.create @s : !stream.stream<f32, depth: 2>
+    %b = stream.buffer @b : !stream.block<memref<8xf32>, count: 2>
+    dataflow.task @t ins(%i = %s : !stream.stream<f32, depth: 2>) outs(%o = %s : !stream.stream<f32, depth: 2>, %r = %b : !stream.block<memref<8xf32>, count: 2>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %first = memref.alloc() : memref<8xf32>
+      %last = scf.for %j = %c0 to %c1 step %c1 iter_args(%m = %first) -> (memref<8xf32>) {
+        // expected-error @below {{buffer leaves its block through 'scf.yield', where it is released, expected uses inside the block only}}
+        %b = stream.acquire %r : !stream.block<memref<8xf32>, count: 2> -> memref<8xf32>
+        scf.yield %b : memref<8xf32>
+      }
+    }
+  }
+  func.return
+}

@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 from stc.dialects.dataflow.boundary import verify_boundary, verify_slice_of
 from stc.dialects.dataflow.in_place import InPlaceAttr, Place
 from stc.dialects.dataflow.syntax import Binding, parse_bindings, parse_body, print_bindings, print_body, print_view
-from stc.dialects.dataflow.task import YieldOp, body_of, yield_of
+from stc.dialects.dataflow.task import TaskOp, YieldOp, body_of, yield_of
 
 
 @irdl_op_definition
@@ -122,6 +122,7 @@ class KernelOp(IRDLOperation):
             else:
                 self._verify_in_place(index, result.type, value.type, place)
         self._verify_updated_once()
+        self._verify_read_only()
 
     def _verify_in_place(self, index: int, outside: Attribute, inside: Attribute, place: Place) -> None:
         if place.operand >= len(self.inputs):
@@ -145,6 +146,18 @@ class KernelOp(IRDLOperation):
         for operand in updated:
             if updated.count(operand) > 1:
                 raise VerifyException(f"operand {operand} is updated by {updated.count(operand)} results, expected one")
+
+    def _verify_read_only(self) -> None:
+        """Operands that no result updates in place are not among the outs of a task."""
+        updated = {place.operand for place in self.places if place is not None}
+        tasks = [operation for operation in self.body.block.ops if isinstance(operation, TaskOp)]
+        for task in tasks:
+            for value in task.outs:
+                if isinstance(value, BlockArgument) and value.index not in updated:
+                    raise VerifyException(
+                        f"task @{task.sym_name.data} writes operand {value.index}, which no result updates in place, "
+                        "expected a read-only operand"
+                    )
 
     # Syntax -----------------------------------------------------------------------------------------------------------
 

@@ -162,7 +162,7 @@ class TaskOp(IRDLOperation):
 
     def _verify_single_access(self) -> None:
         ports = self.body.block.args
-        reads = Counter(operation.source for operation in self.body.walk() if isinstance(operation, ReadOp))
+        reads = Counter(root_of(operation.source) for operation in self.body.walk() if isinstance(operation, ReadOp))
         writes = Counter(
             root_of(operation.destination) for operation in self.body.walk() if isinstance(operation, WriteOp)
         )

@@ -116,7 +116,7 @@ class ReadOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_tile("result", self.result.type, self.itensor_type)
-        verify_is_readable(self.source)
+        verify_is_readable(root_of(self.source))
         verify_access(self, self.indices, self.itensor_type.order.loops)
 
 

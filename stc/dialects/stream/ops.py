@@ -18,7 +18,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.traits import HasCanonicalizationPatternsTrait, MemoryWriteEffect, Pure
+from xdsl.traits import HasCanonicalizationPatternsTrait, IsTerminator, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from stc.dialects.effects import AdvancesCursor, OwnsResults
@@ -257,11 +257,8 @@ class AcquireOp(IRDLOperation):
         if self.buffer.type != expected:
             raise VerifyException(f"result has type {self.buffer.type}, expected the buffer {expected} of the block")
         for use in self.buffer.uses:
-            if use.operation.parent_block() is None or not self._encloses(use.operation):
+            if use.operation.has_trait(IsTerminator, value_if_unregistered=False):
                 raise VerifyException(
-                    f"buffer is used by '{use.operation.name}' after its release, expected uses inside the same block"
+                    f"buffer leaves its block through '{use.operation.name}', where it is released, "
+                    "expected uses inside the block only"
                 )
-
-    def _encloses(self, user: Operation) -> bool:
-        block = self.parent_block()
-        return block is not None and block.find_ancestor_op_in_block(user) is not None

@@ -1,6 +1,7 @@
 // hls:: mathematics on the host's libm, in the precision of the argument: a float never passes through double.
 //
-// Vendor functions differ from libm by some units in the last place; comparisons with the hardware must allow for that.
+// Vendor functions differ from libm by some units in the last place; comparisons with the hardware must allow for
+// that.
 #ifndef STC_HLS_MATH_H
 #define STC_HLS_MATH_H
 

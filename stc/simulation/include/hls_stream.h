@@ -1,4 +1,5 @@
-// hls::stream for C simulation: bounded as in hardware, one writer, one reader. See stc_sim/channel.h for what a slot is.
+// hls::stream for C simulation: bounded as in hardware, one writer, one reader. See stc_sim/channel.h for what a
+// slot is.
 #ifndef STC_HLS_STREAM_H
 #define STC_HLS_STREAM_H
 

@@ -1,4 +1,5 @@
-// hls::stream_of_blocks for C simulation: a bounded channel of arrays, filled and drained in place under a lock (UG1399).
+// hls::stream_of_blocks for C simulation: a bounded channel of arrays, filled and drained in place under a lock
+// (UG1399).
 #ifndef STC_HLS_STREAMOFBLOCKS_H
 #define STC_HLS_STREAMOFBLOCKS_H
 
@@ -19,7 +20,8 @@ class write_lock;
 template <typename Value_, int Depth_ = 2>
 class stream_of_blocks;
 
-// What the locks see, whatever the depth. A block belongs to the writer from acquire to release, then to the reader; its
+// What the locks see, whatever the depth. A block belongs to the writer from acquire to release, then to the
+// reader; its
 // slot is free when the reader releases it. Blocks are reused without being cleared, as in hardware.
 template <typename Value_>
 class stream_of_blocks<Value_, 0> : public stc_sim::Channel {

@@ -6,7 +6,8 @@
 //     report.compare("out", out.data(), golden.data(), golden.size(), 1e-4);
 //     return report.finish();
 //
-// The design is the copy that `instrument.py` makes of kernel.cpp: each task call of a `#pragma HLS dataflow` body runs on
+// The design is the copy that `instrument.py` makes of kernel.cpp: each task call of a `#pragma HLS dataflow`
+// body runs on
 // a fiber of its own, FIFOs have their real depths, and a design that cannot go on is explained at once.
 //
 //   stc_sim/fiber.h      stacks and the switch between them

@@ -13,13 +13,14 @@ from xdsl.ir import Attribute, Block, BlockArgument, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from stc.analysis.host_work import functions_of
 from stc.analysis.kernel_memory import itensor_bytes, local_bytes
 from stc.design_space.fusion import FusionEdge, FusionKernel, fuse_greedily
-from stc.dialects.dataflow import KernelOp, YieldOp
+from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ItensorType
 from stc.platforms.platform import load_platform
 from stc.transforms.dataflow.connections import connect, converter_bytes
-from stc.transforms.linalg.dead_ops import functions_of
+from stc.transforms.stream.names import UniqueNames
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,8 @@ class _Group:
     itensors: dict[SSAValue, SSAValue] = field(default_factory=dict)
     """Tensor outside or between members: the itensor (or scalar) that carries it inside."""
     connected: dict[tuple[SSAValue, ItensorType], SSAValue] = field(default_factory=dict)
+    names: UniqueNames = field(default_factory=UniqueNames)
+    """Of the tasks: those of different members may be called the same."""
 
     def build(self, function: func.FuncOp) -> None:
         inputs = self._inputs()
@@ -176,6 +179,8 @@ class _Group:
             value.name_hint = value.name_hint or result.name_hint or member.sym_name.data
         for op in list(member.body.block.ops):
             if op is not terminator:
+                if isinstance(op, TaskOp):
+                    op.sym_name = StringAttr(self.names.fresh(op.sym_name.data))
                 op.detach()
                 builder.insert(op)
 

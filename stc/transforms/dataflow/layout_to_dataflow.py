@@ -15,14 +15,14 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from stc.analysis.contraction import name_of, shape_of
-from stc.analysis.host_work import host_values
+from stc.analysis.generic_loops import name_of, shape_of
+from stc.analysis.host_work import functions_of, host_values
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, YieldOp
 from stc.dialects.itensor import ChunkOp, ConcatOp, ItensorType, ReassociateOp
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.vectorize import largest_divisor
-from stc.transforms.linalg.dead_ops import erase_dead_ops, functions_of
+from stc.transforms.linalg.dead_ops import erase_dead_ops
 
 Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 

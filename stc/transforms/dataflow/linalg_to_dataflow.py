@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, scf, tensor
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from stc.analysis.contraction import name_of
-from stc.analysis.host_work import host_values
+from stc.analysis.generic_loops import name_of
+from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.loops import constant_of, loops_between, trip_count
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.transforms.linalg.dead_ops import erase_dead_ops, functions_of
+from stc.transforms.linalg.dead_ops import erase_dead_ops
 
 
 @dataclass(frozen=True)
@@ -234,18 +234,18 @@ def terms_of(offset: SSAValue) -> list[SSAValue]:
 
 
 def coordinates_of(
-    op: tensor.ExtractSliceOp | tensor.InsertSliceOp, position: dict[SSAValue, int]
+    op: tensor.ExtractSliceOp | tensor.InsertSliceOp, position: Mapping[BlockArgument, int]
 ) -> Iterable[Coordinate]:
     """The map of a slice: each offset as a sum of loops plus a constant."""
     dynamic = iter(op.offsets)
     for static in op.static_offsets.get_values():
-        if static != tensor.DYNAMIC_INDEX:
+        if static != DYNAMIC_INDEX:
             yield Coordinate((), static)
             continue
         loops: list[int] = []
         constant = 0
         for term in terms_of(next(dynamic)):
-            if term in position:
+            if isinstance(term, BlockArgument) and term in position:
                 loops.append(position[term])
             else:
                 constant += constant_of(term)

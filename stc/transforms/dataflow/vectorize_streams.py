@@ -132,12 +132,12 @@ class _Pieces:
             return body(builder, ivs, carried)
         loop: Loop = self.loops[depth]
         assert isinstance(loop.trip, int)
-        bounds = [
+        lower, upper, step = (
             builder.insert(arith.ConstantOp.from_int_and_width(value, IndexType())).result
             for value in (0, loop.trip * loop.step, loop.step)
-        ]
+        )
         block = Block(arg_types=[IndexType(), carried.type])
         block.args[0].name_hint = "abcdefgh"[depth] if depth < 8 else f"a{depth}"
         inner = Builder(InsertPoint.at_end(block))
         inner.insert(scf.YieldOp(self._nest(inner, depth + 1, [*ivs, block.args[0]], block.args[1], body)))
-        return builder.insert(scf.ForOp(*bounds, [carried], block)).results[0]
+        return builder.insert(scf.ForOp(lower, upper, step, [carried], block)).results[0]

@@ -14,10 +14,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from stc.analysis.contraction import GenericLoops, name_of
+from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.design_space.tiling import default_order
-from stc.dialects.dataflow import ScheduleAttr
 from stc.diagnostics import CompileError
+from stc.dialects.dataflow import ScheduleAttr
 from stc.transforms.linalg.tile_linalg import check_schedule
 
 FIELDS = ("tile", "order", "unroll", "vector")
@@ -47,7 +47,7 @@ class ApplySchedule(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         tables = _read(self.path)
-        generics = {name_of(found): found for found in op.walk() if isinstance(found, linalg.GenericOp)}
+        generics = {name_of(found): found for found in generics_in(op)}
         for name, table in tables.items():
             if name not in generics:
                 known = ", ".join(sorted(str(known) for known in generics))

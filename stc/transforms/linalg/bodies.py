@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from stc.transforms.linalg.generics import Dims, build
@@ -78,16 +78,14 @@ def merge_equal_inputs(
     return [value for value, _ in kept], [entry for _, entry in kept]
 
 
-def with_simplified_inputs(
-    op: GenericOp, dims: Sequence[Dims], iterators: Sequence[Attribute] | None = None
-) -> GenericOp | None:
+def with_simplified_inputs(op: GenericOp, dims: Sequence[Dims]) -> GenericOp | None:
     """The op without unused and repeated inputs, or None where there are none to drop or a loop would lose its bound."""
     body = op.body.clone()
     count = len(op.inputs)
     simplify_body(body.block)
     inputs, kept = merge_equal_inputs(op.inputs, dims[:count], body.block)
     bounded = {loop for entry in (*kept, *dims[count:]) for loop in entry}
-    kinds = op.iterator_types.data if iterators is None else iterators
+    kinds = op.iterator_types.data
     if len(inputs) == count or not bounded.issuperset(range(len(kinds))):
         body.drop_all_references()
         return None

@@ -5,20 +5,17 @@ xDSL's own clean-up keeps linalg operations because they declare no effects; on 
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, func, math, tensor
+from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.ops import BroadcastOp, ReduceOp
 from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator
 
+from stc.analysis.host_work import functions_of
+
 _STRUCTURED = (LinalgStructuredOperation, BroadcastOp, ReduceOp)
 _VALUE_DIALECTS = (arith.Arith.name, math.Math.name, tensor.Tensor.name)
-
-
-def functions_of(module: ModuleOp) -> list[func.FuncOp]:
-    """Functions that have a body."""
-    return [op for op in module.walk() if isinstance(op, func.FuncOp) and op.body.blocks]
 
 
 def erase_dead_ops(module: ModuleOp) -> None:

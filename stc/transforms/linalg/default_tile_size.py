@@ -9,12 +9,11 @@ from xdsl.dialects import linalg
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from stc.analysis.contraction import GenericLoops
-from stc.analysis.host_work import host_values
+from stc.analysis.generic_loops import GenericLoops, generics_in
+from stc.analysis.host_work import functions_of, host_values
 from stc.design_space.tiling import default_order, default_tiles, default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
-from stc.transforms.linalg.dead_ops import functions_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class DefaultTileSize(ModulePass):
             raise CompileError(f"size is {self.size}", where=self.name, accepted="a tile size of at least 1")
         for function in functions_of(op):
             known = host_values(function)
-            for generic in [found for found in function.walk() if isinstance(found, linalg.GenericOp)]:
+            for generic in generics_in(function):
                 if "stc.schedule" not in generic.attributes and not set(generic.results) <= known:
                     generic.attributes["stc.schedule"] = self.schedule_of(generic)
 

@@ -78,7 +78,7 @@ class _Narrowing:
         if 1 not in shape:
             return value
         if value not in self.twins:
-            collapse = collapse_shape(value, _all_units(shape))
+            collapse = collapse_shape(value, groups_with_units(shape))
             owner = value.owner
             at = InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
             Rewriter.insert_op(collapse, at)
@@ -178,10 +178,6 @@ def _has_unit_loops(op: Operation) -> bool:
 
 def _narrow_type(value: SSAValue) -> TensorType:
     return tensor_like(value, without_units(shape_of(value)))
-
-
-def _all_units(shape: Sequence[int]) -> Groups:
-    return groups_with_units(shape)
 
 
 def _with_units(twin: SSAValue, wide: SSAValue) -> list[Operation]:

@@ -76,7 +76,7 @@ class FoldIntoProducer(RewritePattern):
     def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
         found = copy_dims(op.results[0]) if len(op.results) == 1 else None
         producer = op.inputs[0].owner if len(op.inputs) else None
-        if found is None or not isinstance(producer, GenericOp) or not _is_own(op.inputs[0]):
+        if found is None or not isinstance(producer, GenericOp) or not op.inputs[0].has_one_use():
             return
         copy, source, target = found
         dims = all_dims(producer)
@@ -97,10 +97,6 @@ class FoldIntoProducer(RewritePattern):
         rewriter.insert_op(new, InsertPoint.before(producer))
         rewriter.replace(op, [], [new.results[0]])
         rewriter.erase(producer)
-
-
-def _is_own(value: SSAValue) -> bool:
-    return value.has_one_use()
 
 
 def _permuted_initial(value: SSAValue, permutation: list[int]) -> list[Operation] | None:

@@ -18,8 +18,9 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
+from stc.analysis.host_work import host_values
 from stc.transforms.linalg.bodies import merge_equal_inputs, simplify_body, with_simplified_inputs
-from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.linalg.dead_ops import erase_dead_ops, functions_of
 from stc.transforms.linalg.generics import (
     Dims,
     all_dims,
@@ -35,18 +36,29 @@ from stc.transforms.linalg.generics import (
 MODULE = "stc.module"
 
 
+@dataclass
 class MergeInputs(RewritePattern):
     """Equal inputs with equal maps are one input; unused inputs go."""
+
+    host: set[SSAValue]
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
         dims = all_dims(op)
         if dims is not None and (simplified := with_simplified_inputs(op, dims)) is not None:
+            _stands_for(simplified, op, self.host)
             rewriter.replace(op, simplified)
 
 
+@dataclass
 class FuseProducer(RewritePattern):
-    """One element-wise producer into its only consumer."""
+    """One element-wise producer into its only consumer.
+
+    `host`: values known once parameters are (stc/analysis/host_work.py). What makes them is host work, and stays apart from
+    what is not.
+    """
+
+    host: set[SSAValue]
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
@@ -55,9 +67,20 @@ class FuseProducer(RewritePattern):
             return
         for index, operand in enumerate(op.inputs):
             producer = operand.owner
+            if operand in self.host and op.results[0] not in self.host:
+                continue
             if isinstance(producer, GenericOp) and _may_fuse(producer, op, dims, index):
-                _fuse(producer, op, dims, index, rewriter)
+                fused = _fuse(producer, op, dims, index)
+                _stands_for(fused, op, self.host)
+                rewriter.replace(op, fused)
+                rewriter.erase(producer)
                 return
+
+
+def _stands_for(new: GenericOp, old: GenericOp, host: set[SSAValue]) -> None:
+    """The replacement of host work is host work."""
+    if old.results[0] in host:
+        host.update(new.results)
 
 
 def _may_fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int) -> bool:
@@ -74,7 +97,8 @@ def _may_fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index:
     return {loop for entry in entries for loop in entry}.issuperset(range(loop_count(consumer)))
 
 
-def _fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int, rewriter: PatternRewriter) -> None:
+def _fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int) -> GenericOp:
+    """The consumer with the producer's body in front of its own."""
     producer_dims = all_dims(producer)
     assert producer_dims is not None
     loop_of = dict(zip(producer_dims[-1], dims[index], strict=True))
@@ -92,10 +116,7 @@ def _fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int
     inputs, input_dims = merge_equal_inputs(inputs, input_dims, block)
     attributes = stc_attributes(consumer) | _module_of(producer, consumer)
     kinds = consumer.iterator_types.data
-    rewriter.replace(
-        consumer, build(inputs, consumer.outputs, body, [*input_dims, *dims[count:]], kinds, attributes)
-    )
-    rewriter.erase(producer)
+    return build(inputs, consumer.outputs, body, [*input_dims, *dims[count:]], kinds, attributes)
 
 
 def _through(dims: Dims, loop_of: dict[int | None, int | None]) -> Dims:
@@ -140,7 +161,8 @@ class FuseElementwisePass(ModulePass):
 
     * the result has one user (an op may use it as several operands with the same map),
     * the user reads it through a permutation of all its loops (no broadcast, no reduction that reads it again),
-    * the user is no contraction: what is computed there per output column would be computed for every one of them.
+    * the user is no contraction: what is computed there per output column would be computed for every one of them,
+    * the producer is no host work (dependent on parameters and constants alone), or the user is too.
 
     Equal operands with equal maps are merged. The fused op belongs to the user's `stc.module`, or to the producer's where
     that lies inside the user's.
@@ -159,7 +181,10 @@ class FuseElementwisePass(ModulePass):
     name = "fuse-elementwise"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        PatternRewriteWalker(GreedyRewritePatternApplier([MergeInputs(), FuseProducer()])).rewrite_module(op)
+        for function in functions_of(op):
+            host = host_values(function)
+            pattern = GreedyRewritePatternApplier([MergeInputs(host), FuseProducer(host)])
+            PatternRewriteWalker(pattern).rewrite_region(function.body)
         erase_dead_ops(op)
 
 

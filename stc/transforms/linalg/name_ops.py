@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
@@ -17,7 +18,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from stc.transforms.linalg.dead_ops import functions_of
-from stc.transforms.linalg.generics import combining, is_contraction, reduction_loops, yielded
+from stc.transforms.linalg.generics import combining, extents_of, is_contraction, reduction_loops, yielded
 from stc.transforms.linalg.inline_constants import scalar_constant
 
 NAME = "stc.name"
@@ -135,12 +136,15 @@ def kind_of(op: Operation) -> str:
 
 
 def _is_mean(op: GenericOp) -> bool:
-    """A sum divided by a constant and nothing else."""
+    """A sum divided by the number of its terms and nothing else."""
     ops = _operations_below(yielded(op))
-    if len(ops) != 1 or not isinstance(ops[0], DivfOp) or scalar_constant(ops[0].rhs) is None or len(op.inputs) != 1:
+    source = op.inputs[0].owner if len(op.inputs) == 1 else None
+    if len(ops) != 1 or not isinstance(ops[0], DivfOp) or not isinstance(source, GenericOp):
         return False
-    source = op.inputs[0].owner
-    return isinstance(source, GenericOp) and bool(reduction_loops(source)) and kind_of(source).startswith("sum")
+    divisor = scalar_constant(ops[0].rhs)
+    extents = extents_of(source)
+    terms = prod(extents[loop] for loop in reduction_loops(source))
+    return divisor is not None and divisor.value.data == terms and kind_of(source).startswith("sum")
 
 
 def _operations_below(values: Sequence[SSAValue]) -> list[Operation]:

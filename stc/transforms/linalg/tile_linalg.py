@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, linalg, scf, tensor
-from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, TensorType, i1
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, ModuleOp, StringAttr, TensorType, i1
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from stc.analysis.contraction import GenericLoops, name_of
+from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.transforms.linalg.dead_ops import erase_dead_ops
@@ -50,7 +51,7 @@ class TileLinalg(ModulePass):
     name = "tile-linalg"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for generic in [found for found in op.walk() if isinstance(found, linalg.GenericOp)]:
+        for generic in generics_in(op):
             if isinstance(schedule := generic.attributes.get("stc.schedule"), ScheduleAttr) and not is_tiled(generic):
                 _TiledNest(generic, schedule).replace()
         erase_dead_ops(op)
@@ -196,7 +197,8 @@ class _TiledNest:
         block.args[0].name_hint = hint
         inner = Builder(InsertPoint.at_end(block))
         inner.insert(scf.YieldOp(*body(inner, block.args[0], block.args[1:])))
-        for_op = builder.insert(scf.ForOp(*bounds, carried, block))
+        lower, upper, step = bounds
+        for_op = builder.insert(scf.ForOp(lower, upper, step, carried, block))
         if is_root:
             for_op.attributes |= self._identity()
         return list(for_op.results)
@@ -238,7 +240,8 @@ class _TiledNest:
         shape = [extents[dim] if dim in self.parallels_inside else self.tile[dim] for dim in dims]
         initial = self.generic.outputs[index]
         empty = builder.insert(tensor.EmptyOp((), TensorType(element_type(initial.type), shape))).results[0]
-        if not isinstance(fill := initial.owner, linalg.FillOp):
+        fill = initial.owner
+        if not isinstance(fill, linalg.FillOp):
             return empty
         filled = builder.insert(linalg.FillOp(fill.inputs, [empty], [empty.type]))
         filled.attributes |= self._identity()
@@ -271,14 +274,16 @@ class _TiledNest:
 
     def _offset_indices(self, body: Region) -> None:
         """`linalg.index` counts within the tile: add where the tile begins."""
-        for index in [op for op in body.walk() if isinstance(op, linalg.IndexOp)]:
-            iv = self.ivs.get(index.dim.value.data)
-            if iv is None:
+        for found in list(body.walk()):
+            if not isinstance(found, linalg.IndexOp):
                 continue
-            shifted = arith.AddiOp(index.result, iv)
-            index.result.replace_all_uses_with(shifted.result)
-            shifted.operands[0] = index.result
-            Builder(InsertPoint.after(index)).insert(shifted)
+            index = cast(linalg.IndexOp, found)
+            iv = self.ivs.get(index.dim.value.data)
+            if iv is not None:
+                shifted = arith.AddiOp(index.result, iv)
+                index.result.replace_all_uses_with(shifted.result)
+                shifted.operands[0] = index.result
+                Builder(InsertPoint.after(index)).insert(shifted)
 
     # Scalars ----------------------------------------------------------------------------------------------------------
 
@@ -315,5 +320,5 @@ def insert_slice(
 ) -> tensor.InsertSliceOp:
     """A unit-stride `tensor.insert_slice` with mixed static and dynamic offsets."""
     dynamic = [offset for offset in offsets if isinstance(offset, SSAValue)]
-    static = [tensor.DYNAMIC_INDEX if isinstance(offset, SSAValue) else offset for offset in offsets]
+    static = [DYNAMIC_INDEX if isinstance(offset, SSAValue) else offset for offset in offsets]
     return tensor.InsertSliceOp.get(tile, into, sizes, static, offsets=dynamic)

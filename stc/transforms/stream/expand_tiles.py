@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, linalg, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp, StringAttr, i32
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from stc.analysis.contraction import GenericLoops, name_of
+from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.dialects.dataflow import ScheduleAttr
+
+MOST_LANES = 16
+"""The longest row that is filled in one cycle: a vector of f32 as wide as a port."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,12 @@ class ExpandTiles(ModulePass):
     name = "expand-tiles"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for found in list(op.walk()):
-            if isinstance(found, linalg.GenericOp) and isa(found.outputs[0].type, MemRefType):
-                _expand_generic(found)
-            elif isinstance(found, linalg.FillOp) and isa(found.outputs[0].type, MemRefType):
-                _expand_fill(found)
+        for generic in generics_in(op):
+            if isa(generic.outputs[0].type, MemRefType):
+                _expand_generic(generic)
+        for fill in [cast(linalg.FillOp, found) for found in op.walk() if isinstance(found, linalg.FillOp)]:
+            if isa(fill.outputs[0].type, MemRefType):
+                _expand_fill(fill)
         for subview in [found for found in op.walk() if isinstance(found, memref.SubviewOp)]:
             if not subview.result.uses:
                 subview.detach()
@@ -95,12 +100,18 @@ def _expand_fill(fill: linalg.FillOp) -> None:
     builder = Builder(InsertPoint.before(fill))
     extents = target.type.get_shape()
     order = [dim for dim, extent in enumerate(extents) if extent > 1]
-    ivs, inner = point_loops(builder, [extents[dim] for dim in order], f"{label_of(fill)}_init", [1] * len(order))
+    ivs, inner = point_loops(builder, [extents[dim] for dim in order], f"{label_of(fill)}_init", _fill_unroll(extents, order))
     zero = builder.insert(arith.ConstantOp.from_int_and_width(0, IndexType())).result
     iv_of = dict(zip(order, ivs, strict=True))
     _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))])
     fill.detach()
     fill.erase()
+
+
+def _fill_unroll(extents: Sequence[int], order: Sequence[int]) -> list[int]:
+    """The last dimension at once where it is as short as a vector."""
+    last = len(extents) - 1
+    return [extents[dim] if dim == last and extents[dim] <= MOST_LANES else 1 for dim in order]
 
 
 def point_loops(
@@ -152,7 +163,7 @@ def _resolve(builder: Builder, buffer: SSAValue, indices: Sequence[SSAValue]) ->
         if offset == 0:
             shifted.append(index)
             continue
-        base = next(dynamic) if offset == memref.DYNAMIC_INDEX else None
+        base = next(dynamic) if offset == DYNAMIC_INDEX else None
         if base is None:
             base = builder.insert(arith.ConstantOp.from_int_and_width(offset, IndexType())).result
         shifted.append(builder.insert(arith.AddiOp(base, index)).result)

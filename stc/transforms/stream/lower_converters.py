@@ -17,7 +17,7 @@ from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ConverterOp, ItensorType
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
 from stc.transforms.stream.loops import coordinates, loop_nest
-from stc.transforms.stream.names import UniqueNames
+from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
 @dataclass(frozen=True)
@@ -38,23 +38,24 @@ class LowerConverters(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            names = UniqueNames()
+            names = symbols_of(kernel)
             for converter in [found for found in kernel.body.block.ops if isinstance(found, ConverterOp)]:
-                _lower(converter, names.fresh(converter.source.name_hint or "stream"))
+                _lower(converter, converter.source.name_hint or "stream", names)
 
 
-def _lower(converter: ConverterOp, name: str) -> None:
+def _lower(converter: ConverterOp, name: str, names: UniqueNames) -> None:
     source_type, target_type = converter.source.type, converter.result.type
     assert isinstance(source_type, ItensorType) and isinstance(target_type, ItensorType)
     builder = Builder(InsertPoint.before(converter))
     buffer_type = MemRefType(source_type.element_type, converter.buffer_shape)
     blocks = 2 if converter.blocks is None else converter.blocks
-    ring = builder.insert(stream.BufferOp(f"{name}_buffer", stream.BlockType(buffer_type, blocks)))
-    ring.result.name_hint = f"{name}_buffer"
+    ring_name = names.fresh(f"{name}_buffer")
+    ring = builder.insert(stream.BufferOp(ring_name, stream.BlockType(buffer_type, blocks)))
+    ring.result.name_hint = ring_name
     source = consumed_stream(builder, converter.source)
-    target = produced_stream(builder, converter.result, f"{name}_reordered")
-    _task(builder, f"fill_{name}", source, ring.result, source_type, converter.shared_loops, _store_tokens)
-    _task(builder, f"drain_{name}", ring.result, target, target_type, converter.shared_loops, _load_tokens)
+    target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
+    _task(builder, names.fresh(f"fill_{name}"), source, ring.result, source_type, converter.shared_loops, _store_tokens)
+    _task(builder, names.fresh(f"drain_{name}"), ring.result, target, target_type, converter.shared_loops, _load_tokens)
     converter.detach()
     converter.erase()
 

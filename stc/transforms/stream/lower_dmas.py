@@ -23,6 +23,7 @@ from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import static
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
 from stc.transforms.stream.loops import constant, loop_nest, total
+from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,11 @@ class LowerDmas(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            names = symbols_of(kernel)
             for operand, port in reversed(list(zip(kernel.inputs, kernel.arguments, strict=True))):
                 if isinstance(port.type, ItensorType):
-                    _load(kernel, _memory_type(operand.type, kernel), port)
-            _store_results(kernel)
+                    _load(kernel, _memory_type(operand.type, kernel), port, names)
+            _store_results(kernel, names)
 
 
 def _memory_type(type_: object, kernel: KernelOp) -> MemRefType:
@@ -67,11 +69,11 @@ def port_name(port: SSAValue, index: int) -> str:
     return port.name_hint or f"port{index}"
 
 
-def _load(kernel: KernelOp, memory: MemRefType, port: SSAValue) -> None:
+def _load(kernel: KernelOp, memory: MemRefType, port: SSAValue, names: UniqueNames) -> None:
     assert isinstance(port.type, ItensorType)
     type_ = port.type
     name = port_name(port, getattr(port, "index", 0))
-    produced = produced_stream(Builder(InsertPoint.at_start(kernel.body.block)), port, f"{name}_stream")
+    produced = produced_stream(Builder(InsertPoint.at_start(kernel.body.block)), port, names.fresh(f"{name}_stream"))
     inside = Rewriter.replace_value_with_new_type(port, memory)
     block = Block(arg_types=[memory, produced.type])
     block.args[0].name_hint, block.args[1].name_hint = name, "out"
@@ -84,23 +86,23 @@ def _load(kernel: KernelOp, memory: MemRefType, port: SSAValue) -> None:
     body = Builder(InsertPoint.at_end(block))
     body.insert(YieldOp())
     assert isinstance(produced.owner, stream.CreateOp)
-    task = Builder(InsertPoint.after(produced.owner)).insert(TaskOp(f"load_{name}", [inside], [produced], block, []))
+    task = Builder(InsertPoint.after(produced.owner)).insert(TaskOp(names.fresh(f"load_{name}"), [inside], [produced], block, []))
     task.attributes["stc.kind"] = StringAttr("load")
 
 
-def _store_results(kernel: KernelOp) -> None:
+def _store_results(kernel: KernelOp, names: UniqueNames) -> None:
     last = kernel.terminator
     for index, (result, value) in enumerate(zip(kernel.outputs, list(last.arguments), strict=True)):
         if isinstance(value.type, ItensorType):
             name = result.name_hint or f"result{index}"
             memory = _memory_type(result.type, kernel)
             builder = Builder(InsertPoint.before(last))
-            last.operands[index] = _store(builder, memory, value, name)
+            last.operands[index] = _store(builder, memory, value, name, names)
 
 
-def _store(builder: Builder, memory: MemRefType, value: SSAValue, name: str) -> SSAValue:
+def _store(builder: Builder, memory: MemRefType, value: SSAValue, name: str, names: UniqueNames) -> SSAValue:
     assert isinstance(value.type, ItensorType)
-    target = builder.insert(MemoryOp(name, memory)).result
+    target = builder.insert(MemoryOp(names.fresh(name), memory)).result
     target.name_hint = name
     source = consumed_stream(builder, value)
     block = Block(arg_types=[source.type, memory])
@@ -112,7 +114,7 @@ def _store(builder: Builder, memory: MemRefType, value: SSAValue, name: str) -> 
     word = nest.gather_word(inner, buffer, value.type, lambda b: b.insert(stream.ReadOp(block.args[0])).result)
     inner.insert(memref.StoreOp.get(word, block.args[1], [nest.address(inner, ivs)]))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
-    task = builder.insert(TaskOp(f"store_{name}", [source], [target], block, []))
+    task = builder.insert(TaskOp(names.fresh(f"store_{name}"), [source], [target], block, []))
     task.attributes["stc.kind"] = StringAttr("store")
     return target
 

@@ -19,7 +19,7 @@ from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType,
 from stc.iteration.order import Loop, StreamOrder
 from stc.transforms.stream.bridges import consumed_stream, produced_stream
 from stc.transforms.stream.loops import constant, coordinates, loop_nest
-from stc.transforms.stream.names import UniqueNames
+from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class LowerLayout(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            names = UniqueNames()
+            names = symbols_of(kernel)
             for found in list(kernel.body.block.ops):
                 match found:
                     case ForkOp():
@@ -78,7 +78,7 @@ def _lower(op: Operation, names: UniqueNames, kind: str, hint: str | None, body)
     builder = Builder(InsertPoint.before(op))
     ins = [consumed_stream(builder, operand) for operand in op.operands]
     outs = [
-        produced_stream(builder, result, f"{name}_{index}" if len(op.results) > 1 else f"{name}_out")
+        produced_stream(builder, result, names.fresh(f"{name}_{index}" if len(op.results) > 1 else f"{name}_out"))
         for index, result in enumerate(op.results)
     ]
     block = Block(arg_types=[value.type for value in (*ins, *outs)])

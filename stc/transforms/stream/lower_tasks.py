@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, linalg, memref, scf, tensor, vector
-from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, TensorType, VectorType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, TensorType, VectorType
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -19,6 +20,7 @@ from stc.dialects import itensor, stream
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ItensorType
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
+from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
 @dataclass(frozen=True)
@@ -43,19 +45,22 @@ class LowerTasks(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            names = symbols_of(kernel)
             for task in [found for found in kernel.body.block.ops if isinstance(found, TaskOp)]:
                 if any(isinstance(result.type, ItensorType) for result in task.results):
-                    _lower(task)
+                    _lower(task, names)
             for bridge in [found for found in kernel.body.block.ops if isinstance(found, stream.ToItensorOp)]:
                 if not bridge.result.uses:
                     bridge.detach()
                     bridge.erase()
 
 
-def _lower(task: TaskOp) -> None:
+def _lower(task: TaskOp, names: UniqueNames) -> None:
     builder = Builder(InsertPoint.before(task))
     ins = [consumed_stream(builder, value) if isinstance(value.type, ItensorType) else value for value in task.ins]
-    produced = [produced_stream(builder, result, _stream_name(task, index)) for index, result in enumerate(task.results)]
+    produced = [
+        produced_stream(builder, result, names.fresh(_stream_name(task, index))) for index, result in enumerate(task.results)
+    ]
     block = Block(arg_types=[value.type for value in (*ins, *produced)])
     for old, new in zip(task.body.block.args, block.args, strict=True):
         new.name_hint = old.name_hint
@@ -231,13 +236,13 @@ class _Bufferizer:
             buffer, buffer.type, [0] * len(sizes), sizes, [1] * len(sizes)
         ).result.type
         mixed = iter(dynamic)
-        offsets = [next(mixed) if offset == tensor.DYNAMIC_INDEX else offset for offset in static]
+        offsets = [next(mixed) if offset == DYNAMIC_INDEX else offset for offset in static]
         return builder.insert(memref.SubviewOp.get(buffer, offsets, sizes, [1] * len(sizes), view_type)).result
 
     def _indices(self, builder: Builder, op: tensor.ExtractSliceOp | tensor.InsertSliceOp) -> list[SSAValue]:
         dynamic = iter(op.offsets)
         return [
-            self.values[next(dynamic)] if offset == tensor.DYNAMIC_INDEX else self._constant(builder, offset)
+            self.values[next(dynamic)] if offset == DYNAMIC_INDEX else self._constant(builder, offset)
             for offset in op.static_offsets.get_values()
         ]
 
@@ -260,8 +265,8 @@ class _Bufferizer:
         for arg, yielded, result in zip(old.args[1:], terminator.operands, op.results, strict=True):
             self._carry(inner, arg, yielded, result)
         inner.insert(scf.YieldOp())
-        bounds = [self.values[value] for value in (op.lb, op.ub, op.step)]
-        builder.insert(scf.ForOp(*bounds, [], block)).attributes |= op.attributes
+        lower, upper, step = (self.values[value] for value in (op.lb, op.ub, op.step))
+        builder.insert(scf.ForOp(lower, upper, step, [], block)).attributes |= op.attributes
 
     def _carry(self, builder: Builder, arg: SSAValue, yielded: SSAValue, result: SSAValue) -> None:
         if isinstance(arg.type, ItensorType):
@@ -316,8 +321,8 @@ def _is_view_of(source: SSAValue, buffer: SSAValue, op: tensor.InsertSliceOp) ->
 def _origin(value: SSAValue) -> Operation | Block:
     """The op whose buffer a chain of destination-passing ops works in."""
     owner = value.owner
-    if isinstance(owner, linalg.GenericOp):
-        return _origin(owner.outputs[list(owner.results).index(value)])  # pyright: ignore[reportArgumentType]
+    if isinstance(value, OpResult) and isinstance(owner, linalg.GenericOp):
+        return _origin(cast(linalg.GenericOp, owner).outputs[value.index])
     return owner
 
 
@@ -326,7 +331,9 @@ def _store(builder: Builder, token: SSAValue, buffer: SSAValue, indices: Sequenc
     if indices:
         builder.insert(vector.StoreOp(token, buffer, indices))
         return
-    lane = builder.insert(vector.ExtractOp(token, [0])).result
+    assert isa(token.type, VectorType)
+    scalar = token.type.element_type
+    lane = builder.insert(vector.ExtractOp(token, [0], scalar)).result
     builder.insert(memref.StoreOp.get(lane, buffer, []))
 
 

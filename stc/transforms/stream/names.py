@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from xdsl.dialects.builtin import StringAttr
+
+from stc.dialects.dataflow import KernelOp
+
 
 class UniqueNames:
     """Hands out `stem`, then `stem_2`, `stem_3`, ..., never a name that was handed out or taken before."""
@@ -19,3 +23,9 @@ class UniqueNames:
             index += 1
         self._taken.add(name)
         return name
+
+
+def symbols_of(kernel: KernelOp) -> UniqueNames:
+    """Names for new tasks, streams, buffers and memories of `kernel`, none of which is in use there."""
+    symbols = (op.properties.get("sym_name") for op in kernel.body.block.ops)
+    return UniqueNames(symbol.data for symbol in symbols if isinstance(symbol, StringAttr))

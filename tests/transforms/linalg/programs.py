@@ -23,7 +23,8 @@ func.func @main(%x: tensor<3x7xf32>, %w: tensor<7x5xf32>, %b: tensor<3x5xf32>) -
     "rank_zero": """
 func.func @main(%x: tensor<1x1xf32>, %y: tensor<f32>) -> tensor<1x1xf32> {
   %e = tensor.empty() : tensor<1x1xf32>
-  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d0, d1)>],
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>,
+      affine_map<(d0, d1) -> (d0, d1)>],
       iterator_types = ["parallel", "parallel"]} ins(%x, %y : tensor<1x1xf32>, tensor<f32>) outs(%e : tensor<1x1xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %s = arith.divf %a, %b : f32
@@ -44,7 +45,8 @@ func.func @main(%x: tensor<3x1xf32>, %i: tensor<3xf32>) -> tensor<3xf32> {
     "broadcast_left_and_right_with_fan_out_and_reconvergence": """
 func.func @main(%x: tensor<4x1xf32>, %y: tensor<1x6xf32>) -> tensor<4x6xf32> {
   %e = tensor.empty() : tensor<4x6xf32>
-  %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, 0)>, affine_map<(d0, d1) -> (0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+  %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, 0)>, affine_map<(d0, d1) -> (0, d1)>,
+      affine_map<(d0, d1) -> (d0, d1)>],
       iterator_types = ["parallel", "parallel"]} ins(%x, %y : tensor<4x1xf32>, tensor<1x6xf32>) outs(%e : tensor<4x6xf32>) {
   ^bb0(%a: f32, %b: f32, %c: f32):
     %s = arith.subf %a, %b : f32
@@ -138,7 +140,8 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %c = arith.constant dense<[[1.0, -2.0, 3.5]]> : tensor<1x3xf32>
   %two = arith.constant dense<2.0> : tensor<f32>
   %e = tensor.empty() : tensor<2x3xf32>
-  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (0, d1)>, affine_map<(d0, d1) -> ()>,
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (0, d1)>,
+      affine_map<(d0, d1) -> ()>,
       affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
       ins(%x, %c, %two : tensor<2x3xf32>, tensor<1x3xf32>, tensor<f32>) outs(%e : tensor<2x3xf32>) {
   ^bb0(%a: f32, %b: f32, %p: f32, %o: f32):
@@ -156,7 +159,8 @@ func.func @main(%x: tensor<3x5xf32>) -> (tensor<3xf32>, tensor<3xi64>) {
   %g = tensor.empty() : tensor<3xi64>
   %f = linalg.fill ins(%m : f32) outs(%e : tensor<3xf32>) -> tensor<3xf32>
   %i = linalg.fill ins(%z : i64) outs(%g : tensor<3xi64>) -> tensor<3xi64>
-  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>],
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>,
+      affine_map<(d0, d1) -> (d0)>],
       iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f, %i : tensor<3xf32>, tensor<3xi64>) {
   ^bb0(%a: f32, %b: f32, %c: i64):
     %n = linalg.index 1 : index

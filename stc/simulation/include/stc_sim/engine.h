@@ -6,7 +6,8 @@
 
 namespace stc_sim {
 
-// `#pragma HLS stream variable=v depth=n`: on streams and arrays of them; an array turned into a FIFO keeps its values.
+// `#pragma HLS stream variable=v depth=n`: on streams and arrays of them; an array turned into a FIFO keeps its
+// values.
 template <class Value_>
 void set_depth(Value_ &variable, std::uint64_t depth) {
   if constexpr (std::is_array<Value_>::value) {

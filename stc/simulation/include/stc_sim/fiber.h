@@ -98,9 +98,10 @@ namespace stc_sim {
 // A mapped stack whose lowest page is never accessible, so that overflowing it is a fault and not a corruption.
 struct Stack {
   char *base = nullptr;
+  std::size_t shift = 0;   // see StackPool::take
 
   static constexpr std::size_t guard_bytes() { return 64 * 1024; }  // a whole number of pages of any usual size
-  char *top() const { return base + STC_SIM_STACK_BYTES; }
+  char *top() const { return base + STC_SIM_STACK_BYTES - shift; }
 
   bool overflowed_at(const void *address) const {
     const char *a = static_cast<const char *>(address);
@@ -124,7 +125,10 @@ class StackPool {
                            "-DSTC_SIM_STACK_BYTES\n", std::size_t(STC_SIM_STACK_BYTES));
       std::_Exit(2);
     }
-    return Stack{static_cast<char *>(memory)};
+    // Stacks that begin at the same low address bits fight for the same cache sets and way predictions: measured, a
+    // factor of two in tokens per second.
+    made_ = (made_ + 1) % 61;
+    return Stack{static_cast<char *>(memory), made_ * (4096 + 64 * 7)};
   }
 
   void give_back(Stack stack) {
@@ -137,6 +141,7 @@ class StackPool {
 
  private:
   std::vector<Stack> free_;
+  std::size_t made_ = 0;
 };
 
 #if defined(STC_SIM_SWITCH_X86_64) || defined(STC_SIM_SWITCH_AARCH64)
@@ -171,7 +176,7 @@ class Context {
   void prepare(const Stack &stack, void (*entry)()) {
     getcontext(&context_);
     context_.uc_stack.ss_sp = stack.base + Stack::guard_bytes();
-    context_.uc_stack.ss_size = STC_SIM_STACK_BYTES - Stack::guard_bytes();
+    context_.uc_stack.ss_size = STC_SIM_STACK_BYTES - Stack::guard_bytes() - stack.shift;
     context_.uc_link = nullptr;
     makecontext(&context_, entry, 0);
   }

@@ -8,7 +8,8 @@ namespace stc_sim {
 
 enum class Style { unspecified, stp, flp, frp };
 
-// A pipelined loop of the source, known at compile time. `label` is "" where the source has none; `ii` 0 where the pragma
+// A pipelined loop of the source, known at compile time. `label` is "" where the source has none; `ii` 0 where
+// the pragma
 // leaves it to the tool. A timing model keeps its state by this address.
 struct LoopSite {
   const char *function, *label;
@@ -19,8 +20,8 @@ struct LoopSite {
 // Placed by the instrumentation at the start of each pipelined loop body. Nested guards: the innermost counts.
 class Iteration {
  public:
-  explicit Iteration(const LoopSite &site) : outer_(scheduler.firing) {
-    scheduler.firing = Firing(&site);
+  explicit Iteration(const LoopSite &site) : outer_(suspend_outer()) {
+    scheduler.firing = {&site, nullptr, nullptr};
   }
   Iteration(const Iteration &) = delete;
   Iteration &operator=(const Iteration &) = delete;
@@ -30,6 +31,12 @@ class Iteration {
   }
 
  private:
+  // What the enclosing iteration has done so far lies in earlier cycles than all of this one.
+  static Firing suspend_outer() {
+    if (scheduler.firing.site != nullptr) Channel::commit();
+    return scheduler.firing;
+  }
+
   const Firing outer_;
 };
 

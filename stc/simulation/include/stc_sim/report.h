@@ -1,4 +1,5 @@
-// What a testbench uses: run the top function, compare its outputs, write `csim.json`. See ../stc_sim.h for an example.
+// What a testbench uses: run the top function, compare its outputs, write `csim.json`. See ../stc_sim.h for an
+// example.
 #ifndef STC_SIM_REPORT_H
 #define STC_SIM_REPORT_H
 

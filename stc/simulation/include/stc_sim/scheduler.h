@@ -1,4 +1,5 @@
-// Tasks and who runs next: a ready queue and a list of pollers; whoever waits is in neither, so nothing is ever polled.
+// Tasks and who runs next: a ready queue and a list of pollers; whoever waits is in neither, so nothing is ever
+// polled.
 #ifndef STC_SIM_SCHEDULER_H
 #define STC_SIM_SCHEDULER_H
 
@@ -23,30 +24,10 @@ struct LoopSite;
 
 enum class Wait { none, read, write, join, handover };
 
-// The pipelined iteration under way, if `site` is set, and the channels whose accesses it has not committed (linked lists).
-//
-// Copied word by word: the fields have just been stored one by one, and a wider load would wait until they reach the cache,
-// which costs more than everything else a token costs.
+// The pipelined iteration under way, if `site` is set, and the channels whose accesses it has not committed.
 struct Firing {
   const LoopSite *site = nullptr;
   Channel *written = nullptr, *read = nullptr;
-
-  Firing() = default;
-  explicit Firing(const LoopSite *s) : site(s) {}
-  Firing(const Firing &other) { *this = other; }
-  Firing &operator=(const Firing &other) {
-    site = in_register(other.site);
-    written = in_register(other.written);
-    read = in_register(other.read);
-    return *this;
-  }
-
- private:
-  template <class Pointer>
-  static Pointer in_register(Pointer value) {
-    asm volatile("" : "+r"(value));
-    return value;
-  }
 };
 
 // What a fiber executes. Regions derive from it to keep the arguments of a task call.

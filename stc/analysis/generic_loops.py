@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 from xdsl.dialects.builtin import ShapedType
 from xdsl.dialects.linalg import GenericOp, IteratorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
@@ -61,10 +62,10 @@ class GenericLoops:
     def parallels(self) -> tuple[int, ...]:
         return tuple(loop for loop in range(len(self.extents)) if loop not in self.reductions)
 
-    @property
-    def is_contraction(self) -> bool:
-        """A reduction over a product of at least two inputs."""
-        return bool(self.reductions) and len(self.op.inputs) >= 2
+
+def generics_in(root: Operation) -> list[GenericOp]:
+    """Every `linalg.generic` in `root`, in order."""
+    return [cast(GenericOp, op) for op in root.walk() if isinstance(op, GenericOp)]
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:

@@ -1,0 +1,77 @@
+// RUN: stc-opt %s -p drop-unit-dims --split-input-file | filecheck %s
+
+func.func @norm(%x: tensor<1x3x5xf32>, %f: tensor<1x3x1xf32>) -> tensor<1x3x1xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, 0)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x : tensor<1x3x5xf32>) outs(%f : tensor<1x3x1xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<1x3x1xf32>
+  func.return %r : tensor<1x3x1xf32>
+}
+
+// CHECK-LABEL: func.func @norm(
+// CHECK-NEXT: %0 = tensor.collapse_shape %f {{.*}} : tensor<1x3x1xf32> into tensor<3xf32>
+// CHECK-NEXT: %1 = tensor.collapse_shape %x {{.*}} : tensor<1x3x5xf32> into tensor<3x5xf32>
+// CHECK-NEXT: %2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%1 : tensor<3x5xf32>) outs(%0 : tensor<3xf32>) {
+// CHECK-NEXT: ^bb0(%a: f32, %b: f32):
+// CHECK-NEXT: %s = arith.addf %a, %b : f32
+// CHECK-NEXT: linalg.yield %s : f32
+// CHECK-NEXT: } -> tensor<3xf32>
+// CHECK-NEXT: %3 = tensor.expand_shape %2 {{.*}} output_shape [1, 3, 1] : tensor<3xf32> into tensor<1x3x1xf32>
+// CHECK-NEXT: func.return %3 : tensor<1x3x1xf32>
+
+// -----
+
+func.func @heads(%x: tensor<1x5x6xf32>) -> tensor<1x5x2x1xf32> {
+  %s = tensor.extract_slice %x[0, 0, 4] [1, 5, 2] [1, 1, 1] : tensor<1x5x6xf32> to tensor<1x5x2xf32>
+  %h = tensor.expand_shape %s [[0], [1], [2, 3]] output_shape [1, 5, 2, 1] : tensor<1x5x2xf32> into tensor<1x5x2x1xf32>
+  func.return %h : tensor<1x5x2x1xf32>
+}
+
+// CHECK-LABEL: func.func @heads(
+// CHECK-NEXT: %0 = tensor.collapse_shape %x {{.*}} : tensor<1x5x6xf32> into tensor<5x6xf32>
+// CHECK-NEXT: %1 = tensor.extract_slice %0[0, 4] [5, 2] [1, 1] : tensor<5x6xf32> to tensor<5x2xf32>
+// CHECK-NEXT: %2 = tensor.expand_shape %1 {{.*}} output_shape [1, 5, 2, 1] : tensor<5x2xf32> into tensor<1x5x2x1xf32>
+// CHECK-NEXT: func.return %2 : tensor<1x5x2x1xf32>
+
+// -----
+
+func.func @scalar(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
+  %e = tensor.empty() : tensor<1x1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<1x1xf32>) outs(%e : tensor<1x1xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %i = linalg.index 1 : index
+    %j = arith.index_cast %i : index to i64
+    %k = arith.sitofp %j : i64 to f32
+    %s = arith.addf %a, %k : f32
+    linalg.yield %s : f32
+  } -> tensor<1x1xf32>
+  func.return %r : tensor<1x1xf32>
+}
+
+// CHECK-LABEL: func.func @scalar(
+// CHECK-NEXT: %0 = tensor.collapse_shape %x {{.*}} : tensor<1x1xf32> into tensor<f32>
+// CHECK-NEXT: %1 = tensor.empty() : tensor<f32>
+// CHECK-NEXT: %2 = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%0 : tensor<f32>) outs(%1 : tensor<f32>) {
+// CHECK-NEXT: ^bb0(%a: f32, %b: f32):
+// CHECK-NEXT: %i = arith.constant 0 : index
+// CHECK-NEXT: %j = arith.index_cast %i : index to i64
+// CHECK-NEXT: %k = arith.sitofp %j : i64 to f32
+// CHECK-NEXT: %s = arith.addf %a, %k : f32
+// CHECK-NEXT: linalg.yield %s : f32
+// CHECK-NEXT: } -> tensor<f32>
+// CHECK-NEXT: %3 = tensor.empty() : tensor<1x1xf32>
+// CHECK-NEXT: %4 = tensor.insert_slice %2 into %3[0, 0] [1, 1] [1, 1] : tensor<f32> into tensor<1x1xf32>
+// CHECK-NEXT: func.return %4 : tensor<1x1xf32>
+
+// -----
+
+// Concatenation along a dimension of extent 1 keeps it.
+func.func @rows(%x: tensor<1x3xf32>, %y: tensor<1x3xf32>) -> tensor<2x3xf32> {
+  %r = tensor.concat dim(0) %x, %y : (tensor<1x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
+  func.return %r : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @rows(
+// CHECK-NEXT: %r = tensor.concat dim(0) %x, %y : (tensor<1x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: func.return %r : tensor<2x3xf32>

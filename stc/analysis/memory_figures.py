@@ -1,0 +1,110 @@
+"""Memory before and after fusion (architecture.md, "The emitted project is the contract")."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import prod
+
+from xdsl.dialects import memref, tensor
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.linalg import FillOp
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.utils.hints import isa
+
+from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.kernel_memory import bits_of, tensor_bytes
+from stc.dialects.dataflow import KernelOp
+from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
+
+
+@dataclass(frozen=True)
+class MemoryFigures:
+    """Bytes. `before`: all tensors passed between linalg ops after the linalg stage; `before_unfused`: the same before
+    element-wise fusion. After: `converters` with their ping-pong factor (a), `fifos` at emitted depth (b), `local` tiles and
+    accumulators (c). `external`: intermediate tensors passed between kernels through external memory."""
+
+    before: int
+    before_unfused: int
+    converters: int
+    fifos: int
+    local: int
+    external: int
+
+    def report(self) -> dict[str, float | int]:
+        """All figures with the ratios (a+b)/before and (a+b+c)/before, against fused and unfused linalg."""
+        streams = self.converters + self.fifos
+        ratios: dict[str, float] = {}
+        for name, before in (("before", self.before), ("before_unfused", self.before_unfused)):
+            if before:
+                ratios[f"streams_over_{name}"] = streams / before
+                ratios[f"all_over_{name}"] = (streams + self.local) / before
+        return {**asdict(self), **ratios}
+
+
+def intermediate_bytes(module: ModuleOp) -> int:
+    """Bytes of all tensors that one linalg op hands to another, reshapes and slices looked through."""
+    total = 0
+    for function in functions_of(module):
+        known = host_values(function)
+        for op in function.body.block.ops:
+            if isinstance(op, LinalgStructuredOperation) and not isinstance(op, FillOp):
+                total += sum(tensor_bytes(r.type) for r in op.results if r not in known and _reaches_linalg(r))
+    return total
+
+
+_MOVES = (tensor.ExpandShapeOp, tensor.CollapseShapeOp, tensor.ExtractSliceOp, tensor.InsertSliceOp, tensor.ConcatOp)
+
+
+def _reaches_linalg(value: SSAValue) -> bool:
+    for use in value.uses:
+        if isinstance(use.operation, LinalgStructuredOperation):
+            return True
+        if isinstance(use.operation, _MOVES) and any(_reaches_linalg(result) for result in use.operation.results):
+            return True
+    return False
+
+
+def on_chip_bytes(module: ModuleOp) -> tuple[int, int, int]:
+    """(converters, FIFOs, kernel-local buffers) of all kernels at the stream level."""
+    converters = fifos = local = 0
+    for op in module.walk():
+        match op:
+            case BufferOp() if isinstance(block := op.result.type, BlockType):
+                converters += block.count * tensor_bytes(block.buffer_type)
+            case CreateOp() if isinstance(fifo := op.result.type, StreamType):
+                fifos += fifo.depth * fifo.lanes * -(-bits_of(fifo.scalar_type) // 8)
+            case memref.AllocOp():
+                local += tensor_bytes(op.memref.type)
+            case _:
+                continue
+    return converters, fifos, local
+
+
+def external_bytes(module: ModuleOp) -> int:
+    """Bytes of tensors that leave one kernel and enter another."""
+    values = [r for op in module.walk() if isinstance(op, KernelOp) for r in op.results]
+    return sum(_packed_bytes(value) for value in values if _reaches_kernel(value))
+
+
+def _reaches_kernel(value: SSAValue) -> bool:
+    seen: list[OpResult | SSAValue] = [value]
+    while seen:
+        for use in seen.pop().uses:
+            if isinstance(use.operation, KernelOp):
+                return True
+            seen.extend(_results(use.operation))
+    return False
+
+
+def _results(op: Operation) -> list[SSAValue]:
+    return list(op.results)
+
+
+def _packed_bytes(value: SSAValue) -> int:
+    if not isa(value.type, TensorType):
+        return 0
+    element = value.type.element_type
+    lanes = prod(element.get_shape()) if hasattr(element, "get_shape") else 1  # pyright: ignore[reportAttributeAccessIssue]
+    scalar = getattr(element, "element_type", element)
+    return prod(value.type.get_shape()) * lanes * bits_of(scalar) // 8

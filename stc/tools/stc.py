@@ -1,0 +1,184 @@
+"""`stc`: compile a PyTorch model into a stream-scheduled FPGA accelerator, and check it here.
+
+Exit codes: 0 fine; 1 a check ran and failed (mismatch, deadlock); 2 unusable input or environment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from stc.diagnostics import CompileError
+from stc.pipeline import PipelineOptions
+from stc.platforms.platform import platform_names
+from stc.simulation.csim import CsimResult, csim
+
+CHECK_FAILED = 1
+UNUSABLE = 2
+
+app = typer.Typer(
+    name="stc",
+    help="Compile PyTorch models into stream-scheduled FPGA accelerators, and check them without one.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+messages = Console(stderr=True, highlight=False, soft_wrap=True)
+output = Console(highlight=False, soft_wrap=True)
+
+
+@app.command("compile")
+def compile_command(
+    model: Annotated[str, typer.Argument(help="A preset (such as gpt2-medium), file.py:factory, or file.mlir (linalg on tensors).")],
+    out: Annotated[Path, typer.Option(help="Folder to write; it must be new or empty.")],
+    stage: Annotated[str, typer.Option(help="What a preset computes: prefill.")] = "prefill",
+    seq: Annotated[int, typer.Option(help="Tokens of a preset's prefill.")] = 32,
+    dtype: Annotated[str, typer.Option(help="Element type of activations and weights: f32.")] = "f32",
+    weights: Annotated[str | None, typer.Option(help="Folder of safetensors files, or hub:ID; default: random weights.")] = None,
+    layer: Annotated[int, typer.Option(help="Which decoder layer's weights to take.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of random weights and inputs.")] = 0,
+    tile: Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.")] = 16,
+    lanes: Annotated[int, typer.Option(help="Most entries in one stream token.")] = 16,
+    schedule: Annotated[Path | None, typer.Option(help="schedule.toml: tile, order, unroll, vector by op name.")] = None,
+    platform: Annotated[str, typer.Option(help=f"Target device: {', '.join(platform_names())}.")] = "u55c",
+    budget: Annotated[int, typer.Option(help="On-chip bytes for one group; 0: what the platform has.")] = 0,
+    emit_ir: Annotated[bool, typer.Option("--emit-ir", help="Keep the IR after each pass in OUT/ir.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Build the emitted C++, run it, compare with PyTorch.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Compile MODEL into a folder of Vitis HLS C++, host programs and packed parameters.
+
+    Example: stc compile gpt2-medium --seq 32 --out build/gpt2-medium --check
+    """
+    from stc.tools.compile import CompileRequest, compile_model
+
+    options = PipelineOptions(platform, tile, lanes, budget, str(schedule) if schedule is not None else "")
+    request = CompileRequest(model, stage, seq, dtype, seed, weights, layer, emit_ir, options)
+    if check:
+        _require_compiler()
+    with _progress() as step:
+        report = compile_model(request, out, step)
+    result = _checked(out) if check else None
+    if as_json:
+        content = report if result is None else {**report, "check": _check_report(result)}
+        output.print_json(json.dumps(content))
+    else:
+        _print_report(report, out)
+        if result is not None:
+            _print_check(result)
+    _exit_with(result)
+
+
+@app.command("csim")
+def csim_command(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that stc compile wrote.")],
+    timeout: Annotated[float, typer.Option(help="Seconds the simulation may take.")] = 600.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Build the C++ of DIR with g++, run it on the golden inputs with bounded FIFOs, compare with PyTorch.
+
+    A deadlock ends at once and names the blocked tasks and FIFOs. Writes only under DIR/build.
+    """
+    result = _checked(directory, timeout)
+    if as_json:
+        output.print_json(json.dumps(_check_report(result)))
+    else:
+        _print_check(result)
+    _exit_with(result)
+
+
+# Steps ----------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _progress() -> Iterator[Any]:
+    with messages.status("starting") as status:
+        yield lambda step: status.update(step)
+
+
+def _require_compiler() -> None:
+    """Fail before a long compile rather than after it."""
+    from stc.simulation.build import find_compiler
+
+    find_compiler()
+
+
+def _checked(directory: Path, timeout: float = 600.0) -> CsimResult:
+    with messages.status("building and running the emitted C++"):
+        return csim(directory, timeout)
+
+
+def _exit_with(result: CsimResult | None) -> None:
+    if result is not None and not result.passed:
+        raise typer.Exit(CHECK_FAILED)
+
+
+# Output ---------------------------------------------------------------------------------------------------------------
+
+
+def _print_report(report: dict[str, Any], out: Path) -> None:
+    output.print(f"{report['model']}: {report['groups']} group(s), {report['tasks']} tasks, {report['fifos']} FIFOs, "
+                 f"{report['converters']} converters, written to {out}")
+    times = Table("stage", "seconds", title="compile time (executed)")
+    for name, seconds in report["compile_seconds"].items():
+        if name != "origin":
+            times.add_row(name, f"{seconds:.2f}")
+    output.print(times)
+    memory = report["memory_bytes"]
+    table = Table("memory", "bytes", title="memory (counted in the IR)")
+    for key, label in _MEMORY_ROWS:
+        table.add_row(label, f"{memory[key]:,}")
+    output.print(table)
+    for key, label in _RATIO_ROWS:
+        if key in memory:
+            output.print(f"{label}: {100 * memory[key]:.1f} %")
+
+
+_MEMORY_ROWS = (
+    ("before", "intermediates before: fused linalg"),
+    ("before_unfused", "intermediates before: unfused linalg"),
+    ("converters", "after (a): converters, ping-pong included"),
+    ("fifos", "after (b): FIFOs at emitted depth"),
+    ("local", "after (c): tiles and accumulators"),
+    ("external", "intermediates in external memory"),
+)
+_RATIO_ROWS = (
+    ("streams_over_before", "(a+b) over fused linalg"),
+    ("all_over_before", "(a+b+c) over fused linalg"),
+    ("streams_over_before_unfused", "(a+b) over unfused linalg"),
+    ("all_over_before_unfused", "(a+b+c) over unfused linalg"),
+)
+
+
+def _check_report(result: CsimResult) -> dict[str, Any]:
+    return {"origin": "executed: C simulation of the emitted C++", **asdict(result)}
+
+
+def _print_check(result: CsimResult) -> None:
+    verdict = "passed" if result.passed else f"FAILED ({result.outcome})"
+    output.print(f"C simulation {verdict} in {result.seconds:.1f} s (build {result.build_seconds:.1f} s)")
+    for check in result.outputs:
+        relative = check.max_abs_error / check.max_abs_reference if check.max_abs_reference else check.max_abs_error
+        text = f"  {check.name}: max error {check.max_abs_error:.3g} = {relative:.2g} of max|out|"
+        if check.max_abs_reference_minus_input:
+            text += f", {check.max_abs_error / check.max_abs_reference_minus_input:.2g} of max|out - x|"
+        output.print(f"{text} (tolerance {check.tolerance:g})")
+    if result.explanation:
+        output.print(result.explanation)
+
+
+def main() -> None:
+    """Entry point of `stc`: a refusal is one line on stderr and exit code 2."""
+    try:
+        app()
+    except CompileError as error:
+        messages.print(f"stc: error: {error}", markup=False)
+        raise SystemExit(UNUSABLE) from None

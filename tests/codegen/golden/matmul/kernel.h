@@ -1,0 +1,20 @@
+// Types and top functions of kernel.cpp. Plain Vitis HLS C++.
+#ifndef STC_KERNEL_H
+#define STC_KERNEL_H
+
+#include <cstdint>
+#include <limits>
+
+#include <ap_int.h>
+#include <hls_math.h>
+#include <hls_stream.h>
+#include <hls_streamofblocks.h>
+#include <hls_vector.h>
+
+typedef hls::vector<float, 2> float2;
+typedef hls::vector<float, 8> float8;
+typedef hls::vector<float, 4> float4;
+
+extern "C" void fc_kernel(const float2 *x, const float8 *fc_weight, float4 *y);
+
+#endif

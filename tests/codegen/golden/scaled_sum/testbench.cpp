@@ -1,0 +1,34 @@
+// C simulation of scaled-sum: runs on the golden inputs and compares with the reference outputs. See `make csim`.
+#include <string>
+#include <vector>
+
+#include "kernel.h"
+#include "layout.h"
+#include "stc_sim.h"
+
+int main(int argc, char **argv) {
+  const std::string dir = argc > 1 ? argv[1] : ".";
+  stc_sim::Report report(dir + "/build/csim.json");
+
+  // Tensors of the host, row-major.
+  const std::vector<float> x_tensor = stc_sim::load<float>(dir + "/golden/x.bin", 48);
+  std::vector<float> out_tensor(48);
+  const std::vector<float> out_reference = stc_sim::load<float>(dir + "/golden/out.bin", 48);
+
+  // Buffers of the memory ports, padded to 64 bytes.
+  std::vector<float8> x_buffer(6);
+  std::vector<float8> norm_gain_buffer = stc_sim::load<float8>(dir + "/parameters/norm_gain.bin", 2);
+  std::vector<float8> out_buffer(6);
+
+  pack_x((const float *)x_tensor.data(), (float *)x_buffer.data());
+  report.run("scaled_sum", [&] {
+    scaled_sum(
+        x_buffer.data(),
+        norm_gain_buffer.data(),
+        out_buffer.data());
+  });
+  unpack_out((const float *)out_buffer.data(), (float *)out_tensor.data());
+
+  report.compare("out", out_tensor.data(), out_reference.data(), 48, 0.0001, x_tensor.data());
+  return report.finish();
+}

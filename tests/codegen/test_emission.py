@@ -1,0 +1,93 @@
+"""Three hand-written L6 modules: emitted text against golden files, and its C simulation against numpy."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from l6_examples import EXAMPLES, parse, source_of
+
+from stc.codegen.project import emit_project
+from stc.diagnostics import CompileError
+from stc.manifest.files import read_manifest
+
+GOLDEN = Path(__file__).parent / "golden"
+TEXTS = ("kernel.h", "kernel.cpp", "layout.h", "connectivity.cfg", "testbench.cpp")
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("file", TEXTS)
+def test_emitted_text(name: str, file: str, emitted: Callable[[str], Path], check_golden: Callable[[Path, str], None]) -> None:
+    check_golden(GOLDEN / name / file, (emitted(name) / file).read_text())
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_make_csim_computes_the_model(name: str, emitted: Callable[[str], Path]) -> None:
+    project = emitted(name)
+    done = subprocess.run(["make", "csim"], cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((project / "build" / "csim.json").read_text())
+    assert report["passed"] and all(output["elements"] for output in report["outputs"])
+    ran = {channel["name"]: channel for channel in report["channels"]}
+    for stream in read_manifest(project).kernels[0].streams:
+        assert (ran[stream.name]["tokens"], ran[stream.name]["depth"]) == (stream.tokens, stream.depth)
+
+
+@needs_compiler
+def test_a_wrong_constant_fails_the_simulation(tmp_path: Path, emitted: Callable[[str], Path]) -> None:
+    project = shutil.copytree(emitted("scaled_sum"), tmp_path / "wrong", ignore=shutil.ignore_patterns("build"))
+    kernel = project / "kernel.cpp"
+    kernel.write_text(kernel.read_text().replace("0.5f", "0.6f"))
+    assert subprocess.run(["make", "csim"], cwd=project, capture_output=True, check=False).returncode != 0
+
+
+def test_project_is_whole(emitted: Callable[[str], Path]) -> None:
+    project = emitted("matmul")
+    names = {path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()}
+    assert {"manifest.json", "host.cpp", "host.py", "Makefile", "report.json", "sim/instrument.py", "sim/include/hls_stream.h",
+            "golden/x.bin", "golden/y.bin", "parameters/fc_weight.bin"} <= names
+
+
+def test_manifest_schedule(emitted: Callable[[str], Path]) -> None:
+    kernel = read_manifest(emitted("matmul")).kernels[0]
+    loops = {(entry.task, entry.label): entry for entry in kernel.schedule}
+    mac, outer = loops["fc", "mac"], loops["fc", "mac_k"]
+    assert (mac.trip, mac.ii, mac.parent, outer.flattened) == (4, 1, "mac_k", True)
+    assert loops["fc", "write_y"].writes == {"y_stream": 2} and loops["fc", "write_y"].ii == 2
+    assert not loops["fc", "tile_k"].flattened
+    load = loops["load_x", "words"]
+    assert (load.writes, load.memory[0].port, load.memory[0].bytes) == ({"x_stream": 1}, "x", 8)
+    assert [task.kind for task in kernel.tasks] == ["load", "load", "compute", "store"]
+    assert kernel.tasks[2].module == "mlp.fc"
+
+
+def test_output_folder_in_use_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("mine")
+    model = EXAMPLES["matmul"].model()
+    with pytest.raises(CompileError, match="not empty"):
+        emit_project(model.module, model, tmp_path, {}, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.txt"]
+
+
+def test_nothing_is_left_of_a_failed_emission(tmp_path: Path) -> None:
+    model = EXAMPLES["matmul"].model()
+    broken = type(model)(model.name, model.module, model.inputs, {}, model.golden)
+    with pytest.raises(CompileError, match=r"fc\.weight"):
+        emit_project(model.module, broken, tmp_path / "out", {}, {})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_kernel_of_vectors_of_odd_length_at_a_port_is_refused() -> None:
+    from stc.codegen.design import design_of
+    from stc.platforms.platform import load_platform
+
+    text = source_of("converter").replace("8xvector<4xi32>", "8xvector<3xi32>").replace("%none[0]", "%none[0]")
+    text = text.replace("vector<4xi32>", "vector<3xi32>")
+    with pytest.raises(CompileError, match="power of two"):
+        design_of(parse(text), load_platform("u55c"))

@@ -1,0 +1,142 @@
+"""Literals, expressions and statements one by one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from l6_examples import parse
+
+from stc.codegen.design import design_of
+from stc.codegen.hls import print_hls
+from stc.codegen.literals import float_literal
+from stc.codegen.names import Scope, identifier
+from stc.diagnostics import CompileError
+from stc.platforms.platform import load_platform
+
+FRAME = """
+!X = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
+!S = !stream.stream<{kind}, depth: 2>
+func.func @main(%x: tensor<4xf32> {{stc.name = "x"}}) -> (tensor<4xf32> {{stc.name = "out"}}) {{
+  %xp = dataflow.pack %x : tensor<4xf32> as !X -> tensor<4xvector<1xf32>>
+  %out = dataflow.kernel @k(%x_in = %xp : tensor<4xvector<1xf32>> as memref<4xvector<1xf32>>)
+      -> (tensor<4xvector<1xf32>> as memref<4xvector<1xf32>>) {{
+    %y = dataflow.memory @y : memref<4xvector<1xf32>>
+    %a = stream.create @a : !S
+    %b = stream.create @b : !S
+    dataflow.task @body ins(%i = %a : !S) outs(%o = %b : !S) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %two = arith.constant 2.0 : f32
+      %minus = arith.constant -1.0 : f32
+      scf.for %n = %c0 to %c4 step %c1 {{
+        %v = stream.read %i : !S
+        {body}
+        stream.write %r into %o : !S
+      }} {{stc.label = "n", stc.pipeline = 1 : i32}}
+      dataflow.yield
+    }}
+    dataflow.yield %y : memref<4xvector<1xf32>>
+  }}
+  %r = dataflow.unpack %out : tensor<4xvector<1xf32>> as !X -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}}
+"""
+
+
+def printed(body: str, kind: str = "f32") -> list[str]:
+    """The statements printed for `body`, which makes %r of %v."""
+    text = print_hls(design_of(parse(FRAME.format(body=body, kind=kind)), load_platform("u55c"))).source
+    lines = [line.strip() for line in text.split("a.read();")[1].split("}")[0].splitlines()]
+    return [line for line in lines if line]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("%s = arith.addf %v, %two : f32\n %r = arith.mulf %s, %v : f32", "b.write((v + 2.0f) * v);"),
+        ("%s = arith.mulf %v, %two : f32\n %r = arith.addf %v, %s : f32", "b.write(v + v * 2.0f);"),
+        ("%s = arith.addf %v, %two : f32\n %r = arith.addf %v, %s : f32", "b.write(v + (v + 2.0f));"),
+        ("%s = arith.subf %v, %two : f32\n %r = arith.subf %s, %v : f32", "b.write(v - 2.0f - v);"),
+        ("%s = arith.negf %v : f32\n %r = arith.negf %s : f32", "b.write(-(-v));"),
+        ("%r = arith.negf %minus : f32", "b.write(-(-1.0f));"),
+        ("%r = arith.divf %v, %minus : f32", "b.write(v / -1.0f);"),
+        ("%s = math.exp %v : f32\n %r = math.rsqrt %s : f32", "b.write(hls::rsqrt(hls::exp(v)));"),
+        ("%r = arith.maximumf %v, %two : f32", "b.write(maximum(v, 2.0f));"),
+        ("%g = arith.cmpf ogt, %v, %two : f32\n %r = arith.select %g, %v, %two : f32", "b.write(v > 2.0f ? v : 2.0f);"),
+        ("%g = arith.cmpf ult, %v, %two : f32\n %r = arith.select %g, %v, %two : f32", "b.write(!(v >= 2.0f) ? v : 2.0f);"),
+        ("%m = arith.index_cast %n : index to i32\n %r = arith.sitofp %m : i32 to f32", "b.write((float)n);"),
+        ("%m = arith.divui %n, %c4 : index\n %c = arith.index_cast %m : index to i32\n %r = arith.sitofp %c : i32 to f32",
+         "b.write((float)(n >> 2));"),
+    ],
+)
+def test_expression(body: str, expected: str) -> None:
+    assert printed(body)[-1] == expected
+    assert len(printed(body)) == 1, "single-use values are part of the expression"
+
+
+def test_a_value_used_twice_is_a_variable() -> None:
+    assert printed("%s = arith.addf %v, %two : f32\n %r = arith.mulf %s, %s : f32") == [
+        "const float s = v + 2.0f;", "b.write(s * s);"
+    ]
+
+
+def test_a_read_of_memory_does_not_move_past_a_write() -> None:
+    body = """%m = memref.alloc() : memref<4xf32>
+    %l = memref.load %m[%n] : memref<4xf32>
+    memref.store %v, %m[%n] : memref<4xf32>
+    %r = arith.addf %l, %v : f32"""
+    assert printed(body) == ["float m[4];", "const float l = m[n];", "m[n] = v;", "b.write(l + v);"]
+
+
+def test_swapped_loop_values_are_saved() -> None:
+    body = """%p, %q = scf.for %k = %c0 to %c4 step %c1 iter_args(%f = %v, %g = %two) -> (f32, f32) {
+      scf.yield %g, %f : f32, f32
+    } {stc.label = "swap", stc.unroll = 0 : i32}
+    %r = arith.addf %p, %q : f32"""
+    lines = printed(body)
+    assert "const float next_f = g;" in lines and "g = next_g;" in lines and lines.index("f = next_f;") > 3
+
+
+def test_elementwise_vectors_become_lanes() -> None:
+    lines = printed("%t = vector.broadcast %two : f32 to vector<4xf32>\n %r = arith.mulf %v, %t : vector<4xf32>", "vector<4xf32>")
+    assert "r[lane] = v[lane] * 2.0f;" in lines
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("%w = arith.bitcast %v : f32 to i32\n %r = arith.bitcast %w : i32 to f32", "arith.bitcast has no HLS form"),
+        ("%w = arith.extf %v : f32 to f64\n %r = arith.truncf %w : f64 to f32", "type f64"),
+        ("%c3 = arith.constant 3 : index\n%m = arith.floordivsi %n, %c3 : index\n %c = arith.index_cast %m : index to i32\n"
+         "%r = arith.sitofp %c : i32 to f32", "power of two"),
+    ],
+)
+def test_refused(body: str, message: str) -> None:
+    with pytest.raises(CompileError, match=message):
+        printed(body)
+
+
+@given(st.floats(width=32))
+def test_float_literals_read_back_exactly(value: float) -> None:
+    text = float_literal(value)
+    if math.isnan(value):
+        assert text == "F32_NAN"
+    elif math.isinf(value):
+        assert text in ("F32_INFINITY", "-F32_INFINITY")
+    else:
+        back = np.float32(text.removesuffix("f"))
+        assert back == np.float32(value) and np.signbit(back) == np.signbit(np.float32(value))
+
+
+def test_names() -> None:
+    assert identifier("attn.c_proj") == "attn_c_proj"
+    assert identifier("double") == "double_"
+    assert identifier("0.weight") == "v0_weight"
+    scope = Scope()
+    scope.declare("x")
+    assert [Scope(scope).declare("x"), scope.declare("x"), scope.declare("x")] == ["x2", "x2", "x3"]

@@ -1,0 +1,157 @@
+"""Each text rule accepts what is emitted and has a case it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from l6_examples import EXAMPLES
+
+from stc.codegen.vitis_rules import check_project_text, connectivity_violations, kernel_violations
+from stc.diagnostics import CompileError
+
+HEADER = "typedef hls::vector<float, 8> float8;\n"
+KERNEL = """#include "kernel.h"
+
+static void load_x(const float8 *x, hls::stream<float8> &s) {
+#pragma HLS inline off
+  words: for (int i = 0; i < 6; i += 1) {
+#pragma HLS pipeline II=1 style=flp
+    s.write(x[i]);
+  }
+}
+
+static void work(hls::stream<float8> &s, hls::stream<float8> &t) {
+#pragma HLS inline off
+  float acc[4][8];
+#pragma HLS array_partition variable=acc type=complete dim=2
+  rows: for (int i = 0; i < 6; i += 1) {
+#pragma HLS pipeline II=1 style=flp
+    const float8 v = s.read();
+    const int n = i + 1;
+    lanes: for (int j = 0; j < 8; j += 1) {
+#pragma HLS unroll
+      acc[0][j] = hls::exp(v[j] * 0.5f);
+    }
+    t.write(v);
+  }
+}
+
+static void store_y(hls::stream<float8> &t, float8 *y) {
+#pragma HLS inline off
+  words: for (int i = 0; i < 6; i += 1) {
+#pragma HLS pipeline II=1 style=flp
+    y[i] = t.read();
+  }
+}
+
+extern "C" void top(const float8 *x, float8 *y) {
+#pragma HLS interface m_axi port=x bundle=gmem0 offset=slave
+#pragma HLS interface m_axi port=y bundle=gmem1 offset=slave
+#pragma HLS interface s_axilite port=x bundle=control
+#pragma HLS interface s_axilite port=y bundle=control
+#pragma HLS interface s_axilite port=return bundle=control
+#pragma HLS dataflow
+  hls::stream<float8, 2> s("s");
+  hls::stream<float8, 64> t("t");
+#pragma HLS bind_storage variable=t type=fifo impl=lutram
+  load_x(x, s);
+  work(s, t);
+  store_y(t, y);
+}
+"""
+LINK = """[connectivity]
+nk=top:1:top_1
+sp=top_1.x:HBM[0]
+sp=top_1.y:HBM[1]
+"""
+
+
+def test_a_good_kernel_has_no_violations() -> None:
+    assert kernel_violations(KERNEL, HEADER) == []
+    assert connectivity_violations(KERNEL, LINK) == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_emitted_code_has_no_violations(name: str, emitted: Callable[[str], Path]) -> None:
+    project = emitted(name)
+    check_project_text(*((project / file).read_text() for file in ("kernel.h", "kernel.cpp", "connectivity.cfg")))
+
+
+PIPELINE = "#pragma HLS pipeline II=1 style=flp\n    const float8 v"
+WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
+
+
+@pytest.mark.parametrize(
+    ("rule", "old", "new", "message"),
+    [
+        (4, "  work(s, t);", "  if (x) {\n    work(s, t);\n  }", "in the dataflow body of top"),
+        (4, "  work(s, t);", "  work(s, t + 1);", "neither a stream nor a call"),
+        (4, "  hls::stream<float8, 2> s(\"s\");", "  hls::stream<float8, 2> s(\"s\");\n  int n = 3;", "'int n = 3;'"),
+        (4, "  float acc[4][8];", "  float acc[4][8];\n  static int count;", "static variable"),
+        (6, "hls::stream<float8, 2> s", "hls::stream<float8> s", "s has no explicit depth"),
+        (6, "#pragma HLS bind_storage variable=t type=fifo impl=lutram\n", "", "t of depth 64 has no bind_storage"),
+        (8, "const int n = i + 1;", "const ap_uint<2048> n = i;", "integer of 2048 bit"),
+        (8, "hls::stream<float8, 2> s", "hls::stream<hls::vector<float, 256>, 2> s", "8192 bit"),
+        (9, "float8 *y)", "hls::vector<float, 3> *y)", "words of 96 bit"),
+        (9, "float8 *y)", "hls::vector<float, 32> *y)", "words of 1024 bit"),
+        (11, PIPELINE, "    const float8 v", "loop rows of work touches a stream"),
+        (11, PIPELINE, "#pragma HLS pipeline II=1\n    const float8 v", "loop rows of work touches a stream"),
+        (15, WORK_LOOP, "acc[0][i] = hls::exp(v[j] * 0.5f);", "acc is fully partitioned but indexed by i"),
+        (16, "const int n = i + 1;", "const int n = i / 3;", "'/ 3' in a pipelined loop"),
+        (16, "const int n = i + 1;", "const int n = 100 % i;", "'% i' in a pipelined loop"),
+        (17, "0.5f", "0.5", "float literal 0.5 without suffix"),
+        (17, "const int n = i + 1;", "const double n = i;", "double"),
+        (17, "hls::exp", "expf", "expected hls::exp"),
+        (17, "hls::exp", "std::exp", "expected hls::exp"),
+        (19, "bundle=gmem1", "bundle=gmem0", "shares bundle 'gmem0'"),
+        (19, "#pragma HLS interface m_axi port=y bundle=gmem1 offset=slave\n", "", "port y has no m_axi interface"),
+        (21, "static void load_x(const float8 *x", "static void load_x(const volatile float8 *x", "volatile"),
+        (21, "    s.write(x[i]);", "    if (i < 3) {\n      s.write(x[i]);\n    }", "accessed under a condition"),
+        (21, "x[i]", "x[i % 2]", "indexed by 'i % 2'"),
+        (26, 'extern "C" void top', "static void top", 'top is not extern "C"'),
+        (26, "#pragma HLS interface s_axilite port=return bundle=control\n", "", "no s_axilite port=return"),
+        (27, "inline off", "inlined off", "pragma inlined is not known"),
+        (27, "style=flp\n    y", "styles=flp\n    y", "no option styles"),
+        (27, "variable=acc", "variable=sum", "variable sum of pragma array_partition is not declared"),
+        (27, "port=y bundle=gmem1", "port=z bundle=gmem1", "port z is no parameter of top"),
+        (27, PIPELINE, "const float8 v = s.read();\n#pragma HLS pipeline II=1 style=flp\n    const float8 u",
+         "does not stand directly below the loop"),
+    ],
+)
+def test_refused(rule: int, old: str, new: str, message: str) -> None:
+    assert old in KERNEL
+    found = [violation for violation in kernel_violations(KERNEL.replace(old, new), HEADER) if violation.rule == rule]
+    assert any(message in violation.message for violation in found), found
+
+
+def test_violations_name_their_line() -> None:
+    (violation,) = kernel_violations(KERNEL.replace("0.5f", "0.5"), HEADER)
+    assert KERNEL.splitlines()[violation.line - 1].strip() == WORK_LOOP
+
+
+def test_more_than_32_ports() -> None:
+    ports = "".join(f"#pragma HLS interface m_axi port=x bundle=more{i}\n" for i in range(32))
+    found = kernel_violations(KERNEL.replace("#pragma HLS dataflow", ports + "#pragma HLS dataflow"), HEADER)
+    assert any(violation.rule == 19 and "34 memory ports" in violation.message for violation in found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("sp=top_1.y:HBM[1]\n", "", "port y of top_1 has 0 sp="),
+        ("sp=top_1.y:HBM[1]\n", "sp=top_1.y:HBM[1]\nsp=top_1.y:HBM[2]\n", "port y of top_1 has 2 sp="),
+        ("HBM[1]", "HBM[32]", "expected sp=unit.port:HBM[0-31]"),
+        ("nk=top:1:top_1\n", "", "kernel top has 0 units"),
+        ("nk=top:1:top_1\n", "nk=top:1:top_1\nslr=top_1:SLR0\nslr=top_1:SLR1\n", "unit top_1 has 2 slr="),
+    ],
+)
+def test_refused_link(old: str, new: str, message: str) -> None:
+    found = connectivity_violations(KERNEL, LINK.replace(old, new))
+    assert any(violation.rule == 25 and message in violation.message for violation in found), found
+
+
+def test_everything_wrong_is_listed_in_one_error() -> None:
+    with pytest.raises(CompileError, match=r"rule 17.*rule 25"):
+        check_project_text(HEADER, KERNEL.replace("0.5f", "0.5"), LINK.replace("HBM[1]", "HBM[40]"))

@@ -1,0 +1,196 @@
+"""The reference semantics of tensor-level functions against numpy written down by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from xdsl.dialects import func
+
+from stc.diagnostics import CompileError
+from stc.dialects.parsing import parse_module
+from stc.execution.contraction import contract
+from stc.execution.linalg import execute
+
+
+def run(text: str, *inputs: np.ndarray) -> list[np.ndarray]:
+    module = parse_module(text)
+    return execute(next(op for op in module.walk() if isinstance(op, func.FuncOp)), list(inputs))
+
+
+def scalar(op: str, kinds: str, result: str, *values: np.generic) -> np.ndarray:
+    """Run one scalar operation; `kinds` is the type printed behind it."""
+    types = {np.dtype(np.bool_): "i1", np.dtype(np.int8): "i8", np.dtype(np.int32): "i32", np.dtype(np.int64): "i64"}
+    types |= {np.dtype(np.float16): "f16", np.dtype(np.float32): "f32", np.dtype(np.float64): "f64"}
+    names = [f"%a{i}" for i in range(len(values))]
+    arguments = ", ".join(f"{name}: {types[value.dtype]}" for name, value in zip(names, values, strict=True))
+    text = f"func.func @main({arguments}) -> {result} {{ %r = {op} {', '.join(names)} : {kinds} func.return %r : {result} }}"
+    return run(text, *(np.asarray(value) for value in values))[0]
+
+
+F = np.float32
+I8, I32 = np.int8, np.int32
+
+SCALARS = [
+    ("arith.maximumf", "f32", "f32", (F("nan"), F(1)), F("nan")),
+    ("arith.maxnumf", "f32", "f32", (F("nan"), F(1)), F(1)),
+    ("arith.minimumf", "f32", "f32", (F("-inf"), F(1)), F("-inf")),
+    ("arith.divsi", "i32", "i32", (I32(-7), I32(2)), I32(-3)),
+    ("arith.floordivsi", "i32", "i32", (I32(-7), I32(2)), I32(-4)),
+    ("arith.ceildivsi", "i32", "i32", (I32(7), I32(2)), I32(4)),
+    ("arith.remsi", "i32", "i32", (I32(-7), I32(2)), I32(-1)),
+    ("arith.divui", "i8", "i8", (I8(-2), I8(2)), I8(127)),
+    ("arith.maxui", "i8", "i8", (I8(-1), I8(1)), I8(-1)),
+    ("arith.shrui", "i8", "i8", (I8(-2), I8(1)), I8(127)),
+    ("arith.shrsi", "i8", "i8", (I8(-2), I8(1)), I8(-1)),
+    ("arith.addi", "i8", "i8", (I8(127), I8(1)), I8(-128)),
+    ("arith.addi", "i1", "i1", (np.True_, np.True_), np.False_),
+    ("arith.cmpi ult,", "i8", "i1", (I8(1), I8(-1)), np.True_),
+    ("arith.cmpi slt,", "i8", "i1", (I8(1), I8(-1)), np.False_),
+    ("arith.cmpf olt,", "f32", "i1", (F("nan"), F(1)), np.False_),
+    ("arith.cmpf ult,", "f32", "i1", (F("nan"), F(1)), np.True_),
+    ("arith.cmpf one,", "f32", "i1", (F("nan"), F(1)), np.False_),
+    ("arith.cmpf une,", "f32", "i1", (F("nan"), F(1)), np.True_),
+    ("arith.extsi", "i1 to i32", "i32", (np.True_,), I32(-1)),
+    ("arith.extui", "i1 to i32", "i32", (np.True_,), I32(1)),
+    ("arith.extui", "i8 to i32", "i32", (I8(-1),), I32(255)),
+    ("arith.trunci", "i32 to i8", "i8", (I32(300),), I8(44)),
+    ("arith.uitofp", "i8 to f32", "f32", (I8(-1),), F(255)),
+    ("arith.sitofp", "i8 to f32", "f32", (I8(-1),), F(-1)),
+    ("arith.fptosi", "f32 to i32", "i32", (F(-2.7),), I32(-2)),
+    ("arith.truncf", "f64 to f32", "f32", (np.float64(0.1),), F(0.1)),
+    ("arith.bitcast", "f32 to i32", "i32", (F(1),), I32(0x3F800000)),
+    ("arith.negf", "f32", "f32", (F(0),), F(-0.0)),
+    ("math.roundeven", "f32", "f32", (F(2.5),), F(2)),
+    ("math.round", "f32", "f32", (F(2.5),), F(3)),
+    ("math.erf", "f32", "f32", (F(0.5),), F(0.5204998778)),
+    ("math.rsqrt", "f32", "f32", (F(4),), F(0.5)),
+    ("math.fpowi", "f32, i32", "f32", (F(-2), I32(3)), F(-8)),
+    ("math.powf", "f32", "f32", (F(2), F(0.5)), F(2**0.5)),
+]
+
+
+@pytest.mark.parametrize(("op", "kinds", "result", "values", "expected"), SCALARS, ids=lambda value: str(value)[:20])
+def test_scalar_operations(op: str, kinds: str, result: str, values: tuple, expected: np.generic) -> None:
+    found = scalar(op, kinds, result, *values)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_four_bit_integers_wrap() -> None:
+    text = """func.func @main(%a: i8) -> i8 {
+      %n = arith.trunci %a : i8 to i4
+      %s = arith.addi %n, %n : i4
+      %r = arith.extsi %s : i4 to i8
+      func.return %r : i8 }"""
+    assert run(text, np.asarray(np.int8(7)))[0] == -2
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_contractions_agree_with_einsum(data: st.DataObject) -> None:
+    """Each loop is in the left factor, the right, both or neither, summed or not, of any extent from 1."""
+    loops = data.draw(st.integers(1, 5))
+    extents = data.draw(st.lists(st.integers(1, 3), min_size=loops, max_size=loops))
+    membership = [data.draw(st.sampled_from([(1, 0), (0, 1), (1, 1), (0, 0)])) for _ in range(loops)]
+    summed = [loop for loop in range(loops) if data.draw(st.booleans())]
+    random = np.random.default_rng(0)
+    left, right = (
+        random.integers(-3, 4, [extent if member[side] else 1 for extent, member in zip(extents, membership, strict=True)])
+        for side in (0, 1)
+    )
+    product = np.broadcast_to(left * right, extents)
+    expected = product.sum(axis=tuple(summed), keepdims=True) if summed else product
+    found = contract(left, right, extents, summed)
+    np.testing.assert_array_equal(np.broadcast_to(found, expected.shape), expected)
+
+
+def test_integer_contraction_is_exact() -> None:
+    text = """func.func @main(%a: tensor<3x9xi8>, %b: tensor<9x2xi8>, %o: tensor<3x2xi32>) -> tensor<3x2xi32> {
+      %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+          affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%a, %b : tensor<3x9xi8>, tensor<9x2xi8>) outs(%o : tensor<3x2xi32>) {
+      ^bb0(%x: i8, %y: i8, %z: i32):
+        %u = arith.extsi %x : i8 to i32
+        %v = arith.extsi %y : i8 to i32
+        %p = arith.muli %u, %v : i32
+        %s = arith.addi %z, %p : i32
+        linalg.yield %s : i32
+      } -> tensor<3x2xi32>
+      func.return %r : tensor<3x2xi32> }"""
+    random = np.random.default_rng(1)
+    a, b = random.integers(-128, 128, (3, 9), np.int8), random.integers(-128, 128, (9, 2), np.int8)
+    start = random.integers(-5, 5, (3, 2), np.int32)
+    np.testing.assert_array_equal(run(text, a, b, start)[0], start + a.astype(np.int32) @ b.astype(np.int32))
+
+
+def test_access_with_strides_and_offsets() -> None:
+    text = """func.func @main(%a: tensor<9xf32>, %b: tensor<3xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
+      %r = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i * 2 + k)>, affine_map<(i, k) -> (k)>,
+          affine_map<(i, k) -> (i)>], iterator_types = ["parallel", "reduction"]}
+          ins(%a, %b : tensor<9xf32>, tensor<3xf32>) outs(%o : tensor<4xf32>) {
+      ^bb0(%x: f32, %y: f32, %z: f32):
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %z, %p : f32
+        linalg.yield %s : f32
+      } -> tensor<4xf32>
+      func.return %r : tensor<4xf32> }"""
+    a, b = np.arange(9, dtype=F), np.array([1, 10, 100], F)
+    expected = [sum(a[2 * i + k] * b[k] for k in range(3)) for i in range(4)]
+    np.testing.assert_array_equal(run(text, a, b, np.zeros(4, F))[0], expected)
+
+
+def test_reduction_with_an_unknown_body_runs_in_order() -> None:
+    text = """func.func @main(%a: tensor<2x4xf32>, %o: tensor<2xf32>) -> tensor<2xf32> {
+      %r = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>],
+          iterator_types = ["parallel", "reduction"]} ins(%a : tensor<2x4xf32>) outs(%o : tensor<2xf32>) {
+      ^bb0(%x: f32, %z: f32):
+        %h = arith.constant 5.000000e-01 : f32
+        %p = arith.mulf %z, %h : f32
+        %s = arith.addf %p, %x : f32
+        linalg.yield %s : f32
+      } -> tensor<2xf32>
+      func.return %r : tensor<2xf32> }"""
+    a = np.array([[1, 2, 3, 4], [8, 0, 0, 0]], F)
+    np.testing.assert_array_equal(run(text, a, np.zeros(2, F))[0], [((0.5 + 2) / 2 + 3) / 2 + 4, 1])
+
+
+def test_tensor_operations() -> None:
+    text = """func.func @main(%a: tensor<2x3xf32>, %b: tensor<2x2xf32>) -> (tensor<2x5xf32>, tensor<3x3xf32>, tensor<2x3xf32>) {
+      %c = tensor.concat dim(1) %a, %b : (tensor<2x3xf32>, tensor<2x2xf32>) -> tensor<2x5xf32>
+      %z = arith.constant 7.000000e+00 : f32
+      %p = tensor.pad %a low[1, 0] high[0, 0] {
+      ^bb0(%i: index, %j: index):
+        tensor.yield %z : f32
+      } : tensor<2x3xf32> to tensor<3x3xf32>
+      %s = tensor.extract_slice %b[0, 0] [2, 1] [1, 1] : tensor<2x2xf32> to tensor<2x1xf32>
+      %r = tensor.insert_slice %s into %a[0, 2] [2, 1] [1, 1] : tensor<2x1xf32> into tensor<2x3xf32>
+      func.return %c, %p, %r : tensor<2x5xf32>, tensor<3x3xf32>, tensor<2x3xf32> }"""
+    a, b = np.arange(6, dtype=F).reshape(2, 3), -np.ones((2, 2), F)
+    joined, padded, inserted = run(text, a, b)
+    np.testing.assert_array_equal(joined, np.concatenate([a, b], axis=1))
+    np.testing.assert_array_equal(padded, np.vstack([np.full((1, 3), 7, F), a]))
+    np.testing.assert_array_equal(inserted, [[0, 1, -1], [3, 4, -1]])
+
+
+def test_contents_of_an_empty_tensor_show() -> None:
+    found = run("func.func @main() -> tensor<2xf32> { %e = tensor.empty() : tensor<2xf32> func.return %e : tensor<2xf32> }")
+    assert np.isnan(found[0]).all()
+
+
+def test_unsupported_operation_is_named_with_its_module() -> None:
+    text = """func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+      %r = func.call @other(%a) {stc.module = "attn.c_proj"} : (tensor<2xf32>) -> tensor<2xf32>
+      func.return %r : tensor<2xf32> }
+      func.func private @other(tensor<2xf32>) -> tensor<2xf32>"""
+    with pytest.raises(CompileError, match=r"func.call of attn.c_proj: operation cannot be executed"):
+        run(text, np.zeros(2, F))
+
+
+def test_input_of_the_wrong_shape_or_type_is_refused() -> None:
+    text = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> { func.return %a : tensor<2xf32> }"
+    with pytest.raises(CompileError, match=r"input 0 is float32\[3\]; accepted: float32\[2\]"):
+        run(text, np.zeros(3, F))
+    with pytest.raises(CompileError, match="0 inputs given"):
+        run(text)

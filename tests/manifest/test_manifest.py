@@ -1,0 +1,93 @@
+"""The manifest round-trips, and whatever is wrong with one is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stc.diagnostics import CompileError
+from stc.manifest.files import from_json, read_array, read_manifest, to_json
+
+
+@pytest.fixture
+def value(emitted: Callable[[str], Path]) -> Any:
+    return json.loads((emitted("matmul") / "manifest.json").read_text())
+
+
+def test_round_trip(emitted: Callable[[str], Path]) -> None:
+    text = (emitted("matmul") / "manifest.json").read_text()
+    assert to_json(from_json(text)) == text
+
+
+def refused(value: Any) -> str:
+    with pytest.raises(CompileError) as error:
+        from_json(json.dumps(value))
+    return str(error.value)
+
+
+def test_missing_field(value: Any) -> None:
+    del value["kernels"][0]["ports"][1]["lanes"]
+    assert "field 'kernels[0].ports[1].lanes' is missing" in refused(value)
+
+
+def test_wrong_type(value: Any) -> None:
+    value["kernels"][0]["streams"][0]["depth"] = "two"
+    assert "field 'kernels[0].streams[0].depth' is 'two'; accepted: int" in refused(value)
+
+
+def test_boolean_is_no_integer(value: Any) -> None:
+    value["kernels"][0]["schedule"][0]["trip"] = True
+    assert "schedule[0].trip" in refused(value)
+
+
+def test_unknown_choice(value: Any) -> None:
+    value["kernels"][0]["ports"][0]["kind"] = "magic"
+    assert "'kernels[0].ports[0].kind' is 'magic'; accepted: input or parameter" in refused(value)
+
+
+def test_unknown_field(value: Any) -> None:
+    value["kernels"][0]["colour"] = 1
+    assert "unknown field 'kernels[0].colour'" in refused(value)
+
+
+def test_other_version(value: Any) -> None:
+    value["schema_version"] = 99
+    assert "'schema_version' is 99; accepted: 1" in refused(value)
+
+
+def test_dangling_reference(value: Any) -> None:
+    value["steps"][0]["port"] = "nowhere"
+    assert "steps[0].port" in refused(value)
+
+
+def test_not_json() -> None:
+    with pytest.raises(CompileError, match="not valid JSON"):
+        from_json("{")
+    with pytest.raises(CompileError, match="not an object"):
+        from_json("[]")
+
+
+def test_no_manifest(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=r"no manifest\.json"):
+        read_manifest(tmp_path)
+
+
+def test_truncated_and_corrupt_files(tmp_path: Path, emitted: Callable[[str], Path]) -> None:
+    port = read_manifest(emitted("matmul")).kernels[0].port("fc_weight")
+    assert port.file is not None
+    data = (emitted("matmul") / port.file).read_bytes()
+    path = tmp_path / "w.bin"
+    path.write_bytes(data)
+    read_array(tmp_path, "w.bin", "f32", 48, port.sha256)
+    path.write_bytes(data[:-1])
+    with pytest.raises(CompileError, match="has 191 bytes.*accepted: 192"):
+        read_array(tmp_path, "w.bin", "f32", 48, port.sha256)
+    path.write_bytes(b"\1" + data[1:])
+    with pytest.raises(CompileError, match="corrupt"):
+        read_array(tmp_path, "w.bin", "f32", 48, port.sha256)
+    with pytest.raises(CompileError, match="missing"):
+        read_array(tmp_path, "v.bin", "f32", 48)

@@ -1,0 +1,143 @@
+"""host.py and the C-simulation device really compute, and mistakes show."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stc.diagnostics import CompileError
+from stc.runtime.accelerator import Accelerator
+from stc.runtime.csim_device import CsimRuntime
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
+
+
+@pytest.fixture(scope="module")
+def project(emitted: Callable[[str], Path]) -> Path:
+    return emitted("matmul")
+
+
+def host(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, project / "host.py", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_host_py_computes(project: Path) -> None:
+    done = host(project, "--device", "csim")
+    assert done.returncode == 0 and "y: largest error" in done.stdout and "passed" in done.stdout, done.stderr
+
+
+def test_host_py_without_a_card(project: Path) -> None:
+    done = host(project)
+    assert done.returncode == 2 and "pyxrt is not installed" in done.stderr
+    assert host(project, "--device", "gpu").returncode == 2
+
+
+def test_other_inputs(project: Path) -> None:
+    accelerator = Accelerator(project)
+    weight = np.random.default_rng(7)
+    weight.standard_normal((4, 6), dtype=np.float32)
+    w = weight.standard_normal((8, 6), dtype=np.float32)
+    x = np.arange(24, dtype=np.float32).reshape(4, 6)
+    for _ in range(2):
+        assert np.allclose(accelerator({"x": x})["y"], x @ w.T, atol=1e-4)
+
+
+def test_wrong_inputs(project: Path) -> None:
+    accelerator = Accelerator(project)
+    with pytest.raises(CompileError, match=r"input 'x' is missing or of another shape; accepted: \[4, 6\]"):
+        accelerator({"x": np.zeros((4, 7), np.float32)})
+
+
+def test_truncated_parameters(project: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(project, tmp_path / "copy")
+    parameter = copy / "parameters" / "fc_weight.bin"
+    parameter.write_bytes(parameter.read_bytes()[:-4])
+    with pytest.raises(CompileError, match=r"fc_weight\.bin: file has 188 bytes; accepted: 192"):
+        Accelerator(copy)
+    done = host(copy, "--device", "csim")
+    assert done.returncode == 2 and "188 bytes" in done.stderr
+
+
+def test_not_a_project(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=r"no manifest\.json"):
+        Accelerator(tmp_path)
+
+
+class Bench:
+    """The matmul kernel on the C-simulation device, by hand."""
+
+    def __init__(self, project: Path):
+        self.xrt = CsimRuntime(project)
+        device = self.xrt.device(0)
+        self.kernel = self.xrt.kernel(device, device.load_xclbin("none"), "fc_kernel")
+        self.sizes = (128, 192, 128)
+        self.buffers = [self.xrt.bo(device, size, self.xrt.bo.normal, self.kernel.group_id(i)) for i, size in enumerate(self.sizes)]
+        for buffer in self.buffers[:2]:
+            buffer.write(np.ones(buffer.size() // 4, np.float32).tobytes())
+
+    def to_device(self, index: int) -> None:
+        self.buffers[index].sync(self.xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_TO_DEVICE)
+
+    def from_device(self) -> np.ndarray:
+        self.buffers[2].sync(self.xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_FROM_DEVICE)
+        return np.frombuffer(self.buffers[2].map(), np.float32)
+
+
+def test_synced_buffers_compute(project: Path) -> None:
+    bench = Bench(project)
+    bench.to_device(0)
+    bench.to_device(1)
+    run = bench.kernel(*bench.buffers)
+    assert run.wait() is bench.xrt.ert_cmd_state.ERT_CMD_STATE_COMPLETED
+    assert np.array_equal(bench.from_device(), np.full(32, 6, np.float32))
+
+
+def test_a_forgotten_sync_shows(project: Path) -> None:
+    bench = Bench(project)
+    bench.to_device(0)
+    bench.kernel(*bench.buffers)
+    assert np.isnan(bench.from_device()).all()
+    bench.to_device(1)
+    bench.kernel(*bench.buffers)
+    assert not np.frombuffer(bench.buffers[0].map(), np.float32).all() or not np.isnan(bench.from_device()).any()
+
+
+def test_misuse_raises_as_xrt_does(project: Path) -> None:
+    bench = Bench(project)
+    device = bench.xrt.device(0)
+    with pytest.raises(RuntimeError, match="no kernel 'other'"):
+        bench.xrt.kernel(device, "", "other")
+    with pytest.raises(RuntimeError, match="no index 3"):
+        bench.kernel.group_id(3)
+    with pytest.raises(RuntimeError, match="buffer of 64 bytes for port x, expected 128"):
+        bench.kernel(bench.xrt.bo(device, 64, 0, 0))
+    run = bench.xrt.run(bench.kernel)
+    run.set_arg(0, bench.buffers[0])
+    with pytest.raises(RuntimeError, match="argument fc_weight of fc_kernel is not set"):
+        run.start()
+    with pytest.raises(RuntimeError, match="no device with index 1"):
+        bench.xrt.device(1)
+
+
+def test_a_deadlock_is_an_error(project: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(project, tmp_path / "stuck", ignore=shutil.ignore_patterns("build"))
+    kernel = copy / "kernel.cpp"
+    kernel.write_text(kernel.read_text().replace("words: for (int i = 0; i < 12; i += 1)", "words: for (int i = 0; i < 11; i += 1)"))
+    accelerator = Accelerator(copy)
+    with pytest.raises(CompileError, match="x_stream"):
+        accelerator(accelerator.golden("input"))
+
+
+def test_host_cpp_compiles(project: Path, tmp_path: Path) -> None:
+    include = Path("/usr/include/xrt")
+    if not (include / "xrt" / "xrt_bo.h").is_file():
+        include = Path(__file__).parent / "xrt_stub"
+    command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{include}", f"-I{project}"]
+    done = subprocess.run([*command, str(project / "host.cpp")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,122 @@
+"""The command line of `stc-opt`, in process: exit codes, places of errors, expected diagnostics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+import stc.tools.stc_opt as tool
+from stc.diagnostics import CompileError
+from stc.tools.source import Source, split_source
+
+GOOD = "func.func @f() {\n  func.return\n}\n"
+BAD = "func.func @f() {\n  %0 = itensor.fork %x : i32 to i32\n  func.return\n}\n"
+LATE = "func.func @f() {\n  %s = arith.addi %c, %c : i32\n  %c = arith.constant 1 : i32\n  func.return\n}\n"
+
+
+def run(*arguments: str, text: str = GOOD):
+    return CliRunner().invoke(tool.app, [*arguments], input=text)
+
+
+def test_round_trip():
+    result = run("-")
+    assert result.exit_code == 0
+    assert "func.func @f()" in result.stdout
+
+
+def test_error_has_line_column_and_caret():
+    result = run(text=LATE)
+    assert result.exit_code == 2
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("<stdin>:2:8: error: 'arith.addi' uses %c where it is not defined")
+    assert lines[1:] == ["  %s = arith.addi %c, %c : i32", "       ^"]
+
+
+def test_one_bad_piece_does_not_hide_the_others():
+    result = run("--split-input-file", text=f"{GOOD}// -----\n{BAD}// -----\n{GOOD}")
+    assert result.exit_code == 2
+    assert result.stdout.count("func.func @f()") == 2
+    assert "<stdin>:6:" in result.stderr
+
+
+def test_pieces_keep_the_line_numbers_of_the_file():
+    pieces = split_source(Source("f", "a\n// -----\nb\n// -----\nc"))
+    assert [piece.text for piece in pieces] == ["a\n", "\n\nb\n", "\n\n\n\nc"]
+
+
+@pytest.mark.parametrize(
+    ("comment", "code"),
+    [
+        ("// expected-error @below {{uses %c where it is not defined}}", 0),
+        ("// expected-error @+1 {{uses %c}}", 0),
+        ("// expected-error @unknown {{uses %c}}", 0),
+        ("// expected-error @+2 {{uses %c}}", 1),
+        ("// expected-error @below {{something else}}", 1),
+    ],
+)
+def test_expected_errors(comment: str, code: int):
+    lines = LATE.splitlines()
+    assert run("--verify-diagnostics", text="\n".join([lines[0], comment, *lines[1:]])).exit_code == code
+
+
+def test_expected_error_that_does_not_come():
+    result = run("--verify-diagnostics", text=f"// expected-error @below {{{{nothing}}}}\n{GOOD}")
+    assert result.exit_code == 1
+    assert "<stdin>:1: error: expected error 'nothing' was not produced" in result.stderr
+
+
+class Refuse(ModulePass):
+    """Refuses everything."""
+
+    name = "refuse"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        raise CompileError("cannot do it", where="<stdin>:2:3", accepted="nothing")
+
+
+class Break(ModulePass):
+    """Leaves IR that does not verify."""
+
+    name = "break"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        next(iter(op.body.block.ops)).attributes.clear()
+        block = next(iter(op.body.block.ops)).regions[0].block
+        block.erase_op(next(iter(block.ops)))
+
+
+@pytest.fixture
+def passes(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tool, "all_passes", lambda: {"refuse": lambda: Refuse, "break": lambda: Break})
+
+
+def test_refusal_of_a_pass_is_shown_where_it_points(passes: None):
+    result = run("-p", "refuse")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "<stdin>:2:3: error: pass 'refuse': cannot do it; accepted: nothing\n  func.return\n  ^\n"
+    )
+
+
+def test_broken_ir_names_the_pass(passes: None):
+    result = run("-p", "break", "--print-ir-after-all")
+    assert result.exit_code == 2
+    assert "error: after pass 'break': 'func.func' op" in result.stderr
+    assert "IR Dump After break" in result.stderr
+    assert run("-p", "break", "--no-verify-each").exit_code == 0
+
+
+def test_help_lists_passes_with_their_documentation(passes: None):
+    assert "Refuses everything." in run("--help").stdout
+    assert "Refuses everything." in run("--list-passes").stdout
+
+
+def test_output_file(tmp_path: Path):
+    target = tmp_path / "out.mlir"
+    assert run("-", "-o", str(target)).exit_code == 0
+    assert "func.func @f()" in target.read_text()

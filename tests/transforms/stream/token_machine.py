@@ -1,0 +1,261 @@
+"""A second opinion on the stream level: tasks as coroutines over bounded FIFOs, word by word, independent of the emitted C++.
+
+    outputs = run(module, inputs)
+
+Runs modules after `expand-tiles`. Memory that nobody wrote is NaN (or the smallest integer), a FIFO left with tokens in it, an
+access out of bounds and a deadlock are errors.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import memref, scf, vector
+from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
+from xdsl.ir import Block, Operation, SSAValue
+
+from stc.codegen.packing import pack, unpack
+from stc.dialects import dataflow, stream
+from stc.execution.dtypes import numpy_type
+from stc.execution.linalg import execute
+from stc.execution.machine import Machine, Value, implements
+from stc.execution.tensors import undefined
+
+Steps = Generator[None, None, None]
+"""A task yields whenever it has to wait."""
+
+
+class Deadlock(AssertionError):
+    """Every unfinished task waits."""
+
+
+@dataclass
+class Fifo:
+    """A stream, or the full blocks of a ring."""
+
+    name: str
+    depth: int
+    tokens: deque[Any] = field(default_factory=deque)
+    taken: int = 0
+    """Blocks that are being written or read: they occupy room as well."""
+    moves: int = 0
+    """Tokens pushed and popped so far, and blocks released."""
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.tokens) + self.taken >= self.depth
+
+
+@dataclass
+class Task:
+    """One running task. `writes` says of a ring port whether this task fills it."""
+
+    name: str
+    machine: Machine
+    outs: frozenset[SSAValue]
+
+    def block(self, block: Block) -> Steps:
+        acquired: list[tuple[Fifo, Any]] = []
+        for op in block.ops:
+            yield from self.op(op, acquired)
+        for fifo, filled in acquired:
+            fifo.taken -= 1
+            fifo.moves += 1
+            if filled is not None:
+                fifo.tokens.append(filled)
+
+    def op(self, op: Operation, acquired: list[tuple[Fifo, Any]]) -> Steps:
+        values = self.machine.values
+        match op:
+            case scf.YieldOp() | dataflow.YieldOp():
+                pass
+            case scf.ForOp():
+                for value in range(values[op.lb], values[op.ub], values[op.step]):
+                    values[op.body.block.args[0]] = np.int64(value)
+                    yield from self.block(op.body.block)
+            case scf.IfOp():
+                if values[op.cond]:
+                    yield from self.block(op.true_region.block)
+                elif op.false_region.blocks:
+                    yield from self.block(op.false_region.block)
+            case stream.ReadOp():
+                fifo = values[op.stream]
+                while not fifo.tokens:
+                    yield
+                values[op.result] = fifo.tokens.popleft()
+                fifo.moves += 1
+            case stream.WriteOp():
+                fifo = values[op.stream]
+                while fifo.is_full:
+                    yield
+                fifo.tokens.append(values[op.value])
+                fifo.moves += 1
+            case stream.AcquireOp():
+                yield from self._acquire(op, acquired)
+            case _:
+                self.machine.execute(op)
+
+    def _acquire(self, op: stream.AcquireOp, acquired: list[tuple[Fifo, Any]]) -> Steps:
+        fifo = self.machine.values[op.block]
+        if op.block in self.outs:
+            while fifo.is_full:
+                yield
+            buffer = _fresh(op.buffer.type)
+            acquired.append((fifo, buffer))
+        else:
+            while not fifo.tokens:
+                yield
+            buffer = fifo.tokens.popleft()
+            acquired.append((fifo, None))
+        fifo.taken += 1
+        self.machine.values[op.buffer] = buffer
+
+
+def _fresh(type_: object) -> np.ndarray:
+    assert isinstance(type_, MemRefType)
+    element = type_.element_type
+    lanes = element.get_shape() if isinstance(element, VectorType) else ()
+    scalar = element.element_type if isinstance(element, VectorType) else element
+    return undefined((*type_.get_shape(), *lanes), numpy_type(scalar))
+
+
+# Memory and vectors ---------------------------------------------------------------------------------------------------
+
+
+def _row(buffer: np.ndarray, indices: Sequence[Value], width: int) -> np.ndarray:
+    """`width` entries along the last dimension, from `indices` on, as a view."""
+    *outer, start = (int(index) for index in indices)
+    assert all(0 <= i < n for i, n in zip(outer, buffer.shape, strict=False)), f"{indices} is outside {buffer.shape}"
+    assert 0 <= start and start + width <= buffer.shape[-1], f"{indices} + {width} is outside {buffer.shape}"
+    return buffer[(*outer, slice(start, start + width))]
+
+
+def _place(buffer: np.ndarray, indices: Sequence[Value]) -> tuple[int, ...]:
+    assert all(0 <= i < n for i, n in zip(indices, buffer.shape, strict=False)), f"{indices} is outside {buffer.shape}"
+    return tuple(int(index) for index in indices)
+
+
+@implements(memref.AllocOp)
+def _alloc(machine: Machine, op: memref.AllocOp) -> Sequence[Value]:
+    return [_fresh(op.memref.type)]
+
+
+@implements(memref.LoadOp)
+def _load(machine: Machine, op: memref.LoadOp) -> Sequence[Value]:
+    buffer, *indices = machine.operands(op)
+    value = buffer[_place(buffer, indices)]
+    return [value.copy() if isinstance(value, np.ndarray) else value]
+
+
+@implements(memref.StoreOp)
+def _store(machine: Machine, op: memref.StoreOp) -> Sequence[Value]:
+    value, buffer, *indices = machine.operands(op)
+    buffer[_place(buffer, indices)] = value
+    return []
+
+
+@implements(memref.CopyOp)
+def _copy(machine: Machine, op: memref.CopyOp) -> Sequence[Value]:
+    source, target = machine.operands(op)
+    target[...] = source
+    return []
+
+
+@implements(vector.LoadOp)
+def _vector_load(machine: Machine, op: vector.LoadOp) -> Sequence[Value]:
+    buffer, *indices = machine.operands(op)
+    return [_row(buffer, indices, op.result.type.get_shape()[0]).copy()]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@implements(vector.StoreOp)
+def _vector_store(machine: Machine, op: vector.StoreOp) -> Sequence[Value]:
+    value, buffer, *indices = machine.operands(op)
+    _row(buffer, indices, len(value))[...] = value
+    return []
+
+
+@implements(vector.ExtractOp)
+def _extract(machine: Machine, op: vector.ExtractOp) -> Sequence[Value]:
+    source, *dynamic = machine.operands(op)
+    assert not dynamic
+    return [source[tuple(op.static_position.get_values())]]
+
+
+@implements(vector.BroadcastOp)
+def _broadcast(machine: Machine, op: vector.BroadcastOp) -> Sequence[Value]:
+    return [np.broadcast_to(machine.operands(op)[0], op.results[0].type.get_shape()).copy()]  # pyright: ignore
+
+
+# Boundary -------------------------------------------------------------------------------------------------------------
+
+
+@implements(dataflow.PackOp)
+def _pack(machine: Machine, op: dataflow.PackOp) -> Sequence[Value]:
+    kind: Any = op.result.type
+    return [pack(np.asarray(machine.values[op.source]), op.layout.order, kind.element_type.get_shape()[0])]
+
+
+@implements(dataflow.UnpackOp)
+def _unpack(machine: Machine, op: dataflow.UnpackOp) -> Sequence[Value]:
+    return [unpack(machine.values[op.source], op.layout.order)]
+
+
+@implements(dataflow.KernelOp)
+def _kernel(machine: Machine, op: dataflow.KernelOp) -> Sequence[Value]:
+    values = dict(zip(op.body.block.args, machine.operands(op), strict=True))
+    fifos: list[Fifo] = []
+    running: dict[str, Steps] = {}
+    for inner in op.body.block.ops:
+        match inner:
+            case stream.CreateOp():
+                type_: Any = inner.result.type
+                fifos.append(Fifo(inner.sym_name.data, type_.depth))
+                values[inner.result] = fifos[-1]
+            case stream.BufferOp():
+                ring: Any = inner.result.type
+                fifos.append(Fifo(inner.sym_name.data, ring.count))
+                values[inner.result] = fifos[-1]
+            case dataflow.MemoryOp():
+                values[inner.result] = _fresh(inner.result.type)
+            case dataflow.TaskOp():
+                running[inner.sym_name.data] = _start(inner, values)
+            case dataflow.YieldOp():
+                pass
+            case _:
+                raise AssertionError(f"{inner.name} is left in kernel @{op.sym_name.data}")
+    _finish(running, fifos)
+    return [values[value] for value in op.terminator.arguments]
+
+
+def _start(task: dataflow.TaskOp, values: dict[SSAValue, Any]) -> Steps:
+    machine = Machine()
+    args = task.body.block.args
+    machine.values |= {arg: values[value] for arg, value in zip(args, task.operands, strict=True)}
+    return Task(task.sym_name.data, machine, frozenset(args[len(task.ins) :])).block(task.body.block)
+
+
+def _finish(running: dict[str, Steps], fifos: Sequence[Fifo]) -> None:
+    """Run all tasks, each until it waits, until none is left."""
+    before = -1
+    while running:
+        for name, steps in list(running.items()):
+            if next(steps, "done") == "done":
+                del running[name]
+        moves = sum(fifo.moves for fifo in fifos)
+        if running and moves == before:
+            raise Deadlock(f"tasks {list(running)} wait; full: {[fifo.name for fifo in fifos if fifo.is_full]}")
+        before = moves
+    left = [fifo.name for fifo in fifos if fifo.tokens]
+    assert not left, f"tokens are left in {left}"
+
+
+def run(module: ModuleOp, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The results of @main on `inputs`."""
+    from xdsl.dialects import func
+
+    function = next(op for op in module.walk() if isinstance(op, func.FuncOp))
+    return execute(function, inputs)
