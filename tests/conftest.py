@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "codegen"))
 
-from l6_examples import EXAMPLES  # noqa: E402
+from l6_examples import EXAMPLES
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

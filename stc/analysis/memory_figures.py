@@ -9,11 +9,11 @@ from xdsl.dialects import memref, tensor
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.linalg import FillOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
-from stc.analysis.kernel_memory import bits_of, tensor_bytes
+from stc.analysis.kernel_memory import bytes_of, tensor_bytes
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
 
@@ -73,7 +73,7 @@ def on_chip_bytes(module: ModuleOp) -> tuple[int, int, int]:
             case BufferOp() if isinstance(block := op.result.type, BlockType):
                 converters += block.count * tensor_bytes(block.buffer_type)
             case CreateOp() if isinstance(fifo := op.result.type, StreamType):
-                fifos += fifo.depth * fifo.lanes * -(-bits_of(fifo.scalar_type) // 8)
+                fifos += fifo.depth * fifo.lanes * bytes_of(fifo.scalar_type)
             case memref.AllocOp():
                 local += tensor_bytes(op.memref.type)
             case _:
@@ -88,17 +88,16 @@ def external_bytes(module: ModuleOp) -> int:
 
 
 def _reaches_kernel(value: SSAValue) -> bool:
-    seen: list[OpResult | SSAValue] = [value]
-    while seen:
-        for use in seen.pop().uses:
+    reached: set[SSAValue] = {value}
+    waiting: list[SSAValue] = [value]
+    while waiting:
+        for use in waiting.pop().uses:
             if isinstance(use.operation, KernelOp):
                 return True
-            seen.extend(_results(use.operation))
+            new = [result for result in use.operation.results if result not in reached]
+            reached.update(new)
+            waiting.extend(new)
     return False
-
-
-def _results(op: Operation) -> list[SSAValue]:
-    return list(op.results)
 
 
 def _packed_bytes(value: SSAValue) -> int:
@@ -107,4 +106,4 @@ def _packed_bytes(value: SSAValue) -> int:
     element = value.type.element_type
     lanes = prod(element.get_shape()) if hasattr(element, "get_shape") else 1  # pyright: ignore[reportAttributeAccessIssue]
     scalar = getattr(element, "element_type", element)
-    return prod(value.type.get_shape()) * lanes * bits_of(scalar) // 8
+    return prod(value.type.get_shape()) * lanes * bytes_of(scalar)

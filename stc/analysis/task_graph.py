@@ -7,7 +7,7 @@ from math import prod
 from xdsl.dialects import scf
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from stc.analysis.loops import is_unrolled, trip_count
+from stc.analysis.loops import is_unrolled, trip_count, unroll_factor
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
@@ -45,13 +45,17 @@ def tokens_per_iteration(task: TaskOp, value: SSAValue) -> int:
 
 
 def _iteration_around(op: Operation) -> tuple[Operation | None, int]:
-    """The innermost loop around `op` that is not unrolled, and how often `op` happens in one of its iterations."""
+    """The innermost loop around `op` that is not unrolled completely, and how often `op` happens in one of its iterations.
+
+    A loop that is unrolled by a factor is a loop whose iterations do the work of that many.
+    """
     unrolled: list[int] = []
     current = op.parent_op()
     while current is not None and not isinstance(current, TaskOp):
         if isinstance(current, scf.ForOp):
             if not is_unrolled(current):
-                return current, prod(unrolled)
+                copies = min(unroll_factor(current) or 1, trip_count(current))
+                return current, copies * prod(unrolled)
             unrolled.append(trip_count(current))
         current = current.parent_op()
     return None, prod(unrolled)

@@ -36,8 +36,9 @@ def fuse_greedily(kernels: Sequence[FusionKernel], edges: Sequence[FusionEdge], 
 
     `kernels` are in topological order, `budget` is C_max in bytes. Each kernel joins the latest group among its
     predecessors' if what that adds (its own memory and the streams from members) keeps the group within the budget, else
-    it opens a group. A kernel without predecessors is placed with its first consumer: as published each source would
-    open a group of its own. CompileError where one kernel alone exceeds the budget.
+    it opens a group. A kernel without predecessors is placed with its first consumer (as published each source would open a
+    group of its own), or alone in front where that group has no room: never with a later consumer, whose group the first
+    one may already feed. CompileError where one kernel alone exceeds the budget.
     """
     local = {kernel.name: kernel.local_bytes for kernel in kernels}
     for kernel in kernels:
@@ -51,8 +52,10 @@ def fuse_greedily(kernels: Sequence[FusionKernel], edges: Sequence[FusionEdge], 
     is_source = {kernel.name: not incoming.get(kernel.name) for kernel in kernels}
     groups: list[_Group] = []
     group_of: dict[str, int] = {}
+    waiting = {kernel.name for kernel in kernels if is_source[kernel.name]}
     for kernel in (kernel for kernel in kernels if not is_source[kernel.name]):
-        sources = [edge for edge in incoming[kernel.name] if is_source[edge.producer] and edge.producer not in group_of]
+        sources = [edge for edge in incoming[kernel.name] if edge.producer in waiting]
+        waiting -= {edge.producer for edge in sources}
         _place(kernel.name, sources, incoming, local, groups, group_of, budget)
     alone = [[kernel.name] for kernel in kernels if kernel.name not in group_of]
     position = {kernel.name: index for index, kernel in enumerate(kernels)}

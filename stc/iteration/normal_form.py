@@ -1,6 +1,9 @@
 """Normal form of stream orders: the first and cheap half of deciding whether two streams are the same sequence.
 
-Types that differ in spelling but not in order (unit loops, split or merged loops) have the same normal form.
+Types that differ in spelling but not in order (unit loops, split or merged loops, the steps of revisits, the order in which a
+sum is written) have the same normal form. For static sizes the converse holds too: the innermost loop of a normal form is the
+longest run of equal differences at the start of the sequence, what remains is the sequence of the first tokens of the runs, and
+so on outwards, so that the sequence determines every loop.
 """
 
 from __future__ import annotations
@@ -10,16 +13,26 @@ from stc.iteration.size import is_static, static
 
 
 def normal_form(order: StreamOrder) -> StreamOrder:
-    """`order` without unit loops and with neighbouring loops merged where one continues the other."""
-    order = order.without_unit_loops()
+    """`order` without unit loops, with neighbouring loops merged where one continues the other, and spelled in one way.
+
+    Revisits get step 1 (their values drive nothing) and sums name their loops outermost first.
+    """
+    order = _one_spelling(order.without_unit_loops())
     for outer in range(len(order.loops) - 1):
         if _continues(order, outer):
             return normal_form(_merge(order, outer))
     return order
 
 
+def _one_spelling(order: StreamOrder) -> StreamOrder:
+    driven = zip(order.loops, order.dimension_of_loop, strict=True)
+    loops = tuple(Loop(loop.trip, 1) if dimension is None else loop for loop, dimension in driven)
+    coordinates = tuple(Coordinate(tuple(sorted(c.loops)), c.constant) for c in order.coordinates)
+    return StreamOrder(order.element, loops, coordinates)
+
+
 def same_sequence(first: StreamOrder, second: StreamOrder) -> bool:
-    """True if the normal forms agree: then the token sequences are equal. False decides nothing: ask `proofs`."""
+    """True if the normal forms agree: then the token sequences are equal. False decides nothing if sizes are symbolic."""
     return normal_form(first) == normal_form(second)
 
 
@@ -52,6 +65,8 @@ def split_loop(order: StreamOrder, position: int, inner_trip: int) -> StreamOrde
 
     The sequence stays the same. ValueError where `inner_trip` does not divide the trip count.
     """
+    if inner_trip < 1:
+        raise ValueError(f"inner loop of {inner_trip} iterations, expected at least 1")
     loop = order.loops[position]
     trip = static(loop.trip)
     if trip % inner_trip:

@@ -24,13 +24,19 @@ class Equal:
 
 @dataclass(frozen=True)
 class Differs:
-    """The first token at which the sequences part, with the coordinate on either side; None past the end of one."""
+    """The first token at which the sequences part, with the coordinate on either side; None past the end of one.
+
+    `elements`: the shapes of a token on either side where these already differ, else None.
+    """
 
     token: int
     source: tuple[int, ...] | None
     target: tuple[int, ...] | None
+    elements: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
     def __str__(self) -> str:
+        if self.elements is not None:
+            return f"tokens are of shape {list(self.elements[0])} in the source but of {list(self.elements[1])} in the target"
         return f"token {self.token} is at {_spelled(self.source)} in the source but at {_spelled(self.target)} in the target"
 
 
@@ -45,10 +51,11 @@ def compare_sequences(source: StreamOrder, target: StreamOrder) -> Equal | Diffe
     """Decide whether two static orders are the same token sequence, element by element.
 
     Elements must have one shape: a token is not cut here. z3 looks for the *first* differing token, so that a mismatch is
-    reported where a person would see it first.
+    reported where a person would see it first. ValueError where a size is symbolic, unless the normal forms agree.
     """
     if source.element != target.element:
-        return Differs(0, None, None)
+        elements = (source.element, target.element)
+        return Differs(0, coordinate_of(source, 0), coordinate_of(target, 0), elements)
     if same_sequence(source, target):
         return Equal("normal form")
     token = z3.Int("token")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from types import ModuleType
 
 from xdsl.passes import ModulePass
 
-PassFactory = Callable[[], type[ModulePass]]
+from stc.transforms.registry import PassFactory
 
 LEVELS = {"linalg": "LINALG_PASSES", "dataflow": "DATAFLOW_PASSES", "stream": "STREAM_PASSES"}
 """The packages below this one and the dictionary in which each lists its passes (name -> factory)."""

@@ -24,7 +24,7 @@ static void load_x(const float8 *x, hls::stream<float8> &s) {
 
 static void work(hls::stream<float8> &s, hls::stream<float8> &t) {
 #pragma HLS inline off
-  float acc[4][8];
+  float acc[4][128];
 #pragma HLS array_partition variable=acc type=complete dim=2
   rows: for (int i = 0; i < 6; i += 1) {
 #pragma HLS pipeline II=1 style=flp
@@ -89,7 +89,7 @@ WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
         (4, "  work(s, t);", "  if (x) {\n    work(s, t);\n  }", "in the dataflow body of top"),
         (4, "  work(s, t);", "  work(s, t + 1);", "neither a stream nor a call"),
         (4, "  hls::stream<float8, 2> s(\"s\");", "  hls::stream<float8, 2> s(\"s\");\n  int n = 3;", "'int n = 3;'"),
-        (4, "  float acc[4][8];", "  float acc[4][8];\n  static int count;", "static variable"),
+        (4, "  float acc[4][128];", "  float acc[4][128];\n  static int count;", "static variable"),
         (6, "hls::stream<float8, 2> s", "hls::stream<float8> s", "s has no explicit depth"),
         (6, "#pragma HLS bind_storage variable=t type=fifo impl=lutram\n", "", "t of depth 64 has no bind_storage"),
         (8, "const int n = i + 1;", "const ap_uint<2048> n = i;", "integer of 2048 bit"),

@@ -84,7 +84,7 @@ def test_truncated_and_corrupt_files(tmp_path: Path, emitted: Callable[[str], Pa
     path.write_bytes(data)
     read_array(tmp_path, "w.bin", "f32", 48, port.sha256)
     path.write_bytes(data[:-1])
-    with pytest.raises(CompileError, match="has 191 bytes.*accepted: 192"):
+    with pytest.raises(CompileError, match=r"has 191 bytes.*accepted: 192"):
         read_array(tmp_path, "w.bin", "f32", 48, port.sha256)
     path.write_bytes(b"\1" + data[1:])
     with pytest.raises(CompileError, match="corrupt"):

@@ -14,6 +14,7 @@ import pytest
 from stc.diagnostics import CompileError
 from stc.runtime.accelerator import Accelerator
 from stc.runtime.csim_device import CsimRuntime
+from stc.runtime.shared_kernel import shared_kernels
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
 
@@ -128,16 +129,58 @@ def test_misuse_raises_as_xrt_does(project: Path) -> None:
 def test_a_deadlock_is_an_error(project: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(project, tmp_path / "stuck", ignore=shutil.ignore_patterns("build"))
     kernel = copy / "kernel.cpp"
-    kernel.write_text(kernel.read_text().replace("words: for (int i = 0; i < 12; i += 1)", "words: for (int i = 0; i < 11; i += 1)"))
+    kernel.write_text(kernel.read_text().replace("i < 12;", "i < 11;"))
     accelerator = Accelerator(copy)
     with pytest.raises(CompileError, match="x_stream"):
         accelerator(accelerator.golden("input"))
 
 
-def test_host_cpp_compiles(project: Path, tmp_path: Path) -> None:
-    include = Path("/usr/include/xrt")
-    if not (include / "xrt" / "xrt_bo.h").is_file():
-        include = Path(__file__).parent / "xrt_stub"
-    command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{include}", f"-I{project}"]
-    done = subprocess.run([*command, str(project / "host.cpp")], capture_output=True, text=True, check=False)
+STUB = Path(__file__).parent / "xrt_stub"
+
+
+def native_host(project: Path, include: Path, *arguments: str) -> None:
+    command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{include}", f"-I{project}", str(project / "host.cpp")]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_host_cpp_computes(project: Path, tmp_path: Path) -> None:
+    """The native program, on the C simulation behind XRT's interface."""
+    shared_kernels(project)
+    binary, library = tmp_path / "host", project / "build" / "kernel.so"
+    native_host(project, STUB, "-o", str(binary), "-ldl")
+
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([binary, *arguments], capture_output=True, text=True, check=False)
+
+    done = run(library, project)
+    assert done.returncode == 0 and "y: largest error" in done.stdout and "passed" in done.stdout, done.stdout + done.stderr
+    usage = run()
+    assert usage.returncode == 2 and "usage:" in usage.stderr
+    copy = shutil.copytree(project, tmp_path / "copy")
+    parameter = copy / "parameters" / "fc_weight.bin"
+    parameter.write_bytes(parameter.read_bytes()[:-4])
+    truncated = run(library, copy)
+    assert truncated.returncode == 2 and "188 bytes; accepted: 192" in truncated.stderr
+    golden = project / "golden" / "y.bin"
+    (copy / "parameters").rename(copy / "other")
+    shutil.copytree(project / "parameters", copy / "parameters")
+    (copy / "golden" / "y.bin").write_bytes(bytes(len(golden.read_bytes())))
+    wrong = run(library, copy)
+    assert wrong.returncode == 1 and "FAILED" in wrong.stdout
+
+
+def test_a_forgotten_sync_in_host_cpp_shows(project: Path, tmp_path: Path) -> None:
+    shared_kernels(project)
+    copy = shutil.copytree(project, tmp_path / "copy")
+    host_cpp = copy / "host.cpp"
+    host_cpp.write_text(host_cpp.read_text().replace("x_buffer.sync(XCL_BO_SYNC_BO_TO_DEVICE);", ""))
+    native_host(copy, STUB, "-o", str(tmp_path / "host"), "-ldl")
+    library = project / "build" / "kernel.so"
+    done = subprocess.run([tmp_path / "host", library, copy], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "FAILED" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/usr/include/xrt/xrt/xrt_bo.h").is_file(), reason="libxrt-dev is needed")
+def test_host_cpp_compiles_with_xrt(project: Path) -> None:
+    native_host(project, Path("/usr/include/xrt"), "-fsyntax-only")

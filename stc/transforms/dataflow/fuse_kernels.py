@@ -176,7 +176,7 @@ class _Group:
         terminator = member.terminator
         for result, value in zip(member.results, terminator.operands, strict=True):
             self.itensors[result] = value
-            value.name_hint = value.name_hint or result.name_hint or member.sym_name.data
+            value.name_hint = result.name_hint or value.name_hint or member.sym_name.data
         for op in list(member.body.block.ops):
             if op is not terminator:
                 if isinstance(op, TaskOp):

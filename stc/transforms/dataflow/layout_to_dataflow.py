@@ -96,6 +96,7 @@ class LayoutToDataflow(ModulePass):
         tensors = [TensorType(scalar, size) for size in sizes]
         kernel = _kernel(name, first, [first.source], [source], tensors, body)
         for op, result in zip(siblings, kernel.results, strict=True):
+            result.name_hint = _stem(op)
             _replace(op, _reshaped(kernel, result, op.result.type))
 
     def _concat(self, op: tensor.ConcatOp) -> None:
@@ -195,7 +196,7 @@ def _kernel(name: str, near: Operation, values, types, tensors, body) -> KernelO
 
 
 def _replace(op: Operation, value: SSAValue) -> None:
-    value.name_hint = op.results[0].name_hint
+    value.name_hint = value.name_hint or op.results[0].name_hint
     for use in list(op.results[0].uses):
         use.operation.operands[use.index] = value
     op.detach()

@@ -15,9 +15,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.itensor import ItensorType, ReadOp, WriteOp
+from stc.dialects.itensor import ConverterOp, ItensorType, ReadOp, WriteOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.vectorize import vectorized
+from stc.transforms.dataflow.connections import connect, plan_connection
 from stc.transforms.linalg.tile_linalg import insert_slice
 
 
@@ -25,7 +26,8 @@ from stc.transforms.linalg.tile_linalg import insert_slice
 class VectorizeStreams(ModulePass):
     """Cut the elements of every itensor into vectors of at most `lanes` entries, row-major: the token of the hardware.
 
-    Only types change between tasks. Inside a task a tile is read and written piece by piece.
+    Inside a task a tile is read and written piece by piece. Between tasks only types change, and a converter goes whose two
+    sides have become the same sequence.
 
     Options: `lanes` (default 16: 512 bit of f32).
 
@@ -53,6 +55,8 @@ class VectorizeStreams(ModulePass):
             for value in _itensors(kernel):
                 assert isinstance(value.type, ItensorType)
                 Rewriter.replace_value_with_new_type(value, self._vectorized(value.type))
+            for converter in [found for found in kernel.body.block.ops if isinstance(found, ConverterOp)]:
+                _drop_if_same(converter)
 
     def _vectorized(self, type_: ItensorType) -> ItensorType:
         return ItensorType.from_order(vectorized(type_.order, self.lanes), type_.element_type)
@@ -67,6 +71,16 @@ class VectorizeStreams(ModulePass):
             pieces.replace_read(access)
         else:
             pieces.replace_write(access)
+
+
+def _drop_if_same(converter: ConverterOp) -> None:
+    """Tiles that differ may be the same sequence of vectors: then nothing is left to convert."""
+    source, target = converter.source.type, converter.result.type
+    assert isinstance(source, ItensorType) and isinstance(target, ItensorType)
+    if plan_connection(source, target) is not None:
+        return
+    same = connect(Builder(InsertPoint.before(converter)), converter.source, target)
+    Rewriter.replace_op(converter, [], [same])
 
 
 def _itensors(kernel: KernelOp) -> list[SSAValue]:

@@ -43,9 +43,14 @@ def produced_stream(builder: Builder, result: SSAValue, name: str) -> SSAValue:
     create.result.name_hint = name
     bridge = builder.insert(stream.ToItensorOp(create.result, result.type))
     bridge.result.name_hint = result.name_hint
-    for use in list(result.uses):
-        _connect(use.operation, use.index, create.result, bridge.result)
+    reconnect(result, create.result, bridge.result)
     return create.result
+
+
+def reconnect(old: SSAValue, source: SSAValue, bridged: SSAValue) -> None:
+    """Let the users of the itensor `old` see the stream `source`, through the bridge `bridged` where they need an itensor."""
+    for use in list(old.uses):
+        _connect(use.operation, use.index, source, bridged)
 
 
 def _connect(user: object, index: int, source: SSAValue, bridged: SSAValue) -> None:

@@ -8,7 +8,7 @@ from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, linalg, memref, scf
+from xdsl.dialects import arith, linalg, memref, scf, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp, StringAttr, i32
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
@@ -24,7 +24,7 @@ MOST_LANES = 16
 
 @dataclass(frozen=True)
 class ExpandTiles(ModulePass):
-    """Write out the point loops of every `linalg.generic` and `linalg.fill` on memrefs.
+    """Write out the point loops of every `linalg.generic`, `linalg.fill` and `memref.copy` on memrefs.
 
     Reductions go outward and parallel loops innermost, so that consecutive iterations accumulate into different entries
     and the pipeline need not wait for the adder. Unroll factors come from the op's schedule. Subviews dissolve into
@@ -51,7 +51,11 @@ class ExpandTiles(ModulePass):
         for fill in [cast(linalg.FillOp, found) for found in op.walk() if isinstance(found, linalg.FillOp)]:
             if isa(fill.outputs[0].type, MemRefType):
                 _expand_fill(fill)
-        for subview in [found for found in op.walk() if isinstance(found, memref.SubviewOp)]:
+        for copy in [found for found in op.walk() if isinstance(found, memref.CopyOp)]:
+            _expand_copy(copy)
+        for access in [found for found in op.walk() if isinstance(found, vector.LoadOp | vector.StoreOp)]:
+            _look_through_view(access)
+        for subview in reversed([found for found in op.walk() if isinstance(found, memref.SubviewOp)]):
             if not subview.result.uses:
                 subview.detach()
                 subview.erase()
@@ -106,6 +110,25 @@ def _expand_fill(fill: linalg.FillOp) -> None:
     _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))])
     fill.detach()
     fill.erase()
+
+
+def _expand_copy(copy: memref.CopyOp) -> None:
+    assert isa(copy.source.type, MemRefType)
+    extents = copy.source.type.get_shape()
+    builder = Builder(InsertPoint.before(copy))
+    ivs, inner = point_loops(builder, extents, "copy", [1] * len(extents))
+    _store(inner, _load(inner, copy.source, ivs), copy.destination, ivs)
+    copy.detach()
+    copy.erase()
+
+
+def _look_through_view(access: vector.LoadOp | vector.StoreOp) -> None:
+    """A vector access to a subview becomes one to the buffer."""
+    if not isinstance(access.base.owner, memref.SubviewOp):
+        return
+    base, indices = _resolve(Builder(InsertPoint.before(access)), access.base, access.indices)
+    values = [base, *indices] if isinstance(access, vector.LoadOp) else [access.vector, base, *indices]
+    access.operands = values
 
 
 def _fill_unroll(extents: Sequence[int], order: Sequence[int]) -> list[int]:

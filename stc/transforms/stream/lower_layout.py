@@ -17,7 +17,7 @@ from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, JoinOp, ReassociateOp
 from stc.iteration.order import Loop, StreamOrder
-from stc.transforms.stream.bridges import consumed_stream, produced_stream
+from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect
 from stc.transforms.stream.loops import constant, coordinates, loop_nest
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
@@ -67,8 +67,7 @@ def _rename(op: CastOp | ReassociateOp) -> None:
     source = consumed_stream(builder, op.source)
     bridge = builder.insert(stream.ToItensorOp(source, op.result.type))  # pyright: ignore[reportArgumentType]
     bridge.result.name_hint = op.result.name_hint
-    for use in list(op.result.uses):
-        use.operation.operands[use.index] = bridge.result
+    reconnect(op.result, source, bridge.result)
     op.detach()
     op.erase()
 

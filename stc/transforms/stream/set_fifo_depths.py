@@ -21,7 +21,8 @@ class SetFifoDepths(ModulePass):
     """Write the depth of every FIFO into its type, by the rule of `stc.design_space.fifo_depths`.
 
     A stream out of a task with several outputs, on a cycle of the undirected task graph, holds all its tokens; any other
-    two, or what one iteration moves. `size-fifos` will replace this rule by a linear program.
+    two, or what keeps an iteration of its writer and one of its reader from waiting for each other. `size-fifos` will
+    replace this rule by a linear program.
 
         %s = stream.create @s {stc.tokens = 64} : !stream.stream<vector<8xf32>, depth: 2>
       becomes, behind a fork whose branches meet again,
@@ -49,8 +50,8 @@ def _edge(create: stream.CreateOp) -> StreamEdge:
     tokens = create.attributes.get("stc.tokens")
     if not isinstance(tokens, IntegerAttr):
         raise CompileError("has no token count", where=create.sym_name.data, accepted="the attribute stc.tokens")
-    burst = max(tokens_per_iteration(task, create.result) for task in ends_of(create.result))
-    return StreamEdge(create.sym_name.data, *_names(create), tokens.value.data, burst)
+    written, read = (tokens_per_iteration(task, create.result) for task in ends_of(create.result))
+    return StreamEdge(create.sym_name.data, *_names(create), tokens.value.data, written, read)
 
 
 def set_depth(create: stream.CreateOp, depth: int) -> None:

@@ -69,7 +69,7 @@ extern "C" void scaled_sum(const float8 *x, const float8 *norm_gain, float8 *out
   hls::stream<float8, 2> x_stream("x_stream");
   hls::stream<float8, 2> gain_stream("gain_stream");
   hls::stream<float8, 64> out_stream("out_stream");
-#pragma HLS bind_storage variable=out_stream type=fifo impl=bram
+#pragma HLS bind_storage variable=out_stream type=fifo impl=lutram
   load_x(x, x_stream);
   load_gain(norm_gain, gain_stream);
   norm_gain2(x_stream, gain_stream, out_stream);

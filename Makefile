@@ -1,0 +1,45 @@
+# Two commands do everything on a fresh Debian 12 machine with Python 3.11, g++ and make: `make demo` and `make test`.
+
+PYTHON ?= python3
+BIN := .venv/bin
+WORKERS ?= 2
+DEMO := build/gpt2-medium
+
+.PHONY: help demo test test-full lit pytest lint benchmarks clean
+help:
+	@echo "make demo       compile a GPT-2-medium block, run the emitted C++, compare with PyTorch"
+	@echo "make test       lit, pytest, ruff and basedpyright (under 10 minutes on 2 cores)"
+	@echo "make test-full  full-size models as well"
+	@echo "make benchmarks print the tables of benchmarks/"
+
+# The environment: made once, and again when the dependencies change.
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade-strategy only-if-needed -e '.[dev]'
+	touch $@
+
+demo: .venv/installed
+	rm -rf $(DEMO)
+	$(BIN)/stc compile gpt2-medium --stage prefill --seq 32 --dtype f32 --out $(DEMO) --check
+	@echo "The accelerator is in $(DEMO): kernel.cpp, host.cpp, host.py, manifest.json, report.json, ..."
+
+test: lint lit pytest
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+
+lit: .venv/installed
+	$(BIN)/lit --verbose --workers $(WORKERS) filecheck_tests
+
+pytest: .venv/installed
+	$(BIN)/pytest -m "not full" --numprocesses $(WORKERS) tests
+
+test-full: .venv/installed lint lit
+	$(BIN)/pytest --numprocesses $(WORKERS) tests
+
+benchmarks: .venv/installed
+	$(BIN)/python benchmarks/compile_time.py
+
+clean:
+	rm -rf build .venv .pytest_cache .ruff_cache
