@@ -23,13 +23,17 @@ from stc.transforms.linalg import LINALG_STAGE
 class PipelineOptions:
     """What a user may decide about a compile.
 
-    `tile`: default tile size. `lanes`: most entries of a token. `budget`: on-chip bytes for a group, 0 for what the platform
+    `tile`: default tile size. `rows`: rows of activations that
+    share one pass over the weights. `propagate_orders`: choose tiles and loop orders by what neighbours want, rather than
+    one tile size for everything. `lanes`: most entries of a token. `budget`: on-chip bytes for a group, 0 for what the platform
     has. `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called.
     """
 
     platform: str = "u55c"
     tile: int = 16
+    rows: int = 128
     lanes: int = 16
+    propagate_orders: bool = True
     budget: int = 0
     schedule: str = ""
     kernel_name: str = ""
@@ -46,10 +50,14 @@ class Stage:
 def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     """The whole compile, from linalg on tensors to what is printed."""
     schedule = (f'apply-schedule{{path="{options.schedule}"}}',) if options.schedule else ()
+    if options.propagate_orders:
+        tiles = f"propagate-orders{{columns={options.tile} rows={options.rows} lanes={options.lanes}}}"
+    else:
+        tiles = f"default-tile-size{{size={options.tile} lanes={options.lanes}}}"
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
     return (
         Stage("linalg optimisation", LINALG_STAGE),
-        Stage("linalg tiling", (*schedule, f"default-tile-size{{size={options.tile} lanes={options.lanes}}}", "tile-linalg")),
+        Stage("linalg tiling", (*schedule, tiles, "tile-linalg")),
         Stage(
             "kernel fusion",
             (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects import memref, tensor
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType, TensorType
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType, TensorType, VectorType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
@@ -30,10 +30,13 @@ def bytes_of(scalar: Attribute) -> int:
 
 
 def tensor_bytes(type_: Attribute) -> int:
-    """Bytes of a static tensor or memref; 0 for anything else."""
+    """Bytes of a static tensor or memref, of scalars or vectors; 0 for anything else."""
     if not (isa(type_, TensorType) or isa(type_, MemRefType)):
         return 0
-    return prod(type_.get_shape()) * bytes_of(type_.element_type)
+    element = type_.element_type
+    if isinstance(element, VectorType):
+        return prod(type_.get_shape()) * prod(element.get_shape()) * bytes_of(element.element_type)
+    return prod(type_.get_shape()) * bytes_of(element)
 
 
 def itensor_bytes(type_: ItensorType) -> int:

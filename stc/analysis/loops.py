@@ -30,7 +30,8 @@ class Bounds:
         return max(0, -(-(self.upper - self.lower) // self.step))
 
 
-def _constant(value: SSAValue) -> int | None:
+def integer_constant(value: SSAValue) -> int | None:
+    """The integer behind an `arith.constant`, None where `value` is anything else."""
     constant = value.owner
     if isinstance(constant, arith.ConstantOp) and isinstance(constant.value, IntegerAttr):
         return constant.value.value.data
@@ -39,7 +40,7 @@ def _constant(value: SSAValue) -> int | None:
 
 def constant_of(value: SSAValue) -> int:
     """The integer behind an index constant; CompileError where it is none."""
-    constant = _constant(value)
+    constant = integer_constant(value)
     if constant is None:
         raise CompileError("loop bound is not a constant", where=name_of(value.owner), accepted="arith.constant bounds")
     return constant
@@ -47,7 +48,7 @@ def constant_of(value: SSAValue) -> int:
 
 def constant_bounds(loop: scf.ForOp) -> Bounds | None:
     """The bounds of `loop` where all three are constants, else None."""
-    lower, upper, step = (_constant(value) for value in (loop.lb, loop.ub, loop.step))
+    lower, upper, step = (integer_constant(value) for value in (loop.lb, loop.ub, loop.step))
     if lower is None or upper is None or step is None:
         return None
     return Bounds(lower, upper, step)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from math import prod
 
 from xdsl.dialects import memref, tensor
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg import FillOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.ir import SSAValue
-from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of, tensor_bytes
@@ -84,7 +82,7 @@ def on_chip_bytes(module: ModuleOp) -> tuple[int, int, int]:
 def external_bytes(module: ModuleOp) -> int:
     """Bytes of tensors that leave one kernel and enter another."""
     values = [r for op in module.walk() if isinstance(op, KernelOp) for r in op.results]
-    return sum(_packed_bytes(value) for value in values if _reaches_kernel(value))
+    return sum(tensor_bytes(value.type) for value in values if _reaches_kernel(value))
 
 
 def _reaches_kernel(value: SSAValue) -> bool:
@@ -98,12 +96,3 @@ def _reaches_kernel(value: SSAValue) -> bool:
             reached.update(new)
             waiting.extend(new)
     return False
-
-
-def _packed_bytes(value: SSAValue) -> int:
-    if not isa(value.type, TensorType):
-        return 0
-    element = value.type.element_type
-    lanes = prod(element.get_shape()) if hasattr(element, "get_shape") else 1  # pyright: ignore[reportAttributeAccessIssue]
-    scalar = getattr(element, "element_type", element)
-    return prod(value.type.get_shape()) * lanes * bytes_of(scalar)

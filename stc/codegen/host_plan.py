@@ -14,8 +14,9 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
+from stc.dialects.dataflow import KernelOp, MemoryOp, PackOp, UnpackOp
 from stc.dialects.itensor import ItensorType
+from stc.iteration.normal_form import same_sequence
 
 RESHAPES = (tensor.CollapseShapeOp, tensor.ExpandShapeOp, tensor.CastOp)
 NAME, PARAMETER = "stc.name", "stc.parameter"
@@ -129,6 +130,8 @@ class _Planner:
         self._operands: dict[KernelOp, tuple[Buffer, ...]] = {}
         self._results: dict[KernelOp, tuple[Buffer, ...]] = {}
         self._steps: list[HostStep] = []
+        # Buffers that hold their data on the device already.
+        self._filled: set[Buffer] = set()
 
     def plan(self) -> HostPlan:
         for operation in self._block.ops:
@@ -142,8 +145,11 @@ class _Planner:
         buffers = dict.fromkeys(buffer for kernel in self._operands for buffer in
                                 (*self._operands[kernel], *self._results[kernel]))
         self._check_outputs()
-        return HostPlan(self._function, tuple(self._tensors.values()), tuple(buffers), self._operands, self._results,
-                        tuple(self._steps))
+        packed = {step.buffer.tensor for step in self._steps if step.buffer is not None and step.action == "pack"}
+        tensors = [tensor for tensor in self._tensors.values() if tensor.role != "intermediate" or tensor in packed]
+        # A result that no later step packs again stays on the device.
+        steps = [step for step in self._steps if step.buffer is None or step.buffer.tensor in tensors]
+        return HostPlan(self._function, tuple(tensors), tuple(buffers), self._operands, self._results, tuple(steps))
 
     # Facts about values ---------------------------------------------------------------------------------------------
 
@@ -193,12 +199,14 @@ class _Planner:
             if value not in self._buffers:
                 self._buffers[value] = self._operand_buffer(kernel, value)
             buffer = self._buffers[value]
-            if buffer.kind in ("input", "intermediate") and isinstance(value.owner, PackOp):
+            if buffer.kind != "parameter" and buffer not in self._filled:
+                self._filled.add(buffer)
                 self._steps.append(HostStep("pack", kernel, buffer))
             operands.append(buffer)
         self._operands[kernel] = tuple(operands)
         self._steps.append(HostStep("launch", kernel))
         self._results[kernel] = tuple(self._result_buffer(kernel, index) for index in range(len(kernel.outputs)))
+        self._filled.update(self._results[kernel])
 
     def _operand_buffer(self, kernel: KernelOp, value: SSAValue) -> Buffer:
         pack = value.owner
@@ -208,9 +216,21 @@ class _Planner:
         packed = _packed_type(value, kernel)
         if pack.source in self._from_parameters:
             return Buffer(self._parameter_name(pack.source), "parameter", packed, pack.layout, None, pack.source)
+        shared = self._unpacked_alike(pack)
+        if shared is not None:
+            return shared
         held = self._host_tensor(pack.source)
         kind = "input" if held.role == "input" else "intermediate"
         return Buffer(held.name, kind, packed, pack.layout, held)
+
+    def _unpacked_alike(self, pack: PackOp) -> Buffer | None:
+        """The buffer that already holds what `pack` would make: unpacking and packing in one layout cancel."""
+        unpack = pack.source.owner
+        if not isinstance(unpack, UnpackOp) or unpack.source.type != pack.result.type:
+            return None
+        before, after = unpack.layout.order.without_revisits(), pack.layout.order.without_revisits()
+        is_same = before.element == after.element and same_sequence(before, after)
+        return self._buffers.get(unpack.source) if is_same else None
 
     def _host_tensor(self, value: SSAValue) -> HostValue:
         """The input (or tensor unpacked before) whose data `value` is."""
@@ -240,7 +260,7 @@ class _Planner:
         result = kernel.outputs[index]
         packed = _packed_type(result, kernel)
         unpacks = [use.operation for use in result.uses if isinstance(use.operation, UnpackOp)]
-        name = f"{kernel.sym_name.data}_{index}"
+        name = _result_hint(kernel, index)
         if not unpacks:
             self._buffers[result] = Buffer(name, "intermediate", packed, None, None)
             return self._buffers[result]
@@ -257,6 +277,13 @@ class _Planner:
         self._buffers[result] = buffer
         self._steps.append(HostStep("unpack", kernel, buffer))
         return buffer
+
+
+def _result_hint(kernel: KernelOp, index: int) -> str:
+    """What to call a result that has no name of its own: as the kernel and its memory there."""
+    memory = kernel.terminator.arguments[index].owner
+    own = memory.sym_name.data if isinstance(memory, MemoryOp) else str(index)
+    return f"{kernel.sym_name.data}_{own}"
 
 
 def _packed_type(value: SSAValue, kernel: KernelOp) -> TensorType:

@@ -42,9 +42,10 @@ _PACKAGES = ("stc", "xdsl", "torch", "torch-mlir", "transformers", "numpy")
 
 
 def tensor_names(design: Design) -> dict[HostValue, str]:
-    """A file and variable name for every host tensor, unique among them."""
+    """A file and variable name for every host tensor, unique among them; inputs and outputs choose first."""
     scope = Scope()
-    return {tensor: scope.declare(tensor.name) for tensor in design.host.tensors}
+    ordered = sorted(design.host.tensors, key=lambda tensor: tensor.role == "intermediate")
+    return {tensor: scope.declare(tensor.name) for tensor in ordered}
 
 
 def build_manifest(
@@ -136,7 +137,7 @@ def _port(port: PortDesign, file: DataFile | None, names: dict[HostValue, str], 
         words=port.words,
         bytes=port.bytes,
         buffer=buffers[port.buffer],
-        tensor=names[tensor] if tensor is not None else port.buffer.name,
+        tensor=names.get(tensor, port.buffer.name) if tensor is not None else port.buffer.name,
         shape=layout.tensor_shape if layout is not None else (),
         order=_order(layout.order) if layout is not None else None,
         bundle=port.bundle,

@@ -62,7 +62,8 @@ def emit_project(
     """Write the project to `out`, or nothing at all.
 
     `options` go into the manifest; `platform` among them chooses the device. `report` becomes report.json; the time of this
-    stage is added to its `compile_seconds` as "code generation". `ir`: texts by file name for `ir/`. CompileError where `out` is not empty, the module breaks an emission rule, or the model lacks data.
+    stage is added to its `compile_seconds` as "code generation". `ir`: texts by file name for `ir/`. CompileError where `out`
+    is not empty, the module breaks an emission rule, or the model lacks data.
     """
     begin = time.perf_counter()
     require_free(out)

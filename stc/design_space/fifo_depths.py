@@ -63,7 +63,7 @@ def provisional_depths(streams: Sequence[StreamEdge], channels: Sequence[tuple[s
     edges = [*((stream.producer, stream.consumer) for stream in streams), *channels]
     _refuse_cycles(edges)
     outputs = Counter(producer for producer, _ in edges)
-    bridges = _bridges(edges)
+    bridges = bridge_ends(edges)
 
     def may_be_shallow(producer: str, consumer: str) -> bool:
         return outputs[producer] == 1 or frozenset((producer, consumer)) in bridges
@@ -79,9 +79,14 @@ def provisional_depths(streams: Sequence[StreamEdge], channels: Sequence[tuple[s
     def depth(stream: StreamEdge) -> int:
         if not may_be_shallow(stream.producer, stream.consumer):
             return max(SHALLOW, stream.tokens)
-        return max(SHALLOW, min(stream.tokens, stream.written + stream.read - 1))
+        return least_depth(stream)
 
     return {stream.name: depth(stream) for stream in streams}
+
+
+def least_depth(stream: StreamEdge) -> int:
+    """The depth at which writer and reader of a stream cannot hold up each other by the size of their iterations."""
+    return max(SHALLOW, min(stream.tokens, stream.written + stream.read - 1))
 
 
 def _refuse_cycles(edges: Sequence[tuple[str, str]]) -> None:
@@ -91,7 +96,7 @@ def _refuse_cycles(edges: Sequence[tuple[str, str]]) -> None:
         raise CompileError(f"tasks form a cycle: {', '.join(cycle)}", accepted="an acyclic graph of tasks")
 
 
-def _bridges(edges: Sequence[tuple[str, str]]) -> set[frozenset[str]]:
+def bridge_ends(edges: Sequence[tuple[str, str]]) -> set[frozenset[str]]:
     """The connections whose removal separates the undirected graph; parallel edges are none."""
     if not edges:
         return set()

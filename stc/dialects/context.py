@@ -11,6 +11,7 @@ from xdsl.dialects import affine, arith, builtin, cf, func, linalg, math, memref
 from xdsl.ir import Dialect
 
 from stc.dialects.upstream.linalg_named import NAMED_OPS
+from stc.dialects.upstream.rank_zero import accept_rank_zero
 
 UPSTREAM = (
     affine.Affine,
@@ -24,6 +25,8 @@ UPSTREAM = (
     tensor.Tensor,
     vector.Vector,
 )
+
+accept_rank_zero()
 
 OURS = {
     "itensor": ("stc.dialects.itensor", "Itensor"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math as scalar_math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from xdsl.dialects import math
 from xdsl.ir import Operation
 
 from stc.execution.dtypes import numpy_type
-from stc.execution.machine import Machine, Value, implements
+from stc.execution.elementwise import Function, elementwise, scalar_type
+from stc.execution.machine import Value
 
 
 def _round_half_away(value: Value) -> Value:
@@ -69,7 +70,7 @@ _FUNCTIONS: dict[type[Operation], Callable[..., Any]] = {
 }
 
 
-@implements(*_FUNCTIONS)
-def run_function(machine: Machine, op: Operation) -> Sequence[Value]:
-    value = _FUNCTIONS[type(op)](*machine.operands(op))
-    return [np.asarray(value).astype(numpy_type(op.results[0].type), copy=False)[()]]
+@elementwise(*_FUNCTIONS)
+def mathematical(op: Operation) -> Function:
+    function, dtype = _FUNCTIONS[type(op)], numpy_type(scalar_type(op.results[0].type))
+    return lambda *operands: np.asarray(function(*operands)).astype(dtype, copy=False)[()]

@@ -16,11 +16,11 @@ from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from stc.execution import constants, functions, scalars, tensors
+from stc.execution import asserts, constants, functions, scalars, tensors
 from stc.execution.generic import iterate, run_structured
 from stc.execution.machine import Machine, Value, execute, implements
 
-__all__ = ["constants", "execute", "functions", "scalars", "tensors"]
+__all__ = ["asserts", "constants", "execute", "functions", "scalars", "tensors"]
 
 implements(LinalgStructuredOperation)(run_structured)
 

@@ -38,6 +38,11 @@ def implements(*operations: type[Operation]) -> Callable[[_HandlerT], _HandlerT]
     return register
 
 
+def handler_of(op: Operation) -> Handler | None:
+    """The registered semantics of an operation, its own or that of the nearest class it derives from."""
+    return next((_HANDLERS[kind] for kind in type(op).__mro__ if kind in _HANDLERS), None)
+
+
 def location(op: Operation) -> str:
     """Where an operation comes from: its model name, its module path, or its own name."""
     for key in ("stc.name", "stc.module"):
@@ -68,7 +73,7 @@ class Machine:
 
     def execute(self, op: Operation) -> None:
         """Execute one operation and record its results; CompileError where it has no semantics here."""
-        handler = next((_HANDLERS[kind] for kind in type(op).__mro__ if kind in _HANDLERS), None)
+        handler = handler_of(op)
         if handler is None:
             raise CompileError("operation cannot be executed", where=location(op))
         for result, value in zip(op.results, handler(self, op), strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
 from stc.execution.dtypes import numpy_type, unsigned, wrap
-from stc.execution.machine import Machine, Value, implements
+from stc.execution.elementwise import Function, elementwise, scalar_type
+from stc.execution.machine import Value
 
 _Binary = Callable[[Any, Any], Any]
 
@@ -71,40 +72,41 @@ _ON_BOOLEANS: dict[str, _Binary] = {
 
 
 def _is_boolean(op: Operation) -> bool:
-    return isinstance(kind := op.operands[0].type, IntegerType) and kind.width.data == 1
+    return isinstance(kind := scalar_type(op.operands[0].type), IntegerType) and kind.width.data == 1
 
 
-def _as_result(op: Operation, values: Value) -> Sequence[Value]:
-    """Values in the numpy type of the operation's only result, wrapped to its width."""
-    kind = op.results[0].type
-    return [wrap(np.asarray(values).astype(numpy_type(kind), copy=False)[()], kind)]
+def _as_result(op: Operation, function: Function) -> Function:
+    """`function` with its values in the numpy type of the operation's only result, wrapped to its width."""
+    kind = scalar_type(op.results[0].type)
+    dtype = numpy_type(kind)
+    return lambda *operands: wrap(np.asarray(function(*operands)).astype(dtype, copy=False)[()], kind)
 
 
-@implements(*_FLOAT_BINARY)
-def run_float_binary(machine: Machine, op: Operation) -> Sequence[Value]:
-    return [_FLOAT_BINARY[type(op)](*machine.operands(op))]
+@elementwise(*_FLOAT_BINARY)
+def float_binary(op: Operation) -> Function:
+    return _FLOAT_BINARY[type(op)]
 
 
-@implements(*_SIGNED_BINARY)
-def run_signed_binary(machine: Machine, op: Operation) -> Sequence[Value]:
+@elementwise(*_SIGNED_BINARY)
+def signed_binary(op: Operation) -> Function:
     function = _ON_BOOLEANS.get(op.name) if _is_boolean(op) else None
-    return _as_result(op, (function or _SIGNED_BINARY[type(op)])(*machine.operands(op)))
+    return _as_result(op, function or _SIGNED_BINARY[type(op)])
 
 
-@implements(*_UNSIGNED_BINARY)
-def run_unsigned_binary(machine: Machine, op: Operation) -> Sequence[Value]:
-    left, right = (unsigned(value, op.operands[0].type) for value in machine.operands(op))
-    return _as_result(op, _UNSIGNED_BINARY[type(op)](left, right))
+@elementwise(*_UNSIGNED_BINARY)
+def unsigned_binary(op: Operation) -> Function:
+    function, kind = _UNSIGNED_BINARY[type(op)], scalar_type(op.operands[0].type)
+    return _as_result(op, lambda left, right: function(unsigned(left, kind), unsigned(right, kind)))
 
 
-@implements(arith.NegfOp)
-def run_negation(machine: Machine, op: Operation) -> Sequence[Value]:
-    return [np.negative(machine.operands(op)[0])]
+@elementwise(arith.NegfOp)
+def negation(_: Operation) -> Function:
+    return np.negative
 
 
-@implements(arith.SelectOp)
-def run_select(machine: Machine, op: Operation) -> Sequence[Value]:
-    return [np.where(*machine.operands(op))[()]]
+@elementwise(arith.SelectOp)
+def select(_: Operation) -> Function:
+    return lambda condition, left, right: np.where(condition, left, right)[()]
 
 
 _INTEGER_PREDICATES: tuple[_Binary, ...] = (
@@ -122,13 +124,13 @@ _INTEGER_PREDICATES: tuple[_Binary, ...] = (
 _FIRST_UNSIGNED_PREDICATE = 6
 
 
-@implements(arith.CmpiOp)
-def run_compare_integers(machine: Machine, op: arith.CmpiOp) -> Sequence[Value]:
-    predicate = op.predicate.value.data
-    operands = machine.operands(op)
-    if predicate >= _FIRST_UNSIGNED_PREDICATE:
-        operands = [unsigned(value, op.lhs.type) for value in operands]
-    return [_INTEGER_PREDICATES[predicate](*operands)]
+@elementwise(arith.CmpiOp)
+def compare_integers(op: arith.CmpiOp) -> Function:
+    predicate, kind = op.predicate.value.data, scalar_type(op.lhs.type)
+    compare = _INTEGER_PREDICATES[predicate]
+    if predicate < _FIRST_UNSIGNED_PREDICATE:
+        return compare
+    return lambda left, right: compare(unsigned(left, kind), unsigned(right, kind))
 
 
 def _ordered(compare: _Binary) -> _Binary:
@@ -158,37 +160,36 @@ _FLOAT_PREDICATES: tuple[_Binary, ...] = (
 """In MLIR's numbering: false, oeq ogt oge olt ole one, ord, ueq ugt uge ult ule une, uno, true."""
 
 
-@implements(arith.CmpfOp)
-def run_compare_floats(machine: Machine, op: arith.CmpfOp) -> Sequence[Value]:
-    return [_FLOAT_PREDICATES[op.predicate.value.data](*machine.operands(op))]
+@elementwise(arith.CmpfOp)
+def compare_floats(op: arith.CmpfOp) -> Function:
+    return _FLOAT_PREDICATES[op.predicate.value.data]
 
 
-@implements(arith.ExtFOp, arith.TruncFOp, arith.SIToFPOp, arith.ExtSIOp, arith.IndexCastOp, arith.TruncIOp)
-def run_cast(machine: Machine, op: Operation) -> Sequence[Value]:
+@elementwise(arith.ExtFOp, arith.TruncFOp, arith.SIToFPOp, arith.ExtSIOp, arith.IndexCastOp, arith.TruncIOp)
+def cast(op: Operation) -> Function:
     """Casts that keep the (signed) value, or drop high bits."""
-    (value,) = machine.operands(op)
-    kind = op.results[0].type
+    kind = scalar_type(op.results[0].type)
     if isinstance(kind, IntegerType) and kind.width.data == 1:
-        return [(np.asarray(value) & 1).astype(np.bool_)[()]]
+        return lambda value: (np.asarray(value) & 1).astype(np.bool_)[()]
     if _is_boolean(op):
-        value = -np.asarray(value).astype(np.int8)
-    return _as_result(op, value)
+        return _as_result(op, lambda value: -np.asarray(value).astype(np.int8))
+    return _as_result(op, lambda value: value)
 
 
-@implements(arith.ExtUIOp, arith.UIToFPOp)
-def run_unsigned_cast(machine: Machine, op: Operation) -> Sequence[Value]:
-    return _as_result(op, unsigned(machine.operands(op)[0], op.operands[0].type))
+@elementwise(arith.ExtUIOp, arith.UIToFPOp)
+def unsigned_cast(op: Operation) -> Function:
+    kind = scalar_type(op.operands[0].type)
+    return _as_result(op, lambda value: unsigned(value, kind))
 
 
-@implements(arith.FPToSIOp, arith.FPToUIOp)
-def run_float_to_integer(machine: Machine, op: Operation) -> Sequence[Value]:
+@elementwise(arith.FPToSIOp, arith.FPToUIOp)
+def float_to_integer(op: Operation) -> Function:
     """Towards zero. Values out of range are undefined in MLIR; here they are what numpy makes of them."""
-    value = np.trunc(machine.operands(op)[0])
-    wide = np.asarray(value).astype(np.uint64 if isinstance(op, arith.FPToUIOp) else np.int64)
-    return _as_result(op, wide)
+    wide = np.uint64 if isinstance(op, arith.FPToUIOp) else np.int64
+    return _as_result(op, lambda value: np.asarray(np.trunc(value)).astype(wide))
 
 
-@implements(arith.BitcastOp)
-def run_bitcast(machine: Machine, op: Operation) -> Sequence[Value]:
-    (value,) = machine.operands(op)
-    return [np.ascontiguousarray(value).view(numpy_type(op.results[0].type)).reshape(np.shape(value))[()]]
+@elementwise(arith.BitcastOp)
+def bitcast(op: Operation) -> Function:
+    dtype = numpy_type(scalar_type(op.results[0].type))
+    return lambda value: np.ascontiguousarray(value).view(dtype).reshape(np.shape(value))[()]

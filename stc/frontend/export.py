@@ -7,10 +7,12 @@ gigabytes of text, and parameters are memory-mapped inputs of the accelerator an
 from __future__ import annotations
 
 import inspect
+import io
+import logging
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 
 import numpy as np
 import torch
@@ -21,9 +23,10 @@ from stc.dialects.parsing import parse_module
 from stc.frontend.exported import ExportedModel
 from stc.frontend.signature import annotate, refuse_dynamic_shapes
 from stc.frontend.torch_import import lower_to_linalg
+from stc.frontend.user_code import UserCode
 
 ROOT = "layer"
-EXPORT_ERRORS = (RuntimeError, NotImplementedError, TypeError, ValueError, AssertionError, AttributeError, KeyError, IndexError)
+NO_MUTATION = "a module that leaves its inputs and buffers as they are, and returns what is new"
 
 
 class _WithArguments(torch.nn.Module):
@@ -45,6 +48,11 @@ class _WithArguments(torch.nn.Module):
         keywords = dict(zip(self._inputs[self._positional :], arguments[self._positional : count], strict=True))
         result = torch.func.functional_call(self.layer, state, arguments[: self._positional], keywords)
         return tuple(tensor for _, tensor in named_tensors(result))
+
+    def argument_name(self, program: torch.export.ExportedProgram, node: str) -> str:
+        """The input or parameter that a placeholder of the exported program stands for."""
+        placeholders = [entry.name for entry in program.graph.nodes if entry.op == "placeholder"]
+        return (*self._inputs, *self._state)[placeholders.index(node)]
 
 
 def named_tensors(result: object) -> list[tuple[str, torch.Tensor]]:
@@ -153,26 +161,48 @@ def _run_eagerly(
 ) -> dict[str, torch.Tensor]:
     values = [value.clone() for value in inputs.values()]
     keywords = dict(zip(tuple(inputs)[positional:], values[positional:], strict=True))
-    try:
-        result = module.eval()(*values[:positional], **keywords)
-    except EXPORT_ERRORS as error:
-        raise CompileError(f"the module does not run on its example inputs: {_first_line(error)}", where=name) from None
+    with UserCode(name, "the module does not run on its example inputs", module.eval()):
+        result = module(*values[:positional], **keywords)
+    _refuse_changed_inputs(inputs, values, name)
     golden = dict(named_tensors(result))
     if not golden:
         raise CompileError("the module returns no tensor", where=name, accepted="a tensor, or a tuple or dictionary of tensors")
+    for key, value in {**inputs, **golden}.items():
+        if value.numel() == 0:
+            raise CompileError(f"{key} has shape {tuple(value.shape)}", where=name, accepted="tensors with at least one element")
     return golden
 
 
-def _export_program(wrapper: torch.nn.Module, arguments: tuple[torch.Tensor, ...], name: str) -> torch.export.ExportedProgram:
+def _refuse_changed_inputs(inputs: Mapping[str, torch.Tensor], values: Sequence[torch.Tensor], name: str) -> None:
+    for (key, before), after in zip(inputs.items(), values, strict=True):
+        if after._version > 0 and not torch.equal(before, after):
+            raise CompileError(f"the module changes its input {key} in place", where=name, accepted=NO_MUTATION)
+
+
+def _export_program(wrapper: _WithArguments, arguments: tuple[torch.Tensor, ...], name: str) -> torch.export.ExportedProgram:
+    with UserCode(name, "torch.export cannot trace this module", wrapper.layer), _silent_torch():
+        program = torch.export.export(wrapper, arguments, strict=False)
+    signature = program.graph_signature
+    changed = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
+    if changed:
+        key = wrapper.argument_name(program, changed[0])
+        raise CompileError(f"the module changes {key} in place", where=name, accepted=NO_MUTATION)
+    return program
+
+
+@contextmanager
+def _silent_torch() -> Iterator[None]:
+    """torch.export reports to the log and to stderr what its exception says again."""
+    loggers = [logging.getLogger(name) for name in tuple(logging.root.manager.loggerDict) if name.split(".")[0] == "torch"]
+    saved = [(logger, logger.disabled) for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
     try:
-        return torch.export.export(wrapper, arguments, strict=False)
-    except EXPORT_ERRORS as error:
-        raise CompileError(f"torch.export cannot trace this module: {_first_line(error)}", where=name) from None
-
-
-def _first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:200] if lines else type(error).__name__
+        with redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        for logger, was in saved:
+            logger.disabled = was
 
 
 def _rename(golden: dict[str, torch.Tensor], names: Sequence[str] | None) -> dict[str, torch.Tensor]:
@@ -186,6 +216,6 @@ def _rename(golden: dict[str, torch.Tensor], names: Sequence[str] | None) -> dic
 def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
     """A contiguous numpy copy; CompileError for dtypes numpy lacks."""
     try:
-        return np.ascontiguousarray(tensor.detach().cpu().numpy().copy())
+        return tensor.detach().cpu().contiguous().numpy().copy()
     except TypeError:
         raise CompileError(f"{name} has dtype {tensor.dtype}", accepted="float32, integers, bool") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -11,21 +10,7 @@ from types import ModuleType
 import torch
 
 from stc.diagnostics import CompileError
-
-USER_ERRORS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    NameError,
-    OSError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-)
-"""What a user's file may raise; refusals made with `CompileError` pass unchanged."""
+from stc.frontend.user_code import UserCode
 
 Inputs = Sequence[torch.Tensor] | Mapping[str, torch.Tensor]
 
@@ -44,11 +29,9 @@ def build_from_factory(spec: str, seed: int) -> tuple[torch.nn.Module, Inputs]:
         raise CompileError("no such file", where=path_text, accepted="file.py:factory")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        try:
+        with UserCode(path_text):
             factory = getattr(_import(path), name, None)
             result = factory() if callable(factory) else None
-        except USER_ERRORS as error:
-            raise CompileError(f"{type(error).__name__}: {_one_line(error)}", where=_place(error, path)) from None
     if not callable(factory):
         raise CompileError(f"no function {name}", where=path_text, accepted="a function that returns (module, example_inputs)")
     return _checked(result, spec)
@@ -75,16 +58,3 @@ def _checked(result: object, spec: str) -> tuple[torch.nn.Module, Inputs]:
     if not isinstance(values, Sequence) or not all(isinstance(value, torch.Tensor) for value in values):
         raise CompileError(f"the factory returned {type(inputs).__name__} as inputs", where=spec, accepted=accepted)
     return module, inputs
-
-
-def _place(error: BaseException, path: Path) -> str:
-    """`file:line` of the last line of the user's file that was running."""
-    if isinstance(error, SyntaxError) and error.lineno is not None:
-        return f"{path}:{error.lineno}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename) == path.absolute()]
-    frames += [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    return f"{path}:{frames[-1].lineno}" if frames else str(path)
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200]

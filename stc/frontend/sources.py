@@ -1,8 +1,9 @@
-"""One entry point for everything that can be compiled: a preset, `file.py:factory`, or `file.mlir`."""
+"""One entry point for everything that can be compiled: a preset, a transformers configuration, `file.py:factory`, or `file.mlir`."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +13,13 @@ from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
 from stc.frontend.linalg_file import load_linalg_file
-from stc.frontend.parameters import randomise
-from stc.frontend.presets import Preset, find_preset, preset_inputs
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig
 
 DTYPES = ("f32",)
+STAGES = ("prefill",)
+CONFIGURATION = "config:"
 
 
 def load_model(
@@ -26,23 +30,28 @@ def load_model(
     dtype: str = "f32",
     seed: int = 0,
     weights: str | None = None,
-    layer: int = 0,
+    layer: int | None = None,
 ) -> ExportedModel:
     """A model with inputs, parameters and reference outputs.
 
-    `stage`, `seq` (tokens) and `layer` (which decoder layer's weights) concern presets; a factory or a file fixes its own shapes.
-    Equal `seed`s give equal inputs and random parameters. `weights` is a folder of safetensors files, `hub:ID`, or `hub` (the
-    preset's own model); without it the parameters are random (presets, files) or the module's own (factories). Raises CompileError
-    for everything unusable.
+    `spec` is a preset, `config:PATH` (a config.json of transformers, its folder, or a model id on the hub), `file.py:factory`, or
+    `file.mlir`. `stage`, `seq` (tokens) and `layer` (which decoder layer, by default the first) concern presets and configurations;
+    a factory or a file fixes its own shapes. Equal `seed`s give equal inputs and random parameters. `weights` is a folder of
+    safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random (presets,
+    configurations, files) or the module's own (factories). Raises CompileError for everything unusable.
     """
     if dtype not in DTYPES:
         raise CompileError(f"unknown dtype {dtype}", where=spec, accepted=", ".join(DTYPES))
-    if spec.endswith(".mlir"):
+    if stage not in STAGES:
+        raise CompileError(f"unknown stage {stage}", where=spec, accepted=", ".join(STAGES))
+    if spec.startswith(CONFIGURATION):
+        model = _from_configuration(spec.removeprefix(CONFIGURATION), seq, seed, weights, layer)
+    elif spec.endswith(".mlir"):
         model = _from_linalg(spec, seed, weights)
     elif ".py:" in spec or spec.endswith(".py"):
         model = _from_factory(spec, seed, weights)
     else:
-        model = _from_preset(spec, stage, seq, seed, weights, layer)
+        model = _from_preset(spec, seq, seed, weights, layer)
     _require_f32(model)
     return model
 
@@ -60,30 +69,52 @@ def _from_factory(spec: str, seed: int, weights: str | None) -> ExportedModel:
     return export(module, inputs, name=spec.rpartition(":")[2])
 
 
-def _from_preset(spec: str, stage: str, seq: int, seed: int, weights: str | None, layer: int) -> ExportedModel:
+# transformers takes seconds to import: only where a decoder layer is wanted.
+
+
+def _from_preset(spec: str, seq: int, seed: int, weights: str | None, layer: int | None) -> ExportedModel:
+    from stc.frontend.presets import find_preset
+
     preset = find_preset(spec)
-    if not 0 <= layer < preset.layers:
-        raise CompileError(f"layer {layer}", where=spec, accepted=f"0 to {preset.layers - 1}")
-    inputs = preset_inputs(preset, stage, seq, seed)
-    module = preset.family.build(preset.options)
-    if weights is None:
-        randomise(module, seed + 1, transposed=preset.family.transposed)
-    else:
-        prefixes = [prefix.format(layer=layer) for prefix in preset.family.prefixes]
-        load_weights(module, _resolved(weights, preset), prefixes=prefixes, ignored=preset.family.ignored)
-    return export(module, inputs, name=preset.name)
+    checkpoint = _checkpoint(weights, preset.hub_id, preset.name)
+    return _decoder_layer(preset.configuration(), preset.layer(layer), seq, seed, checkpoint, preset.name)
 
 
-def _resolved(weights: str, preset: Preset) -> str:
-    """`hub` alone means the preset's own model."""
+def _from_configuration(source: str, seq: int, seed: int, weights: str | None, layer: int | None) -> ExportedModel:
+    from stc.frontend.families import find_configuration
+
+    checkpoint = _checkpoint(weights, None if Path(source).exists() else source, source)
+    configuration = find_configuration(source)
+    return _decoder_layer(configuration, layer or 0, seq, seed, checkpoint, source)
+
+
+def _decoder_layer(
+    configuration: PreTrainedConfig, layer: int, seq: int, seed: int, checkpoint: str | None, where: str
+) -> ExportedModel:
+    from stc.frontend.families import OLD_BUFFERS, build_decoder_layer
+
+    built = build_decoder_layer(configuration, layer=layer, seq=seq, seed=seed, where=where)
+    if checkpoint is not None:
+        load_weights(built.module, checkpoint, prefixes=built.prefixes, ignored=OLD_BUFFERS)
+    return export(built.module, built.inputs, name=_model_name(where))
+
+
+def _model_name(where: str) -> str:
+    """The preset's name, or the last part of a path or id; a config.json is called like its folder."""
+    path = Path(where)
+    return path.absolute().parent.name if path.suffix == ".json" and path.stem == "config" else path.name.removesuffix(".json")
+
+
+def _checkpoint(weights: str | None, hub_id: str | None, where: str) -> str | None:
+    """`hub` alone means the model's own checkpoint."""
     if weights != "hub":
         return weights
-    if preset.hub_id is None:
-        raise CompileError("the model is not on the hub", where=preset.name, accepted=WEIGHTS_ACCEPTED)
-    return f"{HUB}{preset.hub_id}"
+    if hub_id is None:
+        raise CompileError("the model is not on the hub", where=where, accepted=WEIGHTS_ACCEPTED)
+    return f"{HUB}{hub_id}"
 
 
 def _require_f32(model: ExportedModel) -> None:
     for name, array in {**model.arguments, **model.golden}.items():
-        if np.issubdtype(array.dtype, np.floating) and array.dtype != np.float32:
+        if np.issubdtype(array.dtype, np.inexact) and array.dtype != np.float32:
             raise CompileError(f"{name} has dtype {array.dtype}", where=model.name, accepted="float32, integers, bool")

@@ -78,9 +78,7 @@ def _common_outer_trips(source: Loop, target: Loop, is_revisit: bool) -> int | N
     if covered != static(target.trip) * target.step:
         return None
     common_step = lcm(source.step, target.step)
-    if common_step >= covered or covered % common_step:
-        return None
-    return covered // common_step
+    return None if common_step == covered else covered // common_step
 
 
 def _with_outer_trip(order: StreamOrder, position: int, trips: int) -> StreamOrder:

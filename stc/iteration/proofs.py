@@ -61,10 +61,7 @@ def compare_sequences(source: StreamOrder, target: StreamOrder) -> Equal | Diffe
     token = z3.Int("token")
     shorter = min(source.token_count, target.token_count)
     differs = z3.Or(
-        *(
-            _coordinate(source, dimension, token) != _coordinate(target, dimension, token)
-            for dimension in range(source.rank)
-        )
+        *(_coordinate(source, dimension, token) != _coordinate(target, dimension, token) for dimension in range(source.rank))
     )
     optimizer = z3.Optimize()
     optimizer.set("timeout", TIMEOUT_MS)

@@ -11,7 +11,10 @@ from stc.diagnostics import CompileError
 
 @dataclass(frozen=True)
 class ElementType:
-    """`name` as in MLIR; `c_type` in HLS code; `host_type` on the host, of the same size; `numpy` little-endian."""
+    """`name` as in MLIR; `c_type` in HLS code; `host_type` on the host, of the same size; `numpy` little-endian.
+
+    A truth value (i1) is a byte, 0 or 1.
+    """
 
     name: str
     bits: int
@@ -23,6 +26,7 @@ class ElementType:
 _TYPES = (
     ElementType("f32", 32, "float", "float", "<f4"),
     ElementType("f16", 16, "half", "uint16_t", "<f2"),
+    ElementType("i1", 8, "int8_t", "int8_t", "|b1"),
     ElementType("i8", 8, "int8_t", "int8_t", "<i1"),
     ElementType("i16", 16, "int16_t", "int16_t", "<i2"),
     ElementType("i32", 32, "int32_t", "int32_t", "<i4"),

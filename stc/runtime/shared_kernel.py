@@ -14,7 +14,9 @@ from stc.manifest.files import read_manifest
 from stc.manifest.schema import Kernel, Manifest, Port
 
 MESSAGE_BYTES = 1 << 16
-FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-w", "-shared", "-fPIC")
+# Without -fno-gnu-unique the simulation engine's inline variables would be one object for all libraries of a process: a
+# deadlock in one design would stop the next.
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-w", "-shared", "-fPIC", "-fno-gnu-unique")
 
 
 def shared_kernels(project: Path) -> SharedKernels:

@@ -19,7 +19,8 @@ from stc.diagnostics import CompileError
 from stc.simulation.instrument import InstrumentError, instrument
 
 # No fast-math: masks are -inf. No contraction: the result must not depend on whether the host has fused multiply-add.
-FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-w")
+FLAGS = ("-std=c++17", "-march=native", "-ffp-contract=off", "-w")
+DEFAULT_OPTIMISATION = 3
 COMPILER_ACCEPTED = "g++ 12 or later on PATH, or the environment variable CXX"
 
 
@@ -107,20 +108,24 @@ def instrumented_kernel(sources: SimulationSources) -> str:
         raise CompileError(f"not UTF-8 ({error.reason})", where=str(path)) from None
 
 
-def build(directory: Path) -> Build:
-    """Make DIR/build/csim up to date. A source that g++ rejects is a CompileError with its first message."""
+def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION) -> Build:
+    """Make DIR/build/csim up to date. A source that g++ rejects is a CompileError with its first message.
+
+    `optimisation` is g++'s level: small designs are built sooner at 0 than they run faster at 3.
+    """
     sources = read_sources(directory)
     compiler = find_compiler()
     sources.build.mkdir(exist_ok=True)
     kernel_copy = sources.build / (Path(sources.kernel).stem + ".sim.cpp")
     kernel_copy.write_text(instrumented_kernel(sources), encoding="utf-8")
-    common = _common_hash(sources, compiler)
+    flags = (*FLAGS, f"-O{optimisation}")
+    common = _common_hash(sources, compiler, flags)
     units = [kernel_copy, *(sources.directory / name for name in sources.testbenches)]
     objects = [sources.build / f"{index}_{unit.stem}.o" for index, unit in enumerate(units)]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         compiled = list(
             pool.map(
-                lambda pair: _compile(compiler, sources, common, *pair), zip(units, objects, strict=True)
+                lambda pair: _compile([compiler, *flags], sources, common, *pair), zip(units, objects, strict=True)
             )
         )
     binary = sources.build / "csim"
@@ -130,11 +135,11 @@ def build(directory: Path) -> Build:
     return Build(binary, cached)
 
 
-def _common_hash(sources: SimulationSources, compiler: str) -> bytes:
+def _common_hash(sources: SimulationSources, compiler: str, flags: Sequence[str]) -> bytes:
     """Hash of what every object depends on: compiler, flags, and all headers of the project."""
     digest = hashlib.sha256()
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
-    digest.update("\0".join([compiler, version, *FLAGS, str(sources.directory)]).encode())
+    digest.update("\0".join([compiler, version, *flags, str(sources.directory)]).encode())
     headers = [
         *sources.directory.glob("*.h"),
         *sources.directory.glob("*.hpp"),
@@ -145,7 +150,7 @@ def _common_hash(sources: SimulationSources, compiler: str) -> bytes:
     return digest.digest()
 
 
-def _compile(compiler: str, sources: SimulationSources, common: bytes, unit: Path, target: Path) -> bool:
+def _compile(command: Sequence[str], sources: SimulationSources, common: bytes, unit: Path, target: Path) -> bool:
     """Compile one file unless its object is up to date; returns whether it had to be."""
     key = hashlib.sha256(common + unit.read_bytes()).hexdigest()
     key_file = target.with_suffix(".key")
@@ -153,7 +158,7 @@ def _compile(compiler: str, sources: SimulationSources, common: bytes, unit: Pat
         return False
     key_file.unlink(missing_ok=True)
     includes = ("-I", str(sources.include), "-I", str(sources.directory))
-    _run_compiler([compiler, *FLAGS, *includes, "-c", str(unit), "-o", str(target)], unit)
+    _run_compiler([*command, *includes, "-c", str(unit), "-o", str(target)], unit)
     key_file.write_text(key, encoding="ascii")
     return True
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stc.diagnostics import CompileError
-from stc.simulation.build import build
+from stc.simulation.build import DEFAULT_OPTIMISATION, build
 
 DEFAULT_TIMEOUT = 600.0  # seconds
 
@@ -87,11 +87,11 @@ class CsimResult:
         return self.explanation if self.outcome in ("deadlock", "livelock") else None
 
 
-def csim(project_dir: Path, timeout: float = DEFAULT_TIMEOUT) -> CsimResult:
-    """Build and run the C simulation of `project_dir`, for at most `timeout` seconds of run time."""
+def csim(project_dir: Path, timeout: float = DEFAULT_TIMEOUT, optimisation: int = DEFAULT_OPTIMISATION) -> CsimResult:
+    """Build (at g++'s level `optimisation`) and run the C simulation of `project_dir`, for at most `timeout` seconds of run."""
     directory = project_dir.resolve()
     started = time.perf_counter()
-    built = build(directory)
+    built = build(directory, optimisation)
     build_seconds = time.perf_counter() - started
     report = directory / "build" / "csim.json"
     report.unlink(missing_ok=True)

@@ -60,7 +60,7 @@ def compile_command(
     """
     from stc.tools.compile import CompileRequest, compile_model
 
-    options = PipelineOptions(platform, tile, lanes, budget, str(schedule) if schedule is not None else "")
+    options = PipelineOptions(platform=platform, tile=tile, lanes=lanes, budget=budget, schedule=str(schedule or ""))
     request = CompileRequest(model, stage, seq, dtype, seed, weights, layer, emit_ir, options)
     if check:
         _require_compiler()

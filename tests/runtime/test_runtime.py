@@ -133,6 +133,8 @@ def test_a_deadlock_is_an_error(project: Path, tmp_path: Path) -> None:
     accelerator = Accelerator(copy)
     with pytest.raises(CompileError, match="x_stream"):
         accelerator(accelerator.golden("input"))
+    other = Accelerator(project)
+    assert other(other.golden("input")), "a design that stops does not stop another one in the same process"
 
 
 STUB = Path(__file__).parent / "xrt_stub"

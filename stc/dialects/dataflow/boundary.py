@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType, TensorType, VectorType
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType, TensorType, VectorType, i8
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
@@ -67,6 +67,11 @@ def _spelled(shape: Sequence[Size]) -> str:
     return f"[{', '.join(str(extent) for extent in shape)}]"
 
 
+def stored_type(scalar: Attribute) -> Attribute:
+    """The scalar that external memory holds for one of an itensor: a byte for a truth value, else the same."""
+    return i8 if isinstance(scalar, IntegerType) and scalar.width.data == 1 else scalar
+
+
 def packed_words(order: StreamOrder, lanes: int) -> int | None:
     """Words of `lanes` scalars that hold the distinct tokens of `order`, None where tokens and words do not fit together.
 
@@ -88,9 +93,9 @@ def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType
     vector = tensor.element_type
     if not isinstance(vector, VectorType) or len(tensor.get_shape()) != 1 or len(vector.get_shape()) != 1:
         raise VerifyException(f"{what} is packed as {tensor}, expected a tensor of one dimension of one-dimensional vectors")
-    if vector.element_type != itensor.element_type:
+    if vector.element_type != (stored := stored_type(itensor.element_type)):
         raise VerifyException(
-            f"{what} is packed in words of {vector.element_type}, expected {itensor.element_type} of the itensor"
+            f"{what} is packed in words of {vector.element_type}, expected {stored} of the itensor"
         )
     lanes = vector.get_shape()[0]
     words = packed_words(itensor.order, lanes)

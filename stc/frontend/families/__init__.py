@@ -1,6 +1,6 @@
-"""Model families: how a decoder layer is built, what its inputs are, and how its weights are named in checkpoints."""
+"""Decoder layers of transformers models: how one is found, built, called, and named in checkpoints, whatever its architecture."""
 
-from stc.frontend.families.family import Family, Options
-from stc.frontend.families.gpt2 import GPT2
+from stc.frontend.families.configuration import find_configuration, make_configuration, read_configuration
+from stc.frontend.families.decoder_layer import OLD_BUFFERS, DecoderLayer, build_decoder_layer
 
-__all__ = ["GPT2", "Family", "Options"]
+__all__ = ["OLD_BUFFERS", "DecoderLayer", "build_decoder_layer", "find_configuration", "make_configuration", "read_configuration"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import gcd
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -20,8 +19,8 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, YieldOp
 from stc.dialects.itensor import ChunkOp, ConcatOp, ItensorType, ReassociateOp
-from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.vectorize import largest_divisor
+from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
+from stc.iteration.order import StreamOrder
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 
 Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
@@ -81,13 +80,10 @@ class LayoutToDataflow(ModulePass):
         extents = shape_of(first.source.type)
         offsets = [tuple(op.static_offsets.get_values()) for op in siblings]
         sizes = [tuple(op.static_sizes.get_values()) for op in siblings]
-        element = tuple(
-            largest_divisor(gcd(extent, *(value[dim] for value in (*offsets, *sizes))), self.size)
-            for dim, extent in enumerate(extents)
-        )
         scalar = _scalar(first.source)
-        source = ItensorType.from_order(row_major(extents, element), scalar)
-        results = [ItensorType.from_order(row_major(size, element), scalar) for size in sizes]
+        whole, pieces = slice_orders(_order_of(first.source), extents, offsets, sizes, self.size)
+        source = ItensorType.from_order(whole, scalar)
+        results = [ItensorType.from_order(piece, scalar) for piece in pieces]
         name = f"{_stem(first)}_split"
 
         def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -103,12 +99,10 @@ class LayoutToDataflow(ModulePass):
         axis = op.dim.value.data
         extents = shape_of(op.result.type)
         sizes = [shape_of(value.type) for value in op.inputs]
-        element = tuple(
-            largest_divisor(gcd(extent, *(size[dim] for size in sizes)), self.size) for dim, extent in enumerate(extents)
-        )
         scalar = _scalar(op.result)
-        types = [ItensorType.from_order(row_major(size, element), scalar) for size in sizes]
-        result = ItensorType.from_order(row_major(extents, element), scalar)
+        whole, pieces = concat_orders(extents, sizes, self.size)
+        types = [ItensorType.from_order(piece, scalar) for piece in pieces]
+        result = ItensorType.from_order(whole, scalar)
 
         def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
             return builder.insert(ConcatOp.along(axis, ports, result)).results
@@ -125,10 +119,8 @@ class LayoutToDataflow(ModulePass):
 def _reshape_kernel(near: Operation, value: SSAValue, wanted: TensorType, size: int) -> SSAValue:
     """A kernel before `near` that passes `value` on under another shape."""
     old, new = shape_of(value.type), wanted.get_shape()
-    block = largest_divisor(gcd(old[-1] if old else 1, new[-1] if new else 1), size)
     scalar = _scalar(value)
-    source = ItensorType.from_order(row_major(old, last_only(old, block)), scalar)
-    target = ItensorType.from_order(row_major(new, last_only(new, block)), scalar)
+    source, target = (ItensorType.from_order(order, scalar) for order in reshape_orders(old, new, size))
 
     def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return [builder.insert(ReassociateOp(ports[0], target)).result]
@@ -162,22 +154,13 @@ def _reaches_return_only(op: Operation) -> bool:
     return isinstance(op, func.ReturnOp)
 
 
-def row_major(extents: Sequence[int], element: Sequence[int]) -> StreamOrder:
-    """Elements of a tensor in row-major order; a dimension covered by one element has no loop."""
-    loops: list[Loop] = []
-    coordinates: list[Coordinate] = []
-    for extent, step in zip(extents, element, strict=True):
-        if extent == step:
-            coordinates.append(Coordinate())
-            continue
-        coordinates.append(Coordinate((len(loops),)))
-        loops.append(Loop(extent // step, step))
-    return StreamOrder(tuple(element), tuple(loops), tuple(coordinates))
-
-
-def last_only(extents: Sequence[int], block: int) -> tuple[int, ...]:
-    """The element of `block` entries along the last dimension."""
-    return (*([1] * (len(extents) - 1)), block) if extents else ()
+def _order_of(value: SSAValue) -> StreamOrder | None:
+    """The order in which a kernel streams `value`, None where no kernel does."""
+    kernel = value.owner
+    if not (isinstance(value, OpResult) and isinstance(kernel, KernelOp)):
+        return None
+    inside = kernel.terminator.arguments[value.index].type
+    return inside.order if isinstance(inside, ItensorType) else None
 
 
 # Building -------------------------------------------------------------------------------------------------------------

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, scf, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from stc.analysis.generic_loops import name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.loops import constant_of, loops_between, trip_count
 from stc.diagnostics import CompileError
@@ -78,7 +78,8 @@ class _NestToKernel:
         reads = [op for op in self.nest.walk() if isinstance(op, tensor.ExtractSliceOp) and self._is_outside(op.source)]
         writes = self._writes()
         result_types = [self._type_of_write(slices) for slices in writes]
-        name = name_of(self.nest) or "task"
+        name = task_name(self.nest)
+        self._check_captures()
         for read in reads:
             self._port(read)
         task_block = Block(arg_types=[*self.types, *result_types])
@@ -148,7 +149,7 @@ class _NestToKernel:
         for index, slices in enumerate(found):
             if len(slices) != 1:
                 raise CompileError(
-                    f"result {index} is written by {len(slices)} insert_slices", where=name_of(self.nest), accepted="exactly one"
+                    f"result {index} is written by {len(slices)} insert_slices", where=task_name(self.nest), accepted="exactly one"
                 )
         return found
 
@@ -206,14 +207,26 @@ class _NestToKernel:
             result = Rewriter.replace_value_with_new_type(parent.results[use.index], itensor)
             self._retype_users(result, itensor)
 
+    def _check_captures(self) -> None:
+        """CompileError where the nest uses an outside value that is neither sliced, nor a constant, nor its destination."""
+        for op in self.nest.walk():
+            for operand in op.operands if op is not self.nest else ():
+                is_slice = isinstance(op, tensor.ExtractSliceOp) and operand is op.source
+                if self._is_outside(operand) and not is_slice and not isinstance(operand.owner, arith.ConstantOp):
+                    raise CompileError(
+                        f"'{op.name}' uses a {operand.type} from outside",
+                        where=task_name(self.nest),
+                        accepted="slices of tensors, and constants",
+                    )
+
     def _import_constants(self, block: Block) -> None:
-        """Clone the constants the nest uses from outside: tasks are isolated."""
+        """Clone the scalar constants the nest uses from outside: tasks are isolated (constant tensors come in by ports)."""
         builder = Builder(InsertPoint.at_end(block))
         clones: dict[SSAValue, SSAValue] = {}
         for op in [self.nest, *self.nest.walk()]:
             for index, operand in enumerate(op.operands):
                 owner = operand.owner
-                if not (isinstance(owner, arith.ConstantOp) and self._is_outside(operand)):
+                if isa(operand.type, TensorType) or not (isinstance(owner, arith.ConstantOp) and self._is_outside(operand)):
                     continue
                 if operand not in clones:
                     clones[operand] = builder.insert(owner.clone()).result
@@ -231,6 +244,14 @@ def terms_of(offset: SSAValue) -> list[SSAValue]:
     if isinstance(add := offset.owner, arith.AddiOp):
         return [*terms_of(add.lhs), *terms_of(add.rhs)]
     return [offset]
+
+
+def task_name(op: Operation) -> str:
+    """The identifier of the task that `op` becomes: its `stc.name`, else its module, else `task`."""
+    for key in ("stc.name", "stc.module"):
+        if isinstance(name := op.attributes.get(key), StringAttr) and name.data:
+            return re.sub(r"\W", "_", name.data)
+    return "task"
 
 
 def coordinates_of(
@@ -267,5 +288,6 @@ def _inline_single_trip(task: TaskOp) -> None:
     yielded = list(terminator.operands)
     terminator.detach()
     terminator.erase()
+    body.args[0].name_hint = None  # else the bound that replaces it would be called after the loop
     Rewriter.inline_block(body, InsertPoint.before(loop), [loop.lb, *loop.iter_args])
     Rewriter.replace_op(loop, [], yielded)

@@ -14,7 +14,7 @@ from xdsl.utils.hints import isa
 from stc.analysis.kernel_memory import bits_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
-from stc.dialects.dataflow.boundary import packed_words
+from stc.dialects.dataflow.boundary import packed_words, stored_type
 from stc.dialects.itensor import ItensorType
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
@@ -25,7 +25,8 @@ class PackInterfaces(ModulePass):
     """Insert `dataflow.pack` and `dataflow.unpack` on the host, so that each DMA of a kernel is a flat burst.
 
     A word holds one token, padded to a power of two of lanes, or as many tokens as fill a port of `port_bits` where the
-    innermost loop runs over them. Revisits are not stored: the DMA reads again. For parameters packing happens once.
+    innermost loop runs over them. Revisits are not stored: the DMA reads again. For parameters packing happens once. A truth
+    value (i1) is a byte of external memory.
 
     Options: `port_bits` (default 512, a power of two).
 
@@ -78,10 +79,11 @@ class PackInterfaces(ModulePass):
         kernel.erase()
 
     def _packed_type(self, type_: ItensorType) -> TensorType[VectorType]:
-        lanes = word_lanes(type_.order, self.port_bits // bits_of(type_.element_type))
+        stored = stored_type(type_.element_type)
+        lanes = word_lanes(type_.order, self.port_bits // bits_of(stored))
         words = packed_words(type_.order, lanes)
         assert words is not None
-        return TensorType(VectorType(type_.element_type, [lanes]), [words])
+        return TensorType(VectorType(stored, [lanes]), [words])
 
 
 def word_lanes(order: StreamOrder, most: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
@@ -19,6 +19,7 @@ from stc.dialects.itensor import ConverterOp, ItensorType, ReadOp, WriteOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.vectorize import vectorized
 from stc.transforms.dataflow.connections import connect, plan_connection
+from stc.transforms.index_constant import index_constant
 from stc.transforms.linalg.tile_linalg import insert_slice
 
 
@@ -147,7 +148,7 @@ class _Pieces:
         loop: Loop = self.loops[depth]
         assert isinstance(loop.trip, int)
         lower, upper, step = (
-            builder.insert(arith.ConstantOp.from_int_and_width(value, IndexType())).result
+            index_constant(builder, value)
             for value in (0, loop.trip * loop.step, loop.step)
         )
         block = Block(arg_types=[IndexType(), carried.type])

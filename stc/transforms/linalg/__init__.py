@@ -6,6 +6,9 @@ LINALG_PASSES = passes_of(
     __name__,
     {
         "generalize-named-ops": "GeneralizeNamedOpsPass",
+        "drop-asserts": "DropAssertsPass",
+        "unfold-windows": "UnfoldWindowsPass",
+        "simplify-movements": "SimplifyMovementsPass",
         "demote-f64": "DemoteF64Pass",
         "inline-constants": "InlineConstantsPass",
         "expand-powers": "ExpandPowersPass",
@@ -18,6 +21,7 @@ LINALG_PASSES = passes_of(
         "share-subexpressions": "ShareSubexpressionsPass",
         "name-ops": "NameOpsPass",
         "apply-schedule": "ApplySchedule",
+        "propagate-orders": "PropagateOrders",
         "default-tile-size": "DefaultTileSize",
         "tile-linalg": "TileLinalg",
     },
@@ -26,6 +30,9 @@ LINALG_PASSES = passes_of(
 
 LINALG_STAGE: tuple[str, ...] = (
     "generalize-named-ops",
+    "drop-asserts",
+    "unfold-windows",
+    "simplify-movements",
     "demote-f64",
     "inline-constants",
     "expand-powers",

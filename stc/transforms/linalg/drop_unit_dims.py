@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.iteration.reshape import Groups, groups_with_units, is_trivial, without_units
 from stc.transforms.linalg.dead_ops import erase_dead_ops, functions_of
 from stc.transforms.linalg.generics import Dims, all_dims, build, extents_of, shape_of, stc_attributes, tensor_like
-from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of, with_shape
+from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of, reassociation, with_shape
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,15 @@ class _Narrowing:
         for op in list(self.block.ops):
             new = self._rewrite(op)
             if new is None:
-                self._widen_operands(op)
+                for nested in op.walk():
+                    self._widen_operands(nested, op)
                 continue
             if not new:
                 continue
             Rewriter.insert_op(new, InsertPoint.before(op))
+            for body in (region for made in new for region in made.regions):
+                for nested in body.walk():
+                    self._widen_operands(nested, new[-1])
             for old, twin in zip(op.results, new[-1].results, strict=True):
                 self._stand_for(old, twin)
 
@@ -85,14 +89,14 @@ class _Narrowing:
             self.twins[value] = collapse.result
         return self.twins[value]
 
-    def _widen_operands(self, op: Operation) -> None:
-        """An operation that stays as it is sees the values in their old shapes."""
+    def _widen_operands(self, op: Operation, outer: Operation) -> None:
+        """An operation that stays as it is, inside `outer` or `outer` itself, sees the values in their old shapes."""
         for index, operand in enumerate(op.operands):
             twin = self.twins.get(operand)
             if twin is None or (isinstance(twin.owner, tensor.CollapseShapeOp) and twin.owner.src is operand):
                 continue
             ops = _with_units(twin, operand)
-            Rewriter.insert_op(ops, InsertPoint.before(op))
+            Rewriter.insert_op(ops, InsertPoint.before(outer))
             op.operands[index] = ops[-1].results[0]
 
     def _rewrite(self, op: Operation) -> list[Operation] | None:
@@ -164,12 +168,20 @@ class _Narrowing:
         return [slice_op]
 
     def _concat(self, op: tensor.ConcatOp) -> list[Operation] | None:
+        """Pieces of extent 1 keep the dimension along which they stand side by side."""
         dim = op.dim.value.data
-        if any(shape_of(operand)[dim] == 1 for operand in op.inputs):
+        if 1 not in (*shape_of(op.result)[:dim], *shape_of(op.result)[dim + 1 :]):
             return None
-        inputs = [self.narrow(operand) for operand in op.inputs]
-        new_dim = sum(extent != 1 for extent in shape_of(op.result)[:dim])
-        return [tensor.ConcatOp(inputs, new_dim, _narrow_type(op.result), stc_attributes(op))]
+        position = sum(extent != 1 for extent in shape_of(op.result)[:dim])
+        made: list[Operation] = []
+        inputs: list[SSAValue] = []
+        for operand in op.inputs:
+            value = self.narrow(operand)
+            if shape_of(operand)[dim] == 1:
+                made.append(_with_unit_at(value, position))
+                value = made[-1].results[0]
+            inputs.append(value)
+        return [*made, tensor.ConcatOp(inputs, position, _narrow_type(op.result), stc_attributes(op))]
 
 
 def _has_unit_loops(op: Operation) -> bool:
@@ -181,13 +193,21 @@ def _narrow_type(value: SSAValue) -> TensorType:
 
 
 def _with_units(twin: SSAValue, wide: SSAValue) -> list[Operation]:
-    """The narrow value in its old shape. xDSL refuses to expand rank 0, which is inserted into an empty tensor instead."""
+    """The narrow value in its old shape."""
     shape = shape_of(wide)
     if groups := groups_with_units(shape):
         return [expand_shape(twin, groups)]
-    empty = tensor.EmptyOp((), tensor_like(wide, shape))
-    zeros, ones = [0] * len(shape), [1] * len(shape)
-    return [empty, tensor.InsertSliceOp.from_static_parameters(twin, empty.tensor, zeros, ones, ones)]
+    return [tensor.ExpandShapeOp(twin, (), reassociation(()), shape, tensor_like(wide, shape))]
+
+
+def _with_unit_at(value: SSAValue, position: int) -> Operation:
+    """A narrow value with one dimension of extent 1 more."""
+    shape = shape_of(value)
+    if not shape:
+        return tensor.ExpandShapeOp(value, (), reassociation(()), (1,), tensor_like(value, (1,)))
+    neighbour = max(position - 1, 0)
+    pair = (1, shape[neighbour]) if position == 0 else (shape[neighbour], 1)
+    return expand_shape(value, tuple(pair if dim == neighbour else (extent,) for dim, extent in enumerate(shape)))
 
 
 def _constant(op: arith.ConstantOp) -> list[Operation] | None:

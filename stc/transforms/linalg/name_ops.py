@@ -108,8 +108,9 @@ def _boundary_name(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> str:
 
 
 def identifier(path: str) -> str:
-    """A model path as an identifier."""
-    return re.sub(r"\W+", "_", path).strip("_")
+    """A model path as an identifier; the number of a Sequential's module is preceded by `layer_`."""
+    name = re.sub(r"\W+", "_", path).strip("_")
+    return f"layer_{name}" if name[:1].isdigit() else name
 
 
 def module_name(op: Operation) -> str:

@@ -18,6 +18,7 @@ from xdsl.utils.hints import isa
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
+from stc.transforms.index_constant import index_constant
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 
 
@@ -93,6 +94,7 @@ class _TiledNest:
 
     def __post_init__(self) -> None:
         check_schedule(self.generic, self.schedule)
+        self._check_initial_values()
         self.loops = GenericLoops(self.generic)
         self.tile = self.schedule.tiles
         self.order = [loop for loop in self.schedule.loop_order if self.loops.extents[loop] != self.tile[loop]]
@@ -101,6 +103,17 @@ class _TiledNest:
         inside = self.order[self.first_reduction :]
         self.parallels_inside = [loop for loop in inside if loop in self.loops.parallels]
         self.entry = Builder(InsertPoint.before(self.generic))
+
+    def _check_initial_values(self) -> None:
+        """CompileError where a result starts from a tensor that would have to be streamed in."""
+        started = zip(self.generic.outputs, self.generic.body.block.args[len(self.generic.inputs) :], strict=True)
+        for index, (initial, argument) in enumerate(started):
+            if argument.uses and not isinstance(initial.owner, linalg.FillOp | tensor.EmptyOp):
+                raise CompileError(
+                    f"result {index} starts from a computed tensor",
+                    where=name_of(self.generic),
+                    accepted="a fill with a constant (fold-fills makes the tensor an operand)",
+                )
 
     # The nest ---------------------------------------------------------------------------------------------------------
 
@@ -301,7 +314,7 @@ class _TiledNest:
 
     def _constant(self, value: int) -> SSAValue:
         if value not in self.constants:
-            self.constants[value] = self.entry.insert(arith.ConstantOp.from_int_and_width(value, IndexType())).result
+            self.constants[value] = index_constant(self.entry, value)
         return self.constants[value]
 
 

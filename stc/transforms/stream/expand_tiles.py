@@ -17,6 +17,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.dialects.dataflow import ScheduleAttr
+from stc.transforms.index_constant import index_constant
 
 MOST_LANES = 16
 """The longest row that is filled in one cycle: a vector of f32 as wide as a port."""
@@ -68,8 +69,8 @@ def _expand_generic(generic: linalg.GenericOp) -> None:
     order = [loop for loop in (*loops.reductions, *loops.parallels) if loops.extents[loop] > 1]
     label = label_of(generic)
     builder = Builder(InsertPoint.before(generic))
+    zero = index_constant(builder, 0)
     ivs, inner = point_loops(builder, [loops.extents[loop] for loop in order], label, [unroll[loop] for loop in order])
-    zero = builder.insert(arith.ConstantOp.from_int_and_width(0, IndexType())).result
     iv_of = dict(zip(order, ivs, strict=True))
     points = [iv_of.get(loop, zero) for loop in range(len(loops.extents))]
 
@@ -104,8 +105,8 @@ def _expand_fill(fill: linalg.FillOp) -> None:
     builder = Builder(InsertPoint.before(fill))
     extents = target.type.get_shape()
     order = [dim for dim, extent in enumerate(extents) if extent > 1]
+    zero = index_constant(builder, 0)
     ivs, inner = point_loops(builder, [extents[dim] for dim in order], f"{label_of(fill)}_init", _fill_unroll(extents, order))
-    zero = builder.insert(arith.ConstantOp.from_int_and_width(0, IndexType())).result
     iv_of = dict(zip(order, ivs, strict=True))
     _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))])
     fill.detach()
@@ -142,8 +143,8 @@ def point_loops(
 ) -> tuple[list[SSAValue], Builder]:
     """A perfect nest of unit-step loops; their induction variables, and a builder for the innermost body."""
     ivs: list[SSAValue] = []
-    zero, one = (builder.insert(arith.ConstantOp.from_int_and_width(value, IndexType())).result for value in (0, 1))
-    bounds = [builder.insert(arith.ConstantOp.from_int_and_width(extent, IndexType())).result for extent in extents]
+    zero, one = (index_constant(builder, value) for value in (0, 1))
+    bounds = [index_constant(builder, extent) for extent in extents]
     for position, bound in enumerate(bounds):
         block = Block(arg_types=[IndexType()])
         block.args[0].name_hint = "abcdefgh"[position] if position < 8 else f"a{position}"
@@ -188,6 +189,6 @@ def _resolve(builder: Builder, buffer: SSAValue, indices: Sequence[SSAValue]) ->
             continue
         base = next(dynamic) if offset == DYNAMIC_INDEX else None
         if base is None:
-            base = builder.insert(arith.ConstantOp.from_int_and_width(offset, IndexType())).result
+            base = index_constant(builder, offset)
         shifted.append(builder.insert(arith.AddiOp(base, index)).result)
     return _resolve(builder, view.source, shifted)

@@ -14,6 +14,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.loops import is_unrolled, trip_count
 from stc.analysis.task_graph import tokens_per_iteration
+from stc.analysis.task_programs import values_behind
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.transforms.stream.names import UniqueNames
@@ -106,8 +107,8 @@ def _accumulation_interval(loop: scf.ForOp) -> int:
     """Cycles between iterations so that a sum is finished before it is added to again."""
     worst = 1
     for store in [op for op in loop.walk() if isinstance(op, memref.StoreOp)]:
-        if _accumulates(store):
-            worst = max(worst, -(-ACCUMULATION_STAGES // _distance(store, loop)))
+        if _accumulates(store) and (distance := _distance(store, loop)) is not None:
+            worst = max(worst, -(-ACCUMULATION_STAGES // distance))
     return worst
 
 
@@ -130,9 +131,9 @@ def _accumulates(store: memref.StoreOp) -> bool:
     return False
 
 
-def _distance(store: memref.StoreOp, loop: scf.ForOp) -> int:
-    """Iterations of the flattened nest around `loop` before the same entry is stored again."""
-    moving = _values_behind(store.indices)
+def _distance(store: memref.StoreOp, loop: scf.ForOp) -> int | None:
+    """Iterations of the flattened nest around `loop` before the same entry is stored again; None: not before it drains."""
+    moving = values_behind(store.indices)
     distance = 1
     current: Operation | None = loop
     while isinstance(current, scf.ForOp) and current.body.block.args[0] in moving:
@@ -140,19 +141,7 @@ def _distance(store: memref.StoreOp, loop: scf.ForOp) -> int:
         parent = current.parent_op()
         perfect = isinstance(parent, scf.ForOp) and sum(isinstance(op, scf.ForOp) for op in parent.body.block.ops) == 1
         current = parent if perfect else None
-    return distance
-
-
-def _values_behind(values: Iterable[SSAValue]) -> set[SSAValue]:
-    found: set[SSAValue] = set()
-    pending = list(values)
-    while pending:
-        value = pending.pop()
-        if value not in found:
-            found.add(value)
-            if isinstance(value.owner, Operation):
-                pending.extend(value.owner.operands)
-    return found
+    return distance if isinstance(current, scf.ForOp) else None
 
 
 # Partitions -----------------------------------------------------------------------------------------------------------

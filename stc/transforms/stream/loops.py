@@ -12,11 +12,7 @@ from xdsl.rewriter import InsertPoint
 
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import static
-
-
-def constant(builder: Builder, value: int) -> SSAValue:
-    """An index constant."""
-    return builder.insert(arith.ConstantOp.from_int_and_width(value, IndexType())).result
+from stc.transforms.index_constant import index_constant
 
 
 def loop_nest(builder: Builder, loops: Sequence[Loop], hints: str = "ijklmnpqrstuvw") -> tuple[list[SSAValue], Builder]:
@@ -25,7 +21,7 @@ def loop_nest(builder: Builder, loops: Sequence[Loop], hints: str = "ijklmnpqrst
     The bounds are placed before the nest.
     """
     bounds = [
-        tuple(constant(builder, value) for value in (0, static(loop.trip) * loop.step, loop.step)) for loop in loops
+        tuple(index_constant(builder, value) for value in (0, static(loop.trip) * loop.step, loop.step)) for loop in loops
     ]
     ivs: list[SSAValue] = []
     for position, (lower, upper, step) in enumerate(bounds):
@@ -54,7 +50,7 @@ def coordinates(builder: Builder, order: StreamOrder, ivs: Sequence[SSAValue], s
         terms = [ivs[loop - start] for loop in order.loops_of(dimension, start)]
         offset = static(order.coordinates[dimension].constant)
         if offset or not terms:
-            terms.append(constant(builder, offset))
+            terms.append(index_constant(builder, offset))
         results.append(total(builder, terms))
     return results
 

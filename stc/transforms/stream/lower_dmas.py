@@ -9,11 +9,12 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr, TensorType, VectorType, i32
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from stc.analysis.kernel_memory import bits_of
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp, YieldOp
@@ -21,8 +22,9 @@ from stc.dialects.itensor import ItensorType
 from stc.iteration.normal_form import split_loop
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import static
+from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
-from stc.transforms.stream.loops import constant, loop_nest, total
+from stc.transforms.stream.loops import loop_nest, total
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -81,7 +83,9 @@ def _load(kernel: KernelOp, memory: MemRefType, port: SSAValue, names: UniqueNam
     body = Builder(InsertPoint.at_end(block))
     buffer = nest.word_buffer(body, type_)
     ivs, inner = loop_nest(body, nest.loops)
-    word = inner.insert(memref.LoadOp.get(block.args[0], [nest.address(inner, ivs)])).res
+    body = Builder(InsertPoint.at_start(block))
+    stored = inner.insert(memref.LoadOp.get(block.args[0], [nest.address(inner, ivs)])).res
+    word = _recoded(body, inner, stored, type_.element_type)
     nest.for_each_token(inner, buffer, word, type_, lambda b, token: b.insert(stream.WriteOp(token, block.args[1])))
     body = Builder(InsertPoint.at_end(block))
     body.insert(YieldOp())
@@ -111,12 +115,34 @@ def _store(builder: Builder, memory: MemRefType, value: SSAValue, name: str, nam
     body = Builder(InsertPoint.at_end(block))
     buffer = nest.word_buffer(body, value.type)
     ivs, inner = loop_nest(body, nest.loops)
+    body = Builder(InsertPoint.at_start(block))
     word = nest.gather_word(inner, buffer, value.type, lambda b: b.insert(stream.ReadOp(block.args[0])).result)
-    inner.insert(memref.StoreOp.get(word, block.args[1], [nest.address(inner, ivs)]))
+    stored = _recoded(body, inner, word, memory.element_type.element_type)
+    inner.insert(memref.StoreOp.get(stored, block.args[1], [nest.address(inner, ivs)]))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
     task = builder.insert(TaskOp(names.fresh(f"store_{name}"), [source], [target], block, []))
     task.attributes["stc.kind"] = StringAttr("store")
     return target
+
+
+def _recoded(top: Builder, builder: Builder, word: SSAValue, scalar: Attribute) -> SSAValue:
+    """A word in other scalars, lane by lane: bytes of external memory as truth values, or back. Buffers are made at `top`."""
+    assert isa(word.type, VectorType)
+    if word.type.element_type == scalar:
+        return word
+    lanes = word.type.get_shape()[0]
+    kinds = (word.type.element_type, scalar)
+    before, after = (top.insert(memref.AllocOp([], [], MemRefType(kind, [lanes]))).memref for kind in kinds)
+    before.name_hint, after.name_hint = "word", "recoded"
+    builder.insert(vector.StoreOp(word, before, [index_constant(builder, 0)]))
+    (lane,), inner = loop_nest(builder, [Loop(lanes, 1)], "l")
+    loop = inner.insertion_point.block.parent_op()
+    assert loop is not None
+    loop.attributes["stc.unroll"] = IntegerAttr(0, i32)
+    entry = inner.insert(memref.LoadOp.get(before, [lane])).res
+    cast = arith.TruncIOp(entry, scalar) if bits_of(scalar) == 1 else arith.ExtUIOp(entry, scalar)
+    inner.insert(memref.StoreOp.get(inner.insert(cast).result, after, [lane]))
+    return builder.insert(vector.LoadOp(after, [index_constant(builder, 0)], VectorType(scalar, [lanes]))).result
 
 
 def _lanes(memory: MemRefType) -> int:
@@ -167,11 +193,11 @@ class WordLoops:
     def address(self, builder: Builder, ivs: Sequence[SSAValue]) -> SSAValue:
         """The index of the current word."""
         terms = [self._scaled(builder, iv, stride) for iv, stride in zip(ivs, self.strides, strict=True) if stride is not None]
-        return total(builder, terms) if terms else constant(builder, 0)
+        return total(builder, terms) if terms else index_constant(builder, 0)
 
     @staticmethod
     def _scaled(builder: Builder, iv: SSAValue, stride: int) -> SSAValue:
-        return iv if stride == 1 else builder.insert(arith.MuliOp(iv, constant(builder, stride))).result
+        return iv if stride == 1 else builder.insert(arith.MuliOp(iv, index_constant(builder, stride))).result
 
     # Words and tokens -------------------------------------------------------------------------------------------------
 
@@ -187,7 +213,7 @@ class WordLoops:
         if buffer is None:
             use(builder, word)
             return
-        builder.insert(vector.StoreOp(word, buffer, [constant(builder, 0)]))
+        builder.insert(vector.StoreOp(word, buffer, [index_constant(builder, 0)]))
         iv, inner = self._token_loop(builder)
         use(inner, inner.insert(vector.LoadOp(buffer, [iv], token_type(type_))).result)
 
@@ -197,12 +223,12 @@ class WordLoops:
         iv, inner = self._token_loop(builder)
         inner.insert(vector.StoreOp(token(inner), buffer, [iv]))
         word_type = VectorType(type_.element_type, [self.lanes])
-        return builder.insert(vector.LoadOp(buffer, [constant(builder, 0)], word_type)).result
+        return builder.insert(vector.LoadOp(buffer, [index_constant(builder, 0)], word_type)).result
 
     def _token_loop(self, builder: Builder) -> tuple[SSAValue, Builder]:
         """The unrolled loop over the tokens of a word: the lane at which each begins."""
         if self.tokens == 1:
-            return constant(builder, 0), builder
+            return index_constant(builder, 0), builder
         (iv,), inner = loop_nest(builder, [Loop(self.tokens, self.token_lanes)], "t")
         loop = inner.insertion_point.block.parent_op()
         assert loop is not None

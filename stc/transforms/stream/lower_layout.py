@@ -17,8 +17,9 @@ from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, JoinOp, ReassociateOp
 from stc.iteration.order import Loop, StreamOrder
+from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect
-from stc.transforms.stream.loops import constant, coordinates, loop_nest
+from stc.transforms.stream.loops import coordinates, loop_nest
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -136,9 +137,9 @@ def _guarded(
     for dimension, (start, extent) in enumerate(zip(offset, extents, strict=True)):
         end = start + extent
         if start > 0:
-            tests.append(builder.insert(arith.CmpiOp(place[dimension], constant(builder, start), "uge")).result)
+            tests.append(builder.insert(arith.CmpiOp(place[dimension], index_constant(builder, start), "uge")).result)
         if end < order.static_shape[dimension]:
-            tests.append(builder.insert(arith.CmpiOp(place[dimension], constant(builder, end), "ult")).result)
+            tests.append(builder.insert(arith.CmpiOp(place[dimension], index_constant(builder, end), "ult")).result)
     if not tests:
         return builder
     condition = tests[0]

@@ -8,7 +8,7 @@ from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, linalg, memref, scf, tensor, vector
+from xdsl.dialects import linalg, memref, scf, tensor, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, TensorType, VectorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -19,6 +19,7 @@ from stc.diagnostics import CompileError
 from stc.dialects import itensor, stream
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ItensorType
+from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
@@ -161,7 +162,9 @@ class _Bufferizer:
             self.buffers[value] = buffer
         if value not in self.buffers:
             raise CompileError(
-                f"tensor of type {value.type} has no buffer", where=self.task.sym_name.data, accepted="tiles read or computed in the task"
+                f"tensor of type {value.type} has no buffer",
+                where=self.task.sym_name.data,
+                accepted="tiles read or computed in the task",
             )
         return self.buffers[value]
 
@@ -296,7 +299,7 @@ class _Bufferizer:
         return self._constant(builder, 0)
 
     def _constant(self, builder: Builder, value: int) -> SSAValue:
-        return builder.insert(arith.ConstantOp.from_int_and_width(value, IndexType())).result
+        return index_constant(builder, value)
 
 
 def _shape(value: SSAValue) -> Sequence[int]:

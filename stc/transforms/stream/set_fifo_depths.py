@@ -6,39 +6,91 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
+from stc.analysis.kernel_memory import bits_of
 from stc.analysis.task_graph import ends_of, tokens_per_iteration
-from stc.design_space.fifo_depths import StreamEdge, provisional_depths
+from stc.analysis.task_programs import TaskActions
+from stc.design_space.bounded_run import Channel, TaskProgram, grown_depths
+from stc.design_space.fifo_depths import SHALLOW, StreamEdge, bridge_ends, least_depth, provisional_depths
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
 
+BUSY_TOKENS = 1 << 16
+BUSY_DEPTH = 8
+"""A stream that so many tokens cross gets a little more room, so that its ends need not meet at every token."""
+
 
 @dataclass(frozen=True)
 class SetFifoDepths(ModulePass):
-    """Write the depth of every FIFO into its type, by the rule of `stc.design_space.fifo_depths`.
+    """Write the depth of every FIFO into its type: enough that the design cannot deadlock, not yet for full speed.
 
-    A stream out of a task with several outputs, on a cycle of the undirected task graph, holds all its tokens; any other
-    two, or what keeps an iteration of its writer and one of its reader from waiting for each other. `size-fifos` will
-    replace this rule by a linear program.
+    Options: `rule`: "run" (default) starts with the least depths and lets the token model of the tasks run; whenever nobody
+    can go on, the smallest full FIFO that somebody waits for grows (`stc.design_space.bounded_run`). "tokens" runs nothing:
+    streams out of a task with several outputs, on a cycle of the undirected task graph, hold all their tokens
+    (`stc.design_space.fifo_depths`). `size-fifos` will replace both by a linear program that looks at time.
 
         %s = stream.create @s {stc.tokens = 64} : !stream.stream<vector<8xf32>, depth: 2>
-      becomes, behind a fork whose branches meet again,
-        %s = stream.create @s {stc.tokens = 64} : !stream.stream<vector<8xf32>, depth: 64>
+      becomes, where a task on the other branch needs 40 tokens before it yields one,
+        %s = stream.create @s {stc.tokens = 64} : !stream.stream<vector<8xf32>, depth: 42>
     """
 
     name = "set-fifo-depths"
 
+    rule: str = "run"
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        rules = {"run": depths_of_run, "tokens": depths_by_tokens}
+        if self.rule not in rules:
+            raise CompileError(f"rule is '{self.rule}'", where=self.name, accepted=", ".join(rules))
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            creates = [found for found in kernel.body.block.ops if isinstance(found, stream.CreateOp)]
-            rings = [found for found in kernel.body.block.ops if isinstance(found, stream.BufferOp)]
-            edges = [_edge(create) for create in creates]
-            depths = provisional_depths(edges, [_names(ring) for ring in rings])
-            for create in creates:
+            depths = rules[self.rule](kernel)
+            for create in _streams(kernel):
                 set_depth(create, depths[create.sym_name.data])
+
+
+def _streams(kernel: KernelOp) -> list[stream.CreateOp]:
+    return [found for found in kernel.body.block.ops if isinstance(found, stream.CreateOp)]
+
+
+def _rings(kernel: KernelOp) -> list[stream.BufferOp]:
+    return [found for found in kernel.body.block.ops if isinstance(found, stream.BufferOp)]
+
+
+def depths_by_tokens(kernel: KernelOp) -> dict[str, int]:
+    """Depths by `provisional_depths`: no run, only the shape of the task graph and token counts."""
+    return provisional_depths([_edge(create) for create in _streams(kernel)], [_names(ring) for ring in _rings(kernel)])
+
+
+def depths_of_run(kernel: KernelOp) -> dict[str, int]:
+    """Depths by `grown_depths`: those at which a run of the token model ends."""
+    streams, rings = _streams(kernel), _rings(kernel)
+    names: dict[SSAValue, str] = {op.result: op.sym_name.data for op in (*streams, *rings)}
+    tasks = [task for task in kernel.body.block.ops if isinstance(task, TaskOp)]
+    programs = [TaskProgram(task.sym_name.data, TaskActions(task, names)) for task in tasks]
+    edges = [_edge(create) for create in streams]
+    bridges = bridge_ends([(edge.producer, edge.consumer) for edge in edges] + [_names(ring) for ring in rings])
+    free = {edge.name for edge in edges if frozenset((edge.producer, edge.consumer)) in bridges}
+    channels = [_channel(create, edge, edge.name in free) for create, edge in zip(streams, edges, strict=True)]
+    depths = grown_depths(programs, channels + [_ring_channel(ring) for ring in rings])
+    return depths | {edge.name: least_depth(edge) for edge in edges if edge.name in free}
+
+
+def _channel(create: stream.CreateOp, edge: StreamEdge, is_bridge: bool) -> Channel:
+    """A stream in the run. A bridge of the undirected graph cannot be part of a deadlock: it is left unbounded there."""
+    type_ = create.result.type
+    assert isinstance(type_, stream.StreamType)
+    depth = edge.tokens if is_bridge else max(least_depth(edge), BUSY_DEPTH if edge.tokens >= BUSY_TOKENS else 0)
+    return Channel(edge.name, max(depth, SHALLOW), type_.lanes * bits_of(type_.scalar_type), edge.tokens)
+
+
+def _ring_channel(ring: stream.BufferOp) -> Channel:
+    type_ = ring.result.type
+    assert isinstance(type_, stream.BlockType)
+    return Channel(ring.sym_name.data, type_.count, 0, type_.count, fixed=True)
 
 
 def _names(op: stream.CreateOp | stream.BufferOp) -> tuple[str, str]:

@@ -130,7 +130,7 @@ def _row(buffer: np.ndarray, indices: Sequence[Value], width: int) -> np.ndarray
     """`width` entries along the last dimension, from `indices` on, as a view."""
     *outer, start = (int(index) for index in indices)
     assert all(0 <= i < n for i, n in zip(outer, buffer.shape, strict=False)), f"{indices} is outside {buffer.shape}"
-    assert 0 <= start and start + width <= buffer.shape[-1], f"{indices} + {width} is outside {buffer.shape}"
+    assert start >= 0 and start + width <= buffer.shape[-1], f"{indices} + {width} is outside {buffer.shape}"
     return buffer[(*outer, slice(start, start + width))]
 
 

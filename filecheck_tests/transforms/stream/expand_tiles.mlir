@@ -1,0 +1,194 @@
+// RUN: stc-opt %s -p 'expand-tiles' --split-input-file | filecheck %s
+
+// Reductions go outward, parallel loops innermost; the schedule unrolls; labels are the op's name.
+func.func @contraction() {
+  dataflow.kernel @k() {
+    dataflow.task @t ins() outs() {
+      %a = memref.alloc() : memref<2x3xf32>
+      %b = memref.alloc() : memref<3x4xf32>
+      %c = memref.alloc() : memref<2x4xf32>
+      linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<2x3xf32>, memref<3x4xf32>) outs(%c : memref<2x4xf32>) attrs = {stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [2, 4, 3], order = [0, 1, 2], unroll = [2, 2, 1], vector = []>} {
+      ^bb0(%x: f32, %y: f32, %z: f32):
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %p, %z : f32
+        linalg.yield %s : f32
+      }
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @contraction(
+// CHECK-NEXT: dataflow.kernel @k() {
+// CHECK-NEXT: dataflow.task @t {
+// CHECK-NEXT: %a = memref.alloc() : memref<2x3xf32>
+// CHECK-NEXT: %b = memref.alloc() : memref<3x4xf32>
+// CHECK-NEXT: %c = memref.alloc() : memref<2x4xf32>
+// CHECK-NEXT: %c0 = arith.constant 0 : index
+// CHECK-NEXT: %c0_1 = arith.constant 0 : index
+// CHECK-NEXT: %c1 = arith.constant 1 : index
+// CHECK-NEXT: %c3 = arith.constant 3 : index
+// CHECK-NEXT: %c2 = arith.constant 2 : index
+// CHECK-NEXT: %c4 = arith.constant 4 : index
+// CHECK-NEXT: scf.for %a_1 = %c0_1 to %c3 step %c1 {
+// CHECK-NEXT: scf.for %b_1 = %c0_1 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %c_1 = %c0_1 to %c4 step %c1 {
+// CHECK-NEXT: %x = memref.load %a[%b_1, %a_1] : memref<2x3xf32>
+// CHECK-NEXT: %y = memref.load %b[%a_1, %c_1] : memref<3x4xf32>
+// CHECK-NEXT: %z = memref.load %c[%b_1, %c_1] : memref<2x4xf32>
+// CHECK-NEXT: %p = arith.mulf %x, %y : f32
+// CHECK-NEXT: %s = arith.addf %p, %z : f32
+// CHECK-NEXT: memref.store %s, %c[%b_1, %c_1] : memref<2x4xf32>
+// CHECK-NEXT: } {stc.label = "fc_c", stc.unroll = 2 : i32}
+// CHECK-NEXT: } {stc.label = "fc_b", stc.unroll = 0 : i32}
+// CHECK-NEXT: } {stc.label = "fc_a"}
+// CHECK-NEXT: dataflow.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: dataflow.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return
+
+// -----
+
+// Loops of one point disappear, operands of rank 0 have no index, values nobody reads are not loaded.
+// SHOW: memref|scf|arith.[^c]
+func.func @units() {
+  dataflow.kernel @k() {
+    dataflow.task @t ins() outs() {
+      %a = memref.alloc() : memref<1x3xf32>
+      %b = memref.alloc() : memref<f32>
+      %c = memref.alloc() : memref<1x3xf32>
+      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a, %b : memref<1x3xf32>, memref<f32>) outs(%c : memref<1x3xf32>) {
+      ^bb0(%x: f32, %y: f32, %z: f32):
+        %p = arith.mulf %x, %y : f32
+        linalg.yield %p : f32
+      }
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @units(
+// CHECK: %a = memref.alloc() : memref<1x3xf32>
+// CHECK-NEXT: %b = memref.alloc() : memref<f32>
+// CHECK-NEXT: %c = memref.alloc() : memref<1x3xf32>
+// CHECK: scf.for %a_1 = %c0_1 to %c3 step %c1 {
+// CHECK-NEXT: %x = memref.load %a[%c0, %a_1] : memref<1x3xf32>
+// CHECK-NEXT: %y = memref.load %b[] : memref<f32>
+// CHECK-NEXT: %p = arith.mulf %x, %y : f32
+// CHECK-NEXT: memref.store %p, %c[%c0, %a_1] : memref<1x3xf32>
+
+// -----
+
+// A fill sets a row of up to 16 entries at once, longer ones one by one.
+// SHOW: memref|scf
+func.func @fills() {
+  dataflow.kernel @k() {
+    dataflow.task @t ins() outs() {
+      %k = arith.constant 0.0 : f32
+      %a = memref.alloc() : memref<2x16xf32>
+      %b = memref.alloc() : memref<17xf32>
+      %c = memref.alloc() : memref<f32>
+      linalg.fill ins(%k : f32) outs(%a : memref<2x16xf32>)
+      linalg.fill ins(%k : f32) outs(%b : memref<17xf32>)
+      linalg.fill ins(%k : f32) outs(%c : memref<f32>)
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @fills(
+// CHECK: %a = memref.alloc() : memref<2x16xf32>
+// CHECK-NEXT: %b = memref.alloc() : memref<17xf32>
+// CHECK-NEXT: %c = memref.alloc() : memref<f32>
+// CHECK: scf.for %a_1 = %c0_1 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %b_1 = %c0_1 to %c16 step %c1 {
+// CHECK-NEXT: memref.store %k, %a[%a_1, %b_1] : memref<2x16xf32>
+// CHECK: scf.for %a_2 = %c0_3 to %c17 step %c1_1 {
+// CHECK-NEXT: memref.store %k, %b[%a_2] : memref<17xf32>
+// CHECK: memref.store %k, %c[] : memref<f32>
+
+// -----
+
+// linalg.index is the induction variable, or 0 where the loop disappeared.
+// SHOW: memref|scf|index
+func.func @indices() {
+  dataflow.kernel @k() {
+    dataflow.task @t ins() outs() {
+      %a = memref.alloc() : memref<1x3xi32>
+      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%a : memref<1x3xi32>) {
+      ^bb0(%z: i32):
+        %i = linalg.index 0 : index
+        %j = linalg.index 1 : index
+        %s = arith.addi %i, %j : index
+        %t = arith.index_cast %s : index to i32
+        linalg.yield %t : i32
+      }
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @indices(
+// CHECK: %a = memref.alloc() : memref<1x3xi32>
+// CHECK-NEXT: %c0 = arith.constant 0 : index
+// CHECK-NEXT: %c0_1 = arith.constant 0 : index
+// CHECK-NEXT: %c1 = arith.constant 1 : index
+// CHECK-NEXT: %c3 = arith.constant 3 : index
+// CHECK-NEXT: scf.for %a_1 = %c0_1 to %c3 step %c1 {
+// CHECK-NEXT: %s = arith.addi %c0, %a_1 : index
+// CHECK-NEXT: %t = arith.index_cast %s : index to i32
+// CHECK-NEXT: memref.store %t, %a[%c0, %a_1] : memref<1x3xi32>
+
+// -----
+
+// Views become offsets, in scalar accesses, vector accesses and copies alike.
+// SHOW: memref|scf|addi|vector
+func.func @views() {
+  dataflow.kernel @k() {
+    dataflow.task @t ins() outs() {
+      %i = arith.constant 2 : index
+      %c0 = arith.constant 0 : index
+      %a = memref.alloc() : memref<4x8xf32>
+      %b = memref.alloc() : memref<2x8xf32>
+      %v = memref.subview %a[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1]>>
+      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%v : memref<2x8xf32, strided<[8, 1]>>) {
+      ^bb0(%z: f32):
+        %n = arith.negf %z : f32
+        linalg.yield %n : f32
+      }
+      %t = vector.load %v[%c0, %c0] : memref<2x8xf32, strided<[8, 1]>>, vector<8xf32>
+      vector.store %t, %b[%c0, %c0] : memref<2x8xf32>, vector<8xf32>
+      "memref.copy"(%b, %v) : (memref<2x8xf32>, memref<2x8xf32, strided<[8, 1]>>) -> ()
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @views(
+// CHECK: %a = memref.alloc() : memref<4x8xf32>
+// CHECK-NEXT: %b = memref.alloc() : memref<2x8xf32>
+// CHECK: scf.for %a_1 = %c0_2 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %b_1 = %c0_2 to %c8 step %c1 {
+// CHECK-NEXT: %0 = arith.addi %i, %a_1 : index
+// CHECK-NEXT: %z = memref.load %a[%0, %b_1] : memref<4x8xf32>
+// CHECK: %1 = arith.addi %i, %a_1 : index
+// CHECK-NEXT: memref.store %n, %a[%1, %b_1] : memref<4x8xf32>
+// CHECK: %2 = arith.addi %i, %c0 : index
+// CHECK-NEXT: %t = vector.load %a[%2, %c0] : memref<4x8xf32>, vector<8xf32>
+// CHECK-NEXT: vector.store %t, %b[%c0, %c0] : memref<2x8xf32>, vector<8xf32>
+// CHECK: scf.for %a_2 = %c0_3 to %c2_1 step %c1_1 {
+// CHECK-NEXT: scf.for %b_2 = %c0_3 to %c8_1 step %c1_1 {
+// CHECK-NEXT: %3 = memref.load %b[%a_2, %b_2] : memref<2x8xf32>
+// CHECK-NEXT: %4 = arith.addi %i, %a_2 : index
+// CHECK-NEXT: memref.store %3, %a[%4, %b_2] : memref<4x8xf32>

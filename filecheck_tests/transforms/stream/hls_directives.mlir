@@ -1,0 +1,180 @@
+// RUN: stc-opt %s -p 'hls-directives' --split-input-file | filecheck %s
+
+// A sum that returns to the same entry each iteration needs the 7 cycles of the adder; over 4 entries in turn, 2.
+// SHOW: scf.for|stc.label|memref.alloc|stream.buffer
+func.func @accumulation() {
+  dataflow.kernel @k() {
+    dataflow.task @t ins() outs() {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c4 = arith.constant 4 : index
+      %c8 = arith.constant 8 : index
+      %m = memref.alloc() : memref<4xf32>
+      %n = memref.alloc() : memref<8xf32>
+      scf.for %k = %c0 to %c8 step %c1 {
+        %a = memref.load %m[%c0] : memref<4xf32>
+        %b = memref.load %n[%k] : memref<8xf32>
+        %s = arith.addf %a, %b : f32
+        memref.store %s, %m[%c0] : memref<4xf32>
+      }
+      scf.for %k = %c0 to %c8 step %c1 {
+        scf.for %i = %c0 to %c4 step %c1 {
+          %a = memref.load %m[%i] : memref<4xf32>
+          %b = memref.load %n[%k] : memref<8xf32>
+          %s = arith.addf %a, %b : f32
+          memref.store %s, %m[%i] : memref<4xf32>
+        }
+      }
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @accumulation(
+// CHECK: %m = memref.alloc() : memref<4xf32>
+// CHECK-NEXT: %n = memref.alloc() : memref<8xf32>
+// CHECK-NEXT: scf.for %k = %c0 to %c8 step %c1 {
+// CHECK: } {stc.label = "loop_k", stc.pipeline = 7 : i32}
+// CHECK-NEXT: scf.for %k_1 = %c0 to %c8 step %c1 {
+// CHECK-NEXT: scf.for %i = %c0 to %c4 step %c1 {
+// CHECK: } {stc.label = "loop_i", stc.pipeline = 2 : i32}
+// CHECK-NEXT: } {stc.label = "loop_k_2"}
+
+// -----
+
+// The innermost loop that is not unrolled is the pipeline; labels are unique, and given ones keep their stem.
+// SHOW: scf.for|stc.label|memref.alloc|stream.buffer
+func.func @unrolled() {
+  dataflow.kernel @k() {
+    dataflow.task @t ins() outs() {
+      %x = arith.constant 0.0 : f32
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c4 = arith.constant 4 : index
+      %c8 = arith.constant 8 : index
+      %m = memref.alloc() : memref<2x8xf32>
+      scf.for %k = %c0 to %c2 step %c1 {
+        scf.for %i = %c0 to %c8 step %c1 {
+          %a = memref.load %m[%k, %i] : memref<2x8xf32>
+          %s = arith.negf %a : f32
+          memref.store %s, %m[%k, %i] : memref<2x8xf32>
+        } {stc.unroll = 0 : i32, stc.label = "act_i"}
+      } {stc.label = "act_k"}
+      scf.for %k = %c0 to %c2 step %c1 {
+        memref.store %x, %m[%k, %c0] : memref<2x8xf32>
+      }
+
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @unrolled(
+// CHECK: %m = memref.alloc() : memref<2x8xf32>
+// CHECK-NEXT: scf.for %k = %c0 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %i = %c0 to %c8 step %c1 {
+// CHECK: } {stc.unroll = 0 : i32, stc.label = "act_i"}
+// CHECK-NEXT: } {stc.label = "act_k", stc.pipeline = 4 : i32}
+// CHECK-NEXT: scf.for %k_1 = %c0 to %c2 step %c1 {
+// CHECK: } {stc.label = "loop_k", stc.pipeline = 1 : i32}
+
+// -----
+
+// Vector accesses partition the last dimension: completely where a row is one vector, else by its lanes; the widest access
+// counts.
+// SHOW: scf.for|stc.label|memref.alloc|stream.buffer
+func.func @partitions() {
+  dataflow.kernel @k() {
+    dataflow.task @t ins() outs() {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c4 = arith.constant 4 : index
+      %c8 = arith.constant 8 : index
+      %m = memref.alloc() : memref<2x8xf32>
+      %n = memref.alloc() : memref<2x8xf32>
+      %o = memref.alloc() : memref<2x8xf32>
+      scf.for %k = %c0 to %c2 step %c1 {
+        %v = vector.load %m[%k, %c0] : memref<2x8xf32>, vector<8xf32>
+        vector.store %v, %m[%k, %c0] : memref<2x8xf32>, vector<8xf32>
+        %w = vector.load %n[%k, %c4] : memref<2x8xf32>, vector<4xf32>
+        %u = vector.load %n[%k, %c2] : memref<2x8xf32>, vector<2xf32>
+        %f = memref.load %o[%k, %c0] : memref<2x8xf32>
+      }
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @partitions(
+// CHECK: %m = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]]} : memref<2x8xf32>
+// CHECK-NEXT: %n = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 4 : i32]]} : memref<2x8xf32>
+// CHECK-NEXT: %o = memref.alloc() : memref<2x8xf32>
+// CHECK-NEXT: scf.for %k = %c0 to %c2 step %c1 {
+// CHECK: } {stc.label = "loop_k", stc.pipeline = 1 : i32}
+
+// -----
+
+// Several tokens of one stream per iteration are as many cycles; a ring of buffers is partitioned for both its tasks.
+// SHOW: scf.for|stc.label|memref.alloc|stream.buffer
+func.func @streams() {
+  dataflow.kernel @k() {
+    %s = stream.create @s {stc.tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+    %b = stream.buffer @b : !stream.block<memref<4x4xf32>, count: 2>
+    dataflow.task @fill ins() outs(%o = %b : !stream.block<memref<4x4xf32>, count: 2>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %v = arith.constant dense<0.0> : vector<4xf32>
+      %m = stream.acquire %o : !stream.block<memref<4x4xf32>, count: 2> -> memref<4x4xf32>
+      scf.for %i = %c0 to %c4 step %c1 {
+        vector.store %v, %m[%i, %c0] : memref<4x4xf32>, vector<4xf32>
+      }
+      dataflow.yield
+    }
+    dataflow.task @drain ins(%r = %b : !stream.block<memref<4x4xf32>, count: 2>) outs(%o = %s : !stream.stream<vector<2xf32>, depth: 2>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c4 = arith.constant 4 : index
+      %m = stream.acquire %r : !stream.block<memref<4x4xf32>, count: 2> -> memref<4x4xf32>
+      scf.for %i = %c0 to %c4 step %c1 {
+        scf.for %t = %c0 to %c4 step %c2 {
+          %v = vector.load %m[%i, %t] : memref<4x4xf32>, vector<2xf32>
+          stream.write %v into %o : !stream.stream<vector<2xf32>, depth: 2>
+        } {stc.unroll = 0 : i32}
+      }
+      dataflow.yield
+    }
+    dataflow.task @sink ins(%r = %s : !stream.stream<vector<2xf32>, depth: 2>) outs() {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c8 = arith.constant 8 : index
+      scf.for %i = %c0 to %c8 step %c1 {
+        %v = stream.read %r : !stream.stream<vector<2xf32>, depth: 2>
+      }
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @streams(
+// CHECK: %b = stream.buffer @b {stc.partition = {{\[\[}}1 : i32, 0 : i32]]} : !stream.block<memref<4x4xf32>, count: 2>
+// CHECK: scf.for %i = %c0 to %c4 step %c1 {
+// CHECK: } {stc.label = "loop_i", stc.pipeline = 1 : i32}
+// CHECK: scf.for %i = %c0 to %c4 step %c1 {
+// CHECK-NEXT: scf.for %t = %c0 to %c4 step %c2 {
+// CHECK: } {stc.unroll = 0 : i32, stc.label = "write_o_t"}
+// CHECK-NEXT: } {stc.label = "write_o_i", stc.pipeline = 2 : i32}
+// CHECK: scf.for %i = %c0 to %c8 step %c1 {
+// CHECK: } {stc.label = "read_r_i", stc.pipeline = 1 : i32}

@@ -1,0 +1,137 @@
+// RUN: stc-opt %s -p 'lower-layout' --split-input-file | filecheck %s
+
+// A fork reads each token once and writes it to every branch.
+!X = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+func.func @fork(%x0: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %r0, %r1 = dataflow.kernel @k(%p0 = %x0 : tensor<6xf32> as !X) -> (tensor<6xf32> as !X, tensor<6xf32> as !X) {
+    %a, %b = itensor.fork %p0 : !X to !X, !X
+    dataflow.yield %a, %b : !X, !X
+  }
+  func.return %r0, %r1 : tensor<6xf32>, tensor<6xf32>
+}
+
+// CHECK-LABEL: func.func @fork(
+// CHECK-NEXT: %r0, %r1 = dataflow.kernel @k(%p0 = %x0 : tensor<6xf32> as !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>) -> (tensor<6xf32> as !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>, tensor<6xf32> as !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>) {
+// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)> to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %fork_p0 = stream.create @fork_p0_0 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %a = stream.to_itensor %fork_p0 : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: %fork_p0_1 = stream.create @fork_p0_1 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %b = stream.to_itensor %fork_p0_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: dataflow.task @fork_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %fork_p0 : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %fork_p0_1 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "fork"} {
+// CHECK-NEXT: %c0 = arith.constant 0 : index
+// CHECK-NEXT: %c3 = arith.constant 3 : index
+// CHECK-NEXT: %c1 = arith.constant 1 : index
+// CHECK-NEXT: scf.for %i = %c0 to %c3 step %c1 {
+// CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %1 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: }
+// CHECK-NEXT: dataflow.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: dataflow.yield %a, %b : !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>, !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r0, %r1 : tensor<6xf32>, tensor<6xf32>
+
+// -----
+
+// A chunk passes a token on where its coordinate lies in the slice: an upper test for the first slice, a lower one for the
+// last.
+// SHOW: scf|cmpi|andi|stream\.(read|write)|task
+!X = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+!Y = !itensor.itensor<2xf32, iter_space: [6] * [2], iter_map: (d0) -> (d0)>
+func.func @chunk(%x0: tensor<12xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %r0, %r1 = dataflow.kernel @k(%p0 = %x0 : tensor<12xf32> as !Y) -> (tensor<6xf32> as !X, tensor<6xf32> as !X) {
+    %a, %b = itensor.chunk %p0 at [0], [6] : !Y to !X, !X
+    dataflow.yield %a, %b : !X, !X
+  }
+  func.return %r0, %r1 : tensor<6xf32>, tensor<6xf32>
+}
+
+// CHECK-LABEL: func.func @chunk(
+// CHECK: dataflow.task @chunk_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %chunk_p0 : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %chunk_p0_1 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "chunk"} {
+// CHECK: scf.for %i = %c0 to %c12 step %c2 {
+// CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %2 = arith.cmpi ult, %i, %c6 : index
+// CHECK-NEXT: scf.if %2 {
+// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %3 = arith.cmpi uge, %i, %c6_1 : index
+// CHECK-NEXT: scf.if %3 {
+// CHECK-NEXT: stream.write %1 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
+
+// -----
+
+// A slice in the middle needs both tests; what is in no slice is read and dropped.
+// SHOW: scf|cmpi|andi|stream\.(read|write)|task
+!X = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+!Y = !itensor.itensor<2xf32, iter_space: [6] * [2], iter_map: (d0) -> (d0)>
+func.func @middle(%x0: tensor<12xf32>) -> (tensor<6xf32>) {
+  %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<12xf32> as !Y) -> (tensor<6xf32> as !X) {
+    %a = itensor.chunk %p0 at [2] : !Y to !X
+    dataflow.yield %a : !X
+  }
+  func.return %r0 : tensor<6xf32>
+}
+
+// CHECK-LABEL: func.func @middle(
+// CHECK: dataflow.task @chunk_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %chunk_p0_out : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "chunk"} {
+// CHECK: scf.for %i = %c0 to %c12 step %c2 {
+// CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %2 = arith.cmpi uge, %i, %c2_1 : index
+// CHECK: %3 = arith.cmpi ult, %i, %c8 : index
+// CHECK-NEXT: %4 = arith.andi %2, %3 : i1
+// CHECK-NEXT: scf.if %4 {
+// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+
+// -----
+
+// A concatenation along the inner axis takes turns between its inputs, row by row.
+// SHOW: scf|cmpi|andi|stream\.(read|write)|task
+!S = !itensor.itensor<1x2xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+!T = !itensor.itensor<1x2xf32, iter_space: [3, 2] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
+func.func @concat(%x0: tensor<3x2xf32>, %x1: tensor<3x2xf32>) -> (tensor<3x4xf32>) {
+  %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<3x2xf32> as !S, %p1 = %x1 : tensor<3x2xf32> as !S) -> (tensor<3x4xf32> as !T) {
+    %c = itensor.concat %p0, %p1 at [0, 0], [0, 2] : !S, !S to !T
+    dataflow.yield %c : !T
+  }
+  func.return %r0 : tensor<3x4xf32>
+}
+
+// CHECK-LABEL: func.func @concat(
+// CHECK: dataflow.task @concat_c ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %1 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %concat_c_out : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "concat"} {
+// CHECK: scf.for %i = %c0 to %c3 step %c1 {
+// CHECK-NEXT: scf.for %j = %c0_1 to %c4 step %c2 {
+// CHECK: %2 = arith.cmpi ult, %j, %c2_1 : index
+// CHECK-NEXT: scf.if %2 {
+// CHECK-NEXT: %3 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %3 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %4 = arith.cmpi uge, %j, %c2_2 : index
+// CHECK-NEXT: scf.if %4 {
+// CHECK-NEXT: %5 = stream.read %in1 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %5 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+
+// -----
+
+// Casts and reassociations cost nothing: the stream behind them has another name, also for the task that follows.
+// SHOW: stream|task|reassociate
+!S = !itensor.itensor<1x2xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+!T = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+func.func @rename(%x0: tensor<3x2xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %r0, %r1 = dataflow.kernel @k(%p0 = %x0 : tensor<3x2xf32> as !S) -> (tensor<6xf32> as !T, tensor<6xf32> as !T) {
+    %a = itensor.reassociate %p0 : !S to !T
+    %b, %c = itensor.fork %a : !T to !T, !T
+    dataflow.yield %b, %c : !T, !T
+  }
+  func.return %r0, %r1 : tensor<6xf32>, tensor<6xf32>
+}
+
+// CHECK-LABEL: func.func @rename(
+// CHECK: %0 = stream.from_itensor %p0 : !itensor.itensor<1x2xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)> to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %a = stream.to_itensor %0 : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: %fork_a = stream.create @fork_a_0 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %b = stream.to_itensor %fork_a : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: %fork_a_1 = stream.create @fork_a_1 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %c = stream.to_itensor %fork_a_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: dataflow.task @fork_a ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %fork_a : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %fork_a_1 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "fork"} {
+// CHECK: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %1 into %out1 : !stream.stream<vector<2xf32>, depth: 2>

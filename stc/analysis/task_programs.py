@@ -1,0 +1,221 @@
+"""What a task does to its streams, as a sequence of iterations: the token model of `stc.design_space.bounded_run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from xdsl.dialects import arith, scf
+from xdsl.ir import Block, Operation, SSAValue
+
+from stc.analysis.loops import constant_bounds, integer_constant, is_unrolled
+from stc.design_space.bounded_run import Action
+from stc.diagnostics import CompileError
+from stc.dialects import stream
+from stc.dialects.dataflow import TaskOp
+
+_COMPARE = {
+    0: lambda a, b: a == b,
+    1: lambda a, b: a != b,
+    2: lambda a, b: a < b,
+    3: lambda a, b: a <= b,
+    4: lambda a, b: a > b,
+    5: lambda a, b: a >= b,
+    6: lambda a, b: a < b,
+    7: lambda a, b: a <= b,
+    8: lambda a, b: a > b,
+    9: lambda a, b: a >= b,
+}
+"""arith.cmpi predicates by number, on induction variables, which are never negative."""
+
+
+@dataclass
+class TaskActions:
+    """The actions of `task`; channels are called by `names` of the values outside. Iterating twice gives them twice."""
+
+    task: TaskOp
+    names: Mapping[SSAValue, str]
+    values: dict[SSAValue, int] = field(default_factory=dict)
+    guard_ivs: dict[scf.ForOp, set[SSAValue]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        block = self.task.body.block
+        self.channel: dict[SSAValue, str] = {
+            port: self.names[value]
+            for port, value in zip(block.args, self.task.operands, strict=True)
+            if value in self.names
+        }
+        self.outputs = set(self.task.output_ports)
+
+    def __iter__(self) -> Iterator[Action]:
+        return _merged(self._block(self.task.body.block))
+
+    def _block(self, block: Block) -> Iterator[Action]:
+        """The actions of one run of a block: accesses between loops happen together."""
+        pending = _Accesses()
+        release: list[Action] = []
+        for op in block.ops:
+            match op:
+                case stream.ReadOp():
+                    pending.read(self.channel[op.stream])
+                case stream.WriteOp():
+                    pending.write(self.channel[op.stream])
+                case stream.AcquireOp():
+                    yield from pending.flush()
+                    name = self.channel[op.block]
+                    if op.block in self.outputs:
+                        yield Action(needs_room=(name,))
+                        release.append(Action(writes=((name, 1),)))
+                    else:
+                        yield Action(needs_token=(name,))
+                        release.append(Action(reads=((name, 1),)))
+                case scf.IfOp() if _loops_over_streams(op):
+                    yield from pending.flush()
+                    taken = self._taken(op)
+                    yield from self._block(taken) if taken is not None else ()
+                case scf.IfOp():
+                    self._branch(op, pending)
+                case scf.ForOp() if is_unrolled(op):
+                    self._unrolled(op, pending)
+                case scf.ForOp():
+                    yield from pending.flush()
+                    yield from self._loop(op)
+                case _:
+                    continue
+        yield from pending.flush()
+        yield from release
+
+    def _loop(self, loop: scf.ForOp) -> Iterator[Action]:
+        bounds = constant_bounds(loop)
+        if bounds is None:
+            raise CompileError("loop bounds are not constant", where=self.task.sym_name.data, accepted="constant bounds")
+        if not _touches_streams(loop):
+            return
+        iv = loop.body.block.args[0]
+        if iv not in self._guard_ivs(loop):
+            once = list(_merged(self._block(loop.body.block)))
+            if len(once) == 1:
+                yield replace(once[0], iterations=once[0].iterations * bounds.trip)
+                return
+            for _ in range(bounds.trip):
+                yield from once
+            return
+        for value in range(bounds.lower, bounds.upper, bounds.step):
+            self.values[iv] = value
+            yield from self._block(loop.body.block)
+
+    def _unrolled(self, loop: scf.ForOp, pending: _Accesses) -> None:
+        bounds = constant_bounds(loop)
+        assert bounds is not None
+        for value in range(bounds.lower, bounds.upper, bounds.step):
+            self.values[loop.body.block.args[0]] = value
+            self._straight(loop.body.block, pending)
+
+    def _branch(self, op: scf.IfOp, pending: _Accesses) -> None:
+        taken = self._taken(op)
+        if taken is not None:
+            self._straight(taken, pending)
+
+    def _taken(self, op: scf.IfOp) -> Block | None:
+        """The block of the branch that runs, None where there is none."""
+        region = op.true_region if self._evaluate(op.cond) else op.false_region
+        return region.block if region.blocks else None
+
+    def _straight(self, block: Block, pending: _Accesses) -> None:
+        """Accesses that belong to the iteration around them."""
+        for op in block.ops:
+            match op:
+                case stream.ReadOp():
+                    pending.read(self.channel[op.stream])
+                case stream.WriteOp():
+                    pending.write(self.channel[op.stream])
+                case scf.IfOp():
+                    self._branch(op, pending)
+                case scf.ForOp() if is_unrolled(op):
+                    self._unrolled(op, pending)
+                case _:
+                    continue
+
+    def _guard_ivs(self, loop: scf.ForOp) -> set[SSAValue]:
+        """The values that the guards inside `loop` are computed from: an iteration differs from others only by them."""
+        if loop not in self.guard_ivs:
+            conditions = [op.cond for op in loop.walk() if isinstance(op, scf.IfOp)]
+            self.guard_ivs[loop] = values_behind(conditions)
+        return self.guard_ivs[loop]
+
+    def _evaluate(self, value: SSAValue) -> int:
+        """An index or condition computed from induction variables and constants."""
+        if value in self.values:
+            return self.values[value]
+        op = value.owner
+        match op:
+            case arith.ConstantOp() if (constant := integer_constant(value)) is not None:
+                return constant
+            case arith.AddiOp():
+                return self._evaluate(op.lhs) + self._evaluate(op.rhs)
+            case arith.MuliOp():
+                return self._evaluate(op.lhs) * self._evaluate(op.rhs)
+            case arith.AndIOp():
+                return self._evaluate(op.lhs) & self._evaluate(op.rhs)
+            case arith.CmpiOp():
+                return int(_COMPARE[op.predicate.value.data](self._evaluate(op.lhs), self._evaluate(op.rhs)))
+            case _:
+                raise CompileError("control depends on data", where=self.task.sym_name.data, accepted="guards on loop indices")
+
+
+class _Accesses:
+    """Accesses that fire together."""
+
+    def __init__(self) -> None:
+        self.reads: dict[str, int] = {}
+        self.writes: dict[str, int] = {}
+
+    def read(self, name: str) -> None:
+        self.reads[name] = self.reads.get(name, 0) + 1
+
+    def write(self, name: str) -> None:
+        self.writes[name] = self.writes.get(name, 0) + 1
+
+    def flush(self) -> Iterator[Action]:
+        if self.reads or self.writes:
+            yield Action(tuple(self.reads.items()), tuple(self.writes.items()))
+            self.reads, self.writes = {}, {}
+
+
+def _merged(actions: Iterable[Action]) -> Iterator[Action]:
+    """Neighbouring equal actions as one with more iterations."""
+    held: Action | None = None
+    for action in actions:
+        if held is not None and replace(held, iterations=action.iterations) == action and not (held.needs_room or held.needs_token):
+            held = replace(held, iterations=held.iterations + action.iterations)
+            continue
+        if held is not None:
+            yield held
+        held = action
+    if held is not None:
+        yield held
+
+
+@cache
+def _loops_over_streams(root: Operation) -> bool:
+    """Whether a loop that is left in hardware, with stream accesses, stands in `root`."""
+    return any(isinstance(op, scf.ForOp) and not is_unrolled(op) and _touches_streams(op) for op in root.walk())
+
+
+@cache
+def _touches_streams(root: Operation) -> bool:
+    return any(isinstance(op, stream.ReadOp | stream.WriteOp | stream.AcquireOp) for op in root.walk())
+
+
+def values_behind(values: Iterable[SSAValue]) -> set[SSAValue]:
+    """`values` and everything they are computed from, block arguments included."""
+    found: set[SSAValue] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if value not in found:
+            found.add(value)
+            if isinstance(value.owner, Operation):
+                pending.extend(value.owner.operands)
+    return found

@@ -1,0 +1,190 @@
+"""Order propagation: tile sizes and loop orders chosen so that each stream arrives as its reader wants it.
+
+Walks the computations in topological order. Tiles are inherited along shared dimensions, so that elements agree; then the
+order of the tile loops is the one that costs least memory, by exact cost: the converters that the producers' orders make
+necessary, and the accumulators that a reduction outside a parallel loop makes necessary. So element-wise, layout and
+reduction kernels follow their neighbours, and a converter is left only where contractions truly disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import prod
+
+from stc.design_space.tiling import default_order
+from stc.iteration.converter import infer_converter
+from stc.iteration.normal_form import same_sequence
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.vectorize import largest_divisor
+
+MOST_PERMUTED = 6
+"""Loops beyond which not all orders are tried: 6! = 720 candidates, each costing some microseconds."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An operand of a computation: the tensor's key, the loop that indexes each of its dimensions, bytes of one entry.
+
+    `order` is how the tensor streams in, None where the reader may choose (a parameter, or an input not read before).
+    """
+
+    tensor: object
+    dims: tuple[int, ...]
+    entry_bytes: int
+    order: StreamOrder | None = None
+    is_parameter: bool = False
+
+
+@dataclass(frozen=True)
+class Computation:
+    """One linalg op: its iteration space, which loops reduce, and its operands."""
+
+    extents: tuple[int, ...]
+    reductions: tuple[int, ...]
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class TileSizes:
+    """Default tiles of loops that no stream fixes: `columns` for the last dimension of a tensor, `rows` for the one before it
+    where no parameter has it (how many rows share one pass over the weights), 1 for all others (batches, heads)."""
+
+    columns: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class LoopPlan:
+    """Tile sizes per loop, and the tile loops from the outermost inwards."""
+
+    tile: tuple[int, ...]
+    order: tuple[int, ...]
+
+
+def plan_loops(computation: Computation, sizes: TileSizes) -> LoopPlan:
+    """Tile and order of least memory for one computation, given the orders of its inputs."""
+    tile = inherited_tiles(computation, sizes)
+    return LoopPlan(tile, cheapest_order(computation, tile))
+
+
+# Tiles ----------------------------------------------------------------------------------------------------------------
+
+
+def inherited_tiles(computation: Computation, sizes: TileSizes) -> tuple[int, ...]:
+    """The tile of each loop: the element extent of the largest stream it indexes, else a default."""
+    streams = [operand for operand in computation.inputs if operand.order is not None]
+    streams.sort(key=lambda operand: -prod(computation.extents[loop] for loop in operand.dims))
+    tiles: dict[int, int] = {}
+    for operand in streams:
+        assert operand.order is not None
+        for loop, extent in zip(operand.dims, operand.order.element, strict=True):
+            tiles.setdefault(loop, extent)
+    for loop, extent in enumerate(computation.extents):
+        if loop not in tiles:
+            tiles[loop] = largest_divisor(extent, _default_limit(computation, loop, sizes))
+    return tuple(tiles[loop] for loop in range(len(computation.extents)))
+
+
+def _default_limit(computation: Computation, loop: int, sizes: TileSizes) -> int:
+    """The largest tile of a loop that no stream fixes."""
+    operands = (*computation.outputs, *computation.inputs)
+    widest = max(len(operand.dims) for operand in operands)
+    if any(operand.dims[-1:] == (loop,) for operand in operands if len(operand.dims) == widest):
+        return sizes.columns
+    of_parameter = any(loop in operand.dims for operand in computation.inputs if operand.is_parameter)
+    is_row = any(len(operand.dims) > 1 and operand.dims[-2] == loop for operand in operands)
+    return sizes.rows if is_row and not of_parameter else 1
+
+
+# Orders ---------------------------------------------------------------------------------------------------------------
+
+
+def cheapest_order(computation: Computation, tile: Sequence[int]) -> tuple[int, ...]:
+    """The tile-loop order with the least memory that reads no parameter more often than the default order does."""
+    default = default_order(len(tile), computation.reductions)
+    looped = [loop for loop in default if computation.extents[loop] != tile[loop]]
+    rest = tuple(loop for loop in default if loop not in looped)
+    limit = parameter_tokens(computation, tile, default)
+    best = min(
+        (candidate for candidate in _candidates(computation, looped) if parameter_tokens(computation, tile, candidate) <= limit),
+        key=lambda candidate: (*memory_cost(computation, tile, candidate), parameter_tokens(computation, tile, candidate)),
+        default=tuple(looped),
+    )
+    return (*best, *rest)
+
+
+def _candidates(computation: Computation, looped: Sequence[int]) -> Iterable[tuple[int, ...]]:
+    """Orders of the tiled loops, the default first, so that it wins ties."""
+    if len(looped) <= MOST_PERMUTED:
+        return permutations(looped)
+    follow = [
+        tuple(dict.fromkeys([*_streamed_loops(operand), *looped]))
+        for operand in computation.inputs
+        if operand.order is not None
+    ]
+    return [tuple(looped), *(tuple(loop for loop in order if loop in looped) for order in follow)]
+
+
+def _streamed_loops(operand: Operand) -> list[int]:
+    """The loops of an input in the order in which its stream moves along them."""
+    assert operand.order is not None
+    return [operand.dims[dimension] for dimension in operand.order.dimension_of_loop if dimension is not None]
+
+
+def memory_cost(computation: Computation, tile: Sequence[int], order: Sequence[int]) -> tuple[int, int]:
+    """Bytes of converters and accumulators together, and of converters alone, for one loop order."""
+    converters = sum(
+        converter_cost(operand, input_order(computation, tile, order, operand)) for operand in computation.inputs
+    )
+    return converters + accumulator_bytes(computation, tile, order), converters
+
+
+def converter_cost(operand: Operand, wanted: StreamOrder) -> int:
+    """Bytes of the converter from an input's order to the one wanted; 0 where it can come as wanted."""
+    if operand.order is None or same_sequence(operand.order, wanted):
+        return 0
+    return infer_converter(operand.order, wanted).buffer_entries * operand.entry_bytes
+
+
+def accumulator_bytes(computation: Computation, tile: Sequence[int], order: Sequence[int]) -> int:
+    """Bytes of the accumulators beyond one tile of each result: they span the parallel loops inside the first reduction."""
+    tiled = [loop for loop in order if computation.extents[loop] != tile[loop]]
+    first = next((position for position, loop in enumerate(tiled) if loop in computation.reductions), len(tiled))
+    inside = [loop for loop in tiled[first:] if loop not in computation.reductions]
+    copies = prod(computation.extents[loop] // tile[loop] for loop in inside)
+    one = sum(prod(tile[loop] for loop in result.dims) * result.entry_bytes for result in computation.outputs)
+    return (copies - 1) * one
+
+
+def parameter_tokens(computation: Computation, tile: Sequence[int], order: Sequence[int]) -> int:
+    """Elements of parameters read from external memory, revisits included."""
+    operands = (operand for operand in computation.inputs if operand.is_parameter)
+    return sum(input_order(computation, tile, order, operand).token_count for operand in operands)
+
+
+def input_order(
+    computation: Computation, tile: Sequence[int], order: Sequence[int], operand: Operand
+) -> StreamOrder:
+    """The stream an input must come in: all tile loops down to the innermost that moves it (as `tile-linalg` places it)."""
+    tiled = [loop for loop in order if computation.extents[loop] != tile[loop]]
+    depth = max((tiled.index(loop) + 1 for loop in operand.dims if loop in tiled), default=0)
+    return _enumerated(computation, tile, tiled[:depth], operand.dims)
+
+
+def output_order(
+    computation: Computation, tile: Sequence[int], order: Sequence[int], operand: Operand
+) -> StreamOrder:
+    """The stream a result leaves in: its own tile loops, in order."""
+    tiled = [loop for loop in order if computation.extents[loop] != tile[loop] and loop in operand.dims]
+    return _enumerated(computation, tile, tiled, operand.dims)
+
+
+def _enumerated(
+    computation: Computation, tile: Sequence[int], loops: Sequence[int], dims: Sequence[int]
+) -> StreamOrder:
+    space = tuple(Loop(computation.extents[loop] // tile[loop], tile[loop]) for loop in loops)
+    coordinates = tuple(Coordinate((loops.index(loop),) if loop in loops else ()) for loop in dims)
+    return StreamOrder(tuple(tile[loop] for loop in dims), space, coordinates)

@@ -1,0 +1,135 @@
+"""Kernels: tensors outside, tokens or memory inside. What crosses the boundary is what the DMAs do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType, TensorType, VectorType
+from xdsl.ir import Attribute, SSAValue
+
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
+from stc.dialects.dataflow.in_place import Place
+from stc.dialects.itensor import ItensorType
+from stc.execution import movers
+from stc.execution.channels import Channel
+from stc.execution.dtypes import numpy_type
+from stc.execution.layout import pack, tensor_of, tokens_of, tokens_of_words, unpack
+from stc.execution.machine import location
+from stc.execution.network import Bound, Network
+from stc.execution.source import Source
+from stc.execution.translation import emits
+
+
+@emits(KernelOp)
+def emit_kernel(source: Source, op: KernelOp) -> None:
+    bounded = source.bounded
+
+    def run(*operands: Any) -> list[np.ndarray]:
+        return run_kernel(op, operands, bounded)
+
+    targets = "".join(f"{source.define(result)}, " for result in op.outputs)
+    call = f"{source.refer(run, 'kernel')}({', '.join(source.name(value) for value in op.inputs)})"
+    source.line(f"{targets}= {call}" if targets else call)
+
+
+@emits(PackOp)
+def emit_pack(source: Source, op: PackOp) -> None:
+    lanes = _lanes(op.result.type)
+    assert lanes is not None
+    order = op.layout.order
+    source.assign(op.result, f"{source.refer(lambda tensor: pack(tensor, order, lanes), 'pack')}({source.name(op.source)})")
+
+
+@emits(UnpackOp)
+def emit_unpack(source: Source, op: UnpackOp) -> None:
+    order, where = op.layout.order, f"{source.where}: {location(op)}"
+    source.assign(op.result, f"{source.refer(lambda words: unpack(words, order, where), 'unpack')}({source.name(op.source)})")
+
+
+def _lanes(kind: Attribute) -> int | None:
+    """Entries of a word where a tensor is packed, else None."""
+    element = kind.element_type if isinstance(kind, TensorType) else None
+    return element.get_shape()[0] if isinstance(element, VectorType) else None
+
+
+def run_kernel(op: KernelOp, operands: Sequence[Any], bounded: bool) -> list[np.ndarray]:
+    """The results of a kernel on its operands (tensors, packed tensors, scalars)."""
+    where = f"@{op.sym_name.data}"
+    network = Network(where, bounded)
+    updated = {place.operand for place in op.places if place is not None}
+    for argument, outside in zip(op.arguments, operands, strict=True):
+        network.bound[argument] = _inside(network, argument, outside, argument.index in updated)
+    yielded = network.build(op.body.block)
+    results = [_Result(value, bound) for value, bound in zip(op.terminator.arguments, yielded, strict=True)]
+    for index, result in enumerate(results):
+        result.connect(network, f"result {index}")
+    for argument, outside in zip(op.arguments, operands, strict=True):
+        if isinstance(argument.type, ItensorType):
+            _feed(network.bound[argument], argument.type, outside, f"{where}: operand {argument.index}")
+    network.run()
+    return [
+        result.outside(operands, outer.type, place, f"{where}: result {index}")
+        for index, (result, outer, place) in enumerate(zip(results, op.outputs, op.places, strict=True))
+    ]
+
+
+def _inside(network: Network, argument: SSAValue, outside: Any, is_updated: bool) -> Bound:
+    """What an operand is inside: a channel, memory (a copy if it is updated in place), or a scalar."""
+    if isinstance(argument.type, ItensorType):
+        channel = network.channel(argument)
+        channel.writer, channel.ended = "the kernel boundary", True
+        return channel
+    return np.array(outside) if is_updated and isinstance(argument.type, MemRefType) else outside
+
+
+def _feed(channel: Channel, kind: ItensorType, outside: np.ndarray, where: str) -> None:
+    """Put all tokens of an operand where its readers find them."""
+    if not channel.readers:
+        return
+    is_packed = outside.shape != kind.order.static_shape or outside.ndim != kind.rank
+    tokens = (tokens_of_words if is_packed else tokens_of)(outside, kind.order, where)
+    for _, queue in channel.readers:
+        queue.extend(tokens)
+
+
+class _Result:
+    """A result on its way out."""
+
+    def __init__(self, value: SSAValue, bound: Bound):
+        self.kind = value.type
+        self.bound = bound
+        self.tokens: list[np.ndarray] = []
+
+    def connect(self, network: Network, name: str) -> None:
+        if isinstance(self.kind, ItensorType):
+            reader = self.bound.read_by(name)
+            network.process(name, [reader], movers.collect(reader, self.kind.order.token_count, self.tokens))
+
+    def outside(self, operands: Sequence[Any], outer: Attribute, place: Place | None, where: str) -> np.ndarray:
+        """The tensor that leaves the kernel."""
+        if not isinstance(self.kind, ItensorType):
+            return self.bound
+        tensor = tensor_of(self.tokens, self.kind.order, numpy_type(self.kind.element_type), where)
+        if place is not None:
+            return _updated(operands, tensor, place, where)
+        lanes = _lanes(outer)
+        return tensor if lanes is None else pack(tensor, self.kind.order, lanes)
+
+
+def _updated(operands: Sequence[Any], tensor: np.ndarray, place: Place, where: str) -> np.ndarray:
+    """The operand with a slice replaced by `tensor`; CompileError where the slice does not lie in it."""
+    whole = np.array(operands[place.operand])
+    offsets = [
+        int(operands[offset]) if is_operand else offset
+        for offset, is_operand in zip(place.offsets, place.scalars, strict=True)
+    ]
+    for dimension, (offset, extent, total) in enumerate(zip(offsets, tensor.shape, whole.shape, strict=True)):
+        if not 0 <= offset <= total - extent:
+            raise CompileError(
+                f"entries {offset} to {offset + extent - 1} of dimension {dimension} are outside its {total}", where=where
+            )
+    whole[tuple(slice(offset, offset + extent) for offset, extent in zip(offsets, tensor.shape, strict=True))] = tensor
+    return whole

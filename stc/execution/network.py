@@ -1,0 +1,199 @@
+"""The body of a kernel as a network of processes and channels: built from the IR, run, and its results collected.
+
+Forks and casts are wires, not processes: a fork's copies are further readers of its source. Tasks that contain tasks are
+transparent. Itensors have no depth; with `bounded`, streams and rings have the depth of their type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.ir import Block, Operation, SSAValue
+
+from stc.dialects import itensor, stream
+from stc.dialects.dataflow import MemoryOp, TaskOp, YieldOp
+from stc.dialects.itensor import ItensorType
+from stc.dialects.stream import StreamType
+from stc.execution import movers
+from stc.execution.channels import Channel, Port, Ring
+from stc.execution.emit_memory import blank_memory
+from stc.execution.emit_tokens import open_port
+from stc.execution.machine import Machine
+from stc.execution.scheduler import Process, Steps, run_processes
+from stc.execution.source import Source
+from stc.execution.translation import emit_block
+
+Bound = Channel | Ring | np.ndarray | Any
+"""What a value of a kernel's body is at run time: a channel, a ring, memory, or a scalar."""
+
+
+@dataclass
+class Network:
+    """A kernel's body, while it is built and run."""
+
+    where: str
+    bounded: bool
+    bound: dict[SSAValue, Bound] = field(default_factory=dict[SSAValue, Bound])
+    channels: list[Channel | Ring] = field(default_factory=list[Channel | Ring])
+    processes: list[Process] = field(default_factory=list[Process])
+    tasks: list[tuple[TaskOp, dict[SSAValue, Any], Process]] = field(
+        default_factory=list[tuple[TaskOp, dict[SSAValue, Any], Process]]
+    )
+    """Tasks to translate once all readers are known."""
+
+    # Building ---------------------------------------------------------------------------------------------------------
+
+    def build(self, block: Block) -> list[Bound]:
+        """Add the operations of a block; returns what it yields."""
+        for op in block.ops:
+            if isinstance(op, YieldOp):
+                return [self.bound[value] for value in op.operands]
+            self._add(op)
+        return []
+
+    def _add(self, op: Operation) -> None:
+        match op:
+            case itensor.EmptyOp() | itensor.InstanceOp():
+                pass
+            case itensor.ForkOp():
+                for copy in op.copies:
+                    self.bound[copy] = self.bound[op.source]
+            case itensor.CastOp() | stream.CastOp():
+                self.bound[op.result] = self.bound[op.source]
+            case itensor.ReassociateOp() | stream.FromItensorOp() | stream.ToItensorOp():
+                self._relay(op, op.source, op.result)
+            case itensor.ConverterOp() | itensor.ChunkOp() | itensor.ConcatOp() | itensor.JoinOp():
+                self._move(op)
+            case stream.CreateOp():
+                self.channel(op.result, op.sym_name.data)
+            case stream.BufferOp():
+                ring_type = op.result.type
+                assert isinstance(ring_type, stream.BlockType)
+                ring = Ring(f"@{op.sym_name.data}", ring_type.count if self.bounded else None)
+                self.channels.append(ring)
+                self.bound[op.result] = ring
+            case MemoryOp():
+                assert isinstance(op.result.type, MemRefType)
+                self.bound[op.result] = blank_memory(op.result.type)
+            case TaskOp():
+                self._task(op)
+            case _:
+                self._evaluate(op)
+
+    def channel(self, value: SSAValue, name: str = "") -> Channel:
+        """The new channel that `value` is."""
+        kind = value.type
+        name = f"@{name}" if name else f"%{value.name_hint or len(self.channels)}"
+        channel = Channel(name)
+        if isinstance(kind, StreamType):
+            channel = Channel(name, "stream", kind.depth if self.bounded else None, kind.element_type)
+        self.channels.append(channel)
+        self.bound[value] = channel
+        return channel
+
+    def process(self, name: str, ports: Sequence[Port], steps: Steps) -> Process:
+        process = Process(name, ports, steps)
+        self.processes.append(process)
+        return process
+
+    def _relay(self, op: Operation, source: SSAValue, result: SSAValue) -> None:
+        """The same tokens in another shape."""
+        name = f"{op.name} {self.bound[source].name}"
+        reader = self.bound[source].read_by(name)
+        writer = self.channel(result).written_by(name)
+        self.process(name, [reader, writer], movers.relay(reader, writer, _token_count(op), _token_shape(result)))
+
+    def _move(self, op: Operation) -> None:
+        name = f"{op.name} {' '.join(f'%{result.name_hint}' for result in op.results if result.name_hint)}".strip()
+        readers = [self.bound[value].read_by(name) for value in op.operands]
+        writers = [self.channel(result).written_by(name) for result in op.results]
+        match op:
+            case itensor.ConverterOp():
+                steps = movers.convert(op, readers[0], writers[0])
+            case itensor.ChunkOp():
+                steps = movers.chunk(op, readers[0], writers)
+            case itensor.ConcatOp():
+                steps = movers.concat(op, readers, writers[0])
+            case _:
+                first = op.operands[0].type
+                assert isinstance(first, ItensorType)
+                steps = movers.join(readers, writers[0], first.order.token_count)
+        self.process(name, [*readers, *writers], steps)
+
+    def _task(self, op: TaskOp) -> None:
+        if any(isinstance(inner, TaskOp) for inner in op.body.block.ops):
+            self._transparent(op)
+            return
+        name = f"@{op.sym_name.data}"
+        ports: dict[SSAValue, Any] = {}
+        for value, argument in zip(op.ins, op.input_ports, strict=True):
+            bound = self.bound[value]
+            ports[argument] = bound.read_by(name) if isinstance(bound, Channel | Ring) else bound
+        results = iter(op.outputs)
+        for value, argument in zip(op.outs, op.output_ports, strict=True):
+            if isinstance(argument.type, ItensorType):
+                symbol = value.owner.sym_name.data if isinstance(value.owner, itensor.InstanceOp) else ""
+                ports[argument] = self.channel(next(results), symbol).written_by(name)
+            else:
+                bound = self.bound[value]
+                ports[argument] = bound.written_by(name) if isinstance(bound, Channel | Ring) else bound
+        connected = [port for port in ports.values() if _is_port(port)]
+        self.tasks.append((op, ports, self.process(name, connected, iter(()))))
+
+    def _transparent(self, op: TaskOp) -> None:
+        """A task of tasks: its ports are the outer values, its results what it yields."""
+        for value, argument in zip((*op.ins, *op.outs), op.body.block.args, strict=True):
+            if value in self.bound:
+                self.bound[argument] = self.bound[value]
+        for result, bound in zip(op.outputs, self.build(op.body.block), strict=True):
+            self.bound[result] = bound
+
+    def _evaluate(self, op: Operation) -> None:
+        """Anything else computes on scalars."""
+        machine = Machine()
+        machine.values.update({operand: self.bound[operand] for operand in op.operands})
+        machine.execute(op)
+        self.bound.update({result: machine.values[result] for result in op.results})
+
+    # Running ----------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Translate the tasks and run all processes."""
+        for op, ports, process in self.tasks:
+            process.steps = translate_task(op, ports, self.where, self.bounded)
+        run_processes(self.processes, self.channels, self.where)
+
+
+def _is_port(port: object) -> bool:
+    return hasattr(port, "is_ready")
+
+
+def _token_count(op: Operation) -> int:
+    """Tokens that pass an operation between itensors, or an itensor and a stream."""
+    kinds = [value.type for value in (*op.operands, *op.results)]
+    return next(kind.order.token_count for kind in kinds if isinstance(kind, ItensorType))
+
+
+def _token_shape(value: SSAValue) -> tuple[int, ...]:
+    kind = value.type
+    if isinstance(kind, ItensorType):
+        return kind.element_shape
+    assert isinstance(kind, StreamType)
+    return kind.element_type.get_shape() if isinstance(kind.element_type, VectorType) else ()
+
+
+def translate_task(op: TaskOp, ports: Mapping[SSAValue, Any], where: str, bounded: bool) -> Steps:
+    """A task as a generator over its ports."""
+    source = Source(f"{where}: @{op.sym_name.data}", bounded=bounded)
+    for index, (argument, port) in enumerate(ports.items()):
+        if _is_port(port):
+            open_port(source, argument, port, f"p{index}")
+        else:
+            source.names[argument] = source.refer(port, "memory")
+    source.line("if False: yield")
+    emit_block(source, op.body.block)
+    return source.compile([])()

@@ -1,0 +1,109 @@
+"""Running the processes of a network until all have ended.
+
+Processes are Python generators: each runs until it must wait and yields the port it waits for. It is resumed once a process that
+shares that channel has run and the port has become ready; an acyclic network without bounds runs process by process.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from stc.diagnostics import CompileError
+from stc.execution.channels import Channel, Port, ReadPort, Ring, RingReader, RingWriter, WritePort
+
+Steps = Iterator[tuple[Port, int]]
+"""What a process yields: the port it waits for, and how many tokens it has taken from it."""
+
+
+class Deadlock(CompileError):
+    """Every process that has not ended waits for another one."""
+
+
+@dataclass(eq=False)
+class Process:
+    """One task, or one operation that moves tokens."""
+
+    name: str
+    ports: Sequence[Port]
+    steps: Steps
+    waits: tuple[Port, int] | None = None
+    ended: bool = False
+
+    def run(self) -> None:
+        """Run until it waits or ends."""
+        self.waits = next(self.steps, None)
+        if self.waits is not None:
+            return
+        self.ended = True
+        for port in self.ports:
+            if isinstance(port, WritePort | RingWriter):
+                port.channel.ended = True
+
+
+@dataclass
+class _Waiting:
+    """Who waits at which channel."""
+
+    by_channel: dict[Channel | Ring, list[Process]] = field(default_factory=dict[Channel | Ring, list[Process]])
+
+    def add(self, process: Process) -> None:
+        assert process.waits is not None
+        self.by_channel.setdefault(process.waits[0].channel, []).append(process)
+
+    def released_by(self, process: Process) -> Iterator[Process]:
+        """Processes that can go on after `process` has run."""
+        for port in process.ports:
+            waiting = self.by_channel.get(port.channel)
+            if not waiting:
+                continue
+            ready = [other for other in waiting if other.waits is not None and other.waits[0].is_ready()]
+            for other in ready:
+                waiting.remove(other)
+            yield from ready
+
+
+def run_processes(processes: Sequence[Process], channels: Sequence[Channel | Ring], where: str) -> None:
+    """Run all processes to their end.
+
+    CompileError where a process reads more tokens than are written, or tokens are left unread; Deadlock where all wait.
+    """
+    ready = deque(processes)
+    waiting = _Waiting()
+    while ready:
+        process = ready.popleft()
+        process.run()
+        if not process.ended:
+            waiting.add(process)
+        ready.extend(waiting.released_by(process))
+    blocked = [process for process in processes if not process.ended]
+    if blocked:
+        raise _explanation(blocked, where)
+    _check_nothing_left(channels, where)
+
+
+def _explanation(blocked: Sequence[Process], where: str) -> CompileError:
+    for process in blocked:
+        assert process.waits is not None
+        port, count = process.waits
+        if isinstance(port, ReadPort | RingReader) and (port.channel.ended or not port.channel.writer):
+            writer = f"its writer {port.channel.writer} has ended" if port.channel.writer else "nothing writes it"
+            return CompileError(
+                f"reads token {count} of {port.channel}, but {writer}",
+                where=f"{where}: {process.name}",
+                accepted=f"{count} reads, or more writes",
+            )
+    waits = "; ".join(f"{process.name} {process.waits[0].describe(process.waits[1])}" for process in blocked if process.waits)
+    return Deadlock(f"deadlock: {waits}", where=where, accepted="deeper streams, or tasks that take turns in the same order")
+
+
+def _check_nothing_left(channels: Sequence[Channel | Ring], where: str) -> None:
+    for channel in channels:
+        for reader, queue in channel.readers:
+            if queue:
+                raise CompileError(
+                    f"{len(queue)} tokens of {channel} are left unread by {reader}",
+                    where=f"{where}: {channel.writer or 'the kernel boundary'}",
+                    accepted="as many reads as writes",
+                )

@@ -1,0 +1,94 @@
+"""Python source of translated IR, while it is being written.
+
+A task or a function becomes one Python function: SSA values are its local variables, loops are Python loops, tiles are numpy
+arrays. Translating once and running the translation is ten times faster than dispatching on each operation of each iteration.
+
+Representation of values: `index` is a Python int in scalar code; other scalars are numpy scalars, tensors, vectors and memrefs
+numpy arrays (a memref of vectors has the lanes as its last dimension). Inside structured operations scalars are arrays over the
+iteration space (`in_arrays`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+_INDENT = "    "
+
+
+class Source:
+    """Text of one Python function, and the objects it refers to."""
+
+    def __init__(self, where: str, *, in_arrays: bool = False, bounded: bool = False):
+        self.where = where
+        """What errors call the thing being translated."""
+        self.in_arrays = in_arrays
+        self.bounded = bounded
+        """Whether writes to streams wait for room."""
+        self.lines: list[str] = []
+        self.names: dict[SSAValue, str] = {}
+        self.objects: dict[str, Any] = {"np": np}
+        self.ports: dict[SSAValue, Any] = {}
+        """What the ports of a task are connected to."""
+        self.releases: list[list[str]] = [[]]
+        """For each open block the lines that give back the buffers acquired in it."""
+        self._depth = 1
+        self._count = 0
+
+    # Names ------------------------------------------------------------------------------------------------------------
+
+    def fresh(self, prefix: str = "v") -> str:
+        """A name not used yet."""
+        self._count += 1
+        return f"{prefix}{self._count}"
+
+    def define(self, value: SSAValue) -> str:
+        """A new variable for `value`."""
+        return self.names.setdefault(value, self.fresh())
+
+    def name(self, value: SSAValue) -> str:
+        """The variable or literal that holds `value`."""
+        return self.names[value]
+
+    def refer(self, thing: object, prefix: str = "k") -> str:
+        """A global name for a Python object."""
+        name = self.fresh(prefix)
+        self.objects[name] = thing
+        return name
+
+    # Text -------------------------------------------------------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        self.lines.append(_INDENT * self._depth + text)
+
+    def assign(self, value: SSAValue, expression: str) -> None:
+        """`value = expression`."""
+        self.line(f"{self.define(value)} = {expression}")
+
+    @contextmanager
+    def block(self, header: str) -> Iterator[None]:
+        """An indented block below `header`, never empty."""
+        self.line(header)
+        self._depth += 1
+        before = len(self.lines)
+        yield
+        if len(self.lines) == before:
+            self.line("pass")
+        self._depth -= 1
+
+    def text(self, parameters: Sequence[str]) -> str:
+        body = self.lines or [f"{_INDENT}pass"]
+        return "\n".join([f"def translated({', '.join(parameters)}):", *body, ""])
+
+    def compile(self, parameters: Sequence[str]) -> Callable[..., Any]:
+        """The Python function."""
+        text = self.text(parameters)
+        space = dict(self.objects)
+        exec(compile(text, f"<{self.where}>", "exec"), space)
+        function = space["translated"]
+        function.source = text
+        return function

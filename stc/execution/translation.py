@@ -1,0 +1,95 @@
+"""IR to Python, operation by operation: the registry of emitters, and what has none falls back to the step-by-step machine.
+
+    @emits(scf.ForOp)
+    def emit_for(source: Source, op: scf.ForOp) -> None: ...
+
+An emitter writes statements that compute the operation's results into `source`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import IsTerminator
+
+from stc.diagnostics import CompileError
+from stc.execution.machine import Machine, Value, handler_of, location
+from stc.execution.source import Source
+
+Emitter = Callable[[Source, Any], None]
+_EmitterT = TypeVar("_EmitterT", bound=Emitter)
+
+_EMITTERS: dict[type[Operation], Emitter] = {}
+
+
+def emits(*operations: type[Operation]) -> Callable[[_EmitterT], _EmitterT]:
+    """Register the decorated function as the translation of these operations and of classes derived from them."""
+
+    def register(emitter: _EmitterT) -> _EmitterT:
+        for operation in operations:
+            _EMITTERS[operation] = emitter
+        return emitter
+
+    return register
+
+
+def emit_block(source: Source, block: Block) -> tuple[SSAValue, ...]:
+    """Translate a block; buffers acquired in it are given back at its end. Returns the operands of its terminator."""
+    source.releases.append([])
+    yielded: tuple[SSAValue, ...] = ()
+    for op in block.ops:
+        if op.has_trait(IsTerminator):
+            yielded = tuple(op.operands)
+            break
+        emit(source, op)
+    for text in source.releases.pop():
+        source.line(text)
+    return yielded
+
+
+def emit(source: Source, op: Operation) -> None:
+    """Translate one operation; CompileError where it has no semantics here."""
+    for kind in type(op).__mro__:
+        if (emitter := _EMITTERS.get(kind)) is not None:
+            emitter(source, op)
+            return
+    emit_call(source, op)
+
+
+def emit_call(source: Source, op: Operation) -> None:
+    """A call of the operation's handler in the step-by-step machine."""
+    if handler_of(op) is None:
+        raise CompileError("operation cannot be executed", where=f"{source.where}: {location(op)}")
+    used = [*dict.fromkeys((*op.operands, *free_values(op)))]
+    arguments = ", ".join(source.name(value) for value in used)
+    text = f"{source.refer(_as_function(op, used), 'run')}({arguments})"
+    if not op.results:
+        source.line(text)
+        return
+    source.line(f"{', '.join(source.define(result) for result in op.results)}, = {text}")
+
+
+def _as_function(op: Operation, used: Sequence[SSAValue]) -> Callable[..., Sequence[Value]]:
+    def run(*values: Value) -> Sequence[Value]:
+        machine = Machine()
+        machine.values.update(zip(used, values, strict=True))
+        machine.execute(op)
+        return [machine.values[result] for result in op.results]
+
+    return run
+
+
+def free_values(op: Operation) -> list[SSAValue]:
+    """What the regions of `op` use of the values around it, each once."""
+    inside = [inner for region in op.regions for block in region.blocks for outer in block.ops for inner in outer.walk()]
+    blocks = {block for region in op.regions for block in region.blocks}
+    blocks |= {block for inner in inside for region in inner.regions for block in region.blocks}
+    made_inside = set(inside)
+    found: dict[SSAValue, None] = {}
+    for inner in inside:
+        for operand in inner.operands:
+            if operand.owner not in made_inside and operand.owner not in blocks:
+                found[operand] = None
+    return list(found)

@@ -1,0 +1,75 @@
+"""Code of the user's: whatever it raises is his to see, in one line, with the module and the line it comes from."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from stc.diagnostics import CompileError
+
+LIBRARIES = tuple(str(Path(str(library)).parent) for library in (torch.__file__, __file__))
+
+
+class UserCode:
+    """Context in which anything raised becomes a CompileError, except CompileErrors and interrupts.
+
+    `purpose` is what failed, said before the reason. A `module` is watched while it runs, so that the error names the innermost of
+    its submodules that was running; `name` stands for the module itself, or for whatever else is run.
+    """
+
+    def __init__(self, name: str, purpose: str = "", module: torch.nn.Module | None = None):
+        self._name = name
+        self._purpose = f"{purpose}: " if purpose else ""
+        self._module = module
+        self._running: list[str] = []
+        self._handles: list[torch.utils.hooks.RemovableHandle] = []
+
+    def __enter__(self) -> UserCode:
+        if self._module is not None:
+            for path, module in self._module.named_modules():
+                self._handles.append(module.register_forward_pre_hook(lambda *_, path=path: self._running.append(path)))
+                # Not called when the module raises: what raised stays on top.
+                self._handles.append(module.register_forward_hook(lambda *_: self._leave()))
+        return self
+
+    def _leave(self) -> None:
+        self._running.pop()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for handle in self._handles:
+            handle.remove()
+        if not isinstance(error, Exception | SystemExit) or isinstance(error, CompileError):
+            return
+        line = _line(error)
+        where, place = line or self._name, ""
+        if self._module is not None:
+            where = (self._running[-1] if self._running else "") or self._name
+            place = f" (at {line})" if line else ""
+        if isinstance(error, GuardOnDataDependentSymNode):
+            raise CompileError(
+                f"data-dependent control flow or shape: Python asks for the value of a tensor{place}",
+                where=where,
+                accepted="torch.where, and branches on shapes and constants",
+            ) from None
+        raise CompileError(f"{self._purpose}{type(error).__name__}: {_reason(error)}{place}", where=where) from None
+
+
+def _line(error: BaseException) -> str:
+    """`file:line` of the last line outside the libraries that was running, empty where there is none."""
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return f"{error.filename}:{error.lineno}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_users(frame.filename)]
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+
+
+def _is_users(filename: str) -> bool:
+    return not filename.startswith((*LIBRARIES, "<"))
+
+
+def _reason(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:200] if lines else "no reason given"

@@ -1,0 +1,138 @@
+"""`propagate-orders`: schedules under which streams arrive as their readers want them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects import func, tensor
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.linalg import GenericOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from stc.analysis.generic_loops import GenericLoops, shape_of
+from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.kernel_memory import bytes_of
+from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes, input_order, output_order, plan_loops
+from stc.design_space.tiling import default_unroll
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow import ScheduleAttr
+from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
+from stc.iteration.order import StreamOrder
+from stc.transforms.linalg.tile_linalg import element_type
+
+
+@dataclass(frozen=True)
+class PropagateOrders(ModulePass):
+    """Give every generic that will become hardware a schedule that agrees with its neighbours.
+
+    In topological order each op inherits the tiles of the streams it reads and takes the loop order of least memory
+    (converters and accumulators, exactly counted). Ops that have a schedule keep it, and others follow them. A function
+    input takes the order in which its first reader wants it.
+
+    Options: `columns` (default 16), the tile of a last dimension that no stream fixes; `rows` (default 128), of the one
+    before it; `lanes` (default 16), the most points of a tile computed at once.
+
+        %h = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w) ...        // x[i, k], w[k, j]
+      becomes, where %x is longer than %h is wide: the reduction goes outside, x is used as it comes,
+        %h = linalg.generic ... attrs = {stc.schedule = #dataflow.schedule<tile = [32, 16, 16], order = [0, 2, 1], ...>}
+    """
+
+    name = "propagate-orders"
+
+    columns: int = 16
+    rows: int = 128
+    lanes: int = 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for option in ("columns", "rows", "lanes"):
+            if getattr(self, option) < 1:
+                raise CompileError(f"{option} is {getattr(self, option)}", where=self.name, accepted="at least 1")
+        for function in functions_of(op):
+            _Propagation(function, TileSizes(self.columns, self.rows), self.lanes).run()
+
+
+@dataclass
+class _Propagation:
+    function: func.FuncOp
+    sizes: TileSizes
+    lanes: int
+    orders: dict[SSAValue, StreamOrder] = field(default_factory=dict)
+    """How each tensor streams; absent for parameters, and for inputs nobody has read yet."""
+
+    def run(self) -> None:
+        self.host = host_values(self.function)
+        for op in self.function.body.block.ops:
+            if set(op.results) <= self.host:
+                continue
+            match op:
+                case GenericOp():
+                    self._schedule(op)
+                case tensor.ExtractSliceOp():
+                    self._slice(op)
+                case tensor.ConcatOp():
+                    self._concat(op)
+                case tensor.ExpandShapeOp() | tensor.CollapseShapeOp():
+                    self._reshape(op)
+                case _:
+                    continue
+
+    # Computations -----------------------------------------------------------------------------------------------------
+
+    def _schedule(self, generic: GenericOp) -> None:
+        loops = GenericLoops(generic)
+        computation = Computation(
+            loops.extents,
+            loops.reductions,
+            tuple(self._operand(v, dims) for v, dims in zip(generic.inputs, loops.input_dims, strict=True)),
+            tuple(self._operand(v, dims) for v, dims in zip(generic.results, loops.output_dims, strict=True)),
+        )
+        plan = self._plan(generic, computation)
+        if "stc.schedule" not in generic.attributes:
+            unroll = default_unroll(plan.tile, loops.reductions, loops.operand_dims, self.lanes)
+            generic.attributes["stc.schedule"] = ScheduleAttr.of(plan.tile, plan.order, unroll)
+        for value, operand in zip(generic.inputs, computation.inputs, strict=True):
+            if operand.order is None and not operand.is_parameter and operand.dims:
+                wanted = input_order(computation, plan.tile, plan.order, operand)
+                self._settle(value, wanted.without_revisits())
+        for result, operand in zip(generic.results, computation.outputs, strict=True):
+            self.orders[result] = output_order(computation, plan.tile, plan.order, operand)
+
+    def _plan(self, generic: GenericOp, computation: Computation) -> LoopPlan:
+        given = generic.attributes.get("stc.schedule")
+        if isinstance(given, ScheduleAttr):
+            return LoopPlan(given.tiles, given.loop_order)
+        return plan_loops(computation, self.sizes)
+
+    def _operand(self, value: SSAValue, dims: tuple[int, ...]) -> Operand:
+        return Operand(
+            value, dims, bytes_of(element_type(value.type)), self.orders.get(value), is_parameter=value in self.host
+        )
+
+    def _settle(self, value: SSAValue, order: StreamOrder) -> None:
+        """An input is read for the first time: from now on it has an order."""
+        self.orders.setdefault(value, order)
+
+    # Movements --------------------------------------------------------------------------------------------------------
+
+    def _slice(self, op: tensor.ExtractSliceOp) -> None:
+        users = [use.operation for use in op.source.uses]
+        siblings = [user for user in users if isinstance(user, tensor.ExtractSliceOp) and not user.offsets]
+        offsets = [tuple(sibling.static_offsets.get_values()) for sibling in siblings]
+        sizes = [tuple(sibling.static_sizes.get_values()) for sibling in siblings]
+        if shape_of(op.result.type) != tuple(op.static_sizes.get_values()) or op.offsets:
+            return
+        source = self.orders.get(op.source)
+        _, pieces = slice_orders(source, shape_of(op.source.type), offsets, sizes, self.sizes.columns)
+        self.orders[op.result] = pieces[siblings.index(op)]
+
+    def _concat(self, op: tensor.ConcatOp) -> None:
+        sizes = [shape_of(value.type) for value in op.inputs]
+        self.orders[op.result], _ = concat_orders(shape_of(op.result.type), sizes, self.sizes.columns)
+
+    def _reshape(self, op: Operation) -> None:
+        source, result = op.operands[0], op.results[0]
+        if source not in self.orders:
+            return  # the host's view of an input: the reader chooses
+        _, self.orders[result] = reshape_orders(shape_of(source.type), shape_of(result.type), self.sizes.columns)

@@ -1,0 +1,119 @@
+"""Greedy fusion on random graphs: what its docstring promises, recomputed independently."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stc.design_space.fusion import FusionEdge, FusionKernel, fuse_greedily
+from stc.diagnostics import CompileError
+
+UNLIMITED = 1 << 60
+Problem = tuple[list[FusionKernel], list[FusionEdge]]
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """Kernels in topological order and edges between them, parallel ones included, in any order."""
+    sizes = draw(st.lists(st.integers(0, 9), min_size=1, max_size=9))
+    kernels = [FusionKernel(f"k{index}", size) for index, size in enumerate(sizes)]
+    numbers = st.integers(0, len(sizes) - 1)
+    ends = draw(st.lists(st.tuples(numbers, numbers), max_size=16)) if len(sizes) > 1 else []
+    costs = st.integers(0, 9)
+    edges = [FusionEdge(f"k{min(a, b)}", f"k{max(a, b)}", draw(costs)) for a, b in ends if a != b]
+    return kernels, edges
+
+
+def group_numbers(groups: list[list[str]]) -> dict[str, int]:
+    return {name: number for number, group in enumerate(groups) for name in group}
+
+
+def sources_of(problem: Problem) -> set[str]:
+    kernels, edges = problem
+    return {kernel.name for kernel in kernels} - {edge.consumer for edge in edges}
+
+
+@settings(max_examples=800, deadline=None, derandomize=True)
+@given(problems(), st.integers(0, 40))
+def test_groups(problem: Problem, extra: int):
+    kernels, edges = problem
+    budget = max(kernel.local_bytes for kernel in kernels) + extra
+    groups = fuse_greedily(kernels, edges, budget)
+    place = group_numbers(groups)
+    names = [kernel.name for kernel in kernels]
+    sources = sources_of(problem)
+
+    assert sorted(chain.from_iterable(groups)) == sorted(names), "each kernel is in one group"
+    assert all(group == sorted(group, key=names.index) for group in groups)
+    assert all(place[edge.producer] <= place[edge.consumer] for edge in edges), "groups only feed later ones"
+    for number, group in enumerate(groups):
+        inside = sum(edge.stream_bytes for edge in edges if place[edge.producer] == place[edge.consumer] == number)
+        assert inside + sum(kernel.local_bytes for kernel in kernels if kernel.name in group) <= budget
+    for name in sources:
+        consumers = [edge.consumer for edge in edges if edge.producer == name]
+        first = min(consumers, key=names.index, default=None)
+        assert len(groups[place[name]]) == 1 or (first is not None and place[name] == place[first])
+    for name in set(names) - sources:
+        before = [place[edge.producer] for edge in edges if edge.consumer == name and edge.producer not in sources]
+        opens = next(member for member in groups[place[name]] if member not in sources) == name
+        assert opens or place[name] in before or place[name] in [place[e.producer] for e in edges if e.consumer == name]
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(problems())
+def test_with_unlimited_memory(problem: Problem):
+    """A kernel opens a group only where sources that nobody has yet are all its predecessors."""
+    kernels, edges = problem
+    groups = fuse_greedily(kernels, edges, UNLIMITED)
+    place = group_numbers(groups)
+    sources = sources_of(problem)
+    names = [kernel.name for kernel in kernels]
+    for name in set(names) - sources:
+        before = {edge.producer for edge in edges if edge.consumer == name}
+        taken = {p for p in before & sources if any(e.producer == p and names.index(e.consumer) < names.index(name) for e in edges)}
+        if settled := (before - sources) | taken:
+            assert place[name] == max(place[producer] for producer in settled)
+    for name in sources:
+        consumers = [edge.consumer for edge in edges if edge.producer == name]
+        if consumers:
+            assert place[name] == place[min(consumers, key=names.index)]
+
+
+def chain_of(*sizes: int, stream_bytes: int = 1) -> Problem:
+    kernels = [FusionKernel(f"k{index}", size) for index, size in enumerate(sizes)]
+    return kernels, [FusionEdge(f"k{i}", f"k{i + 1}", stream_bytes) for i in range(len(sizes) - 1)]
+
+
+def test_a_chain_is_cut_where_the_budget_ends():
+    assert fuse_greedily(*chain_of(2, 2, 2, 2), 11) == [["k0", "k1", "k2", "k3"]]
+    assert fuse_greedily(*chain_of(2, 2, 2, 2), 10) == [["k0", "k1", "k2"], ["k3"]]
+    assert fuse_greedily(*chain_of(2, 2, 2, 2), 2) == [["k0"], ["k1"], ["k2"], ["k3"]]
+
+
+def test_the_latest_group_is_joined():
+    kernels = [FusionKernel(name, 4) for name in "sabc"]
+    edges = [FusionEdge(*ends, 0) for ends in ("sa", "ab", "ac", "bc")]
+    assert fuse_greedily(kernels, edges, 8) == [["s", "a"], ["b", "c"]]
+
+
+def test_a_source_without_room_at_its_first_consumer_stands_alone():
+    """Placed with its second consumer, as once happened, it would feed an earlier group: groups in a cycle."""
+    kernels = [FusionKernel("s", 5), FusionKernel("r", 0), FusionKernel("a", 6), FusionKernel("b", 5)]
+    edges = [FusionEdge("r", "a", 0), FusionEdge("s", "a", 0), FusionEdge("a", "b", 0), FusionEdge("s", "b", 0)]
+    assert fuse_greedily(kernels, edges, 10) == [["s"], ["r", "a"], ["b"]]
+
+
+def test_a_kernel_that_nothing_feeds_or_reads_is_a_group():
+    assert fuse_greedily([FusionKernel("k", 3)], [], 3) == [["k"]]
+    assert fuse_greedily([], [], 0) == []
+
+
+def test_one_kernel_above_the_budget():
+    with pytest.raises(CompileError) as raised:
+        fuse_greedily(*chain_of(2, 7, 2), 5)
+    assert str(raised.value) == (
+        "k1: needs 7 bytes of on-chip memory, the budget is 5; accepted: a budget of at least 7 bytes, or smaller tiles"
+    )

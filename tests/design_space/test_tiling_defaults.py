@@ -1,0 +1,59 @@
+"""Default tiles, loop orders and unroll factors."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stc.design_space.tiling import default_order, default_tiles, default_unroll
+
+many = settings(max_examples=150, deadline=None, derandomize=True)
+
+
+@many
+@given(st.lists(st.integers(1, 200), max_size=4), st.integers(1, 40))
+def test_tiles_divide_and_are_the_largest(extents: list[int], limit: int):
+    tiles = default_tiles(extents, limit)
+    for extent, tile in zip(extents, tiles, strict=True):
+        assert tile <= limit and extent % tile == 0
+        assert not any(extent % larger == 0 for larger in range(tile + 1, limit + 1) if larger <= extent)
+
+
+def test_tiles_by_example():
+    assert default_tiles([1024, 50257, 36, 1], 16) == (16, 1, 12, 1)
+    with pytest.raises(ValueError, match="divisor limit is 0, expected at least 1"):
+        default_tiles([4], 0)
+
+
+@many
+@given(st.integers(0, 6), st.data())
+def test_order_is_a_permutation_with_reductions_inside(count: int, data: st.DataObject):
+    reductions = sorted(data.draw(st.sets(st.integers(0, max(0, count - 1))))) if count else []
+    order = default_order(count, reductions)
+    assert sorted(order) == list(range(count))
+    outer = count - len(reductions)
+    assert list(order[:outer]) == [loop for loop in range(count) if loop not in reductions]
+    assert list(order[outer:]) == reductions
+
+
+MATMUL = ([2], [[0, 2], [2, 1], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("tiles", "reductions", "operands", "lanes", "expected"),
+    [
+        ((16, 16, 16), *MATMUL, 16, (1, 16, 1)),
+        ((16, 16, 16), *MATMUL, 8, (1, 1, 1)),  # more points than lanes
+        ((16, 1, 16), *MATMUL, 16, (1, 1, 1)),  # loop 0 is not the last dimension of what it indexes
+        ((16, 16, 16), [2], [[0, 2], [1, 2], [0, 1]], 16, (1, 1, 1)),  # a transposed operand: banks collide
+        ((8, 12), [1], [[0, 1], [0]], 16, (1, 1)),  # a row sum: the parallel loop is not innermost in its input
+        ((8, 12), [0], [[0, 1], [1]], 16, (1, 12)),  # a column sum
+        ((4, 8), [], [[0, 1], [1], [0], [0, 1]], 8, (1, 8)),  # broadcasts along either dimension
+        ((4,), [0], [[0], []], 8, (1,)),  # everything is reduced
+        ((1, 1), [], [[0, 1]], 8, (1, 1)),
+        ((), [], [[]], 8, ()),
+    ],
+)
+def test_unroll(tiles, reductions, operands, lanes, expected):
+    assert default_unroll(tiles, reductions, operands, lanes) == expected

@@ -1,0 +1,139 @@
+"""Hypothesis strategies for stream orders, small enough to be enumerated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from stc.iteration.normal_form import split_loop
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.size import static
+
+MOST_TOKENS = 3000
+
+
+class Nest(NamedTuple):
+    """A loop and the dimension it drives, None for a revisit."""
+
+    loop: Loop
+    dimension: int | None
+
+
+def assembled(element: tuple[int, ...], nest: list[Nest], constants: tuple[int, ...] | None = None) -> StreamOrder:
+    """The order of a nest, outermost loop first."""
+    rank = len(element)
+    constants = (0,) * rank if constants is None else constants
+    driving = [tuple(index for index, entry in enumerate(nest) if entry.dimension == dim) for dim in range(rank)]
+    coordinates = tuple(Coordinate(loops, constant) for loops, constant in zip(driving, constants, strict=True))
+    return StreamOrder(element, tuple(entry.loop for entry in nest), coordinates)
+
+
+def nest_of(order: StreamOrder) -> list[Nest]:
+    return [Nest(loop, dim) for loop, dim in zip(order.loops, order.dimension_of_loop, strict=True)]
+
+
+@st.composite
+def tilings(draw: st.DrawFn, extent: int, dimension: int) -> tuple[int, list[Nest]]:
+    """An element extent and loops that visit `extent` entries without gap or overlap."""
+    element = draw(st.sampled_from(_divisors(extent)))
+    nest: list[Nest] = []
+    step = element
+    while step < extent:
+        trip = draw(st.sampled_from(_divisors(extent // step)[1:]))
+        nest.append(Nest(Loop(trip, step), dimension))
+        step *= trip
+    return element, nest
+
+
+revisits = st.builds(lambda trip, step: Nest(Loop(trip, step), None), st.integers(1, 3), st.integers(1, 9))
+
+
+@st.composite
+def exact_orders(draw: st.DrawFn, shape: tuple[int, ...], most_revisits: int = 2) -> StreamOrder:
+    """An order that visits all of `shape`, its loops in any order, with revisits anywhere."""
+    element: list[int] = []
+    nest = draw(st.lists(revisits, max_size=most_revisits))
+    for dimension, extent in enumerate(shape):
+        size, loops = draw(tilings(extent, dimension))
+        element.append(size)
+        nest += loops
+    return assembled(tuple(element), draw(st.permutations(nest)))
+
+
+shapes = st.lists(st.sampled_from([1, 2, 3, 4, 6, 8, 12]), max_size=3).map(tuple)
+any_exact_order = shapes.flatmap(exact_orders)
+
+
+@st.composite
+def any_orders(draw: st.DrawFn, element: tuple[int, ...] | None = None) -> StreamOrder:
+    """Any well-formed static order: mostly with gaps, overlaps and offsets."""
+    if element is None:
+        element = tuple(draw(st.lists(st.integers(1, 3), max_size=2)))
+    rank = len(element)
+    constants = tuple(draw(st.lists(st.sampled_from([0, 0, 0, 1, 2]), min_size=rank, max_size=rank)))
+    dimensions = st.sampled_from([None, *range(rank)])
+    loops = st.builds(Loop, st.integers(1, 4), st.integers(1, 6))
+    return assembled(element, draw(st.lists(st.builds(Nest, loops, dimensions), max_size=4)), constants)
+
+
+@st.composite
+def respelled(draw: st.DrawFn, order: StreamOrder) -> StreamOrder:
+    """The same sequence in other words: loops split, unit loops put in, steps of revisits and order of sums changed."""
+    for _ in range(draw(st.integers(0, 3))):
+        divisible = [index for index, loop in enumerate(order.loops) if static(loop.trip) > 1]
+        if divisible:
+            position = draw(st.sampled_from(divisible))
+            order = split_loop(order, position, draw(st.sampled_from(_divisors(static(order.loops[position].trip)))))
+    nest = [
+        entry if entry.dimension is not None else Nest(Loop(entry.loop.trip, draw(st.integers(1, 9))), None)
+        for entry in nest_of(order)
+    ]
+    for _ in range(draw(st.integers(0, 2))):
+        unit = Nest(Loop(1, draw(st.integers(1, 20))), draw(st.sampled_from([None, *range(order.rank)])))
+        nest.insert(draw(st.integers(0, len(nest))), unit)
+    constants = tuple(static(coordinate.constant) for coordinate in order.coordinates)
+    order = assembled(order.element, nest, constants)
+    coordinates = tuple(replace(c, loops=tuple(draw(st.permutations(c.loops)))) for c in order.coordinates)
+    return StreamOrder(order.element, order.loops, coordinates)
+
+
+@st.composite
+def perturbed(draw: st.DrawFn, order: StreamOrder) -> StreamOrder:
+    """Nearly the same order: one trip, step, dimension or constant differs, or two loops are exchanged."""
+    nest = nest_of(order)
+    constants = [static(coordinate.constant) for coordinate in order.coordinates]
+    kind = draw(st.sampled_from(["trip", "step", "dimension", "constant", "exchange"]))
+    if kind == "constant" and constants:
+        constants[draw(st.integers(0, len(constants) - 1))] += 1
+    elif nest:
+        at = draw(st.integers(0, len(nest) - 1))
+        loop, dimension = nest[at]
+        if kind == "trip":
+            nest[at] = Nest(Loop(static(loop.trip) + 1, loop.step), dimension)
+        elif kind == "step":
+            nest[at] = Nest(Loop(loop.trip, loop.step + 1), dimension)
+        elif kind == "dimension":
+            nest[at] = Nest(loop, draw(st.sampled_from([None, *range(order.rank)])))
+        elif kind == "exchange":
+            other = draw(st.integers(0, len(nest) - 1))
+            nest[at], nest[other] = nest[other], nest[at]
+    return assembled(order.element, nest, tuple(constants))
+
+
+def is_small(order: StreamOrder) -> bool:
+    return order.token_count <= MOST_TOKENS
+
+
+def entries(order: StreamOrder) -> np.ndarray:
+    """The coordinates of all scalars in the order in which they cross, row-major within a token: [scalars, rank]."""
+    inside = np.indices(order.element).reshape(order.rank, -1).T if order.rank else np.zeros((1, 0), dtype=np.int64)
+    tokens = order.enumerate()
+    return (tokens[:, None, :] + inside[None, :, :]).reshape(len(tokens) * prod(order.element), order.rank)
+
+
+def _divisors(number: int) -> list[int]:
+    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]

@@ -1,0 +1,95 @@
+"""Orders of slices, concatenations and reshapes, by enumeration."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+from random_orders import entries, exact_orders, is_small
+
+from stc.iteration.layout_orders import concat_orders, in_order, reshape_orders, row_major, slice_orders
+from stc.iteration.order import StreamOrder
+
+some = settings(max_examples=200, deadline=None, derandomize=True)
+extents_lists = st.lists(st.sampled_from([1, 2, 3, 4, 6, 8]), min_size=1, max_size=3)
+
+
+def check_parts(whole: StreamOrder, parts: list[StreamOrder], offsets: list[list[int]], sizes: list[list[int]]) -> None:
+    """Each part is the tokens of the whole that lie in its slice, in order, none cut."""
+    assert whole.is_exact
+    for part, offset, size in zip(parts, offsets, sizes, strict=True):
+        assert part.is_exact and part.static_shape == tuple(size) and part.element == whole.element
+        first = whole.enumerate() - offset
+        inside = ((first >= 0) & (first < size)).all(axis=1)
+        assert np.array_equal(first[inside], part.enumerate())
+
+
+@some
+@given(st.data())
+def test_slices_are_cut_from_the_order_of_the_source(data: st.DataObject):
+    extents = data.draw(extents_lists)
+    source = data.draw(st.none() | exact_orders(tuple(extents), most_revisits=1))
+    assume(source is None or is_small(source))
+    offsets, sizes = [], []
+    for _ in range(data.draw(st.integers(1, 3))):
+        sizes.append([data.draw(st.integers(1, extent)) for extent in extents])
+        offsets.append([data.draw(st.integers(0, extent - size)) for extent, size in zip(extents, sizes[-1], strict=True)])
+    whole, parts = slice_orders(source, extents, offsets, sizes, data.draw(st.integers(1, 4)))
+    event("source kept" if source is not None and whole.element == source.element else "row-major")
+    assert whole.static_shape == tuple(extents)
+    check_parts(whole, parts, offsets, sizes)
+
+
+def test_slices_keep_the_nesting_of_the_source():
+    source = in_order([4, 6], [2, 3], [1, 0])
+    whole, (left, right) = slice_orders(source, [4, 6], [[0, 0], [0, 3]], [[4, 3], [4, 3]], 16)
+    assert whole == source
+    assert left == right == in_order([4, 3], [2, 3], [1, 0])
+
+
+@some
+@given(extents_lists, st.lists(st.integers(1, 6), min_size=1, max_size=3), st.integers(0, 2), st.integers(1, 4))
+def test_concatenation_is_made_of_its_inputs(extents: list[int], lengths: list[int], dimension: int, largest: int):
+    dimension %= len(extents)
+    extents = [*extents[:dimension], sum(lengths), *extents[dimension + 1 :]]
+    sizes = [[*extents[:dimension], length, *extents[dimension + 1 :]] for length in lengths]
+    starts = [sum(lengths[:index]) for index in range(len(lengths))]
+    offsets = [[start if dim == dimension else 0 for dim in range(len(extents))] for start in starts]
+    whole, parts = concat_orders(extents, sizes, largest)
+    assert whole.static_shape == tuple(extents)
+    check_parts(whole, parts, offsets, sizes)
+
+
+@some
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.data())
+def test_reshapes_move_one_sequence(factors: list[int], data: st.DataObject):
+    old, new = (_merged(factors, data.draw(st.lists(st.booleans(), min_size=5, max_size=5))) for _ in range(2))
+    before, after = reshape_orders(old, new, data.draw(st.integers(1, 16)))
+    for order, shape in ((before, old), (after, new)):
+        assert order.is_exact and order.static_shape == tuple(shape)
+        linear = np.ravel_multi_index(tuple(entries(order).T), shape)
+        assert linear.tolist() == list(range(prod(shape)))
+    assert before.element_count == after.element_count and before.token_count == after.token_count
+
+
+def test_reshape_from_and_to_a_scalar():
+    before, after = reshape_orders([], [1, 1], 8)
+    assert (before.static_shape, after.static_shape) == ((), (1, 1))
+    assert before.token_count == after.token_count == 1
+
+
+def test_row_major_without_loops():
+    order = row_major([4, 6], [4, 6])
+    assert order.loops == () and order.static_shape == (4, 6)
+
+
+def _merged(factors: list[int], cuts: list[bool]) -> list[int]:
+    shape = [factors[0]]
+    for factor, cut in zip(factors[1:], cuts, strict=False):
+        if cut:
+            shape.append(factor)
+        else:
+            shape[-1] *= factor
+    return shape
