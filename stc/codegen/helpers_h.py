@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stc.codegen.expressions import MAXIMUM, MINIMUM
+from stc.codegen.expressions import FLOOR_QUOTIENT, MAXIMUM, MINIMUM, QUOTIENT, REMAINDER
 from stc.codegen.literals import F32_INFINITY, F32_NAN
 
 _DEFINITIONS = {
@@ -20,6 +20,15 @@ inline float {MAXIMUM}(float a, float b) {{ return (a > b || a != a) ? a : b; }}
     MINIMUM: f"""\
 // The smaller value; NaN if either is NaN (hls::fmin would drop it).
 inline float {MINIMUM}(float a, float b) {{ return (a < b || a != a) ? a : b; }}""",
+    QUOTIENT: f"""\
+// Integer division of data, towards zero: a divider of its own, not an index computation.
+template <typename T> inline T {QUOTIENT}(T a, T b) {{ return a / b; }}""",
+    FLOOR_QUOTIENT: f"""\
+// Integer division of data, towards negative infinity.
+template <typename T> inline T {FLOOR_QUOTIENT}(T a, T b) {{ return a / b - (a % b != 0 && (a < 0) != (b < 0)); }}""",
+    REMAINDER: f"""\
+// Remainder of `{QUOTIENT}`, with the sign of the dividend.
+template <typename T> inline T {REMAINDER}(T a, T b) {{ return a % b; }}""",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType
@@ -23,6 +24,16 @@ HANDLERS: dict[type[Operation], Handler] = {**VECTORS, **MEMORY, **CONTROL}
 # 16 outstanding bursts of 16 words cover the latency of HBM (hardware-notes.md, Memory).
 READ_BURSTS = "max_read_burst_length=16 num_read_outstanding=16"
 WRITE_BURSTS = "max_write_burst_length=16 num_write_outstanding=16"
+
+
+VENDOR_HEADERS = {
+    "ap_int.h": r"\bap_u?int\b",
+    "hls_math.h": r"\bhls::(?!stream|vector|read_lock|write_lock)\w+\(",
+    "hls_stream.h": r"\bhls::stream<",
+    "hls_streamofblocks.h": r"\bhls::stream_of_blocks<",
+    "hls_vector.h": r"\bhls::vector<",
+}
+"""Headers that come with Vitis HLS, each with what makes it necessary: ap_int.h alone takes g++ over a second."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +175,7 @@ def _print_blocks(lines: SourceLines, blocks: tuple[BlockDesign, ...], block_typ
 
 
 def _header(design: Design, typedefs: Typedefs, source: str) -> str:
+    content = _header_content(design, typedefs, source)
     lines = SourceLines()
     lines.comment("Types and top functions of kernel.cpp. Plain Vitis HLS C++.")
     lines.add("#ifndef STC_KERNEL_H")
@@ -172,9 +184,15 @@ def _header(design: Design, typedefs: Typedefs, source: str) -> str:
     lines.add("#include <cstdint>")
     lines.add("#include <limits>")
     lines.add("")
-    for include in ("ap_int.h", "hls_math.h", "hls_stream.h", "hls_streamofblocks.h", "hls_vector.h"):
-        lines.add(f"#include <{include}>")
+    for include, use in VENDOR_HEADERS.items():
+        if re.search(use, content + source):
+            lines.add(f"#include <{include}>")
     lines.add("")
+    return f"{lines.text()}{content}\n#endif\n"
+
+
+def _header_content(design: Design, typedefs: Typedefs, source: str) -> str:
+    lines = SourceLines()
     # Blocks may be of vectors: vectors first.
     for typedef in sorted(typedefs.lines.values(), key=lambda line: "[" in line):
         lines.add(typedef)
@@ -185,6 +203,4 @@ def _header(design: Design, typedefs: Typedefs, source: str) -> str:
     for kernel in design.kernels:
         lines.add("")
         lines.call(f'extern "C" void {kernel.name}', [port_parameter(port, typedefs) for port in kernel.ports], ";")
-    lines.add("")
-    lines.add("#endif")
     return lines.text()

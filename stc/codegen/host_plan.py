@@ -21,12 +21,15 @@ from stc.iteration.normal_form import same_sequence
 RESHAPES = (tensor.CollapseShapeOp, tensor.ExpandShapeOp, tensor.CastOp)
 NAME, PARAMETER = "stc.name", "stc.parameter"
 
-TensorRole = Literal["input", "output", "intermediate"]
+TensorRole = Literal["input", "output", "intermediate", "constant"]
 
 
 @dataclass(frozen=True, eq=False)
 class HostValue:
-    """A tensor the host holds in row-major form. `value`: where it comes from in `@main`."""
+    """A tensor the host holds in row-major form. `value`: where it comes from in `@main`.
+
+    A "constant" is known once parameters are, and becomes a result without passing through a kernel.
+    """
 
     name: str
     role: TensorRole
@@ -65,8 +68,19 @@ class HostStep:
 
 
 @dataclass(frozen=True)
+class HostCopy:
+    """A result that no kernel makes (an input, a parameter, another result): `target` gets the data of `source`."""
+
+    source: HostValue
+    target: HostValue
+
+
+@dataclass(frozen=True)
 class HostPlan:
-    """`operands[kernel]` and `results[kernel]` are the buffers of a kernel's operands and results, in order."""
+    """`operands[kernel]` and `results[kernel]` are the buffers of a kernel's operands and results, in order.
+
+    `copies` come after all `steps`.
+    """
 
     function: func.FuncOp
     tensors: tuple[HostValue, ...]
@@ -74,6 +88,7 @@ class HostPlan:
     operands: dict[KernelOp, tuple[Buffer, ...]]
     results: dict[KernelOp, tuple[Buffer, ...]]
     steps: tuple[HostStep, ...]
+    copies: tuple[HostCopy, ...] = ()
 
     @property
     def kernels(self) -> tuple[KernelOp, ...]:
@@ -125,6 +140,7 @@ class _Planner:
         self._block: Block = function.body.block
         self._tensors: dict[SSAValue, HostValue] = {}
         self._buffers: dict[SSAValue, Buffer] = {}
+        self._aliases: list[tuple[SSAValue, str, TensorType]] = []
         self._outputs = self._returned()
         self._from_parameters = self._parameter_values()
         self._operands: dict[KernelOp, tuple[Buffer, ...]] = {}
@@ -141,15 +157,19 @@ class _Planner:
                 raise CompileError(f"operation {operation.name} would run on the host at every launch", where="@main",
                                    accepted="pack, unpack, reshapes, and anything on parameters alone")
         if not self._operands:
-            raise CompileError("@main launches no kernel", where="@main", accepted="at least one dataflow.kernel")
+            raise CompileError("nothing is left to compute: every result is an input, a parameter or a constant", where="@main",
+                               accepted="at least one result that is computed from an input")
         buffers = dict.fromkeys(buffer for kernel in self._operands for buffer in
                                 (*self._operands[kernel], *self._results[kernel]))
-        self._check_outputs()
+        copies = self._copies()
         packed = {step.buffer.tensor for step in self._steps if step.buffer is not None and step.action == "pack"}
-        tensors = [tensor for tensor in self._tensors.values() if tensor.role != "intermediate" or tensor in packed]
+        held = dict.fromkeys((*self._tensors.values(), *(copy.source for copy in copies), *(copy.target for copy in copies)))
+        tensors = [tensor for tensor in held if tensor.role != "intermediate" or tensor in packed]
         # A result that no later step packs again stays on the device.
         steps = [step for step in self._steps if step.buffer is None or step.buffer.tensor in tensors]
-        return HostPlan(self._function, tuple(tensors), tuple(buffers), self._operands, self._results, tuple(steps))
+        return HostPlan(
+            self._function, tuple(tensors), tuple(buffers), self._operands, self._results, tuple(steps), tuple(copies)
+        )
 
     # Facts about values ---------------------------------------------------------------------------------------------
 
@@ -160,17 +180,35 @@ class _Planner:
         returned: dict[SSAValue, tuple[str, TensorType]] = {}
         for index, value in enumerate(terminator.operands):
             name, origin = _result_name(self._function, index), through_reshapes(value)
-            if origin in returned:
-                raise CompileError(f"result '{name}' is result '{returned[origin][0]}' once more", where="@main",
-                                   accepted="distinct results")
             assert isinstance(value.type, TensorType)
-            returned[origin] = (name, value.type)
+            if origin in returned:
+                self._aliases.append((origin, name, value.type))
+            else:
+                returned[origin] = (name, value.type)
         return returned
 
-    def _check_outputs(self) -> None:
-        for value, (name, _) in self._outputs.items():
-            if value not in self._tensors or self._tensors[value].role != "output":
-                raise CompileError(f"result '{name}' comes from no kernel", where="@main", accepted="results of kernels")
+    def _copies(self) -> list[HostCopy]:
+        """Results that no kernel writes, or that are another result once more."""
+        made = [
+            (value, name, kind)
+            for value, (name, kind) in self._outputs.items()
+            if value not in self._tensors or self._tensors[value].role != "output"
+        ]
+        return [HostCopy(self._source(value, name), HostValue(name, "output", kind, value)) for value, name, kind in
+                (*made, *self._aliases)]
+
+    def _source(self, value: SSAValue, name: str) -> HostValue:
+        """The host tensor whose data a result repeats."""
+        if value in self._tensors:
+            return self._tensors[value]
+        if value in self._from_parameters:
+            assert isinstance(value.type, TensorType)
+            self._tensors[value] = HostValue(f"{name}_constant", "constant", value.type, value)
+        elif isinstance(value, BlockArgument):
+            return self._host_tensor(value)
+        else:
+            raise CompileError(f"result '{name}' comes from no kernel", where="@main", accepted="results of kernels")
+        return self._tensors[value]
 
     def _parameter_values(self) -> set[SSAValue]:
         """Values that depend on parameters and constants alone."""

@@ -17,6 +17,7 @@ from stc.iteration.size import Size, is_static
 from stc.manifest.schema import (
     SCHEMA_VERSION,
     BlockBuffer,
+    Copy,
     HostTensor,
     Kernel,
     Manifest,
@@ -71,6 +72,7 @@ def build_manifest(
         versions=_versions(),
         options=options,
         origins=dict(ORIGINS),
+        copies=tuple(Copy(names[copy.source], names[copy.target]) for copy in design.host.copies),
     )
 
 

@@ -9,10 +9,11 @@ _KEYWORDS = """alignas alignof and asm auto bool break case catch char class con
     else enum explicit export extern false float for friend goto if inline int long mutable namespace new not nullptr operator
     or private protected public register return short signed sizeof static struct switch template this throw true try typedef
     typename union unsigned using virtual void volatile while xor"""
-_LIBRARY = """half hls std main read write ap_int ap_uint maximum minimum y0 y1 yn j0 j1 jn gamma index stdin stdout stderr signal
-    time abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh div erf erfc exp exp2 expm1 fabs floor fma fmax
-    fmin fmod frexp hypot ldexp log log10 log1p log2 modf pow remainder rint round rsqrt sin sinh sqrt tan tanh tgamma trunc
-    max min mad recip isnan isinf isfinite signbit lgamma nan hypotf lround llround nextafter scalbn"""
+_LIBRARY = """half hls std main read write ap_int ap_uint maximum minimum int_quotient int_floor_quotient int_remainder y0 y1
+    yn j0 j1 jn gamma index stdin stdout stderr signal time abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos
+    cosh div erf erfc exp exp2 expm1 fabs floor fma fmax fmin fmod frexp hypot ldexp log log10 log1p log2 modf pow remainder
+    rint round rsqrt sin sinh sqrt tan tanh tgamma trunc max min mad recip isnan isinf isfinite signbit lgamma nan hypotf
+    lround llround nextafter scalbn"""
 _RESERVED = frozenset(f"{_KEYWORDS} {_LIBRARY}".split())
 
 

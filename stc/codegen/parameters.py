@@ -54,6 +54,11 @@ def golden_file(name: str, element_type: str, shape: tuple[int, ...], array: np.
     return DataFile(f"golden/{name}.bin", np.ascontiguousarray(array).tobytes())
 
 
+def constant_file(name: str, value: SSAValue, plan: HostPlan, parameters: Mapping[str, np.ndarray]) -> DataFile:
+    """A tensor that depends on parameters and constants alone, row-major."""
+    return DataFile(f"constants/{name}.bin", np.ascontiguousarray(evaluate(value, plan.function, parameters)).tobytes())
+
+
 def evaluate(value: SSAValue, function: func.FuncOp, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
     """A tensor that depends on parameters and constants alone, by the reference semantics of linalg."""
     needed = _slice_of(value)

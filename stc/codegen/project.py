@@ -19,7 +19,7 @@ from stc.codegen.hls import print_hls
 from stc.codegen.host_plan import HostValue
 from stc.codegen.layout import print_layout
 from stc.codegen.manifest_builder import build_manifest, tensor_names
-from stc.codegen.parameters import DataFile, golden_file, parameter_file
+from stc.codegen.parameters import DataFile, constant_file, golden_file, parameter_file
 from stc.codegen.templates import render
 from stc.codegen.vitis_rules import check_project_text
 from stc.diagnostics import CompileError
@@ -45,9 +45,14 @@ class Model(Protocol):
 
 
 def require_free(out: Path) -> None:
-    """CompileError where `out` exists and is not an empty folder: call it before any work."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise CompileError("output folder is not empty", where=str(out), accepted="a new or empty folder")
+    """CompileError where `out` exists and is not an empty folder, or cannot become one: call it before any work."""
+    if out.is_dir():
+        if any(out.iterdir()):
+            raise CompileError("output folder is not empty", where=str(out), accepted="a new or empty folder")
+        return
+    present = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not present.is_dir():
+        raise CompileError("not a folder", where=str(present), accepted="a new or empty folder for the output")
 
 
 def emit_project(
@@ -112,6 +117,9 @@ def _golden(design: Design, model: Model) -> dict[HostValue, DataFile]:
     files: dict[HostValue, DataFile] = {}
     for tensor in design.host.tensors:
         if tensor.role == "intermediate":
+            continue
+        if tensor.role == "constant":
+            files[tensor] = constant_file(names[tensor], tensor.value, design.host, model.parameters)
             continue
         arrays = model.inputs if tensor.role == "input" else model.golden
         if tensor.name not in arrays:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import networkx as nx
+
 from stc.diagnostics import CompileError
 
 
@@ -38,7 +40,8 @@ def fuse_greedily(kernels: Sequence[FusionKernel], edges: Sequence[FusionEdge], 
     predecessors' if what that adds (its own memory and the streams from members) keeps the group within the budget, else
     it opens a group. A kernel without predecessors is placed with its first consumer (as published each source would open a
     group of its own), or alone in front where that group has no room: never with a later consumer, whose group the first
-    one may already feed. CompileError where one kernel alone exceeds the budget.
+    one may already feed. Groups that still fit together afterwards are merged. CompileError where one kernel alone exceeds
+    the budget.
     """
     local = {kernel.name: kernel.local_bytes for kernel in kernels}
     for kernel in kernels:
@@ -58,8 +61,44 @@ def fuse_greedily(kernels: Sequence[FusionKernel], edges: Sequence[FusionEdge], 
         waiting -= {edge.producer for edge in sources}
         _place(kernel.name, sources, incoming, local, groups, group_of, budget)
     alone = [[kernel.name] for kernel in kernels if kernel.name not in group_of]
-    position = {kernel.name: index for index, kernel in enumerate(kernels)}
-    return [*alone, *(sorted(group.members, key=position.__getitem__) for group in groups)]
+    return _merge([*alone, *(group.members for group in groups)], local, edges, budget)
+
+
+def _merge(groups: list[list[str]], local: Mapping[str, int], edges: Sequence[FusionEdge], budget: int) -> list[list[str]]:
+    """Join groups that share a tensor while they fit the budget together, and order what remains.
+
+    The walk above opens a group for every branch that starts at inputs only; where branches meet, theirs become one. A pair is
+    left apart where a third group stands between the two: merging them would close a cycle.
+    """
+    position = {name: index for index, name in enumerate(local)}
+    while True:
+        group_of = {name: index for index, members in enumerate(groups) for name in members}
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(range(len(groups)))
+        ends = [(group_of[edge.producer], group_of[edge.consumer]) for edge in edges]
+        graph.add_edges_from((first, second) for first, second in ends if first != second)
+        pair = next((pair for pair in sorted(graph.edges) if _may_merge(pair, graph, groups, local, edges, budget)), None)
+        if pair is None:
+            order = nx.lexicographical_topological_sort(graph, key=lambda group: min(position[name] for name in groups[group]))
+            return [sorted(groups[group], key=position.__getitem__) for group in order]
+        first, second = pair
+        groups = [*(members for index, members in enumerate(groups) if index not in pair), groups[first] + groups[second]]
+
+
+def _may_merge(
+    pair: tuple[int, int],
+    graph: nx.DiGraph[int],
+    groups: Sequence[Sequence[str]],
+    local: Mapping[str, int],
+    edges: Sequence[FusionEdge],
+    budget: int,
+) -> bool:
+    members = {*groups[pair[0]], *groups[pair[1]]}
+    streams = sum(edge.stream_bytes for edge in edges if edge.producer in members and edge.consumer in members)
+    if sum(local[name] for name in members) + streams > budget:
+        return False
+    first, second = pair
+    return not any(nx.has_path(graph, other, second) for other in graph.successors(first) if other != second)
 
 
 def _incoming(edges: Sequence[FusionEdge]) -> dict[str, list[FusionEdge]]:

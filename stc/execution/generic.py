@@ -134,7 +134,7 @@ def _reduce(
     if terminator is None:
         return None
     outputs = body.args[inputs:]
-    plans = [_reduction_of(value, out, outputs) for value, out in zip(terminator.operands, outputs, strict=True)]
+    plans = [reduction_of(value, out, outputs) for value, out in zip(terminator.operands, outputs, strict=True)]
     known = [plan for plan in plans if plan is not None]
     if len(known) != len(plans):
         return None
@@ -159,7 +159,7 @@ def _total(
     return function.reduce(reduced, axis=tuple(reductions), keepdims=True)
 
 
-def _reduction_of(
+def reduction_of(
     value: SSAValue, output: BlockArgument, outputs: Sequence[BlockArgument]
 ) -> tuple[np.ufunc, SSAValue] | None:
     """(combining function, term) where value is combine(output, term) and term depends on no output."""

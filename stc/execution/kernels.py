@@ -66,9 +66,10 @@ def run_kernel(op: KernelOp, operands: Sequence[Any], bounded: bool) -> list[np.
     results = [_Result(value, bound) for value, bound in zip(op.terminator.arguments, yielded, strict=True)]
     for index, result in enumerate(results):
         result.connect(network, f"result {index}")
-    for argument, outside in zip(op.arguments, operands, strict=True):
-        if isinstance(argument.type, ItensorType):
-            _feed(network.bound[argument], argument.type, outside, f"{where}: operand {argument.index}")
+    for argument, outer, outside in zip(op.arguments, op.inputs, operands, strict=True):
+        if isinstance(argument.type, ItensorType) and network.bound[argument].readers:
+            split = tokens_of if _lanes(outer.type) is None else tokens_of_words
+            _feed(network.bound[argument], split(outside, argument.type.order, f"{where}: operand {argument.index}"))
     network.run()
     return [
         result.outside(operands, outer.type, place, f"{where}: result {index}")
@@ -85,12 +86,8 @@ def _inside(network: Network, argument: SSAValue, outside: Any, is_updated: bool
     return np.array(outside) if is_updated and isinstance(argument.type, MemRefType) else outside
 
 
-def _feed(channel: Channel, kind: ItensorType, outside: np.ndarray, where: str) -> None:
+def _feed(channel: Channel, tokens: list[np.ndarray]) -> None:
     """Put all tokens of an operand where its readers find them."""
-    if not channel.readers:
-        return
-    is_packed = outside.shape != kind.order.static_shape or outside.ndim != kind.rank
-    tokens = (tokens_of_words if is_packed else tokens_of)(outside, kind.order, where)
     for _, queue in channel.readers:
         queue.extend(tokens)
 

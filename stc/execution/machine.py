@@ -85,6 +85,13 @@ def execute(function: func.FuncOp, inputs: Sequence[np.ndarray]) -> list[np.ndar
 
     CompileError names an operation that has no semantics, or the input that does not fit.
     """
+    check_inputs(function, inputs)
+    with np.errstate(all="ignore"):
+        return [np.asarray(value) for value in Machine().run(function.body.block, list(inputs))]
+
+
+def check_inputs(function: func.FuncOp, inputs: Sequence[np.ndarray]) -> None:
+    """CompileError naming the input that does not fit its argument."""
     arguments = function.body.block.args
     if len(inputs) != len(arguments):
         raise CompileError(
@@ -92,8 +99,6 @@ def execute(function: func.FuncOp, inputs: Sequence[np.ndarray]) -> list[np.ndar
         )
     for index, (argument, array) in enumerate(zip(arguments, inputs, strict=True)):
         _check_input(function, index, argument, array)
-    with np.errstate(all="ignore"):
-        return [np.asarray(value) for value in Machine().run(function.body.block, list(inputs))]
 
 
 def _check_input(function: func.FuncOp, index: int, argument: SSAValue, array: np.ndarray) -> None:

@@ -101,7 +101,9 @@ class Network:
         return process
 
     def _relay(self, op: Operation, source: SSAValue, result: SSAValue) -> None:
-        """The same tokens in another shape."""
+        """The same tokens in another shape; a bridge that nobody crosses takes none."""
+        if not result.uses:
+            return
         name = f"{op.name} {self.bound[source].name}"
         reader = self.bound[source].read_by(name)
         writer = self.channel(result).written_by(name)

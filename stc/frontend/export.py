@@ -49,11 +49,6 @@ class _WithArguments(torch.nn.Module):
         result = torch.func.functional_call(self.layer, state, arguments[: self._positional], keywords)
         return tuple(tensor for _, tensor in named_tensors(result))
 
-    def argument_name(self, program: torch.export.ExportedProgram, node: str) -> str:
-        """The input or parameter that a placeholder of the exported program stands for."""
-        placeholders = [entry.name for entry in program.graph.nodes if entry.op == "placeholder"]
-        return (*self._inputs, *self._state)[placeholders.index(node)]
-
 
 def named_tensors(result: object) -> list[tuple[str, torch.Tensor]]:
     """The tensors of a module's result with names: `out` for one, `out0`, `out1`, ... or the keys of a dictionary for several."""
@@ -159,11 +154,23 @@ def _forward_names(module: torch.nn.Module, count: int) -> list[str]:
 def _run_eagerly(
     module: torch.nn.Module, inputs: Mapping[str, torch.Tensor], positional: int, name: str
 ) -> dict[str, torch.Tensor]:
-    values = [value.clone() for value in inputs.values()]
-    keywords = dict(zip(tuple(inputs)[positional:], values[positional:], strict=True))
+    values = {key: value.clone() for key, value in inputs.items()}
+    before = _identities({**values, **module_state(module)})
+    positions = tuple(values)[:positional]
     with UserCode(name, "the module does not run on its example inputs", module.eval()):
-        result = module(*values[:positional], **keywords)
-    _refuse_changed_inputs(inputs, values, name)
+        result = module(*(values[key] for key in positions), **{key: values[key] for key in values if key not in positions})
+    for key, identity in _identities({**values, **module_state(module)}).items():
+        if identity != before.get(key):
+            raise CompileError(f"the module changes {key}", where=name, accepted=NO_MUTATION)
+    return _checked_results(result, inputs, name)
+
+
+def _identities(tensors: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int]]:
+    """Changes when a tensor is overwritten, and when another one takes its place."""
+    return {key: (value.data_ptr(), value._version) for key, value in tensors.items()}
+
+
+def _checked_results(result: object, inputs: Mapping[str, torch.Tensor], name: str) -> dict[str, torch.Tensor]:
     golden = dict(named_tensors(result))
     if not golden:
         raise CompileError("the module returns no tensor", where=name, accepted="a tensor, or a tuple or dictionary of tensors")
@@ -173,21 +180,9 @@ def _run_eagerly(
     return golden
 
 
-def _refuse_changed_inputs(inputs: Mapping[str, torch.Tensor], values: Sequence[torch.Tensor], name: str) -> None:
-    for (key, before), after in zip(inputs.items(), values, strict=True):
-        if after._version > 0 and not torch.equal(before, after):
-            raise CompileError(f"the module changes its input {key} in place", where=name, accepted=NO_MUTATION)
-
-
 def _export_program(wrapper: _WithArguments, arguments: tuple[torch.Tensor, ...], name: str) -> torch.export.ExportedProgram:
     with UserCode(name, "torch.export cannot trace this module", wrapper.layer), _silent_torch():
-        program = torch.export.export(wrapper, arguments, strict=False)
-    signature = program.graph_signature
-    changed = [*signature.buffers_to_mutate.values(), *signature.user_inputs_to_mutate.values()]
-    if changed:
-        key = wrapper.argument_name(program, changed[0])
-        raise CompileError(f"the module changes {key} in place", where=name, accepted=NO_MUTATION)
-    return program
+        return torch.export.export(wrapper, arguments, strict=False)
 
 
 @contextmanager

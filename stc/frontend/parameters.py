@@ -18,7 +18,8 @@ GAIN_DEVIATION = 0.2
 def randomise(module: torch.nn.Module, seed: int, *, transposed: tuple[type[torch.nn.Module], ...] = ()) -> None:
     """Replace all parameters of `module` in place; the same seed gives the same values.
 
-    Gains stay around the values their class gave them: 1, or 0 where a norm multiplies by 1 + w. Modules of a class in `transposed` store matrices as [in, out] instead of [out, in] (GPT-2's Conv1D).
+    Gains stay around the values their class gave them: 1, or 0 where a norm multiplies by 1 + w. Modules of a class in `transposed`
+    store matrices as [in, out] instead of [out, in] (GPT-2's Conv1D).
     """
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""One entry point for everything that can be compiled: a preset, a transformers configuration, `file.py:factory`, or `file.mlir`."""
+"""One entry point for all that can be compiled: a preset, a transformers configuration, `file.py:factory`, or `file.mlir`."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def load_model(
     `spec` is a preset, `config:PATH` (a config.json of transformers, its folder, or a model id on the hub), `file.py:factory`, or
     `file.mlir`. `stage`, `seq` (tokens) and `layer` (which decoder layer, by default the first) concern presets and configurations;
     a factory or a file fixes its own shapes. Equal `seed`s give equal inputs and random parameters. `weights` is a folder of
-    safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random (presets,
-    configurations, files) or the module's own (factories). Raises CompileError for everything unusable.
+    safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random
+    (presets, configurations, files) or the module's own (factories). Raises CompileError for everything unusable.
     """
     if dtype not in DTYPES:
         raise CompileError(f"unknown dtype {dtype}", where=spec, accepted=", ".join(DTYPES))

@@ -56,6 +56,10 @@ def _check_references(manifest: Manifest, source: str) -> None:
             raise CompileError(f"field 'steps[{index}].port' names no port: '{step.port}'", where=source)
         if step.tensor is not None and step.tensor not in tensors:
             raise CompileError(f"field 'steps[{index}].tensor' names no tensor: '{step.tensor}'", where=source)
+    for index, copy in enumerate(manifest.copies):
+        for field, name in (("source", copy.source), ("target", copy.target)):
+            if name not in tensors:
+                raise CompileError(f"field 'copies[{index}].{field}' names no tensor: '{name}'", where=source)
 
 
 def digest(data: bytes) -> str:

@@ -161,10 +161,11 @@ class Kernel:
 
 @dataclass(frozen=True)
 class HostTensor:
-    """A tensor the host sees: an input or output of the model (with its golden file), or one re-packed between kernels."""
+    """A tensor the host sees: an input or output of the model (with its golden file), one re-packed between kernels, or a
+    constant that becomes a result (with its file)."""
 
     name: str
-    role: Literal["input", "output", "intermediate"]
+    role: Literal["input", "output", "intermediate", "constant"]
     element_type: str
     shape: tuple[int, ...]
     file: str | None = None
@@ -182,6 +183,14 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Copy:
+    """A result without a kernel: after all steps the host tensor `target` gets the data of `source`, in row-major order."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
 class Manifest:
     """The whole project. `options`: what `stc compile` was asked; `versions`: of stc and what it stands on."""
 
@@ -195,6 +204,7 @@ class Manifest:
     versions: dict[str, str]
     options: dict[str, Any]
     origins: dict[str, str]
+    copies: tuple[Copy, ...] = ()
     kernel_source: str = "kernel.cpp"
     testbench_sources: tuple[str, ...] = ("testbench.cpp",)
 

@@ -6,6 +6,7 @@ Exit codes: 0 fine; 1 a check ran and failed (mismatch, deadlock); 2 unusable in
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -16,18 +17,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
 from stc.platforms.platform import platform_names
 from stc.simulation.csim import CsimResult, csim
+from stc.tools.command_line import run_app
 
 CHECK_FAILED = 1
-UNUSABLE = 2
 
 app = typer.Typer(
     name="stc",
     help="Compile PyTorch models into stream-scheduled FPGA accelerators, and check them without one.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -45,11 +44,11 @@ def compile_command(
     weights: Annotated[str | None, typer.Option(help="Folder of safetensors files, or hub:ID; default: random weights.")] = None,
     layer: Annotated[int, typer.Option(help="Which decoder layer's weights to take.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of random weights and inputs.")] = 0,
-    tile: Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.")] = 16,
-    lanes: Annotated[int, typer.Option(help="Most entries in one stream token.")] = 16,
+    tile: Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)] = 16,
+    lanes: Annotated[int, typer.Option(help="Most entries in one stream token.", min=1)] = 16,
     schedule: Annotated[Path | None, typer.Option(help="schedule.toml: tile, order, unroll, vector by op name.")] = None,
     platform: Annotated[str, typer.Option(help=f"Target device: {', '.join(platform_names())}.")] = "u55c",
-    budget: Annotated[int, typer.Option(help="On-chip bytes for one group; 0: what the platform has.")] = 0,
+    budget: Annotated[int, typer.Option(help="On-chip bytes for one group; 0: what the platform has.", min=0)] = 0,
     emit_ir: Annotated[bool, typer.Option("--emit-ir", help="Keep the IR after each pass in OUT/ir.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Build the emitted C++, run it, compare with PyTorch.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
@@ -177,8 +176,4 @@ def _print_check(result: CsimResult) -> None:
 
 def main() -> None:
     """Entry point of `stc`: a refusal is one line on stderr and exit code 2."""
-    try:
-        app()
-    except CompileError as error:
-        messages.print(f"stc: error: {error}", markup=False)
-        raise SystemExit(UNUSABLE) from None
+    run_app(app, "stc", sys.argv[1:] or ["--help"])

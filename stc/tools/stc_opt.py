@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.dialects.printing import ExactPrinter
+from stc.tools.command_line import run_app
 from stc.tools.expected_errors import expected_errors, unmet
 from stc.tools.pass_pipeline import describe, find_pass, read_pipeline
 from stc.tools.reading import Reading, read
@@ -254,4 +255,4 @@ def stc_opt(
 
 def main() -> None:
     """Entry point of the console script."""
-    app()
+    run_app(app, "stc-opt", sys.argv[1:])

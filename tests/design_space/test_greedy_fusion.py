@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,11 +32,6 @@ def group_numbers(groups: list[list[str]]) -> dict[str, int]:
     return {name: number for number, group in enumerate(groups) for name in group}
 
 
-def sources_of(problem: Problem) -> set[str]:
-    kernels, edges = problem
-    return {kernel.name for kernel in kernels} - {edge.consumer for edge in edges}
-
-
 @settings(max_examples=800, deadline=None, derandomize=True)
 @given(problems(), st.integers(0, 40))
 def test_groups(problem: Problem, extra: int):
@@ -44,7 +40,6 @@ def test_groups(problem: Problem, extra: int):
     groups = fuse_greedily(kernels, edges, budget)
     place = group_numbers(groups)
     names = [kernel.name for kernel in kernels]
-    sources = sources_of(problem)
 
     assert sorted(chain.from_iterable(groups)) == sorted(names), "each kernel is in one group"
     assert all(group == sorted(group, key=names.index) for group in groups)
@@ -52,34 +47,43 @@ def test_groups(problem: Problem, extra: int):
     for number, group in enumerate(groups):
         inside = sum(edge.stream_bytes for edge in edges if place[edge.producer] == place[edge.consumer] == number)
         assert inside + sum(kernel.local_bytes for kernel in kernels if kernel.name in group) <= budget
-    for name in sources:
-        consumers = [edge.consumer for edge in edges if edge.producer == name]
-        first = min(consumers, key=names.index, default=None)
-        assert len(groups[place[name]]) == 1 or (first is not None and place[name] == place[first])
-    for name in set(names) - sources:
-        before = [place[edge.producer] for edge in edges if edge.consumer == name and edge.producer not in sources]
-        opens = next(member for member in groups[place[name]] if member not in sources) == name
-        assert opens or place[name] in before or place[name] in [place[e.producer] for e in edges if e.consumer == name]
+    for edge in edges:
+        first, second = place[edge.producer], place[edge.consumer]
+        if first != second and cost_of({*groups[first], *groups[second]}, problem) <= budget:
+            assert stands_between(first, second, problem, place), "groups that fit together are merged"
+
+
+def cost_of(members: set[str], problem: Problem) -> int:
+    """Memory of kernels in one group: their own, and the streams among them."""
+    kernels, edges = problem
+    streams = sum(edge.stream_bytes for edge in edges if {edge.producer, edge.consumer} <= members)
+    return streams + sum(kernel.local_bytes for kernel in kernels if kernel.name in members)
+
+
+def stands_between(first: int, second: int, problem: Problem, place: dict[str, int]) -> bool:
+    """Whether a third group is fed by the first and feeds the second, directly or not."""
+    ends = {(place[edge.producer], place[edge.consumer]) for edge in problem[1]}
+    reached = {b for a, b in ends if a == first and b != second and b != first}
+    while new := {b for a, b in ends if a in reached} - reached:
+        reached |= new
+    return second in reached
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(problems())
 def test_with_unlimited_memory(problem: Problem):
-    """A kernel opens a group only where sources that nobody has yet are all its predecessors."""
+    """One group for all kernels that tensors connect."""
     kernels, edges = problem
     groups = fuse_greedily(kernels, edges, UNLIMITED)
-    place = group_numbers(groups)
-    sources = sources_of(problem)
-    names = [kernel.name for kernel in kernels]
-    for name in set(names) - sources:
-        before = {edge.producer for edge in edges if edge.consumer == name}
-        taken = {p for p in before & sources if any(e.producer == p and names.index(e.consumer) < names.index(name) for e in edges)}
-        if settled := (before - sources) | taken:
-            assert place[name] == max(place[producer] for producer in settled)
-    for name in sources:
-        consumers = [edge.consumer for edge in edges if edge.producer == name]
-        if consumers:
-            assert place[name] == place[min(consumers, key=names.index)]
+    graph: nx.Graph[str] = nx.Graph([(edge.producer, edge.consumer) for edge in edges])
+    graph.add_nodes_from(kernel.name for kernel in kernels)
+    assert sorted(map(sorted, groups)) == sorted(map(sorted, nx.connected_components(graph)))
+
+
+def test_branches_that_meet_late_are_one_group():
+    kernels = [FusionKernel(name, 1) for name in "sabcd"]
+    edges = [FusionEdge(*ends, 1) for ends in ("sa", "ab", "cd", "bd")]
+    assert fuse_greedily(kernels, edges, 100) == [["s", "a", "b", "c", "d"]]
 
 
 def chain_of(*sizes: int, stream_bytes: int = 1) -> Problem:

@@ -13,6 +13,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
 from stc.frontend.exported import ExportedModel
+from stc.frontend.families import build_decoder_layer
 from stc.frontend.presets import PRESETS, find_preset
 from stc.frontend.reference import execute_linalg, optimiser_path
 from stc.frontend.signature import main_function
@@ -94,18 +95,20 @@ def test_named_operations_of_the_block_are_known(tiny: ExportedModel) -> None:
 
 
 def test_full_size_presets() -> None:
-    shapes = {name: (preset.options["n_embd"], preset.options["n_head"], preset.layers) for name, preset in PRESETS.items()}
+    shapes = {
+        name: (preset.options["n_embd"], preset.options["n_head"], preset.options["n_layer"])
+        for name, preset in PRESETS.items()
+        if preset.model_type == "gpt2"
+    }
     assert shapes["gpt2"] == (768, 12, 12) and shapes["gpt2-medium"] == (1024, 16, 24)
-    assert (
-        sum(parameter.numel() for parameter in find_preset("gpt2").family.build(find_preset("gpt2").options).parameters())
-        == 7087872
-    )
+    layer = build_decoder_layer(find_preset("gpt2").configuration(), layer=11, seq=1, seed=0, where="gpt2").module
+    assert sum(parameter.numel() for parameter in layer.parameters()) == 7087872
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"spec": "gpt3"}, r"unknown model gpt3; accepted: gpt2, gpt2-medium, .*file\.py:factory, or file\.mlir"),
+        ({"spec": "gpt3"}, r"unknown model gpt3; accepted: gpt2, .*gemma3-1b-full, .*config:PATH, file\.py:factory, or file\.mlir"),
         ({"spec": "gpt2", "seq": 0}, r"gpt2: sequence length 0; accepted: 1 to 1024"),
         ({"spec": "gpt2-tiny", "seq": 65}, r"gpt2-tiny: sequence length 65; accepted: 1 to 64"),
         ({"spec": "gpt2", "stage": "train"}, r"gpt2: unknown stage train; accepted: prefill"),

@@ -12,6 +12,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.printing import print_module
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
+from stc.frontend.reference import execute_linalg
 from stc.frontend.sources import load_model
 
 FACTORIES = """
@@ -68,6 +69,48 @@ def scan(): return of(lambda x: torch.cumsum(x, 1), 3, 5)
 def half(): return of(torch.relu, 3, dtype=torch.float16)
 def brain(): return of(torch.relu, 3, dtype=torch.bfloat16)
 def branch(): return of(lambda x: x + 1 if x.sum() > 0 else x - 1, 3)
+def length(): return of(lambda x: x[: int(x.sum())], 3)
+def conditional(): return of(lambda x: torch.cond(x.sum() > 0, lambda a: a + 1, lambda a: a - 1, (x,)), 3)
+def random(): return of(lambda x: x + torch.randn(3), 3)
+def dropout(): return of(lambda x: torch.nn.functional.dropout(x, 0.5, True), 3)
+def complex_numbers(): return of(lambda x: torch.fft.fft(x).real, 3)
+def in_place(): return of(lambda x: x.add_(1), 3)
+def empty(): return of(lambda x: x[:0], 3)
+def through_numpy(): return of(lambda x: torch.from_numpy(x.numpy() * 2), 3)
+
+class Counter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x):
+        self.count += 1
+        return x + self.count
+
+def counter(): return Counter(), torch.ones(3)
+
+class Replacing(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+
+    def forward(self, x):
+        self.count = self.count + 1
+        return x + self.count
+
+def replacing(): return Replacing(), torch.ones(3)
+
+class Odd(Exception): pass
+
+def custom():
+    raise Odd("first line\\nsecond line")
+
+def leaving(): raise SystemExit(3)
+
+def fails(x):
+    raise Odd("inside")
+
+def failing(): return of(fails, 3)
 def nothing(): return of(lambda x: None, 3)
 def shapes(): return of(lambda x: x @ x, 3, 5)
 def raising(): return {}["key"]
@@ -109,6 +152,9 @@ def test_constants_of_a_module_are_exact(file: Path) -> None:
     )
 
 
+DATA_DEPENDENT = "data-dependent control flow or shape: Python asks for the value of a tensor"
+
+
 @pytest.mark.parametrize(
     ("factory", "message"),
     [
@@ -117,9 +163,22 @@ def test_constants_of_a_module_are_exact(file: Path) -> None:
         ("scan", r"tm_tensor\.scan is not supported; accepted: operations that torch-mlir lowers"),
         ("half", r"half: x has dtype float16; accepted: float32, integers, bool"),
         ("brain", r"x has dtype torch\.bfloat16; accepted: float32, integers, bool"),
-        ("branch", r"branch: torch\.export cannot trace this module: "),
+        ("branch", rf"^inner: {DATA_DEPENDENT} \(at .*nets\.py:\d+\); accepted: torch\.where, and branches on shapes and c"),
+        ("length", rf"^inner: {DATA_DEPENDENT} "),
+        ("conditional", r"^inner: cond is control flow; accepted: torch\.where"),
+        ("random", r"^inner: aten\.randn\.default gives random numbers; accepted: modules that always compute the same"),
+        ("dropout", r"^inner: aten\.\w+dropout\S* gives random numbers; accepted: "),
+        ("complex_numbers", r"^inner: aten\.\S+ gives a tensor of torch\.complex64 \S+ accepted: dense tensors of floats"),
+        ("in_place", r"^in_place: the module changes x; accepted: a module that leaves its inputs"),
+        ("counter", r"^counter: the module changes count; accepted: a module that leaves its inputs"),
+        ("replacing", r"^replacing: the module changes count; accepted: a module that leaves its inputs"),
+        ("empty", r"^empty: out has shape \(0,\); accepted: tensors with at least one element$"),
+        ("through_numpy", r"^inner: torch\.export cannot trace this module: RuntimeError: .* \(at .*nets\.py:\d+\)$"),
+        ("custom", r"nets\.py:\d+: Odd: first line$"),
+        ("leaving", r"nets\.py:\d+: SystemExit: 3$"),
+        ("failing", r"^inner: the module does not run on its example inputs: Odd: inside \(at .*nets\.py:\d+\)$"),
         ("nothing", r"nothing: the module returns no tensor; accepted: a tensor, or a tuple or dictionary of tensors"),
-        ("shapes", r"shapes: the module does not run on its example inputs: mat1 and mat2 shapes cannot be multiplied"),
+        ("shapes", r"^inner: the module does not run on its example inputs: RuntimeError: mat1 and mat2 shapes"),
         ("raising", r"nets\.py:\d+: KeyError: 'key'"),
         ("number", r"number: the factory returned int; accepted: \(torch\.nn\.Module, example inputs"),
         ("no_module", r"the factory returned int as module"),
@@ -128,10 +187,21 @@ def test_constants_of_a_module_are_exact(file: Path) -> None:
         ("", r"the factory is not named; accepted: file\.py:factory"),
     ],
 )
-def test_refused_factories(file: Path, factory: str, message: str) -> None:
+def test_refused_factories(file: Path, factory: str, message: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CompileError, match=message) as refusal:
         load_model(f"{file}:{factory}")
     assert "\n" not in str(refusal.value)
+    assert capfd.readouterr() == ("", ""), "the refusal is the one thing the user sees"
+
+
+@pytest.mark.parametrize("approximate", ["tanh", "none"])
+def test_gelu_is_pytorchs(tmp_path: Path, approximate: str) -> None:
+    path = tmp_path / "gelu.py"
+    path.write_text(f"import torch\ndef f(): return torch.nn.GELU({approximate!r}), torch.linspace(-6, 6, 1001)\n")
+    model = load_model(f"{path}:f")
+    out = np.zeros_like(model.golden["out"])
+    execute_linalg(print_module(model.module), "main", list(model.inputs.values()), [out], "gelu")
+    assert np.abs(out - model.golden["out"]).max() < 1e-6
 
 
 def test_refused_files(tmp_path: Path) -> None:

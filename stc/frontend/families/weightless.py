@@ -20,7 +20,8 @@ def weightless_matrices() -> Iterator[None]:
             return None
         return torch.nn.Parameter(parameter.to("meta"), requires_grad=False)
 
-    handle = register_module_parameter_registration_hook(without_memory)
+    # Its annotation leaves out what its documentation says: the hook may return another parameter.
+    handle = register_module_parameter_registration_hook(without_memory)  # pyright: ignore[reportArgumentType]
     try:
         yield
     finally:

@@ -31,15 +31,15 @@ class FuseKernels(ModulePass):
     or z3) meet directly, others through the smallest `itensor.converter`. A tensor from outside enters once, whoever
     reads it: with one reader in that reader's order, with several in the first one's order without revisits.
 
-    Options: `budget` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `name` of the fused
-    kernel (default: the function's), with an index where there are several groups.
+    Options: `budget` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `kernel-name` of
+    the fused kernel (default: the function's), with an index where there are several groups.
 
         %h = dataflow.kernel @a(%x = %in : tensor<8x8xf32> as !X) -> (tensor<8x8xf32> as !H) {...}
         %y = dataflow.kernel @b(%p = %h : tensor<8x8xf32> as !P) -> (tensor<8x8xf32> as !Y) {...}
       becomes
         %y = dataflow.kernel @main(%x = %in : tensor<8x8xf32> as !X) -> (tensor<8x8xf32> as !Y) {
           %h = dataflow.task @a ins(... = %x : !X) ...
-          %c = itensor.converter %h {shared_loops = 1, buffer_shape = [2, 8]} : !H to !P
+          %c = itensor.converter %h {shared_loops = 1, buffer_shape = [2, 8], blocks = 2} : !H to !P
           %y = dataflow.task @b ins(... = %c : !P) ...
           dataflow.yield %y : !Y
         }
@@ -57,7 +57,8 @@ class FuseKernels(ModulePass):
             kernels = [found for found in function.body.block.ops if isinstance(found, KernelOp)]
             if not kernels:
                 continue
-            by_key = {f"{index}:{kernel.sym_name.data}": kernel for index, kernel in enumerate(kernels)}
+            keys = UniqueNames()
+            by_key = {keys.fresh(kernel.sym_name.data): kernel for kernel in kernels}
             groups = fuse_greedily(*_fusion_problem(by_key), budget)
             stem = self.kernel_name or function.sym_name.data
             _hoist_host_work(function)

@@ -40,8 +40,8 @@ class LayoutToDataflow(ModulePass):
         %a = tensor.extract_slice %x[0, 0] [8, 8] [1, 1] : tensor<8x16xf32> to tensor<8x8xf32>
         %b = tensor.extract_slice %x[0, 8] [8, 8] [1, 1] : tensor<8x16xf32> to tensor<8x8xf32>
       becomes
-        %a, %b = dataflow.kernel @split_x(%s = %x : tensor<8x16xf32> as !S) -> (tensor<8x8xf32> as !A, tensor<8x8xf32> as !A) {
-          %c, %d = itensor.chunk %s {offsets = [array<i64: 0, 0>, array<i64: 0, 8>]} : !S to !A, !A
+        %a, %b = dataflow.kernel @x_split(%s = %x : tensor<8x16xf32> as !S) -> (tensor<8x8xf32> as !A, tensor<8x8xf32> as !A) {
+          %c, %d = itensor.chunk %s at [0, 0], [0, 8] : !S to !A, !A
           dataflow.yield %c, %d : !A, !A
         }
     """

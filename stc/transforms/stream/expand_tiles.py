@@ -33,14 +33,14 @@ class ExpandTiles(ModulePass):
 
         linalg.generic {... "parallel", "reduction"} ins(%x : memref<4x6xf32>) outs(%s : memref<4xf32>) { addf }
       becomes
-        scf.for %k = %c0 to %c6 step %c1 {
-          scf.for %i = %c0 to %c4 step %c1 {
-            %a = memref.load %x[%i, %k] : memref<4x6xf32>
-            %b = memref.load %s[%i] : memref<4xf32>
-            %c = arith.addf %a, %b : f32
-            memref.store %c, %s[%i] : memref<4xf32>
-          } {stc.label = "x_sum_i"}
-        } {stc.label = "x_sum_k"}
+        scf.for %a = %c0 to %c6 step %c1 {
+          scf.for %b = %c0 to %c4 step %c1 {
+            %v = memref.load %x[%b, %a] : memref<4x6xf32>
+            %w = memref.load %s[%b] : memref<4xf32>
+            %t = arith.addf %v, %w : f32
+            memref.store %t, %s[%b] : memref<4xf32>
+          } {stc.label = "x_sum_b"}
+        } {stc.label = "x_sum_a"}
     """
 
     name = "expand-tiles"

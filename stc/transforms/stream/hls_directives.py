@@ -29,8 +29,8 @@ class HlsDirectives(ModulePass):
 
     * Each loop gets a label that is unique in its task and says what the loop does.
     * Each innermost loop is pipelined. Its initiation interval is 1, or as many tokens as one iteration moves through one
-      stream, or what a float accumulation that returns to the same entry too soon needs (7 cycles of the adder over the
-      iterations in between).
+      stream, or what a float accumulation that returns to the same entry while the pipeline runs needs (7 cycles of the adder
+      over the iterations in between).
     * A buffer that is accessed in vectors is partitioned so that all lanes are reached in one cycle.
 
         scf.for %i = %c0 to %c16 step %c1 { %v = stream.read %p ... vector.store %v, %tile[%i, %c0] ... }

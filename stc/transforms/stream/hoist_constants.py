@@ -19,7 +19,7 @@ class HoistConstants(ModulePass):
 
     Generated loop nests bring their own bounds; this makes the IR readable again. The printed C++ has literals anyway.
 
-        scf.for ... { %0 = arith.constant 0 : index  scf.for %a = %0 ... }
+        scf.for ... { %c0_1 = arith.constant 0 : index  scf.for %a = %c0_1 ... }
       becomes
         %c0 = arith.constant 0 : index
         scf.for ... { scf.for %a = %c0 ... }

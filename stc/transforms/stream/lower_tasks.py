@@ -59,19 +59,26 @@ class LowerTasks(ModulePass):
 def _lower(task: TaskOp, names: UniqueNames) -> None:
     builder = Builder(InsertPoint.before(task))
     ins = [consumed_stream(builder, value) if isinstance(value.type, ItensorType) else value for value in task.ins]
+    read = [result for result in task.results if result.uses]
     produced = [
-        produced_stream(builder, result, names.fresh(_stream_name(task, index))) for index, result in enumerate(task.results)
+        produced_stream(builder, result, names.fresh(_stream_name(task, index)))
+        for index, result in enumerate(task.results)
+        if result in read
     ]
     block = Block(arg_types=[value.type for value in (*ins, *produced)])
-    for old, new in zip(task.body.block.args, block.args, strict=True):
+    old_args = task.body.block.args
+    outs = list(zip(old_args[len(ins) :], task.results, strict=True))
+    kept = [*old_args[: len(ins)], *(argument for argument, result in outs if result in read)]
+    for old, new in zip(kept, block.args, strict=True):
         new.name_hint = old.name_hint
-    _Bufferizer(task, block).run()
+    unread = {argument for argument, result in outs if result not in read}
+    _Bufferizer(task, block, dict(zip(kept, block.args, strict=True)), unread).run()
     lowered = builder.insert(TaskOp(task.sym_name.data, ins, produced, block, []))
     lowered.attributes |= task.attributes
-    outs = [value.owner for value in task.outs]
+    destinations = [value.owner for value in task.outs]
     task.detach()
     task.erase()
-    for out in outs:
+    for out in destinations:
         if isinstance(out, itensor.EmptyOp | itensor.InstanceOp) and not out.result.uses:
             out.detach()
             out.erase()
@@ -88,8 +95,10 @@ class _Bufferizer:
 
     task: TaskOp
     block: Block
-    values: dict[SSAValue, SSAValue] = field(default_factory=dict)
+    values: dict[SSAValue, SSAValue]
     """Scalars and streams: old value to new."""
+    unread: set[SSAValue] = field(default_factory=set)
+    """Itensors that nobody reads (the maximum, where only its position is wanted): nothing is written to them."""
     buffers: dict[SSAValue, SSAValue] = field(default_factory=dict)
     """Tensors: value to the memref that holds it."""
     vectors: dict[SSAValue, SSAValue] = field(default_factory=dict)
@@ -97,7 +106,6 @@ class _Bufferizer:
 
     def run(self) -> None:
         old = self.task.body.block
-        self.values |= dict(zip(old.args, self.block.args, strict=True))
         body = Builder(InsertPoint.at_end(self.block))
         self.allocations: list[memref.AllocOp] = []
         self._ops(body, old)
@@ -115,6 +123,8 @@ class _Bufferizer:
                 case itensor.ReadOp():
                     token = builder.insert(stream.ReadOp(self.values[op.source]))
                     self.vectors[op.result] = token.result
+                case itensor.WriteOp() if op.destination in self.unread:
+                    self.unread.add(op.result)
                 case itensor.WriteOp():
                     builder.insert(stream.WriteOp(self._token(builder, op.value), self.values[op.destination]))
                     self.values[op.result] = self.values[op.destination]
@@ -257,7 +267,9 @@ class _Bufferizer:
         block.args[0].name_hint = old.args[0].name_hint
         self.values[old.args[0]] = block.args[0]
         for arg, init in zip(old.args[1:], op.iter_args, strict=True):
-            if isinstance(init.type, ItensorType):
+            if init in self.unread:
+                self.unread.add(arg)
+            elif isinstance(init.type, ItensorType):
                 self.values[arg] = self.values[init]
             else:
                 self.buffers[arg] = self._destination(builder, init, op)
@@ -272,6 +284,9 @@ class _Bufferizer:
         builder.insert(scf.ForOp(lower, upper, step, [], block)).attributes |= op.attributes
 
     def _carry(self, builder: Builder, arg: SSAValue, yielded: SSAValue, result: SSAValue) -> None:
+        if arg in self.unread:
+            self.unread.add(result)
+            return
         if isinstance(arg.type, ItensorType):
             self.values[result] = self.values[arg]
             return
@@ -291,7 +306,10 @@ class _Bufferizer:
         otherwise = op.false_region.block.last_op
         assert isinstance(otherwise, scf.YieldOp)
         for result, value in zip(op.results, otherwise.operands, strict=True):
-            self.values[result] = self.values[value]
+            if value in self.unread:
+                self.unread.add(result)
+            else:
+                self.values[result] = self.values[value]
 
     # Scalars ----------------------------------------------------------------------------------------------------------
 

@@ -45,9 +45,7 @@ class Program:
         loops = list(dict.fromkeys("".join(right) + "".join(left)))
         extents = {i: n for name_, entry in zip(inputs, left, strict=True) for i, n in zip(entry, self.shapes[name_], strict=True)}
         shape = tuple(extents[i] for i in right[0])
-        maps = ", ".join(
-            f"affine_map<({', '.join(loops)}) -> ({', '.join(entry)})>" for entry in (*left, *right)
-        )
+        maps = ", ".join(f"affine_map<({', '.join(loops)}) -> ({', '.join(entry)})>" for entry in (*left, *right))
         kinds = ", ".join('"parallel"' if loop in right[0] else '"reduction"' for loop in loops)
         types = ", ".join(self.type_of(value) for value in inputs)
         self.shapes[name] = shape

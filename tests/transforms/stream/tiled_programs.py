@@ -50,7 +50,9 @@ def _negated(*shape: int, schedule: str | None = None) -> Program:
 PROGRAMS: dict[str, str] = {
     **{f"order_{order}": matmul("[4, 8, 4]", list(order)).returning("fc") for order in permutations(range(3))},
     **{
-        f"tile_{tile}": matmul(tile, "[2, 0, 1]").op("act", "ij -> ij", "fc", NEGATE, schedule=f"tile = [2, 4], {OUTER}").returning("fc act")
+        f"tile_{tile}": matmul(tile, "[2, 0, 1]")
+        .op("act", "ij -> ij", "fc", NEGATE, schedule=f"tile = [2, 4], {OUTER}")
+        .returning("fc act")
         for tile in TILES
     },
     "initial_value": _x(8, 12).op("s", "ik -> i", "x", ADD_UP, initial="1.5", schedule=f"tile = [2, 3], {OUTER}").returning("s"),
@@ -71,7 +73,9 @@ PROGRAMS: dict[str, str] = {
     .op("y", "ik kj -> ij", "x w", MULTIPLY_ADD, initial="0.0", schedule="tile = [2, 7, 7], order = [0, 1, 2]")
     .returning("y"),
     "several_tokens_per_word": _negated(24, 2, schedule=f"tile = [12, 2], {INNER}").returning("n"),
-    "result_and_intermediate": _negated(6, 8, schedule=f"tile = [3, 2], {OUTER}").op("z", "ij -> ij", "n", NEGATE).returning("n z n x"),
+    "result_and_intermediate": _negated(6, 8, schedule=f"tile = [3, 2], {OUTER}")
+    .op("z", "ij -> ij", "n", NEGATE)
+    .returning("n z n x"),
     "readers_in_different_orders": _negated(6, 8, schedule=f"tile = [3, 2], {OUTER}")
     .op("z", "ij -> ij", "x", NEGATE, schedule=f"tile = [2, 4], {INNER}")
     .op("s", "ij ij -> ij", "n z", ADD)
@@ -160,7 +164,16 @@ class RandomProgram:
 
     def _op(self, name: str) -> None:
         source = self.random.choice(self.values[-3:])
-        kinds = [self._elementwise, self._binary, self._binary, self._reduce, self._contract, self._slice, self._concat, self._reshape]
+        kinds = [
+            self._elementwise,
+            self._binary,
+            self._binary,
+            self._reduce,
+            self._contract,
+            self._slice,
+            self._concat,
+            self._reshape,
+        ]
         if self.program.shapes[source] and self.random.choice(kinds)(name, source):
             self.values.append(name)
             self.used.add(source)

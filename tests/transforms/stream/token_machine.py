@@ -206,7 +206,7 @@ def _unpack(machine: Machine, op: dataflow.UnpackOp) -> Sequence[Value]:
 
 @implements(dataflow.KernelOp)
 def _kernel(machine: Machine, op: dataflow.KernelOp) -> Sequence[Value]:
-    values = dict(zip(op.body.block.args, machine.operands(op), strict=True))
+    values: dict[SSAValue, Any] = dict(zip(op.body.block.args, machine.operands(op), strict=True))
     fifos: list[Fifo] = []
     running: dict[str, Steps] = {}
     for inner in op.body.block.ops:

@@ -1,0 +1,71 @@
+"""Reference semantics of every level on numpy: `execute(module, inputs)`.
+
+    outputs = execute(module, [x, weight])                    # unbounded streams
+    outputs = execute(module, [x, weight], depths=True)       # streams as deep as their types say
+
+Linalg, tiled linalg, kernels over itensors before and after fusion, tasks over streams and buffers: the function keeps PyTorch's
+signature at every level, and so does this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+
+from stc.diagnostics import CompileError
+from stc.execution import (
+    emit_control,
+    emit_memory,
+    emit_scalars,
+    emit_structured,
+    emit_tensors,
+    emit_tokens,
+    kernels,
+    linalg,
+)
+from stc.execution.machine import check_inputs
+from stc.execution.source import Source
+from stc.execution.translation import emit_block
+from stc.execution.work import MOST_STEPS, refuse_long_runs
+
+LEVELS = (emit_control, emit_memory, emit_scalars, emit_structured, emit_tensors, emit_tokens, kernels, linalg)
+"""The files that give operations their meaning, imported for it."""
+
+
+def execute(
+    target: ModuleOp | func.FuncOp, inputs: Sequence[np.ndarray], *, depths: bool = False, most_steps: int = MOST_STEPS
+) -> list[np.ndarray]:
+    """Run a function on arrays, one per argument, of exactly the argument's shape and element type; returns its results.
+
+    A module is run from @main, or from its only function. With `depths`, streams and rings have the depth of their types.
+    CompileError names the operation that has no semantics, the access out of bounds, or the task, stream and token where reads
+    and writes do not agree; `Deadlock` and `TooLong` (more than `most_steps` operations) are CompileErrors of their own.
+    """
+    function = main_function(target)
+    check_inputs(function, inputs)
+    refuse_long_runs(function, most_steps)
+    with np.errstate(all="ignore"):
+        return [np.asarray(value) for value in translate(function, depths)(*inputs)]
+
+
+def translate(function: func.FuncOp, depths: bool) -> Callable[..., Sequence[np.ndarray]]:
+    """A function as a Python function of arrays; kernels are translated when it runs."""
+    source = Source(f"@{function.sym_name.data}", bounded=depths)
+    parameters = [source.define(argument) for argument in function.body.block.args]
+    results = emit_block(source, function.body.block)
+    source.line(f"return [{', '.join(source.name(value) for value in results)}]")
+    return source.compile(parameters)
+
+
+def main_function(target: ModuleOp | func.FuncOp) -> func.FuncOp:
+    """@main of a module, or its only function with a body; CompileError where it is not clear which."""
+    if isinstance(target, func.FuncOp):
+        return target
+    functions = [op for op in target.body.block.ops if isinstance(op, func.FuncOp) and op.body.blocks]
+    named = [function for function in functions if function.sym_name.data == "main"]
+    if len(named or functions) != 1:
+        raise CompileError(f"module has {len(functions)} functions with a body", accepted="a function @main, or just one")
+    return (named or functions)[0]

@@ -1,0 +1,48 @@
+"""How many operations an execution runs, counted in the IR: what would take hours is refused before it starts."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func, scf
+from xdsl.ir import Block, Operation
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+
+from stc.diagnostics import CompileError
+from stc.execution.index_ranges import range_of
+
+MOST_STEPS = 100_000_000
+"""About a minute at half a million operations on small tiles, or two million scalar ones, per second."""
+
+
+class TooLong(CompileError):
+    """The execution would run more operations than allowed."""
+
+
+def refuse_long_runs(function: func.FuncOp, most: int) -> None:
+    """TooLong where the function runs more than `most` operations; a structured operation counts as one."""
+    steps = steps_of(function.body.block)
+    if steps > most:
+        raise TooLong(
+            f"executing this runs {steps:,} operations one by one",
+            where=f"@{function.sym_name.data}",
+            accepted=f"up to {most:,}: a smaller design, or a level with tiles (run the C simulation for scalar loops)",
+        )
+
+
+def steps_of(block: Block) -> int:
+    """Operations that run when a block runs once."""
+    return sum(_steps(op) for op in block.ops)
+
+
+def _steps(op: Operation) -> int:
+    if isinstance(op, LinalgStructuredOperation):
+        return 1
+    inside = sum(steps_of(block) for region in op.regions for block in region.blocks)
+    return 1 + inside * (trips(op) if isinstance(op, scf.ForOp) else 1)
+
+
+def trips(loop: scf.ForOp) -> int:
+    """Iterations of a loop, 1 where its bounds are not constants."""
+    lower, upper, step = range_of(loop.lb), range_of(loop.ub), range_of(loop.step)
+    if lower is None or upper is None or step is None or step[0] < 1:
+        return 1
+    return max(0, -(-(upper[1] - lower[0]) // step[0]))

@@ -1,0 +1,32 @@
+"""What the command lines have in common: how they end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import typer
+
+from stc.diagnostics import CompileError
+
+UNUSABLE = 2
+INTERRUPTED = 130
+
+
+def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoReturn:
+    """Run `app` and exit with its code; a refusal or a wrong option is one line on stderr and exit code 2."""
+    try:
+        code = app(list(arguments), prog_name=program, standalone_mode=False)
+    except CompileError as error:
+        _refuse(program, str(error))
+    except typer.TyperException as error:
+        _refuse(program, f"{error.format_message()} (see {program} --help)")
+    except typer.Abort:
+        raise SystemExit(INTERRUPTED) from None
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _refuse(program: str, message: str) -> NoReturn:
+    print(f"{program}: error: {' '.join(message.split())}", file=sys.stderr)
+    raise SystemExit(UNUSABLE)

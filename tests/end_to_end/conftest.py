@@ -1,0 +1,53 @@
+"""Compiled and simulated projects, each built once per session: building is where the time goes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stc.pipeline import PipelineOptions
+from stc.simulation.csim import CsimResult, csim
+from stc.tools.compile import CompileRequest, compile_model
+
+Compile = Callable[..., "Project"]
+
+
+@dataclass(frozen=True)
+class Project:
+    """An emitted project, the report of its compile, and the result of its C simulation."""
+
+    folder: Path
+    report: dict[str, Any]
+    result: CsimResult
+
+    def require_agreement(self) -> None:
+        """It ran to its end and every output is within the tolerance of PyTorch's."""
+        assert self.result.outcome == "finished", self.result.explanation
+        assert self.result.outputs
+        for output in self.result.outputs:
+            assert output.passed and output.nan_mismatches == 0, output
+        assert self.result.passed
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """`compiled(model, seq=..., optimisation=0, **pipeline_options)`: the project, built and simulated; equal requests share one."""
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is needed")
+    folder = tmp_path_factory.mktemp("end_to_end")
+    made: dict[object, Project] = {}
+
+    def make(model: str, seq: int = 8, optimisation: int = 0, **options: Any) -> Project:
+        key = (model, seq, optimisation, *sorted(options.items()))
+        if key not in made:
+            out = folder / str(len(made))
+            report = compile_model(CompileRequest(model, seq=seq, options=PipelineOptions(**options)), out)
+            made[key] = Project(out, report, csim(out, optimisation=optimisation))
+        return made[key]
+
+    return make

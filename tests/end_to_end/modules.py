@@ -1,0 +1,71 @@
+"""Ordinary small modules of odd sizes, as a user's file would hold them: each `factory` returns (module, example inputs)."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+class Branching(nn.Module):
+    """Two inputs and two results, one of which is also an intermediate."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(7, 11)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        h = torch.relu(self.fc(x)) + y
+        return h, h.sum(-1)
+
+
+class Outer(nn.Module):
+    """Both operands of the sum are broadcast; the task would be called like a function of the HLS library."""
+
+    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(a[:, None] + b[None, :])
+
+
+class MeanSquare(nn.Module):
+    """A reduction to a scalar."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return ((x - y) ** 2).mean()
+
+
+class Gram(nn.Module):
+    """One input, read three times in three orders; the results do not depend on each other."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x @ x.transpose(0, 1), x.amax(0)
+
+
+class Scores(nn.Module):
+    """A named input, results by name, one of them called like the input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(10)
+        self.head = nn.Linear(10, 3, bias=False)
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"p": torch.softmax(self.head(self.norm(x)), -1), "x": x + 1}
+
+
+def branching():
+    return Branching(), (torch.randn(5, 7), torch.randn(11))
+
+
+def outer():
+    return Outer(), (torch.randn(5), torch.randn(9))
+
+
+def mean_square():
+    return MeanSquare(), (torch.randn(6, 7), torch.randn(6, 7))
+
+
+def gram():
+    return Gram(), (torch.randn(6, 9),)
+
+
+def scores():
+    return Scores(), {"x": torch.randn(2, 7, 10)}

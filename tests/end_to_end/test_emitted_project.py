@@ -1,0 +1,58 @@
+"""An emitted folder is whole: it builds and runs without `stc`, and its host programs are real."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+XRT_HEADERS = Path("/usr/include/xrt/xrt/xrt_bo.h")
+
+
+@pytest.fixture
+def fresh(compiled: Callable, tmp_path: Path) -> Path:
+    """A copy of a small project, without anything built."""
+    folder = compiled(f"{HERE / 'modules.py'}:branching").folder
+    return shutil.copytree(folder, tmp_path / "moved", ignore=shutil.ignore_patterns("build"))
+
+
+def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*command], capture_output=True, text=True, check=False, cwd=cwd, env=env)
+
+
+@pytest.mark.skipif(not Path("/usr/bin/make").is_file(), reason="make is needed")
+def test_make_csim_needs_no_stc(fresh: Path) -> None:
+    """The system's python3, an empty environment, another folder than the one it was compiled into."""
+    done = run("/usr/bin/make", "-C", fresh, "csim", env={"PATH": "/usr/bin:/bin"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (fresh / "build" / "csim.json").is_file()
+    golden = fresh / "golden" / "out0.bin"
+    golden.write_bytes(bytes(golden.stat().st_size))
+    assert run("/usr/bin/make", "-C", fresh, "csim", env={"PATH": "/usr/bin:/bin"}).returncode != 0
+
+
+def test_host_py_computes_and_compares(fresh: Path) -> None:
+    done = run(sys.executable, fresh / "host.py", "--device", "csim")
+    assert done.returncode == 0, done.stderr
+    assert "out0: largest error" in done.stdout and "out1: largest error" in done.stdout
+    weight = fresh / "parameters" / "fc_weight.bin"
+    weight.write_bytes(bytes(weight.stat().st_size))
+    corrupt = run(sys.executable, fresh / "host.py", "--device", "csim")
+    assert corrupt.returncode == 2 and "checksum" in corrupt.stderr
+
+
+@pytest.mark.skipif(not XRT_HEADERS.is_file(), reason="libxrt-dev is needed")
+@pytest.mark.parametrize("options", [{}, {"budget": 30_000}], ids=["one kernel", "several kernels"])
+def test_host_cpp_builds_with_xrt(compiled: Callable, tmp_path: Path, options: dict[str, int]) -> None:
+    folder = compiled("gpt2-tiny", 8, **options).folder
+    flags = ("-std=c++17", "-Wall", "-Werror", "-I/usr/include/xrt", f"-I{folder}", "-lxrt_coreutil", "-pthread")
+    host = tmp_path / "host"
+    done = run("g++", folder / "host.cpp", "-o", host, *flags)
+    assert done.returncode == 0, done.stderr
+    started = run(host, "none.xclbin", folder)
+    assert started.returncode == 2 and started.stderr.strip(), started.stdout

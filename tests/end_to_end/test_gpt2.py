@@ -1,0 +1,90 @@
+"""GPT-2 blocks from PyTorch to emitted C++ that computes what PyTorch computes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+VARIATIONS: tuple[tuple[str, int, dict[str, Any]], ...] = (
+    ("gpt2-tiny", 1, {}),
+    ("gpt2-medium-tiny", 7, {"tile": 5, "lanes": 3}),
+    ("gpt2-tiny", 8, {"tile": 4, "lanes": 1}),
+    ("gpt2-medium-tiny", 13, {"tile": 16, "lanes": 8}),
+)
+
+
+@pytest.mark.parametrize(("model", "seq", "options"), VARIATIONS, ids=str)
+def test_tiny_blocks(compiled: Callable, model: str, seq: int, options: dict[str, Any]) -> None:
+    project = compiled(model, seq, **options)
+    project.require_agreement()
+    assert project.report["groups"] == 1
+    assert project.report["memory_bytes"]["external"] == 0
+
+
+def test_a_reduction_loop_may_be_outermost(compiled: Callable, tmp_path: Path) -> None:
+    schedule = tmp_path / "schedule.toml"
+    schedule.write_text(
+        "[attn_c_proj]\ntile = [4, 16, 1, 8]\norder = [2, 3, 0, 1]\n\n[mlp_c_proj]\ntile = [8, 8, 16]\norder = [2, 1, 0]\n"
+    )
+    project = compiled("gpt2-tiny", 8, schedule=str(schedule))
+    project.require_agreement()
+    loops = outer_loops(project.folder, "mlp_c_proj")
+    # 128 features in tiles of 16 are the outermost loop, 32 results in tiles of 8 follow, then 8 tokens in one tile.
+    assert loops[:2] == [8, 4]
+
+
+def outer_loops(folder: Path, task: str) -> list[int]:
+    """Trip counts of the nest that a task begins with, outermost first."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (kernel,) = manifest["kernels"]
+    loops = [loop for loop in kernel["schedule"] if loop["task"] == task]
+    parent, trips = None, []
+    while nested := [loop for loop in loops if loop["parent"] == parent]:
+        deepest = max(nested, key=lambda loop: sum(other["parent"] == loop["label"] for other in loops))
+        trips.append(deepest["trip"])
+        parent = deepest["label"]
+    return trips
+
+
+def test_a_small_budget_gives_several_kernels(compiled: Callable) -> None:
+    project = compiled("gpt2-tiny", 8, budget=30_000)
+    project.require_agreement()
+    manifest = json.loads((project.folder / "manifest.json").read_text())
+    assert project.report["groups"] == len(manifest["kernels"]) > 1
+    assert project.report["memory_bytes"]["external"] > 0
+    launches = [step["kernel"] for step in manifest["steps"] if step["action"] == "launch"]
+    assert sorted(launches) == sorted(kernel["name"] for kernel in manifest["kernels"])
+
+
+def test_names_are_the_models(compiled: Callable) -> None:
+    text = (compiled("gpt2-tiny").folder / "kernel.cpp").read_text()
+    functions = set(re.findall(r"^static void (\w+)\(", text, re.MULTILINE))
+    assert {"attn_c_attn", "attn_c_proj", "mlp_c_fc", "mlp_c_proj", "mlp_act"} <= functions
+
+
+def test_equal_requests_give_equal_designs(compiled: Callable, tmp_path: Path) -> None:
+    from stc.tools.compile import CompileRequest, compile_model
+
+    compile_model(CompileRequest("gpt2-tiny", seq=8), tmp_path / "again")
+    for name in ("kernel.cpp", "kernel.h", "layout.h", "host.cpp", "manifest.json", "golden/out.bin"):
+        assert (tmp_path / "again" / name).read_bytes() == (compiled("gpt2-tiny").folder / name).read_bytes(), name
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("model", ["gpt2", "gpt2-medium"])
+def test_full_size(compiled: Callable, model: str) -> None:
+    project = compiled(model, 32, optimisation=3)
+    project.require_agreement()
+    (output,) = project.result.outputs
+    assert output.max_abs_error <= 1e-4 * output.max_abs_reference
+    assert output.max_abs_reference_minus_input is not None
+    assert output.max_abs_error <= 1e-4 * output.max_abs_reference_minus_input
+    assert project.report["groups"] == 1
+    memory = project.report["memory_bytes"]
+    assert memory["external"] == 0
+    assert all(memory[name] > 0 for name in ("before", "before_unfused", "converters", "fifos", "local"))

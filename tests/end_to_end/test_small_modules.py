@@ -1,0 +1,32 @@
+"""Users' own models, `file.py:factory` and `file.mlir`, from source to agreeing C++."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+RESULTS = {
+    "branching": ("out0", "out1"),
+    "outer": ("out",),
+    "mean_square": ("out",),
+    "gram": ("out0", "out1"),
+    "scores": ("p", "x2"),
+}
+
+
+@pytest.mark.parametrize("factory", RESULTS)
+def test_factories(compiled: Callable, factory: str) -> None:
+    project = compiled(f"{HERE / 'modules.py'}:{factory}")
+    project.require_agreement()
+    assert tuple(output.name for output in project.result.outputs) == RESULTS[factory]
+
+
+def test_a_linalg_file(compiled: Callable) -> None:
+    """Named and unnamed results, a parameter, a reduction of a result; the reference is MLIR's execution engine."""
+    project = compiled(str(HERE / "product.mlir"))
+    project.require_agreement()
+    assert [output.name for output in project.result.outputs] == ["y", "out1"]
+    assert (project.folder / "parameters" / "fc_weight.bin").is_file()
