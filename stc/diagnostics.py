@@ -6,6 +6,8 @@ accepted*. The command line prints it on one line and exits with code 2; anythin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 class CompileError(Exception):
     """Unusable input or environment.
@@ -22,3 +24,25 @@ class CompileError(Exception):
     def __str__(self) -> str:
         text = self.what if self.where is None else f"{self.where}: {self.what}"
         return text if self.accepted is None else f"{text}; accepted: {self.accepted}"
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """Something in a model that cannot be compiled: `where` (module path, operation), `what` it is, what is `accepted` instead."""
+
+    where: str
+    what: str
+    accepted: str
+
+
+class UnsupportedError(CompileError):
+    """The model is well-formed, but cannot be compiled. The message is the first of `obstacles`, and how many more there are."""
+
+    def __init__(self, obstacles: Sequence[Obstacle]):
+        self.obstacles = tuple(obstacles)
+        first = self.obstacles[0]
+        super().__init__(first.what, where=first.where or None, accepted=first.accepted or None)
+
+    def __str__(self) -> str:
+        more = len(self.obstacles) - 1
+        return super().__str__() + (f" (and {more} more: `stc check` lists them)" if more else "")

@@ -41,10 +41,10 @@ class PipelineOptions:
 
 @dataclass(frozen=True)
 class Stage:
-    """A published stage and the passes that make it up, as `stc-opt -p` spells them."""
+    """A published stage and the passes that make it up: as `stc-opt -p` spells them, or ready to run."""
 
     name: str
-    passes: tuple[str, ...]
+    passes: tuple[str | ModulePass, ...]
 
 
 def stages(options: PipelineOptions) -> tuple[Stage, ...]:
@@ -118,6 +118,6 @@ def run_stages(
 def _instantiated(sequence: Sequence[Stage]) -> Iterator[tuple[Stage, str, ModulePass]]:
     passes = all_passes()
     for stage in sequence:
-        for specification in stage.passes:
-            for one_pass in read_pipeline(specification, passes):
+        for entry in stage.passes:
+            for one_pass in [entry] if isinstance(entry, ModulePass) else read_pipeline(entry, passes):
                 yield stage, one_pass.name, one_pass

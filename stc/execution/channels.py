@@ -82,10 +82,6 @@ class WritePort:
     def queues(self) -> list[Queue]:
         return [queue for _, queue in self.channel.readers]
 
-    @property
-    def is_bounded(self) -> bool:
-        return self.channel.depth is not None
-
     def is_ready(self) -> bool:
         depth = self.channel.depth
         return depth is None or all(len(queue) < depth for _, queue in self.channel.readers)

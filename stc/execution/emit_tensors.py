@@ -22,14 +22,12 @@ def shape_of(kind: Attribute) -> tuple[int, ...]:
 
 def is_placeholder(value: SSAValue) -> bool:
     """Whether `value` is an empty tensor that only says where results go, so that it need not exist."""
-    return isinstance(value.owner, tensor.EmptyOp) and all(
-        _ignores_contents(use.operation, use.index) for use in value.uses
-    )
+    return isinstance(value.owner, tensor.EmptyOp) and all(_ignores_contents(use.operation, use.index) for use in value.uses)
 
 
 def _ignores_contents(op: Operation, index: int) -> bool:
     if isinstance(op, linalg.FillOp):
-        return index == len(op.inputs)
+        return index > 0
     if not isinstance(op, LinalgStructuredOperation):
         return False
     return index >= len(op.inputs) and not op.body.block.args[index].uses
@@ -96,7 +94,7 @@ def _rewritten(source: Source, op: Operation, destination: SSAValue, result: SSA
 
 @emits(tensor.ExpandShapeOp, tensor.CollapseShapeOp)
 def emit_reshape(source: Source, op: Operation) -> None:
-    source.assign(op.results[0], f"{source.name(op.operands[0])}.reshape({shape_of(op.results[0].type)})")
+    source.assign(op.results[0], f"np.reshape({source.name(op.operands[0])}, {shape_of(op.results[0].type)})")
 
 
 @emits(tensor.ExtractOp)

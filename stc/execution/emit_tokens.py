@@ -34,6 +34,8 @@ def open_port(source: Source, argument: SSAValue, port: object, prefix: str) -> 
             source.line(f"{prefix}_take = {prefix}.queue.popleft")
             source.line(f"{prefix}_count = 0")
         case WritePort() | RingWriter():
+            if port.queues:
+                source.line(f"{prefix}_queue = {prefix}.queues[0]")
             for index in range(len(port.queues)):
                 source.line(f"{prefix}_put{index} = {prefix}.queues[{index}].append")
         case _:
@@ -59,8 +61,8 @@ def _write_port(source: Source, value: SSAValue) -> tuple[WritePort, str]:
 
 
 def _emit_put(source: Source, port: WritePort, name: str, value: str) -> None:
-    if source.bounded and port.is_bounded:
-        source.line(f"while not {name}.is_ready(): yield {name}, 0")
+    if source.bounded and port.channel.depth is not None and port.queues:
+        source.line(f"while len({name}_queue) >= {port.channel.depth}: yield {name}, 0")
     for text in _puts(port, name, value):
         source.line(text)
 

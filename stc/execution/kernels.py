@@ -120,8 +120,7 @@ def _updated(operands: Sequence[Any], tensor: np.ndarray, place: Place, where: s
     """The operand with a slice replaced by `tensor`; CompileError where the slice does not lie in it."""
     whole = np.array(operands[place.operand])
     offsets = [
-        int(operands[offset]) if is_operand else offset
-        for offset, is_operand in zip(place.offsets, place.scalars, strict=True)
+        int(operands[offset]) if is_operand else offset for offset, is_operand in zip(place.offsets, place.scalars, strict=True)
     ]
     for dimension, (offset, extent, total) in enumerate(zip(offsets, tensor.shape, whole.shape, strict=True)):
         if not 0 <= offset <= total - extent:

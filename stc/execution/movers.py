@@ -28,7 +28,7 @@ def relay(source: ReadPort, target: WritePort, count: int, shape: tuple[int, ...
     for index in range(count):
         while not source.queue:
             yield source, index
-        token = source.queue.popleft().reshape(shape)
+        token = np.reshape(source.queue.popleft(), shape)
         while not target.is_ready():
             yield target, 0
         put(target, token)

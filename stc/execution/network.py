@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -19,7 +18,7 @@ from stc.dialects.dataflow import MemoryOp, TaskOp, YieldOp
 from stc.dialects.itensor import ItensorType
 from stc.dialects.stream import StreamType
 from stc.execution import movers
-from stc.execution.channels import Channel, Port, Ring
+from stc.execution.channels import Channel, Port, ReadPort, Ring
 from stc.execution.emit_memory import blank_memory
 from stc.execution.emit_tokens import open_port
 from stc.execution.machine import Machine
@@ -27,8 +26,8 @@ from stc.execution.scheduler import Process, Steps, run_processes
 from stc.execution.source import Source
 from stc.execution.translation import emit_block
 
-Bound = Channel | Ring | np.ndarray | Any
-"""What a value of a kernel's body is at run time: a channel, a ring, memory, or a scalar."""
+Bound = Any
+"""What a value of a kernel's body is at run time: a Channel, a Ring, memory (an array), or a scalar."""
 
 
 @dataclass
@@ -95,6 +94,12 @@ class Network:
         self.bound[value] = channel
         return channel
 
+    def reader(self, value: SSAValue, name: str) -> ReadPort:
+        """A new reader, called `name`, of the channel that `value` is."""
+        channel = self.bound[value]
+        assert isinstance(channel, Channel)
+        return channel.read_by(name)
+
     def process(self, name: str, ports: Sequence[Port], steps: Steps) -> Process:
         process = Process(name, ports, steps)
         self.processes.append(process)
@@ -105,13 +110,13 @@ class Network:
         if not result.uses:
             return
         name = f"{op.name} {self.bound[source].name}"
-        reader = self.bound[source].read_by(name)
+        reader = self.reader(source, name)
         writer = self.channel(result).written_by(name)
         self.process(name, [reader, writer], movers.relay(reader, writer, _token_count(op), _token_shape(result)))
 
     def _move(self, op: Operation) -> None:
         name = f"{op.name} {' '.join(f'%{result.name_hint}' for result in op.results if result.name_hint)}".strip()
-        readers = [self.bound[value].read_by(name) for value in op.operands]
+        readers = [self.reader(value, name) for value in op.operands]
         writers = [self.channel(result).written_by(name) for result in op.results]
         match op:
             case itensor.ConverterOp():

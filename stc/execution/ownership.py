@@ -2,7 +2,8 @@
 
 Tensors are values: `tensor.insert_slice %s into %d` leaves %d as it was. Its storage may be reused where nobody can tell: %d is
 storage made for it alone (`owns_storage`), the operation runs once per %d, and every other use has read it before
-(`may_overwrite`). Loop-carried tensors that are overwritten inside the loop are copied at most once, on the way in (`is_rewritten`).
+(`may_overwrite`). Loop-carried tensors that are overwritten inside the loop are copied at most once, on the way in
+(`is_rewritten`).
 """
 
 from __future__ import annotations

@@ -18,7 +18,18 @@ Steps = Iterator[tuple[Port, int]]
 
 
 class Deadlock(CompileError):
-    """Every process that has not ended waits for another one."""
+    """Every process that has not ended waits for another one.
+
+    `waits` says of each blocked process what it waits for; the message names those that wait for each other in a circle.
+    """
+
+    def __init__(self, circle: Sequence[str], waits: Sequence[str], where: str):
+        self.waits = tuple(waits)
+        others = len(waits) - len(circle)
+        rest = f"; {others} more wait for these" if others else ""
+        super().__init__(
+            f"deadlock: {'; '.join(circle)}{rest}", where=where, accepted="deeper streams, or tasks that take turns in one order"
+        )
 
 
 @dataclass(eq=False)
@@ -94,8 +105,36 @@ def _explanation(blocked: Sequence[Process], where: str) -> CompileError:
                 where=f"{where}: {process.name}",
                 accepted=f"{count} reads, or more writes",
             )
-    waits = "; ".join(f"{process.name} {process.waits[0].describe(process.waits[1])}" for process in blocked if process.waits)
-    return Deadlock(f"deadlock: {waits}", where=where, accepted="deeper streams, or tasks that take turns in the same order")
+    return Deadlock([_wait(process) for process in _circle(blocked)], [_wait(process) for process in blocked], where)
+
+
+def _wait(process: Process) -> str:
+    assert process.waits is not None
+    port, count = process.waits
+    return f"{process.name} {port.describe(count)}"
+
+
+def _circle(blocked: Sequence[Process]) -> list[Process]:
+    """Processes each of which waits for the next, and the last for the first."""
+    path = [blocked[0]]
+    while True:
+        following = _waited_for(path[-1], blocked)
+        if following is None:
+            return path
+        if following in path:
+            return path[path.index(following) :]
+        path.append(following)
+
+
+def _waited_for(process: Process, blocked: Sequence[Process]) -> Process | None:
+    """The blocked process at the other end of the channel at which `process` waits."""
+    assert process.waits is not None
+    port = process.waits[0]
+    other_side = (WritePort, RingWriter) if isinstance(port, ReadPort | RingReader) else (ReadPort, RingReader)
+    for other in blocked:
+        if any(isinstance(end, other_side) and end.channel is port.channel for end in other.ports):
+            return other
+    return None
 
 
 def _check_nothing_left(channels: Sequence[Channel | Ring], where: str) -> None:

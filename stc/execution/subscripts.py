@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from stc.diagnostics import CompileError
@@ -19,7 +19,7 @@ from stc.execution.source import Source
 Entry = SSAValue | int
 
 
-def mixed(static: DenseArrayBase, dynamic: Sequence[SSAValue]) -> list[Entry]:
+def mixed(static: DenseArrayBase[IntegerType], dynamic: Sequence[SSAValue]) -> list[Entry]:
     """Static entries with the dynamic ones filled in."""
     values = iter(dynamic)
     return [next(values) if entry == DYNAMIC_INDEX else int(entry) for entry in static.get_values()]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from xdsl.dialects import func, scf
-from xdsl.ir import Block, Operation
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.ir import Block, Operation
 
 from stc.diagnostics import CompileError
 from stc.execution.index_ranges import range_of
 
 MOST_STEPS = 100_000_000
-"""About a minute at half a million operations on small tiles, or two million scalar ones, per second."""
+"""About a minute: one to five million operations run per second."""
 
 
 class TooLong(CompileError):

@@ -157,7 +157,8 @@ def _run_eagerly(
     values = {key: value.clone() for key, value in inputs.items()}
     before = _identities({**values, **module_state(module)})
     positions = tuple(values)[:positional]
-    with UserCode(name, "the module does not run on its example inputs", module.eval()):
+    purpose = "the module does not run on its example inputs"
+    with UserCode(name, "inputs on which the module runs", purpose=purpose, module=module.eval()):
         result = module(*(values[key] for key in positions), **{key: values[key] for key in values if key not in positions})
     for key, identity in _identities({**values, **module_state(module)}).items():
         if identity != before.get(key):
@@ -181,7 +182,8 @@ def _checked_results(result: object, inputs: Mapping[str, torch.Tensor], name: s
 
 
 def _export_program(wrapper: _WithArguments, arguments: tuple[torch.Tensor, ...], name: str) -> torch.export.ExportedProgram:
-    with UserCode(name, "torch.export cannot trace this module", wrapper.layer), _silent_torch():
+    purpose = "torch.export cannot trace this module"
+    with UserCode(name, "PyTorch operations on tensors", purpose=purpose, module=wrapper.layer), _silent_torch():
         return torch.export.export(wrapper, arguments, strict=False)
 
 

@@ -12,6 +12,8 @@ import torch
 from stc.diagnostics import CompileError
 from stc.frontend.user_code import UserCode
 
+ACCEPTED = "(torch.nn.Module, example inputs: a sequence or mapping of tensors)"
+
 Inputs = Sequence[torch.Tensor] | Mapping[str, torch.Tensor]
 
 
@@ -29,11 +31,11 @@ def build_from_factory(spec: str, seed: int) -> tuple[torch.nn.Module, Inputs]:
         raise CompileError("no such file", where=path_text, accepted="file.py:factory")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        with UserCode(path_text):
+        with UserCode(path_text, f"a factory that returns {ACCEPTED}"):
             factory = getattr(_import(path), name, None)
             result = factory() if callable(factory) else None
     if not callable(factory):
-        raise CompileError(f"no function {name}", where=path_text, accepted="a function that returns (module, example_inputs)")
+        raise CompileError(f"no function {name}", where=path_text, accepted=f"a function that returns {ACCEPTED}")
     return _checked(result, spec)
 
 
@@ -46,15 +48,14 @@ def _import(path: Path) -> ModuleType:
 
 
 def _checked(result: object, spec: str) -> tuple[torch.nn.Module, Inputs]:
-    accepted = "(torch.nn.Module, example inputs: a sequence or mapping of tensors)"
     if not isinstance(result, tuple) or len(result) != 2:
-        raise CompileError(f"the factory returned {type(result).__name__}", where=spec, accepted=accepted)
+        raise CompileError(f"the factory returned {type(result).__name__}", where=spec, accepted=ACCEPTED)
     module, inputs = result
     if not isinstance(module, torch.nn.Module):
-        raise CompileError(f"the factory returned {type(module).__name__} as module", where=spec, accepted=accepted)
+        raise CompileError(f"the factory returned {type(module).__name__} as module", where=spec, accepted=ACCEPTED)
     if isinstance(inputs, torch.Tensor):
         inputs = (inputs,)
     values = list(inputs.values()) if isinstance(inputs, Mapping) else inputs
     if not isinstance(values, Sequence) or not all(isinstance(value, torch.Tensor) for value in values):
-        raise CompileError(f"the factory returned {type(inputs).__name__} as inputs", where=spec, accepted=accepted)
+        raise CompileError(f"the factory returned {type(inputs).__name__} as inputs", where=spec, accepted=ACCEPTED)
     return module, inputs

@@ -116,9 +116,7 @@ PRESETS = {
             Preset(
                 name,
                 "gemma3_text",
-                _gated(
-                    36, 44, 1, (6, 2), 64, head_dim=8, query_pre_attn_scalar=12, sliding_window=4, layer_types=[kind], **GEMMA3
-                ),
+                _gated(36, 44, 1, (6, 2), 64, head_dim=8, query_pre_attn_scalar=12, sliding_window=4, layer_types=[kind], **GEMMA3),
             )
             for name, kind in (("gemma3-1b-tiny", SLIDING), ("gemma3-1b-full-tiny", FULL))
         ),

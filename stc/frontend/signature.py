@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.dialects.locations import source_location
 
 NAME, PARAMETER, MODULE = "stc.name", "stc.parameter", "stc.module"
@@ -65,7 +65,8 @@ def _named(name: str, *, parameter: bool = False) -> DictionaryAttr:
 
 
 def refuse_dynamic_shapes(module: ModuleOp) -> None:
-    """CompileError for the first value with a dynamic dimension, naming its operation and module path."""
+    """UnsupportedError for all values with a dynamic dimension, naming their operations and module paths."""
+    found: list[Obstacle] = []
     for operation in module.walk():
         types = [result.type for result in operation.results]
         if isinstance(operation, FuncOp):
@@ -75,4 +76,6 @@ def refuse_dynamic_shapes(module: ModuleOp) -> None:
                 path = operation.attributes.get(MODULE)
                 place = path.data if isinstance(path, StringAttr) else source_location(operation)
                 where = operation.name if place is None else f"{place} ({operation.name})"
-                raise CompileError(f"dynamic shape {kind}", where=where, accepted="static shapes")
+                found.append(Obstacle(where, f"dynamic shape {kind}", "static shapes"))
+    if found:
+        raise UnsupportedError(list(dict.fromkeys(found)))

@@ -10,7 +10,7 @@ torch-mlir gives every node a location; ours is the module path, which survives 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -20,7 +20,7 @@ from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from torch_mlir.extras.fx_importer import ContextCache, FxImporter
 
-from stc.diagnostics import CompileError
+from stc.diagnostics import Obstacle, UnsupportedError
 from stc.dialects.context import make_context
 from stc.frontend.signature import MODULE
 
@@ -120,12 +120,14 @@ def _collect(report: ir.DiagnosticInfo, reports: list[tuple[str, str]]) -> bool:
 
 
 def _refuse_nodes(program: torch.export.ExportedProgram, root: str) -> None:
-    """CompileError for the first node that could only fail later, less clearly."""
-    for node in program.graph.nodes:
-        complaint = _node_complaint(node)
-        if complaint is not None:
-            what, accepted = complaint
-            raise CompileError(what, where=module_path(node, root) or None, accepted=accepted)
+    """UnsupportedError for all nodes that could only fail later, less clearly."""
+    complaints = [(module_path(node, root), _node_complaint(node)) for node in program.graph.nodes]
+    _refuse(Obstacle(path, *complaint) for path, complaint in complaints if complaint is not None)
+
+
+def _refuse(obstacles: Iterable[Obstacle]) -> None:
+    if found := list(dict.fromkeys(obstacles)):
+        raise UnsupportedError(found)
 
 
 def _node_complaint(node: torch.fx.Node) -> tuple[str, str] | None:
@@ -167,13 +169,28 @@ def _fold_cast(cast: ir.Operation) -> None:
 
 
 def _refuse_foreign_operations(module: ir.Module) -> None:
-    """CompileError for the first operation that is in none of our dialects, such as tm_tensor's scan (a cumulative sum)."""
+    """UnsupportedError for all operations that are in none of our dialects, such as tm_tensor's scan (a cumulative sum)."""
     known = make_context()
-    for function in module.body.operations:
-        for operation in _nested(function.operation):
-            if known.get_optional_op(operation.name) is None:
-                where = _name_of(operation.location) or None
-                raise CompileError(f"{operation.name} is not supported", where=where, accepted=ACCEPTED)
+    operations = [operation for function in module.body.operations for operation in _nested(function.operation)]
+    foreign = [operation for operation in operations if known.get_optional_op(operation.name) is None]
+    # The terminator of a foreign operation's body is a part of it.
+    named = [operation for operation in foreign if not operation.name.endswith(".yield")]
+    _refuse(Obstacle(_name_of(operation.location), *_foreign_complaint(operation.name)) for operation in named)
+
+
+_FOREIGN = {
+    "tm_tensor.scan": ("a running sum or product", "reductions over whole axes, or a product with a triangular matrix"),
+    "tm_tensor.sort": ("sorting", "maxima, minima and their positions over whole axes"),
+    "tm_tensor.topk": ("sorting", "maxima, minima and their positions over whole axes"),
+    "tm_tensor.scatter": ("writing at computed positions", "torch.where with a comparison of positions"),
+    "tm_tensor.attention": ("fused attention", "attention written as matrix products and softmax"),
+    "ml_program.global": ("state that outlives a call, or random numbers", "state and random numbers as inputs and results"),
+}
+
+
+def _foreign_complaint(operation: str) -> tuple[str, str]:
+    meaning, accepted = _FOREIGN.get(operation, ("", ACCEPTED))
+    return f"{operation} is not supported" + (f" ({meaning})" if meaning else ""), accepted
 
 
 def _nested(operation: ir.Operation) -> Iterator[ir.Operation]:
@@ -210,13 +227,16 @@ def _name_of(location: ir.Location) -> str:
     return ""
 
 
-def _refusal(message: str, reports: list[tuple[str, str]]) -> CompileError:
-    """One sentence from torch-mlir's reports, or from the exception where there are none."""
-    where, report = reports[0] if reports else ("", message)
+def _refusal(message: str, reports: list[tuple[str, str]]) -> UnsupportedError:
+    """One sentence for each of torch-mlir's reports, or for the exception where there are none."""
+    return UnsupportedError(list(dict.fromkeys(_complaint(where, report) for where, report in reports or [("", message)])))
+
+
+def _complaint(where: str, report: str) -> Obstacle:
     operation = re.search(r'name = "(torch\.[\w.]+)"', report) or re.search(
         r"(torch\.(?!operator|constant)\w+\.[\w.]+)", report
     )
     if operation is not None:
-        return CompileError(f"{operation.group(1)} is not supported", where=where or None, accepted=ACCEPTED)
+        return Obstacle(where, f"{operation.group(1)} is not supported", ACCEPTED)
     lines = [line.strip() for line in report.splitlines() if line.strip()] or ["no reason given"]
-    return CompileError(f"torch-mlir cannot import this module: {lines[0][:200]}", where=where or None, accepted=ACCEPTED)
+    return Obstacle(where, f"torch-mlir cannot import this module: {lines[0][:200]}", ACCEPTED)

@@ -18,11 +18,12 @@ class UserCode:
     """Context in which anything raised becomes a CompileError, except CompileErrors and interrupts.
 
     `purpose` is what failed, said before the reason. A `module` is watched while it runs, so that the error names the innermost of
-    its submodules that was running; `name` stands for the module itself, or for whatever else is run.
+    its submodules that was running; `name` stands for the module itself, or for whatever else is run. `accepted` is what would work.
     """
 
-    def __init__(self, name: str, purpose: str = "", module: torch.nn.Module | None = None):
+    def __init__(self, name: str, accepted: str, *, purpose: str = "", module: torch.nn.Module | None = None):
         self._name = name
+        self._accepted = accepted
         self._purpose = f"{purpose}: " if purpose else ""
         self._module = module
         self._running: list[str] = []
@@ -55,7 +56,8 @@ class UserCode:
                 where=where,
                 accepted="torch.where, and branches on shapes and constants",
             ) from None
-        raise CompileError(f"{self._purpose}{type(error).__name__}: {_reason(error)}{place}", where=where) from None
+        what = f"{self._purpose}{type(error).__name__}: {_reason(error)}{place}"
+        raise CompileError(what, where=where, accepted=self._accepted) from None
 
 
 def _line(error: BaseException) -> str:

@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.dialects.printing import ExactPrinter
+from stc.tools.check_semantics import SemanticsChanged, SemanticsCheck
 from stc.tools.command_line import run_app
 from stc.tools.expected_errors import expected_errors, unmet
 from stc.tools.pass_pipeline import describe, find_pass, read_pipeline
@@ -65,6 +66,12 @@ class Options:
     printing: Printing = Printing()
     verify: bool = True
     allow_unregistered: bool = False
+    check_seed: int | None = None
+    """Seed of the inputs on which the module is executed before and after each pass; None for no check."""
+
+
+class CheckFailed(Diagnostic):
+    """The input is fine, but a check of what a pass made of it failed."""
 
 
 def optimise(source: Source, options: Options) -> str:
@@ -75,6 +82,7 @@ def optimise(source: Source, options: Options) -> str:
     if options.verify:
         reading.verify()
     options.printing.store(reading, 0, "input")
+    check = _begin_check(reading, options)
     for index, transformation in enumerate(options.pipeline, start=1):
         options.printing.show(reading, "Before", transformation.name)
         _run(transformation, context, reading)
@@ -82,7 +90,30 @@ def optimise(source: Source, options: Options) -> str:
             _verify_after(transformation, reading, options.printing)
         options.printing.show(reading, "After", transformation.name)
         options.printing.store(reading, index, transformation.name)
+        if check is not None:
+            _check_after(transformation, reading, check)
     return options.printing.text(reading)
+
+
+def _begin_check(reading: Reading, options: Options) -> SemanticsCheck | None:
+    if options.check_seed is None:
+        return None
+    check = SemanticsCheck(options.check_seed)
+    try:
+        check.begin(reading.module)
+    except CompileError as error:
+        raise Diagnostic(reading.source, f"cannot check semantics: {error}") from None
+    return check
+
+
+def _check_after(transformation: ModulePass, reading: Reading, check: SemanticsCheck) -> None:
+    try:
+        check.after(transformation.name, reading.module)
+    except SemanticsChanged as error:
+        raise CheckFailed(reading.source, str(error)) from None
+    for note in check.notes:
+        print(f"stc-opt: note: {note}", file=sys.stderr)
+    check.notes.clear()
 
 
 def _run(transformation: ModulePass, context: Context, reading: Reading) -> None:
@@ -137,7 +168,7 @@ def print_results(pieces: list[Source], options: Options, output: Path | None) -
         diagnostic, text = _outcome(piece, options)
         if diagnostic is not None:
             print(diagnostic, file=sys.stderr)
-            code = UNUSABLE_INPUT
+            code = max(code, CHECK_FAILED if isinstance(diagnostic, CheckFailed) else UNUSABLE_INPUT)
         results.append(text)
     joined = f"{SPLIT_MARKER}\n".join(results)
     if code and len(pieces) == 1:
@@ -209,6 +240,14 @@ def stc_opt(
     verify_each: Annotated[
         bool, typer.Option("--verify-each/--no-verify-each", help="Verify the input and after each pass.")
     ] = True,
+    check_semantics: Annotated[
+        int | None,
+        typer.Option(
+            "--check-semantics",
+            metavar="[=SEED]",
+            help="Execute the module before and after each pass on random inputs, and stop at the first pass that changes a value.",
+        ),
+    ] = None,
     allow_unregistered_dialect: Annotated[
         bool, typer.Option("--allow-unregistered-dialect", help="Accept operations of unknown dialects.")
     ] = False,
@@ -232,7 +271,7 @@ def stc_opt(
 ) -> None:
     """Run passes over MLIR text and print the result.
 
-    Exit codes: 0 fine, 1 expected diagnostics were not met, 2 unusable input.
+    Exit codes: 0 fine, 1 a check failed (expected diagnostics were not met, or a pass changes a value), 2 unusable input.
     """
     try:
         known = all_passes()
@@ -242,7 +281,7 @@ def stc_opt(
         printing = Printing(
             before, after, print_ir_before_all, print_ir_after_all, print_ir_to, print_op_generic
         )
-        options = Options(read_pipeline(passes, known), printing, verify_each, allow_unregistered_dialect)
+        options = Options(read_pipeline(passes, known), printing, verify_each, allow_unregistered_dialect, check_semantics)
         source = _read_input(file)
     except CompileError as error:
         print(f"stc-opt: error: {error}", file=sys.stderr)
@@ -253,6 +292,11 @@ def stc_opt(
     raise typer.Exit(print_results(pieces, options, output))
 
 
+def _with_seed(argument: str) -> str:
+    """`--check-semantics` alone takes seed 0, never the next argument."""
+    return f"{argument}=0" if argument == "--check-semantics" else argument
+
+
 def main() -> None:
     """Entry point of the console script."""
-    run_app(app, "stc-opt", sys.argv[1:])
+    run_app(app, "stc-opt", [_with_seed(argument) for argument in sys.argv[1:]])

@@ -36,7 +36,7 @@ class Project:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """`compiled(model, seq=..., optimisation=0, **pipeline_options)`: the project, built and simulated; equal requests share one."""
+    """`compiled(model, seq, optimisation, **pipeline_options)`: the project, built and simulated; equal requests share one."""
     if shutil.which("g++") is None:
         pytest.skip("g++ is needed")
     folder = tmp_path_factory.mktemp("end_to_end")

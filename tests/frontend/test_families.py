@@ -178,7 +178,6 @@ def parameter_count(name: str, vocabulary: int) -> int:
         ("tinyllama-1.1b", 2 * 32000, 1_100_048_384),
         ("llama-3.2-1b", 128256, 1_235_814_400),
         ("gemma3-1b", 262144, 999_885_952),
-        ("gemma3-1b-full", 262144, 999_885_952),
     ],
 )
 def test_full_size_presets_have_the_published_number_of_parameters(name: str, vocabulary: int, published: int) -> None:

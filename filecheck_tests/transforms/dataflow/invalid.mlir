@@ -65,7 +65,7 @@ func.func @offset(%x: tensor<8xf32>, %i: index) -> tensor<4xf32> {
 
 // -----
 
-// expected-error @unknown {{fuse-kernels': 0:big: needs 128 bytes of on-chip memory, the budget is 100; accepted: a budget of at least 128 bytes, or smaller tiles}}
+// expected-error @unknown {{fuse-kernels': big: needs 128 bytes of on-chip memory, the budget is 100; accepted: a budget of at least 128 bytes, or smaller tiles}}
 func.func @budget(%x: tensor<32xf32>) -> tensor<32xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -31,8 +31,7 @@ class LayerCall:
     def arguments(self, inputs: Mapping[str, torch.Tensor]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Positional and keyword arguments with these tensors; a name that is missing is passed as None."""
         leaves = [
-            constant if name is None else inputs.get(name)
-            for name, constant in zip(self.leaves, self.constants, strict=True)
+            constant if name is None else inputs.get(name) for name, constant in zip(self.leaves, self.constants, strict=True)
         ]
         return pytree.tree_unflatten(leaves, self.tree)
 

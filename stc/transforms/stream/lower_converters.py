@@ -54,8 +54,10 @@ def _lower(converter: ConverterOp, name: str, names: UniqueNames) -> None:
     ring.result.name_hint = ring_name
     source = consumed_stream(builder, converter.source)
     target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
-    _task(builder, names.fresh(f"fill_{name}"), source, ring.result, source_type, converter.shared_loops, _store_tokens)
-    _task(builder, names.fresh(f"drain_{name}"), ring.result, target, target_type, converter.shared_loops, _load_tokens)
+    plan = infer_converter(source_type.order, target_type.order)  # both sides by loops of which the shared ones are the same
+    filled, drained = (ItensorType.from_order(order, source_type.element_type) for order in (plan.source, plan.target))
+    _task(builder, names.fresh(f"fill_{name}"), source, ring.result, filled, converter.shared_loops, _store_tokens)
+    _task(builder, names.fresh(f"drain_{name}"), ring.result, target, drained, converter.shared_loops, _load_tokens)
     converter.detach()
     converter.erase()
 

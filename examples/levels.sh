@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Part of the pipeline on a file: linear_relu.mlir tiled, then as dataflow kernels over itensors, then as one kernel.
+#
+#     examples/levels.sh FOLDER
+#
+# Every level is text that parses and verifies: FOLDER holds the IR after each pass, and stc-opt goes on from any of them.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+folder=${1:?usage: examples/levels.sh FOLDER}
+
+stc-opt "$here/linear_relu.mlir" --print-ir-to "$folder/linalg" -o "$folder/tiled.mlir" \
+  -p 'generalize-named-ops,fold-fills,name-ops,default-tile-size{size=4 lanes=4},tile-linalg'
+
+stc-opt "$folder/tiled.mlir" -p 'linalg-to-dataflow' -o "$folder/kernels.mlir"
+stc-opt "$folder/kernels.mlir" -p 'fuse-kernels{budget=100000}' -o "$folder/fused.mlir"
+
+echo "kernels before fusion: $(grep -c 'dataflow.kernel' "$folder/kernels.mlir"), after: $(grep -c 'dataflow.kernel' "$folder/fused.mlir")"
+grep 'dataflow.task' "$folder/fused.mlir"

@@ -1,0 +1,225 @@
+"""What of a model cannot be compiled, all of it at once, before any pass has run.
+
+Whatever depends on parameters and constants alone is host work (`stc.analysis.host_work`) and is not judged here: the reference
+semantics evaluate it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects import arith, cf, func, linalg, math, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, Float32Type, Float64Type, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import ModuleOp, ShapedType, StringAttr, TensorType
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.traits import IsTerminator
+from xdsl.utils.hints import isa
+
+from stc.analysis.host_work import functions_of, host_values
+from stc.diagnostics import Obstacle
+from stc.dialects.locations import source_location
+
+INTEGER_WIDTHS = (1, 8, 16, 32, 64)
+TYPES_ACCEPTED = "f32, integers of 8, 16, 32 or 64 bits, bool"
+
+_STRUCTURED = (LinalgStructuredOperation, linalg.BroadcastOp, linalg.ReduceOp)
+_MOVEMENTS = (
+    tensor.EmptyOp,
+    tensor.ExpandShapeOp,
+    tensor.CollapseShapeOp,
+    tensor.ExtractSliceOp,
+    tensor.InsertSliceOp,
+    tensor.ConcatOp,
+    tensor.PadOp,
+    tensor.SplatOp,
+    tensor.FromElementsOp,
+)
+_REMOVED_BY_PASSES = (cf.AssertOp, math.FPowIOp, linalg.YieldOp, linalg.IndexOp, arith.ConstantOp)
+
+SCALAR_OPERATIONS: frozenset[type[Operation]] = frozenset(
+    {
+        *(arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp, arith.NegfOp),
+        *(arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp),
+        *(arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.RemSIOp, arith.RemUIOp),
+        *(arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp),
+        *(arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, arith.CmpiOp, arith.CmpfOp, arith.SelectOp),
+        *(arith.IndexCastOp, arith.SIToFPOp, arith.UIToFPOp, arith.FPToSIOp, arith.FPToUIOp),
+        *(arith.TruncIOp, arith.TruncFOp, arith.ExtFOp, arith.ExtSIOp, arith.ExtUIOp),
+        *(math.ExpOp, math.Exp2Op, math.ExpM1Op, math.LogOp, math.Log2Op, math.Log10Op, math.Log1pOp),
+        *(math.SqrtOp, math.RsqrtOp, math.CbrtOp, math.PowFOp, math.ErfOp, math.TanhOp, math.SinhOp, math.CoshOp),
+        *(math.SinOp, math.CosOp, math.TanOp, math.AtanOp, math.Atan2Op, math.AbsFOp, math.AbsIOp, math.CopySignOp, math.FmaOp),
+        *(math.FloorOp, math.CeilOp, math.TruncOp, math.RoundOp, math.RoundEvenOp),
+    }
+)
+"""The scalar operations that have an HLS form (stc/codegen/expressions.py, which may not be imported here; a test compares)."""
+
+
+def obstacles(module: ModuleOp) -> list[Obstacle]:
+    """Everything in the functions of a module of linalg on tensors that cannot become hardware, in program order."""
+    found = [obstacle for function in functions_of(module) for obstacle in _of_function(function)]
+    return list(dict.fromkeys(found))
+
+
+def _of_function(function: func.FuncOp) -> Iterator[Obstacle]:
+    yield from _of_signature(function)
+    host = host_values(function)
+    for op in function.body.block.ops:
+        if not op.has_trait(IsTerminator) and not (op.results and set(op.results) <= host):
+            yield from _of_operation(op)
+    yield from _of_results(function, host)
+
+
+# Function -------------------------------------------------------------------------------------------------------------
+
+
+def _of_signature(function: func.FuncOp) -> Iterator[Obstacle]:
+    kinds = function.function_type
+    for attributes, types, role in (
+        (function.arg_attrs, kinds.inputs, "argument"),
+        (function.res_attrs, kinds.outputs, "result"),
+    ):
+        for index, kind in enumerate(types):
+            name = attributes.data[index].data.get("stc.name") if attributes is not None else None
+            label = name.data if isinstance(name, StringAttr) else str(index)
+            if isinstance(_element(kind), Float64Type):
+                yield Obstacle(f"{role} {label}", f"type {kind}", TYPES_ACCEPTED)
+            yield from _of_type(kind, f"{role} {label}")
+
+
+def _of_results(function: func.FuncOp, host: set[SSAValue]) -> Iterator[Obstacle]:
+    terminator = function.body.block.last_op
+    returned = [_through_reshapes(value) for value in terminator.operands] if terminator is not None else []
+    if all(isinstance(value.owner, Block) or value in host for value in returned):
+        yield Obstacle(
+            f"@{function.sym_name.data}",
+            "nothing is left to compute: every result is an input, a parameter or a constant",
+            "at least one result that is computed from an input",
+        )
+
+
+def _through_reshapes(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
+        value = value.owner.operands[0]
+    return value
+
+
+def _element(kind: Attribute) -> Attribute:
+    return kind.element_type if isa(kind, TensorType) else kind
+
+
+def _of_type(kind: Attribute, where: str) -> Iterator[Obstacle]:
+    element = _element(kind)
+    is_integer = isinstance(element, IntegerType) and element.width.data in INTEGER_WIDTHS
+    if not (is_integer or isinstance(element, Float32Type | Float64Type | IndexType)):
+        yield Obstacle(where, f"type {kind}", TYPES_ACCEPTED)
+    shape = kind.get_shape() if isinstance(kind, ShapedType) else ()
+    if any(extent == DYNAMIC_INDEX for extent in shape):
+        yield Obstacle(where, f"dynamic shape {kind}", "static shapes")
+    elif 0 in shape:
+        yield Obstacle(where, f"empty tensor {kind}", "dimensions of at least one entry")
+
+
+# Operations -----------------------------------------------------------------------------------------------------------
+
+
+def place(op: Operation) -> str:
+    """How a user finds an operation: its PyTorch module path and linalg name, with `file:line:column` where there is one."""
+    path = op.attributes.get("stc.module")
+    label = f"{path.data} ({op.name})" if isinstance(path, StringAttr) and path.data else op.name
+    location = source_location(op)
+    return label if location is None else f"{label} at {location}"
+
+
+def _of_operation(op: Operation) -> Iterator[Obstacle]:
+    where = place(op)
+    for result in op.results:
+        yield from _of_type(result.type, where)
+    match op:
+        case tensor.PadOp():
+            yield from _of_padding(op, where)
+        case tensor.ExtractSliceOp():
+            if op.offsets or op.sizes or op.strides:
+                yield Obstacle(where, "a slice at positions known at run time only", "constant offsets, sizes and strides")
+        case tensor.InsertSliceOp():
+            if op.offsets or op.sizes or op.strides or set(op.static_strides.get_values()) > {1}:
+                yield Obstacle(where, "entries are replaced at run-time or strided positions", "constant offsets and stride 1")
+        case linalg.FillOp():
+            yield from _of_fill(op, where)
+        case _ if isinstance(op, _STRUCTURED):
+            yield from _of_structured(op, where)
+        case _ if not isinstance(op, (*_MOVEMENTS, *_REMOVED_BY_PASSES)) and type(op) not in SCALAR_OPERATIONS:
+            yield Obstacle(where, f"{op.name} has no form in hardware", "linalg operations, slices, concatenations and reshapes")
+        case _:
+            return
+
+
+def _of_padding(op: tensor.PadOp, where: str) -> Iterator[Obstacle]:
+    amounts = (*op.static_low.get_values(), *op.static_high.get_values())
+    terminator = op.region.block.last_op
+    value = terminator.operands[0] if terminator is not None and terminator.operands else None
+    if op.low or op.high or min(amounts, default=0) < 0 or value is None or not _is_constant(value):
+        yield Obstacle(where, "padding by run-time amounts or with computed values", "constant amounts of at least 0 and one constant")
+
+
+def _of_fill(op: linalg.FillOp, where: str) -> Iterator[Obstacle]:
+    if not _is_constant(op.inputs[0]):
+        yield Obstacle(where, "a tensor is filled with a computed scalar", "a constant, or a tensor of rank 0 that is broadcast")
+
+
+def _is_constant(value: SSAValue) -> bool:
+    return isinstance(owner := value.owner, arith.ConstantOp) and isinstance(owner.value, FloatAttr | IntegerAttr)
+
+
+def _of_structured(op: Operation, where: str) -> Iterator[Obstacle]:
+    if isinstance(op, LinalgStructuredOperation):
+        maps = [attribute.data for attribute in op.get_indexing_maps()]
+        count = len(op.inputs)
+        for index, affine in enumerate(maps):
+            if (reason := _of_map(affine, is_output=index >= count)) is not None:
+                yield Obstacle(where, f"operand {index} is read at {affine}: {reason}", MAPS_ACCEPTED)
+    for nested in op.walk():
+        if nested is op:
+            continue
+        if isinstance(nested, tensor.ExtractOp):
+            yield Obstacle(where, _LOOKUP.format(kind=nested.tensor.type), _LOOKUP_ACCEPTED)
+        elif not isinstance(nested, _REMOVED_BY_PASSES) and type(nested) not in SCALAR_OPERATIONS:
+            yield Obstacle(where, f"{nested.name} has no form in HLS C++", "arithmetic, comparisons, select, casts and hls:: mathematics")
+
+
+_LOOKUP = "entries of a {kind} are looked up at computed positions (embedding, gather, flip, diagonal)"
+_LOOKUP_ACCEPTED = "slices at constant offsets, a product with one-hot rows, or the looked-up rows as an input"
+MAPS_ACCEPTED = "each dimension indexed by one loop, or by the sum of two (a window)"
+
+
+def _of_map(affine: AffineMap, *, is_output: bool) -> str | None:
+    """Why an operand cannot be read through this map; None if it can."""
+    loops = [expression.position for expression in affine.results if isinstance(expression, AffineDimExpr)]
+    if len(set(loops)) != len(loops):
+        return "one loop drives two dimensions"
+    for expression in affine.results:
+        is_zero = isinstance(expression, AffineConstantExpr) and expression.value == 0
+        if isinstance(expression, AffineDimExpr) or is_zero:
+            continue
+        if is_output or not _is_window(expression):
+            return f"{expression} is no loop"
+    return None
+
+
+def _is_window(expression: AffineExpr) -> bool:
+    if not isinstance(expression, AffineBinaryOpExpr) or expression.kind != AffineBinaryOpKind.Add:
+        return False
+    return all(_is_scaled_loop(side) for side in (expression.lhs, expression.rhs))
+
+
+def _is_scaled_loop(expression: AffineExpr) -> bool:
+    match expression:
+        case AffineDimExpr():
+            return True
+        case AffineBinaryOpExpr(AffineBinaryOpKind.Mul, AffineDimExpr(), AffineConstantExpr() as factor):
+            return factor.value > 0
+        case _:
+            return False
+
+

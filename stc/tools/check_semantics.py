@@ -1,0 +1,162 @@
+"""Whether a pass changes what a module computes: the module is executed before and after it, on the same random inputs.
+
+    difference = check_pass(before, after, random_inputs(before, seed=0))
+    if difference is not None:
+        print(difference)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.ir import Attribute
+
+from stc.diagnostics import CompileError
+from stc.execution.dtypes import numpy_type
+from stc.execution.run import execute, main_function
+from stc.execution.work import TooLong
+
+TOLERANCE = 1e-5
+"""Relative to the largest finite magnitude of the result: reassociated sums of floats stay well below it."""
+_LARGEST_INTEGER = 4
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first entry of a result that differs. `index` is empty for a scalar and where shapes or types differ already."""
+
+    result: int
+    name: str
+    index: tuple[int, ...]
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        named = f"result {self.result}" + (f" ({self.name})" if self.name else "")
+        return f"{named} differs first at {list(self.index)}: {self.before} before, {self.after} after"
+
+
+def check_pass(before: ModuleOp, after: ModuleOp, inputs: Sequence[np.ndarray]) -> Difference | None:
+    """Execute both modules on `inputs`; the first difference of their results, None where they agree.
+
+    Integers must agree bit for bit, floats within `TOLERANCE`, infinities and NaN in place. CompileError where a module cannot be
+    executed.
+    """
+    return compare(execute(before, inputs), execute(after, inputs), result_names(before))
+
+
+def compare(before: Sequence[np.ndarray], after: Sequence[np.ndarray], names: Sequence[str] = ()) -> Difference | None:
+    """The first difference between two lists of results."""
+    for index, (old, new) in enumerate(zip(before, after, strict=False)):
+        name = names[index] if index < len(names) else ""
+        if old.shape != new.shape or old.dtype != new.dtype:
+            return Difference(index, name, (), _described(old), _described(new))
+        wrong = np.argwhere(_differs(old, new))
+        if len(wrong):
+            place = tuple(int(entry) for entry in wrong[0])
+            return Difference(index, name, place, repr(old[place].item()), repr(new[place].item()))
+    if len(before) != len(after):
+        return Difference(min(len(before), len(after)), "", (), f"{len(before)} results", f"{len(after)} results")
+    return None
+
+
+def _described(array: np.ndarray) -> str:
+    return f"{array.dtype}{list(array.shape)}"
+
+
+def _differs(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """For each entry whether it is another value."""
+    if not np.issubdtype(old.dtype, np.floating):
+        return old != new
+    finite = np.isfinite(old)
+    scale = np.max(np.abs(old), where=finite, initial=0.0)
+    same_elsewhere = (old == new) | (np.isnan(old) & np.isnan(new))
+    with np.errstate(invalid="ignore"):
+        close = np.abs(old - new) <= TOLERANCE * scale
+    return ~np.where(finite, close, same_elsewhere)
+
+
+# Inputs ---------------------------------------------------------------------------------------------------------------
+
+
+def random_inputs(module: ModuleOp, seed: int = 0) -> list[np.ndarray]:
+    """Inputs of the module's function: floats N(0, 1), integers from -4 to 4, i1 and index 0 or 1.
+
+    Parameters (`stc.parameter`) that are matrices are N(0, 1 / their largest extent), so that values neither vanish nor grow from
+    layer to layer. CompileError for arguments that are neither tensors nor scalars.
+    """
+    function = main_function(module)
+    random = np.random.default_rng(seed)
+    attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
+    inputs: list[np.ndarray] = []
+    for index, argument in enumerate(function.body.block.args):
+        array = _random(random, argument.type)
+        if index < len(attributes) and "stc.parameter" in attributes[index].data and array.ndim > 1:
+            array = (array / np.sqrt(max(array.shape))).astype(array.dtype)
+        inputs.append(array)
+    return inputs
+
+
+def _random(random: np.random.Generator, kind: Attribute) -> np.ndarray:
+    shape = kind.get_shape() if isinstance(kind, TensorType) else ()
+    element = kind.element_type if isinstance(kind, TensorType) else kind
+    dtype = numpy_type(element)
+    if np.issubdtype(dtype, np.floating):
+        return np.asarray(random.standard_normal(shape)).astype(dtype)
+    if dtype == np.bool_ or not isinstance(kind, TensorType):
+        return np.asarray(random.integers(0, 2, shape)).astype(dtype)
+    return np.asarray(random.integers(-_LARGEST_INTEGER, _LARGEST_INTEGER, shape, endpoint=True)).astype(dtype)
+
+
+def result_names(module: ModuleOp) -> list[str]:
+    """The model's names of the results, empty where they have none."""
+    function: func.FuncOp = main_function(module)
+    if function.res_attrs is None:
+        return []
+    found = [attributes.data.get("stc.name") for attributes in function.res_attrs.data]
+    return [name.data if isinstance(name, StringAttr) else "" for name in found]
+
+
+# A pipeline -----------------------------------------------------------------------------------------------------------
+
+
+class SemanticsChanged(CompileError):
+    """A pass changed what the module computes, or left it in a state that cannot be executed."""
+
+
+class SemanticsCheck:
+    """Watches one module go through a pipeline: `begin` with the input, then `after` each pass."""
+
+    def __init__(self, seed: int):
+        self.seed = seed
+        self.inputs: list[np.ndarray] = []
+        self.names: list[str] = []
+        self.results: list[np.ndarray] | None = None
+        """Of the last module that was executed."""
+        self.notes: list[str] = []
+        """Passes that were not checked, and why."""
+
+    def begin(self, module: ModuleOp) -> None:
+        """Execute the input; CompileError where it cannot be executed."""
+        self.inputs = random_inputs(module, self.seed)
+        self.names = result_names(module)
+        self.results = execute(module, self.inputs)
+
+    def after(self, name: str, module: ModuleOp) -> None:
+        """Execute what pass `name` left, and compare with what it got; SemanticsChanged where they differ."""
+        assert self.results is not None
+        try:
+            results = execute(module, self.inputs)
+        except TooLong as refusal:
+            self.notes.append(f"pass '{name}' is not checked: {refusal}")
+            return
+        except CompileError as error:
+            raise SemanticsChanged(f"pass '{name}' left a module that cannot be executed: {error}") from None
+        difference = compare(self.results, results, self.names)
+        if difference is not None:
+            raise SemanticsChanged(f"pass '{name}' changes what the module computes: {difference}")
+        self.results = results

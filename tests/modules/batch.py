@@ -1,0 +1,63 @@
+"""Several emitted projects in one program: the headers, most of the time of a small C++ build, are read once.
+
+Each project's instrumented kernel and testbench stand in a namespace of their own; the program runs the testbench it is told to.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from stc.simulation.build import FLAGS, find_compiler, instrumented_kernel, read_sources
+from stc.simulation.csim import CsimResult, read_report
+from stc.simulation.package import INCLUDE
+
+HEADERS = ("cstdint", "limits", "string", "vector", "ap_int.h", "hls_math.h", "hls_stream.h", "hls_streamofblocks.h", "hls_vector.h",
+           "stc_sim.h", "stc_sim/engine.h")
+TIMEOUT = 60.0
+"""Seconds one small design may take."""
+
+
+def simulate(projects: Sequence[Path], folder: Path) -> dict[str, CsimResult]:
+    """Build all projects into one program in `folder` and run each of them; results by the project's folder name."""
+    source = folder / "batch.cpp"
+    source.write_text(_program(projects))
+    binary = folder / "batch"
+    command = [find_compiler(), *FLAGS, "-O0", "-I", str(INCLUDE), str(source), "-o", str(binary)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
+    return {project.name: _run(binary, index, project) for index, project in enumerate(projects)}
+
+
+def _without_includes(text: str) -> str:
+    """Everything that a file includes has been read before its namespace was opened."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("#include"))
+
+
+def _program(projects: Sequence[Path]) -> str:
+    lines = [f"#include <{header}>" for header in HEADERS]
+    for index, project in enumerate(projects):
+        (project / "build").mkdir(exist_ok=True)
+        lines += ["#undef STC_KERNEL_H", "#undef STC_LAYOUT_H", f"#define main main_{index}", f"namespace project_{index} {{"]
+        lines += [f'#include "{project / name}"' for name in ("kernel.h", "layout.h")]
+        lines += [_without_includes(instrumented_kernel(read_sources(project)))]
+        lines += [_without_includes((project / "testbench.cpp").read_text()), "}", "#undef main"]
+    lines.append("int main(int argc, char **argv) {")
+    lines.append("  const int chosen = std::stoi(argv[1]);")
+    lines += [f"  if (chosen == {index}) return project_{index}::main_{index}(argc - 1, argv + 1);" for index in range(len(projects))]
+    lines += ["  return 2;", "}", ""]
+    return "\n".join(lines)
+
+
+def _run(binary: Path, index: int, project: Path) -> CsimResult:
+    report = project / "build" / "csim.json"
+    try:
+        done = subprocess.run(
+            [str(binary), str(index), str(project)], capture_output=True, text=True, timeout=TIMEOUT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return CsimResult("timeout", False, f"did not end within {TIMEOUT:g} s", TIMEOUT, 0.0, False)
+    if not report.is_file():
+        return CsimResult("crash", False, f"exit code {done.returncode}: {done.stderr.strip()}", 0.0, 0.0, False)
+    return read_report(report, 0.0, False)

@@ -1,0 +1,276 @@
+"""Unusable input: one line on stderr that says what, where and what would be accepted; exit code 2; nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from stc.tools.stc import main
+
+FACTORIES = """
+import torch
+
+class Applied(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+    def forward(self, x):
+        return self.function(x)
+
+def of(function, *shape, dtype=torch.float32):
+    return Applied(function), (torch.ones(*shape, dtype=dtype),)
+
+def svd(): return of(lambda x: torch.linalg.svd(x)[1], 3, 5)
+def scan(): return of(lambda x: torch.cumsum(x, 1), 3, 5)
+def nonzero(): return of(torch.nonzero, 3, 5)
+def half(): return of(torch.relu, 3, dtype=torch.float16)
+def double(): return of(torch.relu, 3, dtype=torch.float64)
+def gather(): return of(lambda x: x[torch.tensor([2, 0])], 3, 5)
+def raises(): return {}["key"]
+def product(): return of(lambda x: torch.relu(x) @ x.transpose(0, 1), 6, 4)
+"""
+
+LINALG = {
+    "dynamic": "func.func @f(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {\n  return %x : tensor<?x4xf32>\n}\n",
+    "syntax": "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n",
+    "undefined": "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %y : tensor<4xf32>\n}\n",
+    "types": "func.func @f(%x: tensor<4xf32>) -> tensor<5xf32> {\n  return %x : tensor<4xf32>\n}\n",
+    "brain": "func.func @f(%x: tensor<4xbf16>) -> tensor<4xbf16> {\n  return %x : tensor<4xbf16>\n}\n",
+    "operation": 'func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = "foo.bar"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n'
+    "  return %y : tensor<4xf32>\n}\n",
+    "scalar": "func.func @f(%x: f32) -> f32 {\n  return %x : f32\n}\n",
+    "two": "func.func @f() {\n  return\n}\nfunc.func @g() {\n  return\n}\n",
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    stdout: str
+    stderr: str
+
+
+Stc = Callable[..., Ended]
+
+
+@pytest.fixture
+def stc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Stc:
+    """The command line, in this process and in an empty folder with the files above."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "models.py").write_text(FACTORIES)
+    for name, text in LINALG.items():
+        (folder / f"{name}.mlir").write_text(text)
+    monkeypatch.chdir(folder)
+
+    def run(*arguments: str | Path) -> Ended:
+        monkeypatch.setattr("sys.argv", ["stc", *map(str, arguments)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capfd.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Ended(ended.value.code, printed.out, printed.err)
+
+    return run
+
+
+def refused(ended: Ended, *expected: str) -> None:
+    """It ended as every refusal does, with all `expected` in its line."""
+    assert ended.code == 2, ended
+    assert ended.stdout == ""
+    assert re.fullmatch(r"stc: error: [^\n]+\n", ended.stderr), ended.stderr
+    for text in expected:
+        assert text in ended.stderr
+
+
+def files_here() -> set[str]:
+    return {path.name for path in Path.cwd().iterdir()} - {"__pycache__"}
+
+
+CASES = {
+    "models.py:svd": ("torch.aten._linalg_svd is not supported", "accepted:"),
+    "models.py:scan": ("tm_tensor.scan is not supported", "accepted:"),
+    "models.py:nonzero": ("aten.nonzero.default gives a dynamic shape", "accepted: static shapes"),
+    "models.py:half": ("x has dtype float16", "accepted: float32"),
+    "models.py:double": ("x has dtype float64", "accepted: float32"),
+    "models.py:gather": ("tensor.extract", "accepted:"),
+    "models.py:raises": ("models.py:", "KeyError"),
+    "models.py:nobody": ("no function nobody", "accepted:"),
+    "none.py:factory": ("none.py: no such file", "accepted: file.py:factory"),
+    "dynamic.mlir": ("dynamic.mlir:1:1", "dynamic shape tensor<?x4xf32>", "accepted: static shapes"),
+    "syntax.mlir": ("syntax.mlir:3:1",),
+    "undefined.mlir": ("undefined.mlir:2:10", "%y is used but not defined"),
+    "types.mlir": ("types.mlir:2:3", "tensor<5xf32>"),
+    "brain.mlir": ("brain.mlir:1:1", "bf16", "accepted: f64, f32"),
+    "operation.mlir": ("operation.mlir:2:", "foo.bar is not registered"),
+    "scalar.mlir": ("scalar.mlir:1:1", "type f32", "accepted: tensors"),
+    "two.mlir": ("2 functions", "accepted: one function"),
+    "none.mlir": ("none.mlir: cannot read the file", "accepted:"),
+    "gpt7": ("unknown model gpt7", "gpt2-medium", "file.py:factory"),
+}
+
+
+@pytest.mark.parametrize("model", CASES)
+def test_unusable_models(stc: Stc, model: str) -> None:
+    before = files_here()
+    refused(stc("compile", model, "--out", "out"), *CASES[model])
+    assert files_here() == before
+
+
+OPTIONS = {
+    "--platform u9": ("unknown platform 'u9'", "accepted: u55c"),
+    "--stage fly": ("fly", "accepted:"),
+    "--dtype f8": ("unknown dtype f8", "accepted: f32"),
+    "--seq 0": ("sequence length 0", "accepted: 1 to 64"),
+    "--seq 65": ("sequence length 65", "accepted: 1 to 64"),
+    "--seq many": ("--seq",),
+    "--layer 1": ("layer 1", "accepted: 0 to 0"),
+    "--tile 0": ("--tile", "greater than or equal to 1"),
+    "--lanes -1": ("--lanes", "greater than or equal to 1"),
+    "--budget -1": ("--budget", "greater than or equal to 0"),
+    "--budget 100": ("bytes of on-chip memory, the budget is 100", "accepted: a budget of at least"),
+    "--weights nowhere": ("nowhere: no such folder", "accepted: a folder with *.safetensors"),
+    "--schedule none.toml": ("none.toml: schedule cannot be read", "accepted: a TOML file"),
+    "--fast": ("No such option: --fast",),
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_unusable_options(stc: Stc, options: str) -> None:
+    before = files_here()
+    refused(stc("compile", "gpt2-tiny", "--seq", "8", "--out", "out", *options.split()), *OPTIONS[options])
+    assert files_here() == before
+
+
+SCHEDULES = {
+    "[product]\ntile = [4, 2, 2]": ("product: tile 4 of loop 0 does not divide its extent 6", "accepted: one of 1, 2, 3, 6"),
+    "[product]\ntile = [2, 2]": ("tile is [2, 2]", "accepted: a list of 3 integers, one per loop"),
+    "[product]\ntile = [2, 2, 2]\norder = [0, 0, 1]": ("order [0, 0, 1]", "each of the loops 0 to 2 once"),
+    "[product]\ntiles = [2, 2, 2]": ("unknown field 'tiles'", "accepted: tile, order, unroll, vector"),
+    "[nobody]\ntile = [2]": ("no op is called 'nobody'", "accepted: "),
+    "product = 3": ("'product' is no table", "accepted:"),
+    "[product": ("schedule.toml: schedule is not TOML", "accepted: one table per op"),
+}
+
+
+@pytest.mark.parametrize("text", SCHEDULES)
+def test_unusable_schedules(stc: Stc, text: str) -> None:
+    Path("schedule.toml").write_text(text.replace("product", "matmul"))
+    before = files_here()
+    ended = stc("compile", "models.py:product", "--out", "out", "--schedule", "schedule.toml")
+    refused(ended, *(part.replace("product", "matmul") for part in SCHEDULES[text]))
+    assert files_here() == before
+
+
+@pytest.mark.parametrize("arguments", ["nope", "compile", "compile gpt2-tiny", "csim", "csim a b", "compile --nope"])
+def test_wrong_usage(stc: Stc, arguments: str) -> None:
+    refused(stc(*arguments.split()), "(see stc --help)")
+
+
+def test_no_arguments_show_the_help(stc: Stc) -> None:
+    ended = stc()
+    assert ended.code == 0 and "compile" in ended.stdout and "csim" in ended.stdout
+
+
+def test_output_is_never_overwritten(stc: Stc) -> None:
+    Path("full").mkdir()
+    Path("full/precious").write_text("mine")
+    Path("file").write_text("mine too")
+    for out, complaint in (("full", "full: output folder is not empty"), ("file", "file: not a"), ("file/out", "file: not a")):
+        refused(stc("compile", "models.py:product", "--out", out), complaint, "accepted: a new or empty folder")
+    assert Path("full/precious").read_text() == "mine" and Path("file").read_text() == "mine too"
+    assert [path.name for path in Path("full").iterdir()] == ["precious"]
+
+
+def test_without_a_compiler(stc: Stc, monkeypatch: pytest.MonkeyPatch, emitted: Callable[[str], Path], tmp_path: Path) -> None:
+    """It is missed before the compile, not after it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    before = files_here()
+    refused(stc("compile", "models.py:product", "--out", "out", "--check"), "C++ compiler 'g++' not found", "accepted: g++")
+    assert files_here() == before
+    refused(stc("csim", emitted("matmul")), "C++ compiler 'g++' not found", "accepted: g++")
+
+
+# Emitted projects that were damaged ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(emitted: Callable[[str], Path], tmp_path: Path) -> Path:
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is needed")
+    return shutil.copytree(emitted("matmul"), tmp_path / "project", ignore=shutil.ignore_patterns("build"))
+
+
+def test_no_project(stc: Stc, tmp_path: Path) -> None:
+    refused(stc("csim", tmp_path), "not an emitted project", "accepted: a folder with manifest.json")
+    refused(stc("csim", tmp_path / "nowhere"), "not an emitted project", "accepted: a folder with manifest.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{", "unreadable manifest"),
+        ("[]", "accepted: a JSON object"),
+        ('{"kernel_source": 3}', "'kernel_source' is not a file name"),
+        ('{"kernel_source": "other.cpp"}', "other.cpp: missing source file"),
+    ],
+)
+def test_corrupt_manifest(stc: Stc, project: Path, text: str, expected: str) -> None:
+    (project / "manifest.json").write_text(text)
+    refused(stc("csim", project), expected)
+    assert not (project / "build").exists()
+
+
+def test_truncated_data(stc: Stc, project: Path) -> None:
+    parameter = project / "parameters" / "fc_weight.bin"
+    whole = parameter.read_bytes()
+    parameter.write_bytes(whole[:-4])
+    refused(stc("csim", project), "fc_weight.bin", "188 bytes", "192")
+    parameter.unlink()
+    refused(stc("csim", project), "fc_weight.bin")
+    parameter.write_bytes(whole)
+    assert stc("csim", project).code == 0
+
+
+def test_broken_sources(stc: Stc, project: Path) -> None:
+    kernel = project / "kernel.cpp"
+    text = kernel.read_text()
+    kernel.write_text(text.replace("for (int i", "for (int_ i", 1))
+    refused(stc("csim", project), "kernel.cpp", "g++ rejects it")
+    kernel.write_text(text[: len(text) // 2])
+    refused(stc("csim", project), "kernel.cpp")
+
+
+def test_an_undersized_fifo_is_a_failed_check(stc: Stc, tmp_path: Path) -> None:
+    """Both halves of a fork meet again, one of them late: with one place less than needed nothing can go on."""
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is needed")
+    Path("norm.py").write_text(
+        "import torch\n"
+        "class Centre(torch.nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        return x - x.sum(-1, keepdim=True)\n"
+        "def centre(): return Centre(), (torch.randn(4, 64),)\n"
+    )
+    assert stc("compile", "norm.py:centre", "--out", "out", "--lanes", "4").code == 0
+    kernel = Path("out/kernel.cpp")
+    text = kernel.read_text()
+    deepest = max(re.findall(r'hls::stream<(\w+), (\d+)> (\w+)\(', text), key=lambda stream: int(stream[1]))
+    element, depth, name = deepest
+    assert int(depth) > 2
+    kernel.write_text(text.replace(f"hls::stream<{element}, {depth}> {name}(", f"hls::stream<{element}, 1> {name}("))
+    ended = stc("csim", "out")
+    assert ended.code == 1 and ended.stderr == ""
+    assert "deadlock" in ended.stdout and name in ended.stdout
+    report = json.loads(stc("csim", "out", "--json").stdout)
+    assert report["outcome"] == "deadlock" and not report["passed"]
+    assert name in {blocked["channel"] for blocked in report["blocked"]}
+    assert all(blocked["task"] for blocked in report["blocked"])
