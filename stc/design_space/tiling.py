@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from stc.iteration.vectorize import largest_divisor
 
+MOST_LANES = 16
+"""The most points of a tile that are computed at once by default: a port's width of f32."""
+
 
 def default_tiles(extents: Sequence[int], default_tile_size: int) -> tuple[int, ...]:
     """One default for every loop: the largest divisor of its extent that is not above the default."""

@@ -72,7 +72,7 @@ def tensor_of(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype,
         raise CompileError(f"{len(tokens)} tokens leave as {order}", where=where, accepted=f"{order.token_count} tokens")
     tensor = np.empty(order.static_shape, dtype)
     trips = tuple(static(loop.trip) for loop in order.loops)
-    data = np.array(tokens, dtype).reshape(*trips, *order.element)
+    data = np.array(tokens, dtype).reshape((*trips, *order.element))
     last = tuple(-1 if dimension is None else slice(None) for dimension in order.dimension_of_loop)
     token_view(tensor, order.without_revisits())[...] = data[last]
     return tensor

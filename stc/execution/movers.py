@@ -114,7 +114,7 @@ def convert(op: ConverterOp, source: ReadPort, target: WritePort) -> Steps:
             block.append(source.queue.popleft())
             count += 1
         buffer = undefined(op.buffer_shape, dtype)
-        data = np.array(block, dtype).reshape(*trips, *plan.source.element)
+        data = np.array(block, dtype).reshape((*trips, *plan.source.element))
         _distinct_view(buffer, plan.source, shared)[...] = data[fill_with]
         for token in np.array(token_view(buffer, plan.target, shared)).reshape(-1, *plan.target.element):
             put(target, token)

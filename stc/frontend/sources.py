@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.frontend.checkpoint import HUB, WEIGHTS_ACCEPTED, load_weights
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
@@ -115,6 +115,9 @@ def _checkpoint(weights: str | None, hub_id: str | None, where: str) -> str | No
 
 
 def _require_f32(model: ExportedModel) -> None:
-    for name, array in {**model.arguments, **model.golden}.items():
-        if np.issubdtype(array.dtype, np.inexact) and array.dtype != np.float32:
-            raise CompileError(f"{name} has dtype {array.dtype}", where=model.name, accepted="float32, integers, bool")
+    arrays = {**model.arguments, **model.golden}
+    unusable = [name for name, array in arrays.items() if np.issubdtype(array.dtype, np.inexact) and array.dtype != np.float32]
+    if unusable:
+        raise UnsupportedError(
+            [Obstacle(model.name, f"{name} has dtype {arrays[name].dtype}", "float32, integers, bool") for name in unusable]
+        )

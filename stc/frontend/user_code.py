@@ -18,7 +18,7 @@ class UserCode:
     """Context in which anything raised becomes a CompileError, except CompileErrors and interrupts.
 
     `purpose` is what failed, said before the reason. A `module` is watched while it runs, so that the error names the innermost of
-    its submodules that was running; `name` stands for the module itself, or for whatever else is run. `accepted` is what would work.
+    its submodules that was running; `name` stands for the module itself, or for whatever else is run. `accepted` says what works.
     """
 
     def __init__(self, name: str, accepted: str, *, purpose: str = "", module: torch.nn.Module | None = None):

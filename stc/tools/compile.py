@@ -6,18 +6,23 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.memory_figures import MemoryFigures, external_bytes, intermediate_bytes, on_chip_bytes
+from stc.analysis.support import obstacles
 from stc.codegen.names import identifier
 from stc.codegen.project import emit_project, require_free
+from stc.diagnostics import UnsupportedError
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.printing import print_module
 from stc.dialects.stream import BufferOp, CreateOp
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
+
+if TYPE_CHECKING:
+    from stc.frontend.exported import ExportedModel
 
 BEFORE_FUSION = "fold-transposes"
 """The last linalg pass before element-wise fusion: where "unfused linalg" is measured."""
@@ -50,19 +55,13 @@ def compile_model(request: CompileRequest, out: Path, progress: Progress = lambd
     require_free(out)
     progress("export to linalg")
     begin = time.perf_counter()
-    from stc.frontend.sources import load_model  # imports torch, which takes seconds: only once it is certain to be needed
+    import torch  # noqa: F401  (takes seconds: only once it is certain to be needed, and timed apart from the export)
 
     imported = time.perf_counter()
-    model = load_model(
-        request.model,
-        stage=request.stage,
-        seq=request.seq,
-        dtype=request.dtype,
-        seed=request.seed,
-        weights=request.weights,
-        layer=request.layer,
-    )
+    model = load(request)
     exported = time.perf_counter()
+    if found := obstacles(model.module):
+        raise UnsupportedError(found)
     recorder = _Recorder(request.emit_ir, progress)
     options = _named(request.options, model.name)
     timings = run_stages(model.module, make_context(), stages(options), [recorder], begin_pass=recorder.begin)
@@ -82,6 +81,21 @@ def compile_model(request: CompileRequest, out: Path, progress: Progress = lambd
     }
     emit_project(module, model, out, _manifest_options(request, options), report, recorder.texts)
     return report
+
+
+def load(request: CompileRequest) -> ExportedModel:
+    """The model that `request` names; CompileError where it is unusable, UnsupportedError where it cannot be expressed."""
+    from stc.frontend.sources import load_model
+
+    return load_model(
+        request.model,
+        stage=request.stage,
+        seq=request.seq,
+        dtype=request.dtype,
+        seed=request.seed,
+        weights=request.weights,
+        layer=request.layer,
+    )
 
 
 def _named(options: PipelineOptions, model: str) -> PipelineOptions:

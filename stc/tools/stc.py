@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from stc.pipeline import PipelineOptions
 from stc.platforms.platform import platform_names
@@ -31,19 +32,29 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
-output = Console(highlight=False, soft_wrap=True)
+output = Console(highlight=False, soft_wrap=True, emoji=False)
+
+
+# Options that name a model, the same for every command.
+Model = Annotated[str, typer.Argument(help="A preset (gpt2-medium, ...), file.py:factory, or file.mlir (linalg on tensors).")]
+ModelStage = Annotated[str, typer.Option(help="What a preset computes: prefill.")]
+Sequence = Annotated[int, typer.Option(help="Tokens of a preset's prefill.")]
+DType = Annotated[str, typer.Option(help="Element type of activations and weights: f32.")]
+Weights = Annotated[str | None, typer.Option(help="Folder of safetensors files, or hub:ID; default: random weights.")]
+Layer = Annotated[int, typer.Option(help="Which decoder layer's weights to take.")]
+Seed = Annotated[int, typer.Option(help="Seed of random weights and inputs.")]
 
 
 @app.command("compile")
 def compile_command(
-    model: Annotated[str, typer.Argument(help="A preset (such as gpt2-medium), file.py:factory, or file.mlir (linalg on tensors).")],
+    model: Model,
     out: Annotated[Path, typer.Option(help="Folder to write; it must be new or empty.")],
-    stage: Annotated[str, typer.Option(help="What a preset computes: prefill.")] = "prefill",
-    seq: Annotated[int, typer.Option(help="Tokens of a preset's prefill.")] = 32,
-    dtype: Annotated[str, typer.Option(help="Element type of activations and weights: f32.")] = "f32",
-    weights: Annotated[str | None, typer.Option(help="Folder of safetensors files, or hub:ID; default: random weights.")] = None,
-    layer: Annotated[int, typer.Option(help="Which decoder layer's weights to take.")] = 0,
-    seed: Annotated[int, typer.Option(help="Seed of random weights and inputs.")] = 0,
+    stage: ModelStage = "prefill",
+    seq: Sequence = 32,
+    dtype: DType = "f32",
+    weights: Weights = None,
+    layer: Layer = 0,
+    seed: Seed = 0,
     tile: Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)] = 16,
     lanes: Annotated[int, typer.Option(help="Most entries in one stream token.", min=1)] = 16,
     schedule: Annotated[Path | None, typer.Option(help="schedule.toml: tile, order, unroll, vector by op name.")] = None,
@@ -74,6 +85,39 @@ def compile_command(
         if result is not None:
             _print_check(result)
     _exit_with(result)
+
+
+@app.command("check")
+def check_command(
+    model: Model,
+    stage: ModelStage = "prefill",
+    seq: Sequence = 32,
+    dtype: DType = "f32",
+    weights: Weights = None,
+    layer: Layer = 0,
+    seed: Seed = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the obstacles as JSON.")] = False,
+) -> None:
+    """Say whether MODEL can be compiled, without compiling it: all obstacles at once, each with its place and what would work.
+
+    Exit code 0 if it is supported, 1 if not, 2 if there is no such model or it does not run.
+    """
+    from stc.tools.check import check_model
+    from stc.tools.compile import CompileRequest
+
+    with _progress() as step:
+        found = check_model(CompileRequest(model, stage, seq, dtype, seed, weights, layer), step)
+    if as_json:
+        output.print_json(json.dumps({"model": model, "supported": not found, "obstacles": [asdict(entry) for entry in found]}))
+    elif not found:
+        output.print(f"{model}: supported", markup=False)
+    else:
+        table = Table("where", "what", "accepted", title=f"{model}: {len(found)} obstacle(s)")
+        for entry in found:
+            table.add_row(Text(entry.where or "the model itself"), Text(entry.what), Text(entry.accepted))
+        output.print(table)
+    if found:
+        raise typer.Exit(CHECK_FAILED)
 
 
 @app.command("csim")

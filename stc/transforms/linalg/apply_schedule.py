@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
-from stc.design_space.tiling import default_order
+from stc.design_space.tiling import MOST_LANES, default_order, default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.transforms.linalg.tile_linalg import check_schedule
@@ -28,7 +28,7 @@ class ApplySchedule(ModulePass):
     """Attach the schedules of a `schedule.toml` to the generics they name.
 
     One table per op (its `stc.name`), with the fields of `#dataflow.schedule`: `tile` is required; `order` defaults to
-    parallel loops outside and reductions inside, `unroll` to ones, `vector` to undecided. A name that no op has, a field
+    parallel loops outside and reductions inside, `unroll` to what `default-tile-size` would do, `vector` to undecided. A name that no op has, a field
     that does not exist and a tile that does not divide its extent are errors.
 
     Options: `path` of the file.
@@ -79,15 +79,18 @@ def _schedule(generic: linalg.GenericOp, table: Mapping[str, Any], where: str) -
     loops = GenericLoops(generic)
     count = len(loops.extents)
     order = table.get("order", list(default_order(count, loops.reductions)))
-    unroll = table.get("unroll", [1] * count)
+    tile = table["tile"]
+    fits = isinstance(tile, list) and len(tile) == count and all(type(entry) is int and entry > 0 for entry in tile)
+    natural = default_unroll(tile, loops.reductions, loops.operand_dims, MOST_LANES) if fits else ()
+    unroll = table.get("unroll", list(natural))
     vector = table.get("vector", [])
-    for field, value in (("tile", table["tile"]), ("order", order), ("unroll", unroll)):
+    for field, value in (("tile", tile), ("order", order), ("unroll", unroll)):
         if not (isinstance(value, list) and all(type(entry) is int for entry in value) and len(value) == count):
             raise CompileError(f"{field} is {value}", where=where, accepted=f"a list of {count} integers, one per loop")
     if not (isinstance(vector, list) and all(isinstance(v, list) and all(type(e) is int for e in v) for v in vector)):
         raise CompileError(f"vector is {vector}", where=where, accepted="a list of integer lists, one per operand")
     try:
-        schedule = ScheduleAttr.of(table["tile"], order, unroll, vector)
+        schedule = ScheduleAttr.of(tile, order, unroll, vector)
         schedule.verify()
     except VerifyException as error:
         raise CompileError(str(error), where=where) from error

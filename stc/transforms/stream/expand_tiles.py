@@ -16,11 +16,9 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
+from stc.design_space.tiling import MOST_LANES
 from stc.dialects.dataflow import ScheduleAttr
 from stc.transforms.index_constant import index_constant
-
-MOST_LANES = 16
-"""The longest row that is filled in one cycle: a vector of f32 as wide as a port."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ConverterOp, ItensorType
+from stc.iteration.converter import infer_converter
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
 from stc.transforms.stream.loops import coordinates, loop_nest
 from stc.transforms.stream.names import UniqueNames, symbols_of

@@ -1,0 +1,74 @@
+"""`--check-semantics` stops at the pass that changes a value, and says which."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+from xdsl.context import Context
+from xdsl.dialects import linalg
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, ModuleOp
+from xdsl.ir.affine import AffineMap
+from xdsl.passes import ModulePass
+
+import stc.tools.stc_opt as tool
+from stc.dialects.parsing import parse_module
+from stc.tools.check_semantics import check_pass, compare, random_inputs
+
+TEXT = """func.func @main(%x: tensor<3x3xf32>, %w: tensor<3x3xf32>) -> (tensor<3x3xf32> {stc.name = "out"}) {
+  %e = tensor.empty() : tensor<3x3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x, %w : tensor<3x3xf32>, tensor<3x3xf32>) outs(%e : tensor<3x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<3x3xf32>
+  func.return %r : tensor<3x3xf32>
+}
+"""
+
+
+class SwapMap(ModulePass):
+    """Reads the second operand transposed."""
+
+    name = "swap-map"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        generic = next(found for found in op.walk() if isinstance(found, linalg.GenericOp))
+        first, _, last = generic.indexing_maps.data
+        swapped = AffineMapAttr(AffineMap.from_callable(lambda i, j: (j, i)))
+        generic.indexing_maps = ArrayAttr([first, swapped, last])
+
+
+def test_a_swapped_map_is_seen() -> None:
+    before, after = parse_module(TEXT), parse_module(TEXT)
+    SwapMap().apply(Context(), after)
+    inputs = random_inputs(before)
+    difference = check_pass(before, after, inputs)
+    assert difference is not None and difference.index == (0, 1) and difference.name == "out"
+    assert difference.before == repr(float(inputs[0][0, 1] + inputs[1][0, 1]))
+    assert check_pass(before, parse_module(TEXT), inputs) is None
+
+
+@pytest.mark.parametrize(("passes", "code"), [("canonicalize,cse", 0), ("canonicalize,swap-map,cse", 1)])
+def test_command_line(monkeypatch: pytest.MonkeyPatch, passes: str, code: int) -> None:
+    known = tool.all_passes()
+    monkeypatch.setattr(tool, "all_passes", lambda: {**known, "swap-map": lambda: SwapMap})
+    result = CliRunner().invoke(tool.app, ["-", "-p", passes, "--check-semantics=1"], input=TEXT)
+    assert result.exit_code == code
+    assert ("pass 'swap-map' changes what the module computes: result 0 (out) differs first at [0, 1]" in result.stderr) == (
+        code == 1
+    )
+
+
+def test_what_counts_as_different() -> None:
+    a = np.array([1.0, np.inf, np.nan, 1e-9], np.float32)
+    assert compare([a], [a + np.array([1e-6, 0, 0, 1e-7], np.float32)]) is None
+    for entry, value in ((0, 1.1), (1, -np.inf), (2, 0.0), (3, np.nan)):
+        other = a.copy()
+        other[entry] = value
+        difference = compare([a], [other])
+        assert difference is not None and difference.index == (entry,)
+    integers = np.array([1, 2**30], np.int32)
+    difference = compare([integers], [integers + np.array([0, 1], np.int32)])
+    assert difference is not None and difference.before == str(2**30)
