@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+
 class CompileError(Exception):
     """Unusable input or environment.
 

@@ -6,11 +6,22 @@ semantics evaluate it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from xdsl.dialects import arith, cf, func, linalg, math, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, Float32Type, Float64Type, IndexType, IntegerAttr, IntegerType
-from xdsl.dialects.builtin import ModuleOp, ShapedType, StringAttr, TensorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    ShapedType,
+    StringAttr,
+    TensorType,
+)
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
@@ -160,7 +171,7 @@ def _of_padding(op: tensor.PadOp, where: str) -> Iterator[Obstacle]:
     terminator = op.region.block.last_op
     value = terminator.operands[0] if terminator is not None and terminator.operands else None
     if op.low or op.high or min(amounts, default=0) < 0 or value is None or not _is_constant(value):
-        yield Obstacle(where, "padding by run-time amounts or with computed values", "constant amounts of at least 0 and one constant")
+        yield Obstacle(where, "padding by run-time amounts or with computed values", "constant amounts and one constant value")
 
 
 def _of_fill(op: linalg.FillOp, where: str) -> Iterator[Obstacle]:
@@ -185,7 +196,7 @@ def _of_structured(op: Operation, where: str) -> Iterator[Obstacle]:
         if isinstance(nested, tensor.ExtractOp):
             yield Obstacle(where, _LOOKUP.format(kind=nested.tensor.type), _LOOKUP_ACCEPTED)
         elif not isinstance(nested, _REMOVED_BY_PASSES) and type(nested) not in SCALAR_OPERATIONS:
-            yield Obstacle(where, f"{nested.name} has no form in HLS C++", "arithmetic, comparisons, select, casts and hls:: mathematics")
+            yield Obstacle(where, f"{nested.name} has no form in HLS C++", "arithmetic, comparisons, select, casts, hls:: mathematics")
 
 
 _LOOKUP = "entries of a {kind} are looked up at computed positions (embedding, gather, flip, diagonal)"

@@ -70,13 +70,16 @@ class TaskActions:
                     else:
                         yield Action(needs_token=(name,))
                         release.append(Action(reads=((name, 1),)))
-                case scf.IfOp() if _loops_over_streams(op):
+                case scf.IfOp() | scf.ForOp() if not _touches_streams(op):
+                    if isinstance(op, scf.ForOp) and not is_unrolled(op):
+                        yield from pending.flush()  # what stands behind a loop happens after it
+                case scf.IfOp() if _has_steps(op):
                     yield from pending.flush()
                     taken = self._taken(op)
                     yield from self._block(taken) if taken is not None else ()
                 case scf.IfOp():
                     self._branch(op, pending)
-                case scf.ForOp() if is_unrolled(op):
+                case scf.ForOp() if is_unrolled(op) and not _has_steps(op):
                     self._unrolled(op, pending)
                 case scf.ForOp():
                     yield from pending.flush()
@@ -90,12 +93,10 @@ class TaskActions:
         bounds = constant_bounds(loop)
         if bounds is None:
             raise CompileError("loop bounds are not constant", where=self.task.sym_name.data, accepted="constant bounds")
-        if not _touches_streams(loop):
-            return
         iv = loop.body.block.args[0]
         if iv not in self._guard_ivs(loop):
             once = list(_merged(self._block(loop.body.block)))
-            if len(once) == 1:
+            if len(once) == 1 and bounds.trip > 0:
                 yield replace(once[0], iterations=once[0].iterations * bounds.trip)
                 return
             for _ in range(bounds.trip):
@@ -130,17 +131,17 @@ class TaskActions:
                     pending.read(self.channel[op.stream])
                 case stream.WriteOp():
                     pending.write(self.channel[op.stream])
-                case scf.IfOp():
+                case scf.IfOp() if _touches_streams(op):
                     self._branch(op, pending)
-                case scf.ForOp() if is_unrolled(op):
+                case scf.ForOp() if _touches_streams(op):
                     self._unrolled(op, pending)
                 case _:
                     continue
 
     def _guard_ivs(self, loop: scf.ForOp) -> set[SSAValue]:
-        """The values that the guards inside `loop` are computed from: an iteration differs from others only by them."""
+        """The values that guards of accesses inside `loop` are computed from: an iteration differs from others only by them."""
         if loop not in self.guard_ivs:
-            conditions = [op.cond for op in loop.walk() if isinstance(op, scf.IfOp)]
+            conditions = [op.cond for op in loop.walk() if isinstance(op, scf.IfOp) and _touches_streams(op)]
             self.guard_ivs[loop] = values_behind(conditions)
         return self.guard_ivs[loop]
 
@@ -198,9 +199,12 @@ def _merged(actions: Iterable[Action]) -> Iterator[Action]:
 
 
 @cache
-def _loops_over_streams(root: Operation) -> bool:
-    """Whether a loop that is left in hardware, with stream accesses, stands in `root`."""
-    return any(isinstance(op, scf.ForOp) and not is_unrolled(op) and _touches_streams(op) for op in root.walk())
+def _has_steps(root: Operation) -> bool:
+    """Whether the accesses in `root` happen in steps: in a loop that is left in hardware, or to a block that is acquired first."""
+    return any(
+        isinstance(op, stream.AcquireOp) or (isinstance(op, scf.ForOp) and not is_unrolled(op) and _touches_streams(op))
+        for op in root.walk()
+    )
 
 
 @cache

@@ -14,8 +14,8 @@ from stc.execution.dtypes import numpy_type
 from stc.execution.machine import location
 from stc.execution.source import Source
 from stc.execution.subscripts import (
+    checked,
     element_subscript,
-    entry_text,
     kept_dimensions,
     mixed,
     row_subscript,
@@ -90,10 +90,8 @@ def emit_cast(source: Source, op: memref.CastOp) -> None:
 
 @emits(memref.ExpandShapeOp, memref.CollapseShapeOp)
 def emit_reshape(source: Source, op: memref.ExpandShapeOp | memref.CollapseShapeOp) -> None:
-    """A view: the compiler reshapes contiguous buffers only, of which numpy makes no copy."""
-    name = source.define(op.results[0])
-    source.line(f"{name} = {source.name(op.operands[0])}.view()")
-    source.line(f"{name}.shape = {_memref(op.results[0]).get_shape()}")
+    """A view, never a copy: numpy raises ValueError where the buffer is not contiguous enough, which MLIR does not accept."""
+    source.assign(op.results[0], f"np.reshape({source.name(op.operands[0])}, {_memref(op.results[0]).get_shape()}, copy=False)")
 
 
 @emits(vector.LoadOp)
@@ -112,15 +110,22 @@ def emit_vector_store(source: Source, op: vector.StoreOp) -> None:
 
 @emits(vector.ExtractOp)
 def emit_extract(source: Source, op: vector.ExtractOp) -> None:
-    position = ", ".join(entry_text(source, entry) for entry in mixed(op.static_position, op.dynamic_position))
-    source.assign(op.result, f"{source.name(op.vector)}[{position or '()'}]")
+    source.assign(op.result, f"{source.name(op.vector)}[{_position(source, op, op.vector)}]")
 
 
 @emits(vector.InsertOp)
 def emit_insert(source: Source, op: vector.InsertOp) -> None:
-    position = ", ".join(entry_text(source, entry) for entry in mixed(op.static_position, op.dynamic_position))
+    position = _position(source, op, op.dest)
     source.assign(op.result, f"{source.name(op.dest)}.copy()")
-    source.line(f"{source.name(op.result)}[{position or '()'}] = {source.name(op.source)}")
+    source.line(f"{source.name(op.result)}[{position}] = {source.name(op.source)}")
+
+
+def _position(source: Source, op: vector.ExtractOp | vector.InsertOp, whole: SSAValue) -> str:
+    """The subscript of an entry, or of a part, of a vector."""
+    extents = cast(VectorType, whole.type).get_shape()
+    entries = mixed(op.static_position, op.dynamic_position)
+    texts = [checked(source, op, entry, 1, extent) for entry, extent in zip(entries, extents, strict=False)]
+    return ", ".join(texts) or "()"
 
 
 @emits(vector.BroadcastOp)

@@ -54,6 +54,8 @@ def _emit_step_by_step(source: Source, op: LinalgStructuredOperation) -> None:
         emit_blank(source, value)
     if op.results:
         emit_call(source, op)
+        for result in op.results:
+            source.line(f"{source.name(result)} = {source.name(result)}.copy()")
         return
     used = [*dict.fromkeys((*op.operands, *free_values(op)))]
 
@@ -216,7 +218,7 @@ class _Body:
         for value, (_, loops, dtype) in zip(self._yielded(), self._outputs(), strict=True):
             text = self.value(value)
             is_whole = self.loops[value] == set(range(len(self.plan.extents)))
-            if is_whole and isinstance(value.owner, Operation):
+            if is_whole and isinstance(value.owner, Operation) and not _may_share_storage(value.owner):
                 results.append(_transposed(text, range(len(loops)), loops))
             else:
                 results.append(self._stored(text, loops, dtype))
@@ -267,6 +269,13 @@ class _Body:
         present = [loop for loop in loops if loop in found]
         shape = tuple(self.plan.extents[loop] if loop in found else 1 for loop in loops)
         return f"{_transposed(text, found, present)}.reshape({shape})"
+
+
+def _may_share_storage(op: Operation) -> bool:
+    """Whether the result can be the operand's own array: casts between types that numpy represents alike."""
+    if isinstance(op, linalg.IndexOp | arith.BitcastOp):
+        return True
+    return len(op.operands) == 1 and numpy_type(op.operands[0].type) == numpy_type(op.results[0].type)
 
 
 def _transposed(text: str, found: Sequence[int], wanted: Sequence[int]) -> str:

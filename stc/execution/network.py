@@ -13,6 +13,7 @@ from typing import Any
 from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
+from stc.diagnostics import CompileError
 from stc.dialects import itensor, stream
 from stc.dialects.dataflow import MemoryOp, TaskOp, YieldOp
 from stc.dialects.itensor import ItensorType
@@ -86,6 +87,8 @@ class Network:
     def channel(self, value: SSAValue, name: str = "") -> Channel:
         """The new channel that `value` is."""
         kind = value.type
+        if isinstance(kind, ItensorType) and not kind.order.is_static:
+            raise CompileError(f"itensor {kind} has a symbolic size", where=self.where, accepted="integer sizes")
         name = f"@{name}" if name else f"%{value.name_hint or len(self.channels)}"
         channel = Channel(name)
         if isinstance(kind, StreamType):

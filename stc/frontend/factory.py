@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -43,6 +44,8 @@ def _import(path: Path) -> ModuleType:
     description = importlib.util.spec_from_file_location(f"stc_user_{path.stem}", path)
     assert description is not None and description.loader is not None
     module = importlib.util.module_from_spec(description)
+    # Dataclasses and pickles look their module up by name.
+    sys.modules[description.name] = module
     description.loader.exec_module(module)
     return module
 

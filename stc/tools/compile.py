@@ -38,7 +38,7 @@ class CompileRequest:
     dtype: str = "f32"
     seed: int = 0
     weights: str | None = None
-    layer: int = 0
+    layer: int | None = None
     emit_ir: bool = False
     options: PipelineOptions = field(default_factory=PipelineOptions)
 

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
 from stc.platforms.platform import platform_names
 from stc.simulation.csim import CsimResult, csim
@@ -36,27 +37,33 @@ output = Console(highlight=False, soft_wrap=True, emoji=False)
 
 
 # Options that name a model, the same for every command.
-Model = Annotated[str, typer.Argument(help="A preset (gpt2-medium, ...), file.py:factory, or file.mlir (linalg on tensors).")]
+Model = Annotated[str | None, typer.Argument(help="A preset (gpt2-medium, ...), file.py:factory, or file.mlir.")]
+Config = Annotated[str | None, typer.Option(help="Instead of MODEL: a transformers config.json, its folder, or a hub id.")]
 ModelStage = Annotated[str, typer.Option(help="What a preset computes: prefill.")]
 Sequence = Annotated[int, typer.Option(help="Tokens of a preset's prefill.")]
 DType = Annotated[str, typer.Option(help="Element type of activations and weights: f32.")]
 Weights = Annotated[str | None, typer.Option(help="Folder of safetensors files, or hub:ID; default: random weights.")]
-Layer = Annotated[int, typer.Option(help="Which decoder layer's weights to take.")]
+Layer = Annotated[int | None, typer.Option(help="Which decoder layer; default: the preset's first.")]
 Seed = Annotated[int, typer.Option(help="Seed of random weights and inputs.")]
 
 
 @app.command("compile")
 def compile_command(
-    model: Model,
     out: Annotated[Path, typer.Option(help="Folder to write; it must be new or empty.")],
+    model: Model = None,
+    config: Config = None,
     stage: ModelStage = "prefill",
     seq: Sequence = 32,
     dtype: DType = "f32",
     weights: Weights = None,
-    layer: Layer = 0,
+    layer: Layer = None,
     seed: Seed = 0,
     tile: Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)] = 16,
+    rows: Annotated[int, typer.Option(help="Most rows of activations that share one pass over weights.", min=1)] = 128,
     lanes: Annotated[int, typer.Option(help="Most entries in one stream token.", min=1)] = 16,
+    uniform_tiles: Annotated[
+        bool, typer.Option("--uniform-tiles", help="One tile size for every loop, instead of what neighbours want.")
+    ] = False,
     schedule: Annotated[Path | None, typer.Option(help="schedule.toml: tile, order, unroll, vector by op name.")] = None,
     platform: Annotated[str, typer.Option(help=f"Target device: {', '.join(platform_names())}.")] = "u55c",
     budget: Annotated[int, typer.Option(help="On-chip bytes for one group; 0: what the platform has.", min=0)] = 0,
@@ -70,8 +77,16 @@ def compile_command(
     """
     from stc.tools.compile import CompileRequest, compile_model
 
-    options = PipelineOptions(platform=platform, tile=tile, lanes=lanes, budget=budget, schedule=str(schedule or ""))
-    request = CompileRequest(model, stage, seq, dtype, seed, weights, layer, emit_ir, options)
+    options = PipelineOptions(
+        platform=platform,
+        tile=tile,
+        rows=rows,
+        lanes=lanes,
+        propagate_orders=not uniform_tiles,
+        budget=budget,
+        schedule=str(schedule or ""),
+    )
+    request = CompileRequest(_one_model(model, config), stage, seq, dtype, seed, weights, layer, emit_ir, options)
     if check:
         _require_compiler()
     with _progress() as step:
@@ -89,12 +104,13 @@ def compile_command(
 
 @app.command("check")
 def check_command(
-    model: Model,
+    model: Model = None,
+    config: Config = None,
     stage: ModelStage = "prefill",
     seq: Sequence = 32,
     dtype: DType = "f32",
     weights: Weights = None,
-    layer: Layer = 0,
+    layer: Layer = None,
     seed: Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the obstacles as JSON.")] = False,
 ) -> None:
@@ -105,6 +121,7 @@ def check_command(
     from stc.tools.check import check_model
     from stc.tools.compile import CompileRequest
 
+    model = _one_model(model, config)
     with _progress() as step:
         found = check_model(CompileRequest(model, stage, seq, dtype, seed, weights, layer), step)
     if as_json:
@@ -136,6 +153,14 @@ def csim_command(
     else:
         _print_check(result)
     _exit_with(result)
+
+
+def _one_model(model: str | None, config: str | None) -> str:
+    """What the front end calls the model; CompileError unless it is named in exactly one way."""
+    if (model is None) == (config is None):
+        complaint = "no model is named" if model is None else "both MODEL and --config name a model"
+        raise CompileError(complaint, accepted="MODEL, or --config PATH")
+    return f"config:{config}" if model is None else model
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------

@@ -118,3 +118,33 @@ def test_a_slice_outside_is_an_error() -> None:
     text = negated("%d", "%r").replace("%c8 = arith.constant 8", "%c8 = arith.constant 10")
     with pytest.raises(CompileError, match=r"tensor.extract_slice: entries 8 to 9 outside a dimension of 8 entries"):
         run(text, X)
+
+
+def test_named_operations_that_are_not_structured() -> None:
+    text = """func.func @main(%x: tensor<2x4xf32>) -> tensor<4x2xf32> {
+      %z = arith.constant 1.0 : f32
+      %e = tensor.empty() : tensor<2xf32>
+      %f = linalg.fill ins(%z : f32) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+      %s = linalg.reduce ins(%x : tensor<2x4xf32>) outs(%f : tensor<2xf32>) dimensions = [1]
+        (%a: f32, %b: f32) { %t = arith.addf %a, %b : f32 linalg.yield %t : f32 }
+      %g = tensor.empty() : tensor<2x4xf32>
+      %h = linalg.broadcast ins(%s : tensor<2xf32>) outs(%g : tensor<2x4xf32>) dimensions = [1]
+      %k = tensor.empty() : tensor<4x2xf32>
+      %m = linalg.transpose ins(%h : tensor<2x4xf32>) outs(%k : tensor<4x2xf32>) permutation = [1, 0]
+      func.return %m : tensor<4x2xf32> }"""
+    np.testing.assert_array_equal(run(text, X.reshape(2, 4))[0], [[7, 23]] * 4)
+
+
+def test_a_cast_that_changes_nothing_gives_a_tensor_of_its_own() -> None:
+    text = """func.func @main(%x: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>) {
+      %e = tensor.empty() : tensor<4xf32>
+      %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%x : tensor<4xi32>) outs(%e : tensor<4xf32>) {
+        ^bb0(%a: i32, %b: f32): %c = arith.bitcast %a : i32 to f32 linalg.yield %c : f32 } -> tensor<4xf32>
+      %z = arith.constant 1.0 : f32
+      %c0 = arith.constant 0 : index
+      %w = tensor.insert %z into %y[%c0] : tensor<4xf32>
+      func.return %w, %w : tensor<4xf32>, tensor<4xf32> }"""
+    x = np.zeros(4, np.int32)
+    run(text, x)
+    np.testing.assert_array_equal(x, np.zeros(4, np.int32))

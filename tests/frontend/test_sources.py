@@ -160,7 +160,7 @@ DATA_DEPENDENT = "data-dependent control flow or shape: Python asks for the valu
     [
         ("dynamic", r"^inner: aten\.nonzero\.default gives a dynamic shape u0x2; accepted: static shapes$"),
         ("unsupported", r"^inner: torch\.aten\._linalg_svd is not supported; accepted: operations that torch-mlir lowers"),
-        ("scan", r"tm_tensor\.scan is not supported; accepted: operations that torch-mlir lowers"),
+        ("scan", r"^inner: tm_tensor\.scan is not supported.*; accepted: "),
         ("half", r"half: x has dtype float16; accepted: float32, integers, bool"),
         ("brain", r"x has dtype torch\.bfloat16; accepted: float32, integers, bool"),
         ("branch", rf"^inner: {DATA_DEPENDENT} \(at .*nets\.py:\d+\); accepted: torch\.where, and branches on shapes and c"),

@@ -13,8 +13,8 @@ from stc.simulation.build import FLAGS, find_compiler, instrumented_kernel, read
 from stc.simulation.csim import CsimResult, read_report
 from stc.simulation.package import INCLUDE
 
-HEADERS = ("cstdint", "limits", "string", "vector", "ap_int.h", "hls_math.h", "hls_stream.h", "hls_streamofblocks.h", "hls_vector.h",
-           "stc_sim.h", "stc_sim/engine.h")
+HEADERS = ("cstdint", "limits", "string", "vector", "ap_int.h", "hls_math.h", "hls_stream.h", "hls_streamofblocks.h",
+           "hls_vector.h", "stc_sim.h", "stc_sim/engine.h")
 TIMEOUT = 60.0
 """Seconds one small design may take."""
 
@@ -45,7 +45,8 @@ def _program(projects: Sequence[Path]) -> str:
         lines += [_without_includes((project / "testbench.cpp").read_text()), "}", "#undef main"]
     lines.append("int main(int argc, char **argv) {")
     lines.append("  const int chosen = std::stoi(argv[1]);")
-    lines += [f"  if (chosen == {index}) return project_{index}::main_{index}(argc - 1, argv + 1);" for index in range(len(projects))]
+    for index in range(len(projects)):
+        lines.append(f"  if (chosen == {index}) return project_{index}::main_{index}(argc - 1, argv + 1);")
     lines += ["  return 2;", "}", ""]
     return "\n".join(lines)
 

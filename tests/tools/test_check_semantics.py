@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 from xdsl.context import Context
-from xdsl.dialects import linalg
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, ModuleOp
+from xdsl.dialects import arith, linalg
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, ModuleOp
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
@@ -72,3 +72,39 @@ def test_what_counts_as_different() -> None:
     integers = np.array([1, 2**30], np.int32)
     difference = compare([integers], [integers + np.array([0, 1], np.int32)])
     assert difference is not None and difference.before == str(2**30)
+
+
+def test_a_pass_that_leaves_something_that_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that loses a token: the last read of a loop is dropped."""
+    text = """func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<8xf32> as !V) -> (tensor<8xf32> as !V) {
+    %e = itensor.empty : !V
+    %r = dataflow.task @copy ins(%p = %a : !V) outs(%o = %e : !V) -> !V {
+      %c0 = arith.constant 0 : index
+      %n = arith.constant 8 : index
+      %c2 = arith.constant 2 : index
+      %f = scf.for %i = %c0 to %n step %c2 iter_args(%q = %o) -> (!V) {
+        %t = itensor.read %p[%i] : !V -> tensor<2xf32>
+        %w = itensor.write %t into %q[%i] : tensor<2xf32> -> !V
+        scf.yield %w : !V
+      }
+      dataflow.yield %f : !V
+    }
+    dataflow.yield %r : !V
+  }
+  func.return %y : tensor<8xf32>
+}
+""".replace("!V", "!itensor.itensor<2xf32, iter_space: [4] * [2], iter_map: (d0) -> (d0)>")
+
+    class ShortenLoop(ModulePass):
+        name = "shorten-loop"
+
+        def apply(self, ctx: Context, op: ModuleOp) -> None:
+            bound = next(found for found in op.walk() if isinstance(found, arith.ConstantOp) and found.result.name_hint == "n")
+            bound.value = IntegerAttr.from_index_int_value(6)
+
+    known = tool.all_passes()
+    monkeypatch.setattr(tool, "all_passes", lambda: {**known, "shorten-loop": lambda: ShortenLoop})
+    result = CliRunner().invoke(tool.app, ["-", "-p", "shorten-loop", "--no-verify-each", "--check-semantics=0"], input=text)
+    assert result.exit_code == 1
+    assert "pass 'shorten-loop' left a module that cannot be executed: @k: result 0: reads token 3 of itensor %r" in result.stderr

@@ -20,7 +20,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
 from stc.iteration.order import StreamOrder
-from stc.transforms.linalg.tile_linalg import element_type
+from stc.transforms.linalg.tile_linalg import check_schedule, element_type
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,7 @@ class _Propagation:
     def _plan(self, generic: GenericOp, computation: Computation) -> LoopPlan:
         given = generic.attributes.get("stc.schedule")
         if isinstance(given, ScheduleAttr):
+            check_schedule(generic, given)
             return LoopPlan(given.tiles, given.loop_order)
         return plan_loops(computation, self.sizes)
 
