@@ -33,10 +33,10 @@ lit: .venv/installed
 	$(BIN)/lit --verbose --workers $(WORKERS) filecheck_tests
 
 pytest: .venv/installed
-	$(BIN)/pytest -m "not full" --numprocesses $(WORKERS) tests
+	$(BIN)/pytest -m "not full" --numprocesses $(WORKERS) --dist loadfile tests
 
 test-full: .venv/installed lint lit
-	$(BIN)/pytest --numprocesses $(WORKERS) tests
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile tests
 
 benchmarks: .venv/installed
 	$(BIN)/python benchmarks/compile_time.py

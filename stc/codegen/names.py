@@ -23,7 +23,7 @@ def identifier(text: str) -> str:
     name = re.sub(r"__+", "_", name).strip("_") or "value"
     if name[0].isdigit():
         name = f"v{name}"
-    return f"{name}_" if name in _RESERVED else name
+    return f"{name}_" if name in _RESERVED or name.removesuffix("f") in _RESERVED else name
 
 
 class Scope:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg import GenericOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 
 from stc.analysis.generic_loops import GenericLoops, shape_of
@@ -20,6 +21,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
 from stc.iteration.order import StreamOrder
+from stc.transforms.dataflow.layout_to_dataflow import is_host_reshape
 from stc.transforms.linalg.tile_linalg import check_schedule, element_type
 
 
@@ -118,22 +120,33 @@ class _Propagation:
     # Movements --------------------------------------------------------------------------------------------------------
 
     def _slice(self, op: tensor.ExtractSliceOp) -> None:
+        if op.offsets:
+            return
         users = [use.operation for use in op.source.uses]
         siblings = [user for user in users if isinstance(user, tensor.ExtractSliceOp) and not user.offsets]
         offsets = [tuple(sibling.static_offsets.get_values()) for sibling in siblings]
         sizes = [tuple(sibling.static_sizes.get_values()) for sibling in siblings]
-        if shape_of(op.result.type) != tuple(op.static_sizes.get_values()) or op.offsets:
-            return
-        source = self.orders.get(op.source)
+        source = self._order_from_kernel(op.source)
         _, pieces = slice_orders(source, shape_of(op.source.type), offsets, sizes, self.sizes.columns)
-        self.orders[op.result] = pieces[siblings.index(op)]
+        own = siblings.index(op)
+        self.orders[op.result] = _without_unit_dimensions(pieces[own], sizes[own], shape_of(op.result.type))
+
+    def _order_from_kernel(self, value: SSAValue) -> StreamOrder | None:
+        """How a kernel streams `value`; None where the host holds it: an argument, or a view of one."""
+        owner = value.owner
+        is_view = isinstance(owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp) and is_host_reshape(owner)
+        return None if is_view or isinstance(owner, Block) else self.orders.get(value)
 
     def _concat(self, op: tensor.ConcatOp) -> None:
         sizes = [shape_of(value.type) for value in op.inputs]
         self.orders[op.result], _ = concat_orders(shape_of(op.result.type), sizes, self.sizes.columns)
 
-    def _reshape(self, op: Operation) -> None:
-        source, result = op.operands[0], op.results[0]
-        if source not in self.orders:
+    def _reshape(self, op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> None:
+        if is_host_reshape(op):
             return  # the host's view of an input: the reader chooses
-        _, self.orders[result] = reshape_orders(shape_of(source.type), shape_of(result.type), self.sizes.columns)
+        _, self.orders[op.result] = reshape_orders(shape_of(op.src.type), shape_of(op.result.type), self.sizes.columns)
+
+
+def _without_unit_dimensions(piece: StreamOrder, sizes: Sequence[int], shape: Sequence[int]) -> StreamOrder:
+    """The order of a slice, where that drops unit dimensions the order of the reshape behind it (`layout-to-dataflow`)."""
+    return piece if tuple(sizes) == tuple(shape) else reshape_orders(sizes, shape, sizes[-1])[1]

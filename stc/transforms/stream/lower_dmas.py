@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, vector
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr, TensorType, VectorType, i32
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, ModuleOp, StringAttr, TensorType, VectorType, i32
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -117,6 +117,7 @@ def _store(builder: Builder, memory: MemRefType, value: SSAValue, name: str, nam
     ivs, inner = loop_nest(body, nest.loops)
     body = Builder(InsertPoint.at_start(block))
     word = nest.gather_word(inner, buffer, value.type, lambda b: b.insert(stream.ReadOp(block.args[0])).result)
+    assert isa(memory.element_type, VectorType)
     stored = _recoded(body, inner, word, memory.element_type.element_type)
     inner.insert(memref.StoreOp.get(stored, block.args[1], [nest.address(inner, ivs)]))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
@@ -130,6 +131,7 @@ def _recoded(top: Builder, builder: Builder, word: SSAValue, scalar: Attribute) 
     assert isa(word.type, VectorType)
     if word.type.element_type == scalar:
         return word
+    assert isinstance(scalar, IntegerType)
     lanes = word.type.get_shape()[0]
     kinds = (word.type.element_type, scalar)
     before, after = (top.insert(memref.AllocOp([], [], MemRefType(kind, [lanes]))).memref for kind in kinds)

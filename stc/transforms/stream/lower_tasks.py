@@ -71,7 +71,7 @@ def _lower(task: TaskOp, names: UniqueNames) -> None:
     kept = [*old_args[: len(ins)], *(argument for argument, result in outs if result in read)]
     for old, new in zip(kept, block.args, strict=True):
         new.name_hint = old.name_hint
-    unread = {argument for argument, result in outs if result not in read}
+    unread: set[SSAValue] = {argument for argument, result in outs if result not in read}
     _Bufferizer(task, block, dict(zip(kept, block.args, strict=True)), unread).run()
     lowered = builder.insert(TaskOp(task.sym_name.data, ins, produced, block, []))
     lowered.attributes |= task.attributes

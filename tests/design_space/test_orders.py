@@ -1,0 +1,267 @@
+"""Order propagation against brute force: every permutation of the tile loops, under a model of streams of its own."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import prod
+from typing import NamedTuple
+
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes, input_order, memory_cost, output_order, plan_loops
+from stc.iteration.converter import infer_converter
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+
+MOST_TOKENS = 1500
+EXTENTS = [1, 2, 3, 4, 6, 8]
+SIZES = TileSizes(columns=4, rows=4)
+
+
+# Random computations --------------------------------------------------------------------------------------------------
+
+
+def divisors(extent: int) -> list[int]:
+    return [divisor for divisor in range(1, extent + 1) if extent % divisor == 0]
+
+
+@st.composite
+def exact_orders(draw: st.DrawFn, shape: tuple[int, ...]) -> StreamOrder:
+    """Up to two loops per dimension in any nesting, and sometimes a revisit."""
+    element: list[int] = []
+    nest: list[tuple[Loop, int | None]] = []
+    for dimension, extent in enumerate(shape):
+        size = draw(st.sampled_from(divisors(extent)))
+        trips = extent // size
+        inner = draw(st.sampled_from([1, trips, *divisors(trips)]))
+        element.append(size)
+        loops = [Loop(inner, size), Loop(trips // inner, size * inner)]
+        nest += [(loop, dimension) for loop in loops if loop.trip != 1]
+    if draw(st.integers(0, 3)) == 0:
+        nest.append((Loop(2, 1), None))
+    nest = draw(st.permutations(nest))
+    driving = [tuple(at for at, (_, driven) in enumerate(nest) if driven == dimension) for dimension in range(len(shape))]
+    return StreamOrder(tuple(element), tuple(loop for loop, _ in nest), tuple(Coordinate(loops) for loops in driving))
+
+
+@st.composite
+def computations(draw: st.DrawFn) -> Computation:
+    """1 to 4 loops, some of which reduce, and 1 to 3 inputs: parameters, streams and inputs that nobody has read yet."""
+    extents = tuple(draw(st.lists(st.sampled_from(EXTENTS), min_size=1, max_size=4)))
+    loops = list(range(len(extents)))
+    reductions = tuple(loop for loop in loops if draw(st.integers(0, 2)) == 0)
+    parallel = [loop for loop in loops if loop not in reductions]
+    inputs = [draw(operands(extents, f"t{index}")) for index in range(draw(st.integers(1, 3)))]
+    result = Operand("result", tuple(draw(st.permutations(parallel))), draw(st.sampled_from([2, 4])))
+    return Computation(extents, reductions, tuple(inputs), (result,))
+
+
+@st.composite
+def operands(draw: st.DrawFn, extents: tuple[int, ...], name: str) -> Operand:
+    dims = tuple(draw(st.permutations(range(len(extents))))[: draw(st.integers(0, len(extents)))])
+    kind = draw(st.sampled_from(["parameter", "stream", "stream", "free"]))
+    shape = tuple(extents[loop] for loop in dims)
+    order = draw(exact_orders(shape)) if kind == "stream" else None
+    return Operand(name, dims, draw(st.sampled_from([2, 4])), order, kind == "parameter")
+
+
+# The model ------------------------------------------------------------------------------------------------------------
+
+
+class Step(NamedTuple):
+    """A tile loop: its trip count, and the dimension of the port that it moves."""
+
+    trip: int
+    dimension: int | None
+
+
+def port_nest(computation: Computation, plan: LoopPlan, dims: tuple[int, ...]) -> list[Step]:
+    """The loops around an access: all that are tiled, those inside the innermost one that moves the port peeled off."""
+    nest = [
+        Step(computation.extents[loop] // plan.tile[loop], dims.index(loop) if loop in dims else None)
+        for loop in tiled(computation, plan)
+    ]
+    while nest and nest[-1].dimension is None:
+        nest.pop()
+    return nest
+
+
+def sequence(element: tuple[int, ...], nest: list[Step]) -> list[tuple[int, ...]]:
+    """The first entry of every token, by running the loops."""
+    found: list[tuple[int, ...]] = [(0,) * len(element)]
+    for trip, dimension in nest:
+        found = [
+            tuple(c + step * element[d] if d == dimension else c for d, c in enumerate(at)) for at in found for step in range(trip)
+        ]
+    return found
+
+
+def tokens_of(order: StreamOrder) -> list[tuple[int, ...]]:
+    return [tuple(map(int, token)) for token in order.enumerate()]
+
+
+def converter_bytes(computation: Computation, plan: LoopPlan, operand: Operand) -> int:
+    """By enumeration whether there is a converter; its size is inference's, which has proofs of its own."""
+    if operand.order is None:
+        return 0
+    element, nest = tuple(plan.tile[loop] for loop in operand.dims), port_nest(computation, plan, operand.dims)
+    if operand.order.element == element and tokens_of(operand.order) == sequence(element, nest):
+        return 0
+    driving = [tuple(at for at, step in enumerate(nest) if step.dimension == d) for d in range(len(element))]
+    loops = tuple(Loop(step.trip, 1 if step.dimension is None else element[step.dimension]) for step in nest)
+    wanted = StreamOrder(element, loops, tuple(Coordinate(loops) for loops in driving))
+    return infer_converter(operand.order, wanted).buffer_entries * operand.entry_bytes
+
+
+def accumulated_bytes(computation: Computation, plan: LoopPlan) -> int:
+    """Entries that are begun and not finished at the same time, by running the tile loops; one tile is there anyway."""
+    order = tiled(computation, plan)
+    steps = sequence((1,) * len(order), [Step(computation.extents[loop] // plan.tile[loop], at) for at, loop in enumerate(order)])
+    kept = [at for at, loop in enumerate(order) if loop not in computation.reductions]
+    visits = [tuple(step[at] for at in kept) for step in steps]
+    first: dict[tuple[int, ...], int] = {}
+    last: dict[tuple[int, ...], int] = {}
+    for time, tile in enumerate(visits):
+        first.setdefault(tile, time)
+        last[tile] = time
+    most = max(sum(first[tile] <= time <= last[tile] for tile in first) for time in range(len(visits)))
+    (result,) = computation.outputs
+    return (most - 1) * prod(plan.tile[loop] for loop in result.dims) * result.entry_bytes
+
+
+def cost(computation: Computation, plan: LoopPlan) -> tuple[int, int]:
+    converters = sum(converter_bytes(computation, plan, operand) for operand in computation.inputs)
+    return converters + accumulated_bytes(computation, plan), converters
+
+
+def parameter_reads(computation: Computation, plan: LoopPlan) -> int:
+    read = (operand.dims for operand in computation.inputs if operand.is_parameter)
+    return sum(prod(step.trip for step in port_nest(computation, plan, dims)) for dims in read)
+
+
+def in_default_order(computation: Computation, tile: tuple[int, ...]) -> LoopPlan:
+    loops = range(len(tile))
+    return LoopPlan(tile, tuple(sorted(loops, key=lambda loop: (loop in computation.reductions, loop))))
+
+
+def tiled(computation: Computation, plan: LoopPlan) -> list[int]:
+    """The loops that remain, in order: a loop of one tile is none."""
+    return [loop for loop in plan.order if computation.extents[loop] > plan.tile[loop]]
+
+
+def is_small(computation: Computation) -> bool:
+    return prod(computation.extents) <= MOST_TOKENS
+
+
+# Properties -----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(computations())
+def test_the_order_is_the_cheapest_that_reads_parameters_no_more_often(computation: Computation):
+    assume(is_small(computation))
+    plan = plan_loops(computation, SIZES)
+    default = in_default_order(computation, plan.tile)
+    reads = parameter_reads(computation, default)
+    assert sorted(plan.order) == list(range(len(computation.extents)))
+    assert parameter_reads(computation, plan) <= reads
+
+    every = [LoopPlan(plan.tile, order) for order in permutations(range(len(plan.tile)))]
+    admissible = [other for other in every if parameter_reads(computation, other) <= reads]
+    least = min(cost(computation, other) for other in admissible)
+    assert cost(computation, plan) == least == memory_cost(computation, plan.tile, plan.order)
+    if (*cost(computation, default), reads) == (*least, parameter_reads(computation, plan)):
+        assert tiled(computation, plan) == tiled(computation, default), "ties keep the default order"
+    event("default" if tiled(computation, plan) == tiled(computation, default) else "reordered")
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(computations())
+def test_tiles(computation: Computation):
+    tile = plan_loops(computation, SIZES).tile
+    assert all(extent % size == 0 for extent, size in zip(computation.extents, tile, strict=True))
+
+    def entries(operand: Operand) -> int:
+        return prod(computation.extents[loop] for loop in operand.dims)
+
+    streams = [operand for operand in computation.inputs if operand.order is not None]
+    for loop, size in enumerate(tile):
+        readers = [operand for operand in streams if loop in operand.dims]
+        if readers:
+            largest = max(readers, key=entries)
+            assert largest.order is not None
+            assert size == largest.order.element[largest.dims.index(loop)]
+        else:
+            assert size <= max(SIZES.columns, SIZES.rows)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(computations())
+def test_orders_of_ports_are_what_the_loops_visit(computation: Computation):
+    assume(is_small(computation))
+    plan = plan_loops(computation, SIZES)
+    for operand in computation.inputs:
+        element = tuple(plan.tile[loop] for loop in operand.dims)
+        expected = sequence(element, port_nest(computation, plan, operand.dims))
+        order = input_order(computation, plan.tile, plan.order, operand)
+        assert order.element == element and tokens_of(order) == expected
+    for operand in computation.outputs:
+        element = tuple(plan.tile[loop] for loop in operand.dims)
+        own = [step for step in port_nest(computation, plan, operand.dims) if step.dimension is not None]
+        order = output_order(computation, plan.tile, plan.order, operand)
+        assert order.element == element and order.is_exact and tokens_of(order) == sequence(element, own)
+
+
+# By hand --------------------------------------------------------------------------------------------------------------
+
+
+def rows_then_columns(rows: int, columns: int, tile: tuple[int, int]) -> StreamOrder:
+    loops = (Loop(rows // tile[0], tile[0]), Loop(columns // tile[1], tile[1]))
+    return StreamOrder(tile, loops, (Coordinate((0,)), Coordinate((1,))))
+
+
+def matmul(rows: int, width: int, columns: int, order: StreamOrder | None) -> Computation:
+    """y[i, j] = x[i, k] w[k, j] over loops i, j, k; w is a parameter."""
+    x = Operand("x", (0, 2), 4, order)
+    w = Operand("w", (2, 1), 4, None, is_parameter=True)
+    return Computation((rows, columns, width), (2,), (x, w), (Operand("y", (0, 1), 4),))
+
+
+def test_a_reduction_goes_outside_where_the_input_is_longer_than_the_result_is_wide():
+    """x (one row block of 16 x 64) would be buffered to be read for every j: 4096 bytes. Accumulators for two tiles of j
+    instead of one cost 1024 bytes. w is read once either way."""
+    computation = matmul(16, 64, 32, rows_then_columns(16, 64, (16, 16)))
+    plan = plan_loops(computation, TileSizes(columns=16, rows=16))
+    assert plan.tile == (16, 16, 16)
+    assert plan.order.index(2) < plan.order.index(1)
+    assert memory_cost(computation, plan.tile, plan.order) == (1024, 0)
+    assert memory_cost(computation, plan.tile, (0, 1, 2)) == (4096, 4096)
+
+
+def test_a_reduction_stays_inside_where_the_result_is_wide():
+    """Eight tiles of j: 7 more accumulators are 7168 bytes, the buffer of x (16 x 32) is 2048."""
+    computation = matmul(16, 32, 128, rows_then_columns(16, 32, (16, 16)))
+    plan = plan_loops(computation, TileSizes(columns=16, rows=16))
+    assert plan == LoopPlan((16, 16, 16), (0, 1, 2))
+    assert memory_cost(computation, plan.tile, plan.order) == (2048, 2048)
+    assert memory_cost(computation, plan.tile, (0, 2, 1)) == (7168, 0)
+
+
+def test_a_reduction_stays_inside_where_a_parameter_would_be_read_more_often():
+    """Columns of x first: k outside i needs no converter, but then w would come once per row block in no order that helps."""
+    order = StreamOrder((4, 4), (Loop(4, 4), Loop(4, 4)), (Coordinate((1,)), Coordinate((0,))))
+    computation = Computation((16, 16), (), (Operand("x", (0, 1), 4, order), Operand("b", (0,), 4, is_parameter=True)), ())
+    assert plan_loops(computation, SIZES).order == (0, 1)
+    free = Computation((16, 16), (), (Operand("x", (0, 1), 4, order), Operand("b", (0,), 4)), ())
+    assert plan_loops(free, SIZES).order == (1, 0)
+
+
+def test_ties_keep_the_default_order():
+    """A square sum of a tensor and its transpose: either order needs the same converter."""
+    order = rows_then_columns(8, 8, (4, 4))
+    x, t = Operand("x", (0, 1), 4, order), Operand("t", (1, 0), 4, order)
+    for inputs in ((x, t), (t, x)):
+        computation = Computation((8, 8), (), inputs, (Operand("y", (0, 1), 4),))
+        assert plan_loops(computation, SIZES) == LoopPlan((4, 4), (0, 1))
+        assert memory_cost(computation, (4, 4), (0, 1)) == memory_cost(computation, (4, 4), (1, 0))
+    assert plan_loops(Computation((8, 8), (), (Operand("x", (1, 0), 4),), (Operand("y", (0, 1), 4),)), SIZES).order == (0, 1)
