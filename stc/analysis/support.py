@@ -196,7 +196,7 @@ def _of_structured(op: Operation, where: str) -> Iterator[Obstacle]:
         if isinstance(nested, tensor.ExtractOp):
             yield Obstacle(where, _LOOKUP.format(kind=nested.tensor.type), _LOOKUP_ACCEPTED)
         elif not isinstance(nested, _REMOVED_BY_PASSES) and type(nested) not in SCALAR_OPERATIONS:
-            yield Obstacle(where, f"{nested.name} has no form in HLS C++", "arithmetic, comparisons, select, casts, hls:: mathematics")
+            yield Obstacle(where, f"{nested.name} has no form in HLS C++", "arithmetic, comparisons, select, casts, functions")
 
 
 _LOOKUP = "entries of a {kind} are looked up at computed positions (embedding, gather, flip, diagonal)"

@@ -18,7 +18,10 @@ _RESERVED = frozenset(f"{_KEYWORDS} {_LIBRARY}".split())
 
 
 def identifier(text: str) -> str:
-    """`text` as a C++ identifier: other characters become `_`; a keyword or a leading digit gets a suffix or prefix."""
+    """`text` as a C++ identifier: other characters become `_`; a leading digit gets a prefix, a name in use a suffix.
+
+    The library's functions exist with an `f` for float as well.
+    """
     name = re.sub(r"[^A-Za-z0-9_]", "_", text)
     name = re.sub(r"__+", "_", name).strip("_") or "value"
     if name[0].isdigit():

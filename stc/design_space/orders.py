@@ -92,9 +92,11 @@ def _default_limit(computation: Computation, loop: int, sizes: TileSizes) -> int
     """The largest tile of a loop that no stream fixes."""
     operands = (*computation.outputs, *computation.inputs)
     widest = max(len(operand.dims) for operand in operands)
-    if any(operand.dims[-1:] == (loop,) for operand in operands if len(operand.dims) == widest):
-        return sizes.columns
     of_parameter = any(loop in operand.dims for operand in computation.inputs if operand.is_parameter)
+    last_of_widest = any(operand.dims[-1:] == (loop,) for operand in operands if len(operand.dims) == widest)
+    column_of_result = of_parameter and any(result.dims[-1:] == (loop,) for result in computation.outputs)
+    if last_of_widest or column_of_result:
+        return sizes.columns
     is_row = any(len(operand.dims) > 1 and operand.dims[-2] == loop for operand in operands)
     return sizes.rows if is_row and not of_parameter else 1
 

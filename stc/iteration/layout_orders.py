@@ -37,37 +37,47 @@ def slice_orders(
 ) -> tuple[StreamOrder, list[StreamOrder]]:
     """The order in which a tensor is read to cut `sizes` at `offsets` out of it, and the order of each slice.
 
-    That is the order in which the tensor comes (`source`) where its elements respect the slices' boundaries and each
-    dimension has one loop; else row-major over elements of at most `largest` entries per dimension that do.
+    That is the nesting in which the tensor comes (`source`), with elements cut where a boundary cuts them; row-major over
+    elements of at most `largest` entries per dimension where it comes in no particular order, or moves along a dimension with
+    several loops.
     """
     boundaries = [gcd(extent, *(v[dim] for v in (*offsets, *sizes))) for dim, extent in enumerate(extents)]
-    nest = None if source is None else nesting(source, boundaries)
-    element = tuple(largest_divisor(boundary, largest) for boundary in boundaries)
-    if source is not None and nest is not None:
-        return in_order(extents, source.element, nest), [in_order(size, source.element, nest) for size in sizes]
-    return row_major(extents, element), [row_major(size, element) for size in sizes]
+    element, nest = _shape_of_moves(boundaries, [source], largest)
+    return in_order(extents, element, nest), [in_order(size, element, nest) for size in sizes]
 
 
-def nesting(order: StreamOrder, boundaries: Sequence[int]) -> tuple[int, ...] | None:
-    """The dimensions of `order` from the outermost loop inwards, None unless each has one exact loop and the elements divide
-    `boundaries`."""
-    if any(boundary % extent for boundary, extent in zip(boundaries, order.element, strict=True)):
-        return None
+def concat_orders(
+    sources: Sequence[StreamOrder | None], extents: Sequence[int], sizes: Sequence[Sequence[int]], largest: int
+) -> tuple[StreamOrder, list[StreamOrder]]:
+    """The order of a concatenation and those in which its inputs of `sizes` are read for it.
+
+    The nesting is that of the first input that has one (`sources`), with elements that no boundary and no input cuts.
+    """
+    boundaries = [gcd(extent, *(size[dim] for size in sizes)) for dim, extent in enumerate(extents)]
+    element, nest = _shape_of_moves(boundaries, sources, largest)
+    return in_order(extents, element, nest), [in_order(size, element, nest) for size in sizes]
+
+
+def _shape_of_moves(
+    boundaries: Sequence[int], sources: Sequence[StreamOrder | None], largest: int
+) -> tuple[tuple[int, ...], Sequence[int]]:
+    """Element and nesting of tokens that respect `boundaries` and come from `sources`."""
+    known = [source for source in sources if source is not None and nesting(source) is not None]
+    if not known:
+        return tuple(largest_divisor(boundary, largest) for boundary in boundaries), range(len(boundaries))
+    nest = nesting(known[0])
+    assert nest is not None
+    element = tuple(gcd(boundary, *(order.element[dim] for order in known)) for dim, boundary in enumerate(boundaries))
+    return element, nest
+
+
+def nesting(order: StreamOrder) -> tuple[int, ...] | None:
+    """The dimensions of `order` from the outermost loop inwards, None unless each has at most one loop and all is exact."""
     order = order.without_revisits().without_unit_loops()
     if not order.is_exact or any(len(coordinate.loops) > 1 for coordinate in order.coordinates):
         return None
     looped = [dimension for dimension in order.dimension_of_loop if dimension is not None]
     return (*looped, *(dimension for dimension in range(order.rank) if dimension not in looped))
-
-
-def concat_orders(
-    extents: Sequence[int], sizes: Sequence[Sequence[int]], largest: int
-) -> tuple[StreamOrder, list[StreamOrder]]:
-    """Row-major orders of a concatenation and of its inputs, over elements that no boundary cuts."""
-    element = tuple(
-        largest_divisor(gcd(extent, *(size[dim] for size in sizes)), largest) for dim, extent in enumerate(extents)
-    )
-    return row_major(extents, element), [row_major(size, element) for size in sizes]
 
 
 def reshape_orders(old: Sequence[int], new: Sequence[int], largest: int) -> tuple[StreamOrder, StreamOrder]:

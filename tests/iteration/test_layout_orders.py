@@ -37,7 +37,7 @@ def test_slices_are_cut_from_the_order_of_the_source(data: st.DataObject):
         sizes.append([data.draw(st.integers(1, extent)) for extent in extents])
         offsets.append([data.draw(st.integers(0, extent - size)) for extent, size in zip(extents, sizes[-1], strict=True)])
     whole, parts = slice_orders(source, extents, offsets, sizes, data.draw(st.integers(1, 4)))
-    event("source kept" if source is not None and whole.element == source.element else "row-major")
+    event("source kept" if source is not None and whole.element == source.element else "cut or row-major")
     assert whole.static_shape == tuple(extents)
     check_parts(whole, parts, offsets, sizes)
 
@@ -50,14 +50,18 @@ def test_slices_keep_the_nesting_of_the_source():
 
 
 @some
-@given(extents_lists, st.lists(st.integers(1, 6), min_size=1, max_size=3), st.integers(0, 2), st.integers(1, 4))
-def test_concatenation_is_made_of_its_inputs(extents: list[int], lengths: list[int], dimension: int, largest: int):
+@given(extents_lists, st.lists(st.integers(1, 6), min_size=1, max_size=3), st.integers(0, 2), st.integers(1, 4), st.data())
+def test_concatenation_is_made_of_its_inputs(
+    extents: list[int], lengths: list[int], dimension: int, largest: int, data: st.DataObject
+):
     dimension %= len(extents)
     extents = [*extents[:dimension], sum(lengths), *extents[dimension + 1 :]]
     sizes = [[*extents[:dimension], length, *extents[dimension + 1 :]] for length in lengths]
     starts = [sum(lengths[:index]) for index in range(len(lengths))]
     offsets = [[start if dim == dimension else 0 for dim in range(len(extents))] for start in starts]
-    whole, parts = concat_orders(extents, sizes, largest)
+    sources = [data.draw(st.none() | exact_orders(tuple(size), most_revisits=1)) for size in sizes]
+    assume(all(source is None or is_small(source) for source in sources))
+    whole, parts = concat_orders(sources, extents, sizes, largest)
     assert whole.static_shape == tuple(extents)
     check_parts(whole, parts, offsets, sizes)
 

@@ -100,7 +100,7 @@ class LayoutToDataflow(ModulePass):
         extents = shape_of(op.result.type)
         sizes = [shape_of(value.type) for value in op.inputs]
         scalar = _scalar(op.result)
-        whole, pieces = concat_orders(extents, sizes, self.size)
+        whole, pieces = concat_orders([_order_of(value) for value in op.inputs], extents, sizes, self.size)
         types = [ItensorType.from_order(piece, scalar) for piece in pieces]
         result = ItensorType.from_order(whole, scalar)
 

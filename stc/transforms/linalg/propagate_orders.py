@@ -139,7 +139,8 @@ class _Propagation:
 
     def _concat(self, op: tensor.ConcatOp) -> None:
         sizes = [shape_of(value.type) for value in op.inputs]
-        self.orders[op.result], _ = concat_orders(shape_of(op.result.type), sizes, self.sizes.columns)
+        sources = [self._order_from_kernel(value) for value in op.inputs]
+        self.orders[op.result], _ = concat_orders(sources, shape_of(op.result.type), sizes, self.sizes.columns)
 
     def _reshape(self, op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> None:
         if is_host_reshape(op):

@@ -1,0 +1,72 @@
+"""Neither the rule for tiles and loop orders nor the one for FIFO depths changes a value or lets a design hang."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from tiled_programs import RandomProgram
+from token_machine import run
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+
+from stc.dialects.context import make_context
+from stc.dialects.parsing import parse_module
+from stc.execution.linalg import execute
+from stc.pipeline import PipelineOptions, Stage, run_stages, stages
+
+DEPTHS = "resource allocation"
+RULES = ("run", "tokens")
+
+
+class MostlyFree(RandomProgram):
+    """A random program in which few ops have a schedule already, so that the rule decides and has some to respect."""
+
+    def _schedule(self, extents: list[int]) -> str | None:
+        return super()._schedule(extents) if self.random.random() < 0.25 else None
+
+
+def inputs_of(function: func.FuncOp) -> list[np.ndarray]:
+    numbers = np.random.default_rng(0)
+    types: list[Any] = [argument.type for argument in function.body.block.args]
+    return [np.asarray(numbers.standard_normal(kind.get_shape()), np.float32) for kind in types]
+
+
+def split(sequence: tuple[Stage, ...]) -> tuple[list[Stage], list[Stage]]:
+    """The stages before depths are set and the others, the linalg stage left out."""
+    names = [stage.name for stage in sequence]
+    return list(sequence[1 : names.index(DEPTHS)]), list(sequence[names.index(DEPTHS) :])
+
+
+def with_rule(after: list[Stage], rule: str) -> list[Stage]:
+    assert after[0].passes == ("set-fifo-depths",)
+    return [replace(after[0], passes=(f'set-fifo-depths{{rule="{rule}"}}',)), *after[1:]]
+
+
+@cache
+def compiled(seed: int, propagate_orders: bool) -> tuple[str, ModuleOp, list[Stage]]:
+    """The program, the design before depths are set, and the stages left."""
+    program = MostlyFree(seed)
+    text = program.text()
+    module = parse_module(text)
+    chosen = {**program.options(), "rows": program.random.choice([1, 2, 4, 128])}
+    before, after = split(stages(PipelineOptions(propagate_orders=propagate_orders, **chosen)))
+    run_stages(module, make_context(), before)
+    return text, module, after
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("propagate_orders", [True, False], ids=["propagated", "default"])
+@pytest.mark.parametrize("seed", range(25))
+def test_values_and_progress(seed: int, propagate_orders: bool, rule: str) -> None:
+    text, design, after = compiled(seed, propagate_orders)
+    function = next(op for op in parse_module(text).walk() if isinstance(op, func.FuncOp))
+    inputs = inputs_of(function)
+    module = design.clone()
+    run_stages(module, make_context(), with_rule(after, rule))
+    for expected, found in zip(execute(function, inputs), run(module, inputs), strict=True):
+        assert expected.shape == found.shape and expected.dtype == found.dtype
+        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
