@@ -118,6 +118,7 @@ class Interpreter:
         names = names_of(self.task)
         ports = zip(self.task.body.block.args, self.task.operands, strict=True)
         self.names = {port: names[value] for port, value in ports if value in names}
+        self.filled = set(self.task.body.block.args[len(self.task.ins) :])
 
     def run(self) -> list[Event]:
         return [*self.block(self.task.body.block), *self.flush()]
@@ -133,7 +134,7 @@ class Interpreter:
             if isinstance(op, stream.AcquireOp):
                 yield from self.flush()
                 name = self.names[op.block]
-                held.append((name, 1 if name == "q" else -1))
+                held.append((name, 1 if op.block in self.filled else -1))
                 yield "needs", frozenset(held[-1:])
                 continue
             yield from self.op(op)

@@ -26,8 +26,8 @@ func.func @slices(%x: tensor<6x12xf32>) -> (tensor<6x4xf32>, tensor<6x8xf32>) {
 }
 
 // CHECK-LABEL: func.func @slices(
-// CHECK: %layout, %layout_1 = dataflow.kernel @layout_split(%n_1 = %n : tensor<6x12xf32> as !itensor.itensor<3x4xf32, iter_space: [2, 3] * [3, 4], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<6x4xf32> as !itensor.itensor<3x4xf32, iter_space: [2] * [3], iter_map: (d0) -> (d0, 0)>, tensor<6x8xf32> as !itensor.itensor<3x4xf32, iter_space: [2, 2] * [3, 4], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %0, %1 = itensor.chunk %n_1 at [0, 0], [0, 4] : !itensor.itensor<3x4xf32, iter_space: [2, 3] * [3, 4], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<3x4xf32, iter_space: [2] * [3], iter_map: (d0) -> (d0, 0)>, !itensor.itensor<3x4xf32, iter_space: [2, 2] * [3, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: %layout, %layout_1 = dataflow.kernel @layout_split(%n_1 = %n : tensor<6x12xf32> as !itensor.itensor<6x4xf32, iter_space: [3] * [4], iter_map: (d0) -> (0, d0)>) -> (tensor<6x4xf32> as !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>, tensor<6x8xf32> as !itensor.itensor<6x4xf32, iter_space: [2] * [4], iter_map: (d0) -> (0, d0)>) {
+// CHECK-NEXT: %0, %1 = itensor.chunk %n_1 at [0, 0], [0, 4] : !itensor.itensor<6x4xf32, iter_space: [3] * [4], iter_map: (d0) -> (0, d0)> to !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>, !itensor.itensor<6x4xf32, iter_space: [2] * [4], iter_map: (d0) -> (0, d0)>
 // CHECK: func.return %layout, %layout_1 : tensor<6x4xf32>, tensor<6x8xf32>
 
 // -----
@@ -89,8 +89,8 @@ func.func @unit_dimension(%x: tensor<3x8xf32>) -> tensor<8xf32> {
 }
 
 // CHECK-LABEL: func.func @unit_dimension(
-// CHECK: %layout = dataflow.kernel @layout_split(%n_1 = %n : tensor<3x8xf32> as !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<1x8xf32> as !itensor.itensor<1x4xf32, iter_space: [2] * [4], iter_map: (d0) -> (0, d0)>) {
-// CHECK-NEXT: %0 = itensor.chunk %n_1 at [1, 0] : !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<1x4xf32, iter_space: [2] * [4], iter_map: (d0) -> (0, d0)>
+// CHECK: %layout = dataflow.kernel @layout_split(%n_1 = %n : tensor<3x8xf32> as !itensor.itensor<1x8xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>) -> (tensor<1x8xf32> as !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) {
+// CHECK-NEXT: %0 = itensor.chunk %n_1 at [1, 0] : !itensor.itensor<1x8xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)> to !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 // CHECK: %s = dataflow.kernel @layout_reshape(%layout_1 = %layout : tensor<1x8xf32> as !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<8xf32> as !itensor.itensor<8xf32, iter_space: [] * [], iter_map: () -> (0)>) {
 // CHECK-NEXT: %0 = itensor.reassociate %layout_1 : !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)> to !itensor.itensor<8xf32, iter_space: [] * [], iter_map: () -> (0)>
 // CHECK: func.return %s : tensor<8xf32>
@@ -122,8 +122,8 @@ func.func @concat_inner(%x: tensor<6x4xf32>, %u: tensor<6x6xf32>) -> tensor<6x10
 }
 
 // CHECK-LABEL: func.func @concat_inner(
-// CHECK: %c = dataflow.kernel @layout_concat(%n_1 = %n : tensor<6x4xf32> as !itensor.itensor<3x2xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d0, d1)>, %u_1 = %u : tensor<6x6xf32> as !itensor.itensor<3x2xf32, iter_space: [2, 3] * [3, 2], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<6x10xf32> as !itensor.itensor<3x2xf32, iter_space: [2, 5] * [3, 2], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %0 = itensor.concat %n_1, %u_1 at [0, 0], [0, 4] : !itensor.itensor<3x2xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d0, d1)>, !itensor.itensor<3x2xf32, iter_space: [2, 3] * [3, 2], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<3x2xf32, iter_space: [2, 5] * [3, 2], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: %c = dataflow.kernel @layout_concat(%n_1 = %n : tensor<6x4xf32> as !itensor.itensor<6x2xf32, iter_space: [2] * [2], iter_map: (d0) -> (0, d0)>, %u_1 = %u : tensor<6x6xf32> as !itensor.itensor<6x2xf32, iter_space: [3] * [2], iter_map: (d0) -> (0, d0)>) -> (tensor<6x10xf32> as !itensor.itensor<6x2xf32, iter_space: [5] * [2], iter_map: (d0) -> (0, d0)>) {
+// CHECK-NEXT: %0 = itensor.concat %n_1, %u_1 at [0, 0], [0, 4] : !itensor.itensor<6x2xf32, iter_space: [2] * [2], iter_map: (d0) -> (0, d0)>, !itensor.itensor<6x2xf32, iter_space: [3] * [2], iter_map: (d0) -> (0, d0)> to !itensor.itensor<6x2xf32, iter_space: [5] * [2], iter_map: (d0) -> (0, d0)>
 // CHECK: func.return %c : tensor<6x10xf32>
 
 // -----

@@ -28,8 +28,8 @@ class ApplySchedule(ModulePass):
     """Attach the schedules of a `schedule.toml` to the generics they name.
 
     One table per op (its `stc.name`), with the fields of `#dataflow.schedule`: `tile` is required; `order` defaults to
-    parallel loops outside and reductions inside, `unroll` to what `default-tile-size` would do, `vector` to undecided. A name that no op has, a field
-    that does not exist and a tile that does not divide its extent are errors.
+    parallel loops outside and reductions inside, `unroll` to what `default-tile-size` would do, `vector` to undecided. A
+    name that no op has, a field that does not exist and a tile that does not divide its extent are errors.
 
     Options: `path` of the file.
 

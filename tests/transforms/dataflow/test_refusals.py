@@ -15,6 +15,9 @@ from stc.transforms import all_passes
     ("passes", "message"),
     [
         ("default-tile-size{size=0}", "default-tile-size: size is 0; accepted: a tile size of at least 1"),
+        ("propagate-orders{columns=0}", "propagate-orders: columns is 0; accepted: at least 1"),
+        ("propagate-orders{rows=0}", "propagate-orders: rows is 0; accepted: at least 1"),
+        ("propagate-orders{lanes=0}", "propagate-orders: lanes is 0; accepted: at least 1"),
         ("vectorize-streams{lanes=0}", "vectorize-streams: lanes is 0; accepted: at least 1 lane"),
         ("pack-interfaces{port-bits=4}", "pack-interfaces: port_bits is 4; accepted: a power of two of at least 8"),
         ('set-fifo-depths{rule="guess"}', "set-fifo-depths: rule is 'guess'; accepted: run, tokens"),
