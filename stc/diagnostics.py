@@ -37,10 +37,14 @@ class Obstacle:
 
 
 class UnsupportedError(CompileError):
-    """The model is well-formed, but cannot be compiled. The message is the first of `obstacles`, and how many more there are."""
+    """The model is well-formed, but cannot be compiled. The message is the first of `obstacles`, and how many more there are.
 
-    def __init__(self, obstacles: Sequence[Obstacle]):
+    `rest`: a module (of xDSL) with what was found replaced by arguments (`stc.unsupported`), in which more may be found.
+    """
+
+    def __init__(self, obstacles: Sequence[Obstacle], rest: object = None):
         self.obstacles = tuple(obstacles)
+        self.rest = rest
         first = self.obstacles[0]
         super().__init__(first.what, where=first.where or None, accepted=first.accepted or None)
 

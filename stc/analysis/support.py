@@ -7,10 +7,12 @@ semantics evaluate it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from xdsl.dialects import arith, cf, func, linalg, math, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    DenseIntOrFPElementsAttr,
     Float32Type,
     Float64Type,
     FloatAttr,
@@ -23,7 +25,7 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.traits import IsTerminator
 from xdsl.utils.hints import isa
@@ -102,12 +104,19 @@ def _of_signature(function: func.FuncOp) -> Iterator[Obstacle]:
 def _of_results(function: func.FuncOp, host: set[SSAValue]) -> Iterator[Obstacle]:
     terminator = function.body.block.last_op
     returned = [_through_reshapes(value) for value in terminator.operands] if terminator is not None else []
-    if all(isinstance(value.owner, Block) or value in host for value in returned):
+    if all(_is_given(function, value) or value in host for value in returned):
         yield Obstacle(
             f"@{function.sym_name.data}",
             "nothing is left to compute: every result is an input, a parameter or a constant",
             "at least one result that is computed from an input",
         )
+
+
+def _is_given(function: func.FuncOp, value: SSAValue) -> bool:
+    """Whether a value is an argument, and does not stand for something unsupported that was taken out."""
+    if not isinstance(value, BlockArgument):
+        return False
+    return function.arg_attrs is None or "stc.unsupported" not in function.arg_attrs.data[value.index].data
 
 
 def _through_reshapes(value: SSAValue) -> SSAValue:
@@ -154,7 +163,8 @@ def _of_operation(op: Operation) -> Iterator[Obstacle]:
             if op.offsets or op.sizes or op.strides:
                 yield Obstacle(where, "a slice at positions known at run time only", "constant offsets, sizes and strides")
         case tensor.InsertSliceOp():
-            if op.offsets or op.sizes or op.strides or set(op.static_strides.get_values()) > {1}:
+            is_strided = any(stride != 1 for stride in op.static_strides.get_values())
+            if op.offsets or op.sizes or op.strides or (is_strided and not _is_filled(op.dest)):
                 yield Obstacle(where, "entries are replaced at run-time or strided positions", "constant offsets and stride 1")
         case linalg.FillOp():
             yield from _of_fill(op, where)
@@ -177,6 +187,18 @@ def _of_padding(op: tensor.PadOp, where: str) -> Iterator[Obstacle]:
 def _of_fill(op: linalg.FillOp, where: str) -> Iterator[Obstacle]:
     if not _is_constant(op.inputs[0]):
         yield Obstacle(where, "a tensor is filled with a computed scalar", "a constant, or a tensor of rank 0 that is broadcast")
+
+
+def _is_filled(value: SSAValue) -> bool:
+    """Whether a tensor holds one constant everywhere."""
+    owner = value.owner
+    if isinstance(owner, linalg.FillOp):
+        return _is_constant(owner.inputs[0])
+    if isinstance(owner, linalg.GenericOp):
+        generic = cast(linalg.GenericOp, owner)
+        last, first = generic.body.block.last_op, generic.body.block.args[0]
+        return len(generic.inputs) == 1 and last is not None and last.operands[0] is first and _is_constant(generic.inputs[0])
+    return isinstance(owner, arith.ConstantOp) and isinstance(dense := owner.value, DenseIntOrFPElementsAttr) and dense.is_splat()
 
 
 def _is_constant(value: SSAValue) -> bool:

@@ -47,6 +47,7 @@ class TaskActions:
             if value in self.names
         }
         self.outputs = set(self.task.output_ports)
+        self.touches, self.has_steps = cache(_touches_streams), cache(_has_steps)
 
     def __iter__(self) -> Iterator[Action]:
         return _merged(self._block(self.task.body.block))
@@ -70,16 +71,16 @@ class TaskActions:
                     else:
                         yield Action(needs_token=(name,))
                         release.append(Action(reads=((name, 1),)))
-                case scf.IfOp() | scf.ForOp() if not _touches_streams(op):
+                case scf.IfOp() | scf.ForOp() if not self.touches(op):
                     if isinstance(op, scf.ForOp) and not is_unrolled(op):
                         yield from pending.flush()  # what stands behind a loop happens after it
-                case scf.IfOp() if _has_steps(op):
+                case scf.IfOp() if self.has_steps(op):
                     yield from pending.flush()
                     taken = self._taken(op)
                     yield from self._block(taken) if taken is not None else ()
                 case scf.IfOp():
                     self._branch(op, pending)
-                case scf.ForOp() if is_unrolled(op) and not _has_steps(op):
+                case scf.ForOp() if is_unrolled(op) and not self.has_steps(op):
                     self._unrolled(op, pending)
                 case scf.ForOp():
                     yield from pending.flush()
@@ -131,9 +132,9 @@ class TaskActions:
                     pending.read(self.channel[op.stream])
                 case stream.WriteOp():
                     pending.write(self.channel[op.stream])
-                case scf.IfOp() if _touches_streams(op):
+                case scf.IfOp() if self.touches(op):
                     self._branch(op, pending)
-                case scf.ForOp() if _touches_streams(op):
+                case scf.ForOp() if self.touches(op):
                     self._unrolled(op, pending)
                 case _:
                     continue
@@ -141,7 +142,7 @@ class TaskActions:
     def _guard_ivs(self, loop: scf.ForOp) -> set[SSAValue]:
         """The values that guards of accesses inside `loop` are computed from: an iteration differs from others only by them."""
         if loop not in self.guard_ivs:
-            conditions = [op.cond for op in loop.walk() if isinstance(op, scf.IfOp) and _touches_streams(op)]
+            conditions = [op.cond for op in loop.walk() if isinstance(op, scf.IfOp) and self.touches(op)]
             self.guard_ivs[loop] = values_behind(conditions)
         return self.guard_ivs[loop]
 
@@ -198,7 +199,6 @@ def _merged(actions: Iterable[Action]) -> Iterator[Action]:
         yield held
 
 
-@cache
 def _has_steps(root: Operation) -> bool:
     """Whether the accesses in `root` happen in steps: in a loop that is left in hardware, or to a block that is acquired first."""
     return any(
@@ -207,7 +207,6 @@ def _has_steps(root: Operation) -> bool:
     )
 
 
-@cache
 def _touches_streams(root: Operation) -> bool:
     return any(isinstance(op, stream.ReadOp | stream.WriteOp | stream.AcquireOp) for op in root.walk())
 

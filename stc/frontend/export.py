@@ -18,10 +18,10 @@ import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.parsing import parse_module
 from stc.frontend.exported import ExportedModel
-from stc.frontend.signature import annotate, refuse_dynamic_shapes
+from stc.frontend.signature import annotate, annotate_rest, refuse_dynamic_shapes
 from stc.frontend.torch_import import lower_to_linalg
 from stc.frontend.user_code import UserCode
 
@@ -92,7 +92,7 @@ def export(
         program = _export_program(wrapper, (*inputs.values(), *state.values()), name)
         timings["export"] = time.perf_counter() - start
         start = time.perf_counter()
-        text = lower_to_linalg(program, ROOT)
+        text = _lowered(program, tuple(inputs), tuple(state), tuple(golden))
         timings["torch_import"] = time.perf_counter() - start
     start = time.perf_counter()
     ir = parse_module(text, f"{name}.mlir")
@@ -108,6 +108,17 @@ def export(
         {key: to_numpy(value, key) for key, value in outputs.items()},
         timings,
     )
+
+
+def _lowered(program: torch.export.ExportedProgram, inputs: Sequence[str], state: Sequence[str], outputs: Sequence[str]) -> str:
+    """Linalg text of a program. An UnsupportedError leaves with the rest of the program as a module."""
+    try:
+        return lower_to_linalg(program, ROOT)
+    except UnsupportedError as error:
+        if isinstance(error.rest, str):
+            error.rest = parse_module(error.rest, "the module")
+            annotate_rest(error.rest, inputs, state, outputs)
+        raise
 
 
 def module_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -211,8 +222,9 @@ def _rename(golden: dict[str, torch.Tensor], names: Sequence[str] | None) -> dic
 
 
 def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
-    """A contiguous numpy copy; CompileError for dtypes numpy lacks."""
+    """A contiguous numpy copy; CompileError for dtypes numpy lacks. Unsigned bytes become signed ones of the same bits."""
     try:
-        return tensor.detach().cpu().contiguous().numpy().copy()
+        array = tensor.detach().cpu().contiguous().numpy().copy()
+        return array.view(np.int8) if array.dtype == np.uint8 else array
     except TypeError:
         raise CompileError(f"{name} has dtype {tensor.dtype}", accepted="float32, integers, bool") from None

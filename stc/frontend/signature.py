@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.dialects.locations import source_location
 
-NAME, PARAMETER, MODULE = "stc.name", "stc.parameter", "stc.module"
+NAME, PARAMETER, MODULE, UNSUPPORTED = "stc.name", "stc.parameter", "stc.module", "stc.unsupported"
 
 
 def main_function(module: ModuleOp) -> FuncOp:
@@ -49,6 +49,15 @@ def annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outp
     function.res_attrs = ArrayAttr([_named(key) for key in outputs])
     for argument, key in zip(function.body.block.args, (*inputs, *state), strict=True):
         argument.name_hint = identifier(key)
+
+
+def annotate_rest(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outputs: Sequence[str]) -> None:
+    """As `annotate`, where further arguments stand for what could not be imported (`stc.unsupported`)."""
+    function = main_function(module)
+    missing = len(function.function_type.inputs) - len(inputs) - len(state)
+    arguments = [_named(key) for key in inputs] + [_named(key, parameter=True) for key in state]
+    function.arg_attrs = ArrayAttr([*arguments, *(DictionaryAttr({UNSUPPORTED: UnitAttr()}) for _ in range(missing))])
+    function.res_attrs = ArrayAttr([_named(key) for key in outputs])
 
 
 def identifier(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.analysis.converter_figures import converter_figures
 from stc.analysis.memory_figures import MemoryFigures, external_bytes, intermediate_bytes, on_chip_bytes
 from stc.analysis.support import obstacles
 from stc.codegen.names import identifier
@@ -77,6 +78,7 @@ def compile_model(request: CompileRequest, out: Path, progress: Progress = lambd
         },
         "pass_seconds": [{"stage": stage, "pass": name, "seconds": seconds} for stage, name, seconds in timings.by_pass],
         **_design_figures(module),
+        "converter_buffers": {"origin": "inferred from the types; the bound counted token by token", "list": recorder.converters},
         "memory_bytes": {"origin": "counted in the IR", **_memory(module, recorder).report()},
     }
     emit_project(module, model, out, _manifest_options(request, options), report, recorder.texts)
@@ -87,15 +89,19 @@ def load(request: CompileRequest) -> ExportedModel:
     """The model that `request` names; CompileError where it is unusable, UnsupportedError where it cannot be expressed."""
     from stc.frontend.sources import load_model
 
-    return load_model(
-        request.model,
-        stage=request.stage,
-        seq=request.seq,
-        dtype=request.dtype,
-        seed=request.seed,
-        weights=request.weights,
-        layer=request.layer,
-    )
+    try:
+        return load_model(
+            request.model,
+            stage=request.stage,
+            seq=request.seq,
+            dtype=request.dtype,
+            seed=request.seed,
+            weights=request.weights,
+            layer=request.layer,
+        )
+    except UnsupportedError as error:
+        rest = obstacles(error.rest) if isinstance(error.rest, ModuleOp) else []
+        raise UnsupportedError([*error.obstacles, *rest]) from None
 
 
 def _named(options: PipelineOptions, model: str) -> PipelineOptions:
@@ -114,6 +120,7 @@ class _Recorder:
     keep_ir: bool
     progress: Progress
     texts: dict[str, str] = field(default_factory=dict[str, str])
+    converters: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     before: int = 0
     before_unfused: int = 0
     count: int = 0
@@ -124,6 +131,8 @@ class _Recorder:
     def __call__(self, stage: Stage, name: str, module: ModuleOp) -> None:
         if name == BEFORE_FUSION:
             self.before_unfused = intermediate_bytes(module)
+        if name == "fuse-kernels":
+            self.converters = [asdict(figures) for figures in converter_figures(module)]
         if stage.name == "linalg optimisation":
             self.before = intermediate_bytes(module)
         if self.keep_ir:

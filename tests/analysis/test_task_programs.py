@@ -117,8 +117,8 @@ class Interpreter:
     def __post_init__(self) -> None:
         names = names_of(self.task)
         ports = zip(self.task.body.block.args, self.task.operands, strict=True)
-        self.names = {port: names[value] for port, value in ports if value in names}
-        self.filled = set(self.task.body.block.args[len(self.task.ins) :])
+        self.names: dict[SSAValue, str] = {port: names[value] for port, value in ports if value in names}
+        self.filled: set[SSAValue] = set(self.task.body.block.args[len(self.task.ins) :])
 
     def run(self) -> list[Event]:
         return [*self.block(self.task.body.block), *self.flush()]
@@ -230,7 +230,9 @@ BODIES = {
     "unrolled_twice": body().loop(
         "i", 3, body().loop("u", 2, body().loop("w", 3, body().access("s"), unrolled=True).access("a"), unrolled=True)
     ),
-    "unrolled_with_guard": body().loop("i", 3, body().loop("u", 4, body().where("u", "ult", 3, body().access("as")), unrolled=True)),
+    "unrolled_with_guard": body().loop(
+        "i", 3, body().loop("u", 4, body().where("u", "ult", 3, body().access("as")), unrolled=True)
+    ),
     "unrolled_at_the_top": body().loop("u", 4, body().access("as"), unrolled=True).access("t"),
     "unrolled_and_outer_guard": body().loop(
         "i", 3, body().loop("u", 2, body().where("i", "sge", 1, body().access("s")).access("a"), unrolled=True)
@@ -254,7 +256,10 @@ BODIES = {
         ),
     ),
     "sum_of_loops": body().loop(
-        "i", 9, body().loop("j", 3, body().line("%w1 = arith.addi %i, %j : index").where("w1", "ult", 5, body().access("s"))), step=3
+        "i",
+        9,
+        body().loop("j", 3, body().line("%w1 = arith.addi %i, %j : index").where("w1", "ult", 5, body().access("s"))),
+        step=3,
     ),
     "ring_filled": body().loop("i", 3, body().acquire("q").loop("j", 4, body().access("a"))),
     "ring_drained": body().loop("i", 3, body().acquire("p").loop("j", 4, body().access("s"))),

@@ -1044,16 +1044,115 @@ def empty_tensor() -> Built:
 
 
 class Several(nn.Module):
-    """Three obstacles in two submodules and in the module itself."""
+    """Obstacles of two kinds in two submodules and in the module itself."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.words, self.places = nn.Embedding(11, 8), nn.Embedding(6, 8)
+        self.words = nn.Embedding(11, 8)
+        self.total = Formula(lambda x: x.cumsum(0))
 
     def forward(self, tokens: Tensor) -> Tensor:
-        return (self.words(tokens) + self.places(tokens % 6)).flip(0)
+        return self.total(self.words(tokens)).flip(0)
 
 
-@case("control", refused="words (linalg.generic)")
+@case("control", refused="total: tm_tensor.scan")
 def several_obstacles() -> Built:
     return Several(), (integers(0, 11, 6),)
+
+
+# Further ordinary modules ---------------------------------------------------------------------------------------------
+
+
+@case("attention")
+def multi_head_attention() -> Built:
+    return spread(nn.MultiheadAttention(16, 4, batch_first=True)), (normal(1, 6, 16), normal(1, 9, 16), normal(1, 9, 16))
+
+
+@case("attention")
+def scaled_dot_product_with_mask() -> Built:
+    def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+    return formula(attend, normal(1, 2, 5, 8), normal(1, 2, 7, 8), normal(1, 2, 7, 8), bools(5, 7) | torch.eye(5, 7).bool())
+
+
+@case("perceptrons")
+def lstm_cell() -> Built:
+    return spread(nn.LSTMCell(8, 12)), (normal(3, 8),)
+
+
+@case("perceptrons")
+def gru_cell() -> Built:
+    return spread(nn.GRUCell(8, 12)), (normal(3, 8), normal(3, 12))
+
+
+@case("integers and booleans")
+def wide_integers() -> Built:
+    return formula(lambda a, b: (a + b * 2, (a > b).sum(0)), integers(-9, 9, 5, 48), integers(-9, 9, 5, 48))
+
+
+@case("integers and booleans")
+def unsigned_bytes() -> Built:
+    return formula(lambda a: a.float() / 255, integers(0, 255, 6, 40, dtype=torch.uint8))
+
+
+@case("integers and booleans")
+def one_hot_lookup() -> Built:
+    """What to write instead of an embedding."""
+    return formula(lambda i, w: (i[:, None] == torch.arange(11)).float() @ w, integers(0, 11, 6), normal(11, 8))
+
+
+@case("integers and booleans", refused="looked up at computed positions")
+def selection_of_columns() -> Built:
+    return formula(lambda x: x[:, [2, 0, 1]] * 2, normal(4, 3))
+
+
+@case("integers and booleans", refused="tm_tensor.scatter")
+def scatter() -> Built:
+    return formula(lambda x, i: torch.zeros(4, 5).scatter_add(0, i, x), normal(4, 5), integers(0, 4, 4, 5))
+
+
+@case("layout")
+def windows_of_a_view() -> Built:
+    return formula(lambda x: x.unfold(0, 3, 2).sum(-1), normal(11, 4))
+
+
+@case("layout", refused="looked up at computed positions")
+def reflecting_padding() -> Built:
+    return formula(lambda x: F.pad(x, (2, 2), mode="reflect") * 2, normal(1, 3, 8))
+
+
+@case("windows")
+def transposed_conv() -> Built:
+    return spread(nn.ConvTranspose1d(4, 3, 4, stride=2)), (normal(1, 4, 6),)
+
+
+@case("windows")
+def grouped_and_dilated_conv() -> Built:
+    layers = [nn.Conv2d(4, 8, 3, groups=2), nn.Conv2d(8, 4, 3, dilation=2, padding=2)]
+    return spread(nn.Sequential(*layers)), (normal(1, 4, 6, 6),)
+
+
+@case("windows")
+def small_image_classifier() -> Built:
+    layers = [nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8 * 4 * 4, 5)]
+    return spread(nn.Sequential(*layers)), (normal(2, 3, 8, 8),)
+
+
+@case("functions")
+def not_a_number() -> Built:
+    def function(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        return torch.maximum(x, y), torch.minimum(y, x), x.amax(-1), F.relu(x), torch.where(torch.isnan(x), 0.0, x)
+
+    nan, infinity = float("nan"), float("inf")
+    return formula(function, torch.tensor([[1.0, nan, 2.0], [infinity, 3.0, -infinity]]), normal(2, 3))
+
+
+@case("functions", refused="math.asin")
+def inverse_sine() -> Built:
+    return formula(lambda x: x.asin(), torch.rand(5, 7))
+
+
+@case("functions", refused="arith.remf")
+def remainder_of_floats() -> Built:
+    return formula(lambda x, y: torch.remainder(x, y), normal(5, 7), positive(5, 7))

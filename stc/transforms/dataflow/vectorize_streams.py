@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from stc.analysis.kernel_memory import bits_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ConverterOp, ItensorType, ReadOp, WriteOp
@@ -22,6 +23,9 @@ from stc.transforms.dataflow.connections import connect, plan_connection
 from stc.transforms.index_constant import index_constant
 from stc.transforms.linalg.tile_linalg import insert_slice
 
+WORD_BITS = 512
+"""The widest word of external memory (hardware-notes.md, Memory), and so of a token that is loaded or stored."""
+
 
 @dataclass(frozen=True)
 class VectorizeStreams(ModulePass):
@@ -30,7 +34,7 @@ class VectorizeStreams(ModulePass):
     Inside a task a tile is read and written piece by piece. Between tasks only types change, and a converter goes whose two
     sides have become the same sequence.
 
-    Options: `lanes` (default 16: 512 bit of f32).
+    Options: `lanes` (default 16: 512 bit of f32); a vector is never wider than 512 bit.
 
         %t = itensor.read %p[%i] : !itensor.itensor<16x16xf32, [4]*[16], (d0) -> (d0, 0)> -> tensor<16x16xf32>
       becomes, with lanes=8,
@@ -60,11 +64,15 @@ class VectorizeStreams(ModulePass):
                 _drop_if_same(converter)
 
     def _vectorized(self, type_: ItensorType) -> ItensorType:
-        return ItensorType.from_order(vectorized(type_.order, self.lanes), type_.element_type)
+        return ItensorType.from_order(vectorized(type_.order, self._lanes_of(type_)), type_.element_type)
+
+    def _lanes_of(self, type_: ItensorType) -> int:
+        """Fewer than `lanes` where they would be wider than a word of external memory."""
+        return min(self.lanes, max(1, WORD_BITS // bits_of(type_.element_type)))
 
     def _cut(self, access: ReadOp | WriteOp) -> None:
         old = access.itensor_type.order
-        new = vectorized(old, self.lanes)
+        new = vectorized(old, self._lanes_of(access.itensor_type))
         if new == old:
             return
         pieces = _Pieces(Builder(InsertPoint.before(access)), old, new)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, ShapedType
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.ops import BroadcastOp, FillOp, GenericOp, IndexOp, ReduceOp, YieldOp
 from xdsl.ir import Operation
@@ -20,7 +20,7 @@ from xdsl.pattern_rewriter import (
 )
 
 from stc.diagnostics import CompileError
-from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, shape_of, stc_attributes
+from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, is_elementwise, shape_of, stc_attributes, yielded
 
 _FINAL = (GenericOp, FillOp, YieldOp, IndexOp)
 
@@ -72,9 +72,20 @@ class SplatToFill(RewritePattern):
         rewriter.replace(op, [empty, FillOp((op.input,), empty.results)])
 
 
+class FillLikeToFill(RewritePattern):
+    """A generic that writes one scalar everywhere (upstream's generalisation of a fill) to `linalg.fill`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
+        if len(op.inputs) != 1 or len(op.outputs) != 1 or isinstance(op.inputs[0].type, ShapedType):
+            return
+        if is_elementwise(op) and yielded(op)[0] is op.body.block.args[0]:
+            rewriter.replace(op, FillOp(op.inputs, op.outputs))
+
+
 @dataclass(frozen=True)
 class GeneralizeNamedOpsPass(ModulePass):
-    """Rewrite every named linalg op to `linalg.generic`; `linalg.fill` stays, `tensor.splat` becomes one.
+    """Rewrite every named linalg op to `linalg.generic`; `linalg.fill` stays, `tensor.splat` and what else fills become one.
 
     Attributes of ours (`stc.*`) are kept. CompileError for a linalg op whose maps are not known.
 
@@ -97,7 +108,7 @@ class GeneralizeNamedOpsPass(ModulePass):
     name = "generalize-named-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        patterns = [GeneralizeStructured(), GeneralizeBroadcast(), GeneralizeReduce(), SplatToFill()]
+        patterns = [GeneralizeStructured(), GeneralizeBroadcast(), GeneralizeReduce(), SplatToFill(), FillLikeToFill()]
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns), apply_recursively=False).rewrite_module(op)
         for nested in op.walk():
             _require_final(nested)

@@ -52,11 +52,13 @@ class PropagateOrders(ModulePass):
             if getattr(self, option) < 1:
                 raise CompileError(f"{option} is {getattr(self, option)}", where=self.name, accepted="at least 1")
         for function in functions_of(op):
-            _Propagation(function, TileSizes(self.columns, self.rows), self.lanes).run()
+            Propagation(function, TileSizes(self.columns, self.rows), self.lanes).run()
 
 
 @dataclass
-class _Propagation:
+class Propagation:
+    """One walk over a function. `run` schedules its generics and leaves in `orders` how each tensor will stream."""
+
     function: func.FuncOp
     sizes: TileSizes
     lanes: int

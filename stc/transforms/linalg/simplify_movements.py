@@ -26,10 +26,11 @@ class SimplifyMovementsPass(ModulePass):
     """Express every static operation that moves data by slices of stride 1, concatenations and reshapes.
 
     * `tensor.pad` with a constant: a concatenation with constant tensors along each padded dimension.
-    * `tensor.insert_slice` of stride 1: what lies before, the inserted tensor, what lies after, dimension by dimension.
+    * `tensor.insert_slice`: what lies before, the inserted tensor, what lies after, dimension by dimension; with strides into a
+      constant tensor alone, whose entries fill the gaps.
     * `tensor.extract_slice` of stride s: the dimension split into (entries, s), one of the s columns taken.
 
-    What is not static, not constant or inserted with strides stays, and is refused later.
+    What is not static or not constant stays, and is refused (stc/analysis/support.py).
 
     Before:
 
@@ -131,14 +132,35 @@ def _insert(builder: _Builder, op: Operation) -> SSAValue | None:
     assert isinstance(op, tensor.InsertSliceOp)
     offsets, sizes = _static(op.static_offsets, op.offsets), _static(op.static_sizes, op.sizes)
     strides = _static(op.static_strides, op.strides)
-    if offsets is None or sizes is None or strides is None or set(strides) > {1}:
+    if offsets is None or sizes is None or strides is None:
         return None
     source = op.source
     if shape_of(source) != tuple(sizes):
         if (expanded := _with_shape(source, sizes)) is None:
             return None
         source = builder.add(expanded)
+    if any(stride > 1 for stride in strides):
+        if (constant := uniform_value(op.dest)) is None:
+            return None
+        for dim, stride in enumerate(strides):
+            source = _spread(builder, source, dim, stride, constant)
     return _inserted(builder, source, op.dest, offsets, 0)
+
+
+def _spread(builder: _Builder, value: SSAValue, dim: int, stride: int, constant: FloatAttr | IntegerAttr) -> SSAValue:
+    """The entries of a dimension with `stride - 1` constants between any two of them."""
+    shape = shape_of(value)
+    size = shape[dim]
+    if stride == 1 or size == 1:
+        return value
+    split = tuple((extent, 1) if index == dim else (extent,) for index, extent in enumerate(shape))
+    entries = builder.add(expand_shape(value, split))
+    gaps = builder.filled(constant, value, (*shape[: dim + 1], stride - 1, *shape[dim + 1 :]))
+    periods = builder.joined([entries, gaps], dim + 1)
+    merged = tuple((extent, stride) if index == dim else (extent,) for index, extent in enumerate(shape))
+    row = builder.add(collapse_shape(periods, merged))
+    sizes = [(size - 1) * stride + 1 if index == dim else extent for index, extent in enumerate(shape)]
+    return builder.part(row, [0] * len(shape), sizes)
 
 
 def _inserted(builder: _Builder, source: SSAValue, dest: SSAValue, offsets: Sequence[int], dim: int) -> SSAValue:

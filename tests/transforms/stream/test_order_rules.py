@@ -11,12 +11,21 @@ import pytest
 from tiled_programs import RandomProgram
 from token_machine import run
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from stc.analysis.host_work import functions_of
+from stc.design_space.orders import TileSizes
 from stc.dialects.context import make_context
+from stc.dialects.dataflow import KernelOp
+from stc.dialects.itensor import ItensorType
 from stc.dialects.parsing import parse_module
 from stc.execution.linalg import execute
+from stc.iteration.normal_form import same_sequence
+from stc.iteration.order import StreamOrder
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
+from stc.tools.pass_pipeline import read_pipeline
+from stc.transforms import all_passes
+from stc.transforms.linalg.propagate_orders import Propagation
 
 DEPTHS = "resource allocation"
 RULES = ("run", "tokens")
@@ -70,3 +79,33 @@ def test_values_and_progress(seed: int, propagate_orders: bool, rule: str) -> No
     for expected, found in zip(execute(function, inputs), run(module, inputs), strict=True):
         assert expected.shape == found.shape and expected.dtype == found.dtype
         np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5)
+
+
+TO_KERNELS = "tile-linalg,linalg-to-dataflow,layout-to-dataflow{size=4}"
+
+
+def kernel_orders(module: ModuleOp) -> dict[str, StreamOrder]:
+    """How each kernel's results stream, by name."""
+    found: dict[str, StreamOrder] = {}
+    for kernel in (op for op in module.walk() if isinstance(op, KernelOp)):
+        for result, inside in zip(kernel.results, kernel.terminator.arguments, strict=True):
+            assert isinstance(inside.type, ItensorType) and result.name_hint is not None
+            found[result.name_hint] = inside.type.order
+    return found
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_orders_are_predicted_as_kernels_will_have_them(seed: int) -> None:
+    """What orders are chosen by is what tiling and the layout kernels make of them: else costs are counted wrongly."""
+    module = parse_module(MostlyFree(seed).text())
+    (function,) = functions_of(module)
+    for op in function.body.block.ops:
+        if op.results and "stc.name" not in op.attributes:
+            op.attributes["stc.name"] = StringAttr(op.results[0].name_hint or "")
+    walk = Propagation(function, TileSizes(columns=4, rows=4), lanes=4)
+    walk.run()
+    predicted = {value.name_hint: order for value, order in walk.orders.items()}
+    for one in read_pipeline(TO_KERNELS, all_passes()):
+        one.apply(make_context(), module)
+    made = kernel_orders(module)
+    assert [name for name, order in made.items() if not same_sequence(predicted[name], order)] == []

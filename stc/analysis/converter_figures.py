@@ -1,0 +1,49 @@
+"""Every converter of a module with its buffer and the least any converter between the two orders could hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.dialects.builtin import ModuleOp
+
+from stc.analysis.kernel_memory import bytes_of
+from stc.dialects.itensor import ConverterOp, ItensorType
+from stc.iteration.liveness import least_live_entries
+
+
+@dataclass(frozen=True)
+class ConverterFigures:
+    """`buffer_bytes` is one block, without the ping-pong factor `blocks`; `least_bytes` the exact lower bound, None where the
+    sequences are too long to count; `ratio` the first over the second."""
+
+    name: str
+    shared_loops: int
+    buffer_shape: tuple[int, ...]
+    blocks: int
+    buffer_bytes: int
+    least_bytes: int | None
+    ratio: float | None
+
+
+def converter_figures(module: ModuleOp) -> list[ConverterFigures]:
+    """The converters of all kernels at the itensor level, in order."""
+    return [_figures(op) for op in module.walk() if isinstance(op, ConverterOp)]
+
+
+def _figures(op: ConverterOp) -> ConverterFigures:
+    source, target = op.source.type, op.result.type
+    assert isinstance(source, ItensorType) and isinstance(target, ItensorType)
+    scalar = bytes_of(source.element_type)
+    size = prod(op.buffer_shape) * scalar
+    entries = least_live_entries(source.order, target.order)
+    least = None if entries is None else entries * scalar
+    return ConverterFigures(
+        op.source.name_hint or "stream",
+        op.shared_loops,
+        op.buffer_shape,
+        op.blocks or 2,
+        size,
+        least,
+        None if not least else size / least,
+    )

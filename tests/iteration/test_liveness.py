@@ -1,0 +1,70 @@
+"""The lower bound of a converter's buffer against a converter that receives as late and forgets as early as it can."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from random_orders import exact_orders, is_small
+
+from stc.iteration.converter import infer_converter
+from stc.iteration.layout_orders import row_major
+from stc.iteration.liveness import least_live_entries
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.vectorize import vectorized
+
+shapes = st.lists(st.integers(1, 6), min_size=1, max_size=2)
+
+
+def entries_of_tokens(order: StreamOrder) -> list[set[tuple[int, ...]]]:
+    extents = order.element
+    return [
+        {tuple(int(a) + b for a, b in zip(start, offset, strict=True)) for offset in product(*map(range, extents))}
+        for start in order.enumerate()
+    ]
+
+
+def lazily(source: StreamOrder, target: StreamOrder) -> int:
+    """Entries held at most: receive only when the next token to send needs it, drop what nobody needs any more."""
+    arriving = iter(entries_of_tokens(source))
+    sending = entries_of_tokens(target)
+    held: set[tuple[int, ...]] = set()
+    received: set[tuple[int, ...]] = set()
+    most = 0
+    for index, token in enumerate(sending):
+        while not token <= received:
+            new = next(arriving) - received
+            received |= new
+            held |= new
+        most = max(most, len(held))
+        still_needed = set().union(*sending[index + 1 :])
+        held &= still_needed
+    return most
+
+
+@settings(max_examples=250, deadline=None, derandomize=True)
+@given(shapes, st.data())
+def test_is_what_the_laziest_converter_holds(shape: list[int], data: st.DataObject):
+    source = data.draw(exact_orders(tuple(shape), most_revisits=0))
+    target = data.draw(exact_orders(tuple(shape), most_revisits=1))
+    assume(is_small(source) and is_small(target))
+    bound = least_live_entries(source, target)
+    assert bound == lazily(source, target)
+    plan = infer_converter(source, target)
+    assert bound <= plan.buffer_entries
+
+
+def test_what_both_repeat_counts_once_and_other_repetition_is_not_counted():
+    once = row_major([4, 6], [2, 3])
+    again = StreamOrder(once.element, (Loop(3, 1), *once.loops), (Coordinate((1,)), Coordinate((2,))))
+    assert least_live_entries(again, again) == 6
+    assert least_live_entries(once, again) == 24
+    assert least_live_entries(again, once) is None
+
+
+def test_published_sizes():
+    """16x16 to 16x32 tiles in vectors of 8: 248 entries (method.md section 5)."""
+    narrow, wide = (vectorized(row_major([32, 64], [16, width]), 8) for width in (16, 32))
+    assert least_live_entries(narrow, wide) == 248
+    assert least_live_entries(narrow, narrow) == 8
