@@ -6,10 +6,9 @@ Such values are evaluated once, when parameters are packed; they never become ha
 from __future__ import annotations
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
-from xdsl.utils.hints import isa
 
 
 def functions_of(module: ModuleOp) -> list[func.FuncOp]:
@@ -37,8 +36,3 @@ def host_values(function: func.FuncOp) -> set[SSAValue]:
         if used <= known:
             known |= set(op.results)
     return known
-
-
-def is_host_tensor(value: SSAValue, known: set[SSAValue]) -> bool:
-    """Whether `value` is a tensor of `known`."""
-    return value in known and isa(value.type, TensorType)

@@ -193,7 +193,7 @@ def _is_filled(value: SSAValue) -> bool:
     """Whether a tensor holds one constant everywhere."""
     owner = value.owner
     if isinstance(owner, linalg.FillOp):
-        return _is_constant(owner.inputs[0])
+        return _is_constant(cast(linalg.FillOp, owner).inputs[0])
     if isinstance(owner, linalg.GenericOp):
         generic = cast(linalg.GenericOp, owner)
         last, first = generic.body.block.last_op, generic.body.block.args[0]

@@ -35,15 +35,23 @@ def partitions(operation: Operation) -> list[tuple[int, int]]:
     return pairs
 
 
+def partition_pragmas(operation: Operation, name: str) -> list[str]:
+    """The `array_partition` pragmas of the array (or ring of block buffers) `operation` makes, called `name`."""
+    pragmas: list[str] = []
+    for dimension, factor in partitions(operation):
+        kind = "type=complete" if factor == 0 else f"type=cyclic factor={factor}"
+        pragmas.append(f"array_partition variable={name} {kind} dim={dimension + 1}")
+    return pragmas
+
+
 def _print_alloc(printer: BodyPrinter, operation: Operation) -> None:
     result = operation.results[0]
     assert isinstance(result.type, MemRefType)
     name = printer.scope.declare(result.name_hint or "buffer")
     extents = "".join(f"[{extent}]" for extent in result.type.get_shape())
     printer.lines.add(f"{printer.typedefs.value_type(result.type.element_type)} {name}{extents};")
-    for dimension, factor in partitions(operation):
-        kind = "type=complete" if factor == 0 else f"type=cyclic factor={factor}"
-        printer.lines.pragma(f"array_partition variable={name} {kind} dim={dimension + 1}")
+    for pragma in partition_pragmas(operation, name):
+        printer.lines.pragma(pragma)
     printer.bind(result, Expression(name))
 
 

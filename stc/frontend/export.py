@@ -92,7 +92,7 @@ def export(
         program = _export_program(wrapper, (*inputs.values(), *state.values()), name)
         timings["export"] = time.perf_counter() - start
         start = time.perf_counter()
-        text = _lowered(program, tuple(inputs), tuple(state), tuple(golden))
+        text = _lowered(program, name, tuple(inputs), tuple(state), tuple(golden))
         timings["torch_import"] = time.perf_counter() - start
     start = time.perf_counter()
     ir = parse_module(text, f"{name}.mlir")
@@ -110,13 +110,15 @@ def export(
     )
 
 
-def _lowered(program: torch.export.ExportedProgram, inputs: Sequence[str], state: Sequence[str], outputs: Sequence[str]) -> str:
+def _lowered(
+    program: torch.export.ExportedProgram, name: str, inputs: Sequence[str], state: Sequence[str], outputs: Sequence[str]
+) -> str:
     """Linalg text of a program. An UnsupportedError leaves with the rest of the program as a module."""
     try:
         return lower_to_linalg(program, ROOT)
     except UnsupportedError as error:
         if isinstance(error.rest, str):
-            error.rest = parse_module(error.rest, "the module")
+            error.rest = parse_module(error.rest, f"{name}.mlir")
             annotate_rest(error.rest, inputs, state, outputs)
         raise
 

@@ -238,6 +238,8 @@ def _print_check(result: CsimResult) -> None:
         text = f"  {check.name}: max error {check.max_abs_error:.3g} = {relative:.2g} of max|out|"
         if check.max_abs_reference_minus_input:
             text += f", {check.max_abs_error / check.max_abs_reference_minus_input:.2g} of max|out - x|"
+        if check.nan_mismatches:
+            text += f", {check.nan_mismatches} entries that are not finite differ"
         output.print(f"{text} (tolerance {check.tolerance:g})")
     if result.explanation:
         output.print(result.explanation)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from l6_examples import parse
+from l6_examples import parse, source_of
 
 from stc.codegen.design import design_of
 from stc.codegen.hls import print_hls
@@ -140,3 +140,16 @@ def test_names() -> None:
     scope = Scope()
     scope.declare("x")
     assert [Scope(scope).declare("x"), scope.declare("x"), scope.declare("x")] == ["x2", "x2", "x3"]
+
+
+def test_a_partitioned_ring_of_blocks() -> None:
+    """All lanes of a block are reached in one cycle: the pragma stands below the ring, in the top function."""
+    text, ring = source_of("converter"), "stream.buffer @halves"
+    assert ring in text
+    text = text.replace(ring, f"{ring} {{stc.partition = [[1 : i32, 3 : i32], [0 : i32, 0 : i32]]}}")
+    lines = print_hls(design_of(parse(text), load_platform("u55c"))).source.splitlines()
+    declared = next(number for number, line in enumerate(lines) if line.startswith("  hls::stream_of_blocks<"))
+    assert lines[declared + 1 : declared + 3] == [
+        "#pragma HLS array_partition variable=halves type=cyclic factor=3 dim=2",
+        "#pragma HLS array_partition variable=halves type=complete dim=1",
+    ]

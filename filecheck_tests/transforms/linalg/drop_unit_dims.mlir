@@ -60,9 +60,8 @@ func.func @scalar(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
 // CHECK-NEXT: %s = arith.addf %a, %k : f32
 // CHECK-NEXT: linalg.yield %s : f32
 // CHECK-NEXT: } -> tensor<f32>
-// CHECK-NEXT: %3 = tensor.empty() : tensor<1x1xf32>
-// CHECK-NEXT: %4 = tensor.insert_slice %2 into %3[0, 0] [1, 1] [1, 1] : tensor<f32> into tensor<1x1xf32>
-// CHECK-NEXT: func.return %4 : tensor<1x1xf32>
+// CHECK-NEXT: %3 = tensor.expand_shape %2 [] output_shape [1, 1] : tensor<f32> into tensor<1x1xf32>
+// CHECK-NEXT: func.return %3 : tensor<1x1xf32>
 
 // -----
 

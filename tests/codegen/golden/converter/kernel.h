@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <limits>
 
-#include <ap_int.h>
-#include <hls_math.h>
 #include <hls_stream.h>
 #include <hls_streamofblocks.h>
 #include <hls_vector.h>

@@ -5,10 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <ap_int.h>
-#include <hls_math.h>
 #include <hls_stream.h>
-#include <hls_streamofblocks.h>
 #include <hls_vector.h>
 
 typedef hls::vector<float, 2> float2;
