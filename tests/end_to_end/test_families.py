@@ -1,0 +1,33 @@
+"""A decoder block of every family, from PyTorch to emitted C++ that computes what PyTorch computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from stc.frontend.presets import PRESETS
+
+TINY = [name for name in PRESETS if name.endswith("-tiny") and not name.startswith("gpt2")]
+FULL = [name for name in PRESETS if not name.endswith("-tiny") and not name.startswith("gpt2")]
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_tiny_twins(compiled: Callable, name: str) -> None:
+    """Seven tokens: more than the sliding window of Gemma's twin, and no power of two."""
+    project = compiled(name, 7)
+    project.require_agreement()
+    assert project.report["groups"] == 1
+    assert project.report["memory_bytes"]["external"] == 0
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seq", [32, 100])
+@pytest.mark.parametrize("name", FULL)
+def test_full_size(compiled: Callable, name: str, seq: int) -> None:
+    project = compiled(name, seq, optimisation=3)
+    project.require_agreement()
+    assert project.report["groups"] == 1
+    assert project.report["memory_bytes"]["external"] == 0
+    (output,) = project.result.outputs
+    assert output.max_abs_error <= 1e-4 * output.max_abs_reference
