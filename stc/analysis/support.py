@@ -6,7 +6,7 @@ semantics evaluate it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from xdsl.dialects import arith, cf, func, linalg, math, tensor
@@ -212,6 +212,8 @@ def _of_structured(op: Operation, where: str) -> Iterator[Obstacle]:
         for index, affine in enumerate(maps):
             if (reason := _of_map(affine, is_output=index >= count)) is not None:
                 yield Obstacle(where, f"operand {index} is read at {affine}: {reason}", MAPS_ACCEPTED)
+    if isinstance(op, linalg.GenericOp):
+        yield from _of_reduction(cast(linalg.GenericOp, op), where)
     for nested in op.walk():
         if nested is op:
             continue
@@ -219,6 +221,53 @@ def _of_structured(op: Operation, where: str) -> Iterator[Obstacle]:
             yield Obstacle(where, _LOOKUP.format(kind=nested.tensor.type), _LOOKUP_ACCEPTED)
         elif not isinstance(nested, _REMOVED_BY_PASSES) and type(nested) not in SCALAR_OPERATIONS:
             yield Obstacle(where, f"{nested.name} has no form in HLS C++", "arithmetic, comparisons, select, casts, functions")
+
+
+def _of_reduction(op: linalg.GenericOp, where: str) -> Iterator[Obstacle]:
+    """What of the results of a generic depends on more than tiling keeps: their initial values, the order of the loops."""
+    kinds = [attribute.data for attribute in op.iterator_types.data]
+    reductions = {loop for loop, kind in enumerate(kinds) if kind != linalg.IteratorType.PARALLEL}
+    arguments = op.body.block.args[len(op.inputs) :]
+    last = op.body.block.last_op
+    for index, (result, initial, argument) in enumerate(zip(op.results, op.outputs, arguments, strict=True)):
+        if not result.uses:
+            continue
+        affine = op.indexing_maps.data[len(op.inputs) + index].data
+        if any(isinstance(e, AffineDimExpr) and e.position in reductions for e in affine.results):
+            yield Obstacle(where, f"result {index} is indexed by a reduction loop", "results indexed by parallel loops")
+        if argument.uses and isinstance(initial.owner, tensor.EmptyOp):
+            yield Obstacle(where, f"result {index} accumulates onto a tensor that was never filled", "an initial value")
+        combines = last is not None and _combines(last.operands[index], argument, arguments)
+        if reductions and not combines and not isinstance(initial.owner, tensor.EmptyOp | linalg.FillOp):
+            yield Obstacle(where, f"result {index} continues from a computed tensor", "a constant initial value, or a sum with it")
+        if len(reductions) > 1 and not combines:
+            yield Obstacle(
+                where,
+                f"result {index} depends on the order of {len(reductions)} reduction loops",
+                "sums, products, minima, maxima, and, or, xor of terms that do not use the accumulator; or one reduction loop",
+            )
+
+
+_ASSOCIATIVE = (
+    *(arith.AddfOp, arith.MulfOp, arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp),
+    *(arith.AddiOp, arith.MuliOp, arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp),
+    *(arith.AndIOp, arith.OrIOp, arith.XOrIOp),
+)
+
+
+def _combines(value: SSAValue, accumulator: SSAValue, accumulators: Sequence[SSAValue]) -> bool:
+    """Whether `value` is the accumulator combined with a term free of accumulators, in any order with the same result."""
+    owner = value.owner
+    if not isinstance(owner, _ASSOCIATIVE) or list(owner.operands).count(accumulator) != 1:
+        return False
+    (term,) = [operand for operand in owner.operands if operand is not accumulator]
+    return not _depends_on(term, accumulators)
+
+
+def _depends_on(value: SSAValue, origins: Sequence[SSAValue]) -> bool:
+    if any(value is origin for origin in origins):
+        return True
+    return isinstance(value.owner, Operation) and any(_depends_on(operand, origins) for operand in value.owner.operands)
 
 
 _LOOKUP = "entries of a {kind} are looked up at computed positions (embedding, gather, flip, diagonal)"

@@ -69,16 +69,28 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 
     Decomposed by PyTorch, a group norm gathers its gains with index tensors; torch-mlir reshapes.
     torch-mlir computes gelu(approximate="tanh") with sqrt(2/pi) = 0.797724, where 0.797885 is right: 6e-5 off around |x| = 2. Its
-    maximum and minimum of two tensors lose a NaN of the first.
+    maximum and minimum of two tensors lose a NaN of the first, its clamp one of the input.
     """
     kept = {op: rule for op, rule in get_decomposition_table().items() if "group_norm" not in str(op)}
-    extrema = {torch.ops.aten.maximum.default: _maximum, torch.ops.aten.minimum.default: _minimum}
+    extrema = {
+        torch.ops.aten.maximum.default: _maximum,
+        torch.ops.aten.minimum.default: _minimum,
+        torch.ops.aten.clamp.default: _clamp,
+        torch.ops.aten.clamp_min.default: _clamp,
+        torch.ops.aten.clamp_max.default: lambda x, high: _clamp(x, None, high),
+    }
     return {**kept, **get_decompositions([torch.ops.aten.gelu.default]), **extrema}
 
 
 def _maximum(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """The larger entries; NaN where either is NaN."""
     return torch.where((a > b) | (a != a), a, b)
+
+
+def _clamp(x: torch.Tensor, low: float | None = None, high: float | None = None) -> torch.Tensor:
+    """Entries brought within bounds; NaN stays."""
+    raised = x if low is None else torch.where(x < low, low, x)
+    return raised if high is None else torch.where(raised > high, high, raised)
 
 
 def _minimum(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

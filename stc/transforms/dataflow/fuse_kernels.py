@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint
 from stc.analysis.host_work import functions_of
 from stc.analysis.kernel_memory import itensor_bytes, local_bytes
 from stc.design_space.fusion import FusionEdge, FusionKernel, fuse_greedily
+from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ItensorType
 from stc.platforms.platform import load_platform
@@ -57,6 +58,7 @@ class FuseKernels(ModulePass):
             kernels = [found for found in function.body.block.ops if isinstance(found, KernelOp)]
             if not kernels:
                 continue
+            refuse_in_place(kernels, self.name)
             keys = UniqueNames()
             by_key = {keys.fresh(kernel.sym_name.data): kernel for kernel in kernels}
             groups = fuse_greedily(*_fusion_problem(by_key), budget)
@@ -94,6 +96,14 @@ def _hoist_host_work(function: func.FuncOp) -> None:
         if first is not None and op is not block.last_op:
             op.detach()
             block.insert_op_before(op, first)
+
+
+def refuse_in_place(kernels: Sequence[KernelOp], where: str) -> None:
+    """CompileError where a kernel updates an operand in place: no pass carries that on yet."""
+    for kernel in kernels:
+        if any(place is not None for place in kernel.places):
+            name = kernel.sym_name.data
+            raise CompileError(f"kernel @{name} updates an operand in place", where=where, accepted="results of their own")
 
 
 def host_name(value: SSAValue) -> str | None:

@@ -18,6 +18,7 @@ from stc.dialects.dataflow.boundary import packed_words, stored_type
 from stc.dialects.itensor import ItensorType
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
+from stc.transforms.dataflow.fuse_kernels import refuse_in_place
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class PackInterfaces(ModulePass):
         if self.port_bits < 8 or self.port_bits & (self.port_bits - 1):
             raise CompileError(f"port_bits is {self.port_bits}", where=self.name, accepted="a power of two of at least 8")
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            refuse_in_place([kernel], self.name)
             self._pack_operands(kernel)
             self._unpack_results(kernel)
 
