@@ -1142,7 +1142,8 @@ def small_image_classifier() -> Built:
 @case("functions")
 def not_a_number() -> Built:
     def function(x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        return torch.maximum(x, y), torch.minimum(y, x), x.amax(-1), F.relu(x), x.clamp(-1.0, 1.0), torch.where(torch.isnan(x), 0.0, x)
+        known = torch.where(torch.isnan(x), 0.0, x)
+        return torch.maximum(x, y), torch.minimum(y, x), x.amax(-1), F.relu(x), x.clamp(-1.0, 1.0), known
 
     nan, infinity = float("nan"), float("inf")
     return formula(function, torch.tensor([[1.0, nan, 2.0], [infinity, 3.0, -infinity]]), normal(2, 3))

@@ -14,7 +14,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from stc.analysis.host_work import functions_of
-from stc.analysis.kernel_memory import itensor_bytes, local_bytes
+from stc.analysis.kernel_memory import bytes_of, itensor_bytes, local_bytes
+from stc.design_space.fifo_depths import SHALLOW
 from stc.design_space.fusion import FusionEdge, FusionKernel, fuse_greedily
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
@@ -79,9 +80,20 @@ def _fusion_problem(kernels: dict[str, KernelOp]) -> tuple[list[FusionKernel], l
             if isinstance(producer, KernelOp) and isinstance(operand, OpResult) and isinstance(port.type, ItensorType):
                 source = producer.terminator.operands[operand.index].type
                 assert isinstance(source, ItensorType)
-                cost = itensor_bytes(source) + converter_bytes(source, port.type)
+                cost = _fifo_bytes(producer, operand, source) + converter_bytes(source, port.type)
                 edges.append(FusionEdge(key_of[producer], key, cost))
     return nodes, edges
+
+
+def _fifo_bytes(producer: KernelOp, value: OpResult, type_: ItensorType) -> int:
+    """The most a FIFO for `value` can come to hold, before depths are decided.
+
+    Two elements, unless the producer has another way out: then one branch may have to wait for the other with all of the
+    tensor (`stc.design_space.fifo_depths`).
+    """
+    has_branches = len(producer.results) > 1 or len(list(value.uses)) > 1
+    element = type_.order.element_count * bytes_of(type_.element_type)
+    return itensor_bytes(type_) if has_branches else min(itensor_bytes(type_), SHALLOW * element)
 
 
 def _hoist_host_work(function: func.FuncOp) -> None:
