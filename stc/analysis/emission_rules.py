@@ -5,7 +5,9 @@
     3   no iteration both writes a stream and reads one that depends on that write
     5   an array between tasks has one writer and one reader, external memory is not written and read in one kernel
     12  a pipelined loop contains no other loop that is left in hardware; loop bounds are constant
-    18  an array has at most 1024 partitions
+    13  a pipelined loop starts no iteration before the float sum it continues is there
+    14  at most 2 accesses per bank of local memory and cycle
+    18  an array has at most 1024 partitions, a task does at most 128 float multiply-accumulates at once
     20  a memory port has at most one reading and one writing task
     22  a buffer fits its memory channel
 """
@@ -21,6 +23,8 @@ from xdsl.dialects.builtin import ArrayAttr, FixedBitwidthType, IntegerAttr, Mem
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.loops import constant_bounds, is_unrolled, loop_labels, pipeline_ii
+from stc.analysis.port_pressure import accesses_per_bank, multiply_accumulates
+from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.stream_traffic import Traffic, port_for, tasks_of, traffic
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
@@ -28,6 +32,8 @@ from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, WriteOp
 from stc.platforms.platform import Platform
 
 MAX_PARTITIONS = 1024
+MAX_ACCESSES = 2
+MAX_MULTIPLY_ACCUMULATES = 128
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,7 @@ def _kernel_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleVio
     for task in tasks_of(kernel):
         yield from _loop_violations(task)
         yield from _array_violations(task)
+        yield from _pressure_violations(task)
     yield from _memory_violations(kernel, platform)
     unbounded = any(_unbounded_loops(task) for task in tasks_of(kernel))
     counts = _endpoints(kernel) if unbounded else traffic(kernel)
@@ -131,6 +138,25 @@ def _iteration_violations(
         reads = any(isinstance(operation, ReadOp) and operation.stream in receives for operation in inner)
         if writes and reads:
             yield RuleViolation(3, f"@{task.sym_name.data}: an iteration writes a stream and reads one that depends on it")
+
+
+# Rules 13, 14 and 18: what one iteration asks of memory and arithmetic ------------------------------------------------------
+
+
+def _pressure_violations(task: TaskOp) -> Iterator[RuleViolation]:
+    name = task.sym_name.data
+    for loop, label in loop_labels(task).items():
+        interval = pipeline_ii(loop)
+        if interval is None or constant_bounds(loop) is None:
+            continue
+        if interval < (needed := accumulation_interval(loop)):
+            yield RuleViolation(13, f"@{name}: loop {label} has II {interval}, its float sum needs {needed}")
+        for buffer, accesses in accesses_per_bank(loop, task):
+            if accesses > MAX_ACCESSES * interval:
+                local = buffer.name_hint or "a buffer"
+                yield RuleViolation(14, f"@{name}: loop {label} accesses a bank of {local} {accesses:g} times in {interval} cycles")
+    if (count := multiply_accumulates(task)) > MAX_MULTIPLY_ACCUMULATES:
+        yield RuleViolation(18, f"@{name} does {count} multiply-accumulates at once, at most {MAX_MULTIPLY_ACCUMULATES}")
 
 
 # Rule 12: loops ---------------------------------------------------------------------------------------------------------

@@ -155,3 +155,30 @@ def test_guarded_accesses_are_counted() -> None:
     (write,) = [operation for operation in fc.walk() if isinstance(operation, WriteOp)]
     assert executions(write, fc) == 8
     assert {ends.written for ends in traffic(kernel).values()} == {12, 6, 8}
+
+
+def _messages(text: str, rule: int) -> list[str]:
+    return [violation.message for violation in emission_violations(parse(text), PLATFORM) if violation.rule == rule]
+
+
+def test_rule_13_sums_that_are_not_ready():
+    text = source_of("matmul")
+    hasty = text.replace('stc.label = "mac", stc.pipeline = 2', 'stc.label = "mac", stc.pipeline = 1')
+    assert hasty != text
+    assert _messages(text, 13) == []
+    assert _messages(hasty, 13) == ["@fc: loop mac has II 1, its float sum needs 2"]
+
+
+def test_rule_14_accesses_per_bank():
+    text = source_of("converter")
+    crowded = text.replace("stream.buffer @halves {stc.partition = [[1, 0]]}", "stream.buffer @halves")
+    assert crowded != text
+    assert _messages(text, 14) == []
+    assert _messages(crowded, 14) == ["@turn_fill: loop fill_b accesses a bank of m 3 times in 1 cycles"]
+
+
+def test_rule_18_multiply_accumulates(monkeypatch: pytest.MonkeyPatch):
+    text = source_of("matmul")
+    assert _messages(text, 18) == []
+    monkeypatch.setattr("stc.analysis.emission_rules.MAX_MULTIPLY_ACCUMULATES", 4)
+    assert _messages(text, 18) == ["@fc does 8 multiply-accumulates at once, at most 4"]

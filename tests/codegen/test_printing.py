@@ -144,9 +144,9 @@ def test_names() -> None:
 
 def test_a_partitioned_ring_of_blocks() -> None:
     """All lanes of a block are reached in one cycle: the pragma stands below the ring, in the top function."""
-    text, ring = source_of("converter"), "stream.buffer @halves"
+    text, ring = source_of("converter"), "stream.buffer @halves {stc.partition = [[1, 0]]}"
     assert ring in text
-    text = text.replace(ring, f"{ring} {{stc.partition = [[1 : i32, 3 : i32], [0 : i32, 0 : i32]]}}")
+    text = text.replace(ring, "stream.buffer @halves {stc.partition = [[1 : i32, 3 : i32], [0 : i32, 0 : i32]]}")
     lines = print_hls(design_of(parse(text), load_platform("u55c"))).source.splitlines()
     declared = next(number for number, line in enumerate(lines) if line.startswith("  hls::stream_of_blocks<"))
     assert lines[declared + 1 : declared + 3] == [

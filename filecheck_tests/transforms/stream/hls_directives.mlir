@@ -76,7 +76,7 @@ func.func @unrolled() {
 }
 
 // CHECK-LABEL: func.func @unrolled(
-// CHECK: %m = memref.alloc() : memref<2x8xf32>
+// CHECK: %m = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]]} : memref<2x8xf32>
 // CHECK-NEXT: scf.for %k = %c0 to %c2 step %c1 {
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c1 {
 // CHECK: } {stc.unroll = 0 : i32, stc.label = "act_i"}

@@ -6,21 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, ModuleOp, StringAttr, VectorType, i32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from stc.analysis.loops import is_unrolled, trip_count
+from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.task_graph import tokens_per_iteration
-from stc.analysis.task_programs import values_behind
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.transforms.stream.names import UniqueNames
-
-ACCUMULATION_STAGES = 7
-"""Latency of a float32 adder at 3.33 ns (platforms/data/vitis_operators.csv, fadd_f32_full_dsp)."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class HlsDirectives(ModulePass):
     * Each innermost loop is pipelined. Its initiation interval is 1, or as many tokens as one iteration moves through one
       stream, or what a float accumulation that returns to the same entry while the pipeline runs needs (7 cycles of the adder
       over the iterations in between).
-    * A buffer that is accessed in vectors is partitioned so that all lanes are reached in one cycle.
+    * A buffer that is accessed in vectors, or by an unrolled loop, is partitioned so that all lanes are reached in one cycle.
 
         scf.for %i = %c0 to %c16 step %c1 { %v = stream.read %p ... vector.store %v, %tile[%i, %c0] ... }
       becomes
@@ -94,54 +91,13 @@ def _purpose(loop: scf.ForOp) -> str:
 
 
 def _initiation_interval(loop: scf.ForOp, task: TaskOp) -> int:
-    return max(1, _most_tokens(loop, task), _accumulation_interval(loop))
+    return max(1, _most_tokens(loop, task), accumulation_interval(loop))
 
 
 def _most_tokens(loop: scf.ForOp, task: TaskOp) -> int:
     """The largest number of tokens one iteration moves through one stream."""
     ports = {op.stream for op in loop.walk() if isinstance(op, stream.ReadOp | stream.WriteOp)}
     return max((tokens_per_iteration(task, task.operands[port.index]) for port in ports), default=1)  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def _accumulation_interval(loop: scf.ForOp) -> int:
-    """Cycles between iterations so that a sum is finished before it is added to again."""
-    worst = 1
-    for store in [op for op in loop.walk() if isinstance(op, memref.StoreOp)]:
-        if _accumulates(store) and (distance := _distance(store, loop)) is not None:
-            worst = max(worst, -(-ACCUMULATION_STAGES // distance))
-    return worst
-
-
-def _accumulates(store: memref.StoreOp) -> bool:
-    """Whether the stored value is computed from the entry it replaces."""
-    pending, seen = [store.value], set[SSAValue]()
-    while pending:
-        value = pending.pop()
-        if value in seen or isinstance(value.owner, Block):
-            continue
-        seen.add(value)
-        load = value.owner
-        if isinstance(load, memref.LoadOp):
-            if load.memref is store.memref:
-                return True
-            continue
-        if isinstance(load, arith.ConstantOp):
-            continue
-        pending.extend(load.operands)
-    return False
-
-
-def _distance(store: memref.StoreOp, loop: scf.ForOp) -> int | None:
-    """Iterations of the flattened nest around `loop` before the same entry is stored again; None: not before it drains."""
-    moving = values_behind(store.indices)
-    distance = 1
-    current: Operation | None = loop
-    while isinstance(current, scf.ForOp) and current.body.block.args[0] in moving:
-        distance *= trip_count(current)
-        parent = current.parent_op()
-        perfect = isinstance(parent, scf.ForOp) and sum(isinstance(op, scf.ForOp) for op in parent.body.block.ops) == 1
-        current = parent if perfect else None
-    return distance if isinstance(current, scf.ForOp) else None
 
 
 # Partitions -----------------------------------------------------------------------------------------------------------
@@ -153,12 +109,20 @@ def _partition_buffers(task: TaskOp) -> None:
         if isinstance(op, vector.LoadOp | vector.StoreOp):
             buffer = op.base
             lanes[buffer] = max(lanes.get(buffer, 1), _lanes(op))
+        elif isinstance(op, memref.LoadOp | memref.StoreOp) and op.indices:
+            lanes[op.memref] = max(lanes.get(op.memref, 1), _unrolled_entries(op.indices[-1]))
     for buffer, width in lanes.items():
         owner = _storage(buffer, task)
         if owner is not None and width > 1:
             shape = _buffer_type(buffer).get_shape()
             factor = 0 if shape[-1] == width else width
             owner.attributes["stc.partition"] = _partition(owner, len(shape) - 1, factor)
+
+
+def _unrolled_entries(index: SSAValue) -> int:
+    """Neighbouring entries that an unrolled loop with induction variable `index` reaches at once."""
+    loop = index.owner.parent_op() if isinstance(index.owner, Block) else None
+    return trip_count(loop) if isinstance(loop, scf.ForOp) and is_unrolled(loop) else 1
 
 
 def _lanes(op: vector.LoadOp | vector.StoreOp) -> int:

@@ -13,7 +13,7 @@ func.func @main(%x: tensor<4x6xi32> {stc.name = "x"}) -> (tensor<4x6xi32> {stc.n
     %xs = stream.create @x_stream : !S
     %ts = stream.create @turned : !T
     %ys = stream.create @y_stream : !T
-    %conv = stream.buffer @halves : !B
+    %conv = stream.buffer @halves {stc.partition = [[1, 0]]} : !B
     dataflow.task @load_x ins(%m = %x_in : memref<8xvector<4xi32>>) outs(%o = %xs : !S) {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index

@@ -98,6 +98,7 @@ extern "C" void turn(const int32x4 *x, int32x1 *out_0) {
   hls::stream<int32x1, 2> turned("turned");
   hls::stream<int32x1, 2> y_stream("y_stream");
   hls::stream_of_blocks<halves_block, 2> halves("halves");
+#pragma HLS array_partition variable=halves type=complete dim=2
   load_x(x, x_stream);
   turn_fill(x_stream, halves);
   turn_drain(halves, turned);
