@@ -48,6 +48,10 @@ class UnsupportedError(CompileError):
         first = self.obstacles[0]
         super().__init__(first.what, where=first.where or None, accepted=first.accepted or None)
 
+    def __reduce__(self):
+        """Pickled (`stc.frontend.isolation`) by what it was made from."""
+        return UnsupportedError, (self.obstacles, self.rest)
+
     def __str__(self) -> str:
         more = len(self.obstacles) - 1
         return super().__str__() + (f" (and {more} more: `stc check` lists them)" if more else "")

@@ -16,6 +16,7 @@ from torch_mlir import _mlir_libs, execution_engine, ir, passmanager
 from torch_mlir.runtime import np_to_memref
 
 from stc.diagnostics import CompileError
+from stc.frontend.isolation import isolated
 
 # Upstream passes run in the bindings, torch-mlir's own only in its binary; they alternate.
 DECOMPOSE = ("func.func(refback-generalize-tensor-pad)", "func.func(refback-generalize-tensor-concat)")
@@ -53,9 +54,23 @@ def execute_linalg(text: str, function: str, inputs: Sequence[np.ndarray], resul
     decomposed = _run_binary(_with_c_interface(text, function, where), DECOMPOSE, where)
     buffers = _run_bindings(decomposed, BUFFERIZE, where)
     lowered = _run_bindings(_run_binary(buffers, MUNGE_COPIES, where), TO_LLVM, where)
+    values = isolated(
+        lambda: _invoked(lowered, function, inputs, results),
+        "MLIR's execution of this module",
+        where=where,
+        accepted="a module without divisions by zero or accesses out of bounds on random inputs",
+    )
+    for array, value in zip(results, values, strict=True):
+        array[...] = value
+
+
+def _invoked(
+    lowered: str, function: str, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]
+) -> Sequence[np.ndarray]:
     with _mlir_context():
         engine = execution_engine.ExecutionEngine(ir.Module.parse(lowered), opt_level=2)
         engine.invoke(function, *(_argument(array) for array in (*inputs, *results)))
+    return results
 
 
 @contextmanager

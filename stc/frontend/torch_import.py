@@ -22,6 +22,7 @@ from torch_mlir.extras.fx_importer import ContextCache, FxImporter
 
 from stc.diagnostics import Obstacle, UnsupportedError
 from stc.dialects.context import make_context
+from stc.frontend.isolation import isolated
 from stc.frontend.signature import MODULE
 
 IMPORTER_ERRORS = (ir.MLIRError, RuntimeError, NotImplementedError, AssertionError, TypeError, ValueError, KeyError)
@@ -106,6 +107,16 @@ def lower_to_linalg(program: torch.export.ExportedProgram, root: str) -> str:
     """
     program = _decomposed(program)
     _refuse_nodes(program, root)
+    return isolated(
+        lambda: _imported(program, root),
+        "torch-mlir's import",
+        where=root,
+        accepted="operations that torch-mlir lowers; `stc compile file.py:factory` on parts of the module finds the one at fault",
+    )
+
+
+def _imported(program: torch.export.ExportedProgram, root: str) -> str:
+    """The text of a program all of whose nodes look fine."""
     context = ir.Context()
     torch_dialect.register_dialect(context)
     context.allow_unregistered_dialects = True

@@ -1,0 +1,68 @@
+"""Native crashes become sentences: `stc.frontend.isolation` and its two uses."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+import torch
+
+from stc.diagnostics import CompileError, Obstacle, UnsupportedError
+from stc.frontend.export import export
+from stc.frontend.isolation import isolated
+from stc.frontend.sources import load_model
+
+
+def _run(work):
+    return isolated(work, "the work", where="here", accepted="other work")
+
+
+def test_a_result_comes_back():
+    array = np.arange(1 << 18)
+    np.testing.assert_array_equal(_run(lambda: array * 2), array * 2)
+
+
+def test_an_exception_comes_back_as_it_was():
+    def refuse():
+        raise UnsupportedError([Obstacle("a", "one", "x"), Obstacle("b", "two", "y")], "rest")
+
+    with pytest.raises(UnsupportedError) as caught:
+        _run(refuse)
+    assert [obstacle.what for obstacle in caught.value.obstacles] == ["one", "two"] and caught.value.rest == "rest"
+
+
+def test_a_signal_is_a_sentence():
+    with pytest.raises(CompileError, match=r"here: the work crashed \(Segmentation fault\); accepted: other work"):
+        _run(lambda: os.kill(os.getpid(), signal.SIGSEGV))
+
+
+DIVISION = """
+func.func @main(%x: tensor<64xi32>) -> tensor<64xi32> {
+  %e = tensor.empty() : tensor<64xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+    ins(%x : tensor<64xi32>) outs(%e : tensor<64xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %n = arith.constant 7 : i32
+    %q = arith.divsi %n, %a : i32
+    linalg.yield %q : i32
+  } -> tensor<64xi32>
+  return %r : tensor<64xi32>
+}
+"""
+
+
+def test_a_division_by_zero_in_the_reference_run(tmp_path):
+    file = tmp_path / "division.mlir"
+    file.write_text(DIVISION)
+    with pytest.raises(CompileError, match=r"division.mlir: MLIR's execution of this module crashed \(Floating point exception\)"):
+        load_model(str(file))
+
+
+class FloorDivision(torch.nn.Module):
+    def forward(self, x):
+        return x // 3
+
+
+def test_a_crash_inside_torch_mlir():
+    with pytest.raises(CompileError):
+        export(FloorDivision(), [torch.arange(8, dtype=torch.uint8)], name="floor")
