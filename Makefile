@@ -4,12 +4,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
 DEMO := build/gpt2-medium
+N ?= 1000
+SEED ?= 0
+JOBS ?= 2
 
-.PHONY: help demo test test-full lit pytest lint benchmarks clean
+.PHONY: help demo test test-full fuzz lit pytest lint benchmarks clean
 help:
 	@echo "make demo       compile a GPT-2-medium block, run the emitted C++, compare with PyTorch"
 	@echo "make test       lit, pytest, ruff and basedpyright (under 10 minutes on 2 cores)"
 	@echo "make test-full  full-size models as well"
+	@echo "make fuzz N=1000 compile N random programs, all levels and the emitted C++ must agree (JOBS=2, SEED=0)"
 	@echo "make benchmarks print the tables of benchmarks/"
 
 # The environment: made once, and again when the dependencies change.
@@ -38,8 +42,12 @@ pytest: .venv/installed
 test-full: .venv/installed lint lit
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile tests
 
+fuzz: .venv/installed
+	$(BIN)/stc fuzz --count $(N) --seed $(SEED) --jobs $(JOBS)
+
 benchmarks: .venv/installed
 	$(BIN)/python benchmarks/compile_time.py
+	$(BIN)/python benchmarks/streams.py
 
 clean:
 	rm -rf build .venv .pytest_cache .ruff_cache

@@ -1,7 +1,9 @@
 """Rewrite the CHECK lines of lit tests from what the tool prints now: `python filecheck_tests/update_checks.py FILE...`.
 
 For files with one `// RUN: stc-opt %s ... --split-input-file | filecheck %s`. Look at the difference before you keep it. A
-piece may say which lines matter, `// SHOW: regular expression`; without it all lines of the function are checked.
+piece may say which lines matter, `// SHOW: regular expression`; without it all lines of the function are checked. Definitions of
+the aliases that those lines mention are checked before them. CHECK lines written by hand, between the lines of the IR, spell types
+out: their RUN line has `--no-aliases`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from pathlib import Path
 SPLIT = "\n// -----\n"
 RUN = re.compile(r"// RUN: (stc-opt %s .*?) \| filecheck %s")
 SHOW = re.compile(r"// SHOW: (.*)")
+DEFINITION = re.compile(r"([#!]\w+) = ")
 
 
 def output_of(path: Path, command: str) -> list[str]:
@@ -38,7 +41,7 @@ def checks(text: str, shown: str | None) -> list[str]:
     wanted: list[str] = []
     previous = None
     for number, line in enumerate(lines):
-        if line.strip() in ("builtin.module {", "") or number >= len(lines) - 1:
+        if line.strip() in ("builtin.module {", "") or number >= len(lines) - 1 or DEFINITION.match(line):
             continue
         if function := re.match(r"\s*func.func (@\w+)", line):
             wanted.append(f"// CHECK-LABEL: func.func {function.group(1)}(")
@@ -49,7 +52,14 @@ def checks(text: str, shown: str | None) -> list[str]:
         previous = number
     while wanted and wanted[-1].endswith(": }"):
         wanted.pop()
-    return wanted
+    return alias_checks(lines, wanted) + wanted
+
+
+def alias_checks(lines: list[str], wanted: list[str]) -> list[str]:
+    """CHECK lines for the definitions of aliases that `wanted` mentions."""
+    mentioned = set(re.findall(r"[#!]\w+\b(?!\.)", "\n".join(wanted)))
+    definitions = [line for line in lines if (name := DEFINITION.match(line)) and name.group(1) in mentioned]
+    return [f"// CHECK: {escaped(line)}" for line in definitions]
 
 
 def update(path: Path) -> None:

@@ -27,6 +27,13 @@ class CompileError(Exception):
         return text if self.accepted is None else f"{text}; accepted: {self.accepted}"
 
 
+class PassCrashed(Exception):
+    """A defect of a pass: it raised something else than a refusal, or left IR that does not verify.
+
+    One line: which pass, what happened, and the reproducer file (`stc.tools.reproducer`).
+    """
+
+
 @dataclass(frozen=True)
 class Obstacle:
     """Something in a model that cannot be compiled: `where` (module path, operation), `what` it is, what is `accepted` instead."""

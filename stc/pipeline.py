@@ -1,33 +1,42 @@
 """The named pipeline: which passes make up each stage of a compile (method.md section 3).
 
 Stage names are the published ones, so that compile times can be compared stage by stage. A researcher swaps a pass by
-building another sequence of `Stage`s, or runs any part of it with `stc-opt -p`.
+building another sequence of `Stage`s, or runs any part of it with `stc-opt --from ... --until ...`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpecConvertible
 
-from stc.tools.pass_pipeline import read_pipeline
+from stc.analysis.stage_legality import STAGES, illegal_ops
+from stc.diagnostics import CompileError
 from stc.transforms import all_passes
 from stc.transforms.linalg import LINALG_STAGE
+from stc.transforms.pass_pipeline import did_you_mean, read_pipeline
 
 
 @dataclass(frozen=True)
-class PipelineOptions:
+class PipelineOptions(ArgSpecConvertible):
     """What a user may decide about a compile.
 
     `tile`: default tile size. `rows`: rows of activations that
     share one pass over the weights. `propagate_orders`: choose tiles and loop orders by what neighbours want, rather than
     one tile size for everything. `lanes`: most entries of a token. `budget`: on-chip bytes for a group, 0 for what the platform
-    has. `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called.
+    has. `reread`: bytes on chip that reading an input once more has to save, 0 for none, -1 for what a memory port costs.
+    `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
+    `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called.
     """
+
+    name: ClassVar[str] = "compile"
 
     platform: str = "u55c"
     tile: int = 16
@@ -35,6 +44,8 @@ class PipelineOptions:
     lanes: int = 16
     propagate_orders: bool = True
     budget: int = 0
+    reread: int = -1
+    serial_converters: str = "free"
     schedule: str = ""
     kernel_name: str = ""
 
@@ -55,6 +66,10 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     else:
         tiles = f"default-tile-size{{size={options.tile} lanes={options.lanes}}}"
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
+
+    def reread(what: str) -> str:
+        return f'reread-{what}{{least={options.reread} platform="{options.platform}"}}'
+
     return (
         Stage("linalg optimisation", LINALG_STAGE),
         Stage("linalg tiling", (*schedule, tiles, "tile-linalg")),
@@ -68,10 +83,25 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         ),
         Stage(
             "dataflow optimisation",
-            ("insert-forks", f"vectorize-streams{{lanes={options.lanes}}}", "pack-interfaces"),
+            (
+                # Whole tiles, before forks: tasks are rebuilt and joined by their tile loops, and a stream is still one value.
+                f"move-converters{{lanes={options.lanes}}}",  # may leave converters in a row, and several of one stream
+                "collapse-converters",  # before sharing, which also makes rows of converters, where they are smaller
+                "share-converters",
+                f"fold-itensors{{lanes={options.lanes}}}",  # after moving, which rebuilds tasks of one computation only
+                "insert-forks",
+                f"vectorize-streams{{lanes={options.lanes}}}",
+                reread("in-order"),
+                "split-ports",
+                "simplify-routing",
+                f'shrink-converters{{serial="{options.serial_converters}"}}',
+                "pack-interfaces",
+                f'cancel-packs{{budget={options.budget} platform="{options.platform}"}}',
+                "verify-streams",
+            ),
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
-        Stage("resource allocation", ("set-fifo-depths",)),
+        Stage("resource allocation", ("set-fifo-depths", reread("inputs"))),
         Stage("HLS optimisation", ("expand-tiles", "hoist-constants", "hls-directives")),
     )
 
@@ -101,23 +131,94 @@ def run_stages(
 ) -> Timings:
     """Run every pass of every stage on `module`, in place, and verify the IR after each (`begin_pass` is told before).
 
-    Raises CompileError where the input is refused; any other exception is a defect of the pass it comes from.
+    After a published stage, only the operations that may be left are. Raises CompileError where the input is refused; any other
+    exception is a defect of the pass it comes from.
     """
     timings = Timings()
-    for stage, name, one_pass in _instantiated(sequence):
+    for step in steps(sequence):
+        stage, name = step.stage, step.one_pass.name
         begin_pass(stage, name)
         begin = time.perf_counter()
-        one_pass.apply(context, module)
+        step.one_pass.apply(context, module)
         module.verify()
+        if step.ends_stage:
+            _require_legal(module, stage)
         timings.add(stage.name, name, time.perf_counter() - begin)
         for observer in observers:
             observer(stage, name, module)
     return timings
 
 
-def _instantiated(sequence: Sequence[Stage]) -> Iterator[tuple[Stage, str, ModulePass]]:
-    passes = all_passes()
+class IllegalAfterStage(Exception):
+    """A defect of a pass: it left an operation that its stage should have removed."""
+
+
+def _require_legal(module: ModuleOp, stage: Stage) -> None:
+    if stage.name in STAGES and (found := next(illegal_ops(module, stage.name), None)) is not None:
+        raise IllegalAfterStage(str(found))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One pass of a pipeline. `label`: its name, with `#2` behind it where it runs for the second time."""
+
+    stage: Stage
+    one_pass: ModulePass
+    label: str
+    ends_stage: bool
+
+
+def steps(sequence: Sequence[Stage]) -> list[Step]:
+    """The passes of all stages, in order, ready to run."""
+    passes, seen = all_passes(), Counter[str]()
+    result: list[Step] = []
     for stage in sequence:
+        own: list[ModulePass] = []
         for entry in stage.passes:
-            for one_pass in [entry] if isinstance(entry, ModulePass) else read_pipeline(entry, passes):
-                yield stage, one_pass.name, one_pass
+            own += [entry] if isinstance(entry, ModulePass) else read_pipeline(entry, passes)
+        for index, one_pass in enumerate(own):
+            seen[one_pass.name] += 1
+            label = one_pass.name if seen[one_pass.name] == 1 else f"{one_pass.name}#{seen[one_pass.name]}"
+            result.append(Step(stage, one_pass, label, index == len(own) - 1))
+    return result
+
+
+PIPELINES: Mapping[str, Callable[[], type[PipelineOptions]]] = {PipelineOptions.name: lambda: PipelineOptions}
+"""The named pipelines: `stages` of their options."""
+
+
+def read_options(text: str) -> PipelineOptions:
+    """The pipeline that `text` names, `compile{tile=8 rows=64}`; CompileError says which name or option is unknown."""
+    found = read_pipeline(text, PIPELINES, "pipeline")
+    if len(found) != 1:
+        raise CompileError(f"'{text}' names {len(found)} pipelines", accepted="one, 'compile{option=value ...}'")
+    return found[0]
+
+
+def part(whole: Sequence[Step], first: str = "", last: str = "") -> list[Step]:
+    """The steps from `first` to `last`, both included; each names a stage or a pass, empty for either end.
+
+    A stage may be written with hyphens. CompileError for an unknown name, or where `last` comes before `first`.
+    """
+    begin = _indices(whole, first)[0] if first else 0
+    end = _indices(whole, last)[-1] if last else len(whole) - 1
+    if begin > end:
+        raise CompileError(f"'{last}' comes before '{first}' in the pipeline", accepted="a part in the order of the pipeline")
+    return list(whole[begin : end + 1])
+
+
+def _indices(whole: Sequence[Step], name: str) -> list[int]:
+    """The steps that `name` stands for: one pass, or all of a stage."""
+    by_name = {hyphenated(step.stage.name): step.stage.name for step in whole}
+    stage = by_name.get(hyphenated(name))
+    found = [i for i, step in enumerate(whole) if (step.label == name if stage is None else step.stage.name == stage)]
+    if not found:
+        accepted = [*by_name, *(step.label for step in whole)]
+        near = did_you_mean(name, accepted)
+        raise CompileError(f"the pipeline has no stage or pass '{name}'{near}", accepted=", ".join(accepted))
+    return found
+
+
+def hyphenated(stage: str) -> str:
+    """The name of a stage as one word: `kernel-fusion`."""
+    return stage.replace(" ", "-")

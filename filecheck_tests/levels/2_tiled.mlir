@@ -27,6 +27,10 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
   func.return %gelu : tensor<8x16xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK: #map3 = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @main(
 // CHECK-NEXT: %0 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: %1 = tensor.empty() : tensor<8x16xf32>
@@ -42,7 +46,7 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
 // CHECK-NEXT: %7 = scf.for %k = %c0 to %c12 step %c4 iter_args(%8 = %6) -> (tensor<4x8xf32>) {
 // CHECK-NEXT: %9 = tensor.extract_slice %x[%i, %k] [4, 4] [1, 1] : tensor<8x12xf32> to tensor<4x4xf32>
 // CHECK-NEXT: %10 = tensor.extract_slice %w[%k, %j] [4, 8] [1, 1] : tensor<12x16xf32> to tensor<4x8xf32>
-// CHECK-NEXT: %11 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %10 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK-NEXT: %11 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %10 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.fixed, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%12: f32, %13: f32, %14: f32):
 // CHECK-NEXT: %15 = arith.mulf %12, %13 : f32
 // CHECK-NEXT: %16 = arith.addf %15, %14 : f32
@@ -64,7 +68,7 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
 // CHECK-NEXT: %20 = scf.for %j_1 = %c0_1 to %c16_1 step %c4_1 iter_args(%21 = %19) -> (tensor<8x16xf32>) {
 // CHECK-NEXT: %22 = tensor.extract_slice %fc[%i_1, %j_1] [4, 4] [1, 1] : tensor<8x16xf32> to tensor<4x4xf32>
 // CHECK-NEXT: %23 = tensor.empty() : tensor<4x4xf32>
-// CHECK-NEXT: %24 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%22 : tensor<4x4xf32>) outs(%23 : tensor<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "gelu"} {
+// CHECK-NEXT: %24 = linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%22 : tensor<4x4xf32>) outs(%23 : tensor<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.fixed, stc.tile = "gelu"} {
 // CHECK-NEXT: ^bb0(%25: f32, %26: f32):
 // CHECK-NEXT: %27 = arith.constant 5.000000e-01 : f32
 // CHECK-NEXT: %28 = arith.constant 1.000000e+00 : f32

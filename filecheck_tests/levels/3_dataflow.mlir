@@ -58,24 +58,32 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
   func.return %gelu : tensor<8x16xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK: #map3 = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: !itensor = !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>
+// CHECK: !itensor1 = !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)>
+// CHECK: !itensor2 = !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor3 = !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @main(
-// CHECK-NEXT: %fc = dataflow.kernel @fc(%x_1 = %x : tensor<8x12xf32> as !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>, %w_1 = %w : tensor<12x16xf32> as !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)>) -> (tensor<8x16xf32> as !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) attributes {stc.name = "fc", stc.module = "fc"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: %1 = dataflow.task @fc ins(%x_2 = %x_1 : !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>, %w_2 = %w_1 : !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)>) outs(%out = %0 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "fc", stc.module = "fc"} {
+// CHECK-NEXT: %fc = dataflow.kernel @fc(%x_1 = %x : tensor<8x12xf32> as !itensor, %w_1 = %w : tensor<12x16xf32> as !itensor1) -> (tensor<8x16xf32> as !itensor2) attributes {stc.name = "fc", stc.module = "fc"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor2
+// CHECK-NEXT: %1 = dataflow.task @fc ins(%x_2 = %x_1 : !itensor, %w_2 = %w_1 : !itensor1) outs(%out = %0 : !itensor2) -> !itensor2 attributes {stc.name = "fc", stc.module = "fc"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c16 = arith.constant 16 : index
 // CHECK-NEXT: %2 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: %c12 = arith.constant 12 : index
-// CHECK-NEXT: %fc_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%3 = %out) -> (!itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %4 = scf.for %j = %c0 to %c16 step %c8 iter_args(%5 = %3) -> (!itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) {
+// CHECK-NEXT: %fc_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%3 = %out) -> (!itensor2) {
+// CHECK-NEXT: %4 = scf.for %j = %c0 to %c16 step %c8 iter_args(%5 = %3) -> (!itensor2) {
 // CHECK-NEXT: %6 = tensor.empty() : tensor<4x8xf32>
 // CHECK-NEXT: %7 = linalg.fill {stc.name = "fc", stc.module = "fc"} ins(%2 : f32) outs(%6 : tensor<4x8xf32>) -> tensor<4x8xf32>
 // CHECK-NEXT: %8 = scf.for %k = %c0 to %c12 step %c4 iter_args(%9 = %7) -> (tensor<4x8xf32>) {
-// CHECK-NEXT: %10 = itensor.read %x_2[%i, %j, %k] : !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)> -> tensor<4x4xf32>
-// CHECK-NEXT: %11 = itensor.read %w_2[%i, %j, %k] : !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)> -> tensor<4x8xf32>
-// CHECK-NEXT: %12 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%10, %11 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%9 : tensor<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK-NEXT: %10 = itensor.read %x_2[%i, %j, %k] : !itensor -> tensor<4x4xf32>
+// CHECK-NEXT: %11 = itensor.read %w_2[%i, %j, %k] : !itensor1 -> tensor<4x8xf32>
+// CHECK-NEXT: %12 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%10, %11 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%9 : tensor<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%13: f32, %14: f32, %15: f32):
 // CHECK-NEXT: %16 = arith.mulf %13, %14 : f32
 // CHECK-NEXT: %17 = arith.addf %16, %15 : f32
@@ -83,27 +91,27 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
 // CHECK-NEXT: } -> tensor<4x8xf32>
 // CHECK-NEXT: scf.yield %12 : tensor<4x8xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: %18 = itensor.write %8 into %5[%i, %j] : tensor<4x8xf32> -> !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: scf.yield %18 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %18 = itensor.write %8 into %5[%i, %j] : tensor<4x8xf32> -> !itensor2
+// CHECK-NEXT: scf.yield %18 : !itensor2
 // CHECK-NEXT: }
-// CHECK-NEXT: scf.yield %4 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: scf.yield %4 : !itensor2
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %fc_1 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: dataflow.yield %fc_1 : !itensor2
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %1 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: dataflow.yield %1 : !itensor2
 // CHECK-NEXT: }
-// CHECK-NEXT: %gelu = dataflow.kernel @gelu(%fc_1 = %fc : tensor<8x16xf32> as !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<8x16xf32> as !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) attributes {stc.name = "gelu", stc.module = "gelu"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: %1 = dataflow.task @gelu ins(%fc_2 = %fc_1 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %0 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "gelu", stc.module = "gelu"} {
+// CHECK-NEXT: %gelu = dataflow.kernel @gelu(%fc_1 = %fc : tensor<8x16xf32> as !itensor3) -> (tensor<8x16xf32> as !itensor3) attributes {stc.name = "gelu", stc.module = "gelu"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor3
+// CHECK-NEXT: %1 = dataflow.task @gelu ins(%fc_2 = %fc_1 : !itensor3) outs(%out = %0 : !itensor3) -> !itensor3 attributes {stc.name = "gelu", stc.module = "gelu"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c16 = arith.constant 16 : index
-// CHECK-NEXT: %gelu_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %out) -> (!itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %3 = scf.for %j = %c0 to %c16 step %c4 iter_args(%4 = %2) -> (!itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %5 = itensor.read %fc_2[%i, %j] : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)> -> tensor<4x4xf32>
+// CHECK-NEXT: %gelu_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %out) -> (!itensor3) {
+// CHECK-NEXT: %3 = scf.for %j = %c0 to %c16 step %c4 iter_args(%4 = %2) -> (!itensor3) {
+// CHECK-NEXT: %5 = itensor.read %fc_2[%i, %j] : !itensor3 -> tensor<4x4xf32>
 // CHECK-NEXT: %6 = tensor.empty() : tensor<4x4xf32>
-// CHECK-NEXT: %7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%5 : tensor<4x4xf32>) outs(%6 : tensor<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "gelu"} {
+// CHECK-NEXT: %7 = linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%5 : tensor<4x4xf32>) outs(%6 : tensor<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "gelu"} {
 // CHECK-NEXT: ^bb0(%8: f32, %9: f32):
 // CHECK-NEXT: %10 = arith.constant 5.000000e-01 : f32
 // CHECK-NEXT: %11 = arith.constant 1.000000e+00 : f32
@@ -115,13 +123,13 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
 // CHECK-NEXT: %17 = arith.mulf %16, %15 : f32
 // CHECK-NEXT: linalg.yield %17 : f32
 // CHECK-NEXT: } -> tensor<4x4xf32>
-// CHECK-NEXT: %18 = itensor.write %7 into %4[%i, %j] : tensor<4x4xf32> -> !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: scf.yield %18 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %18 = itensor.write %7 into %4[%i, %j] : tensor<4x4xf32> -> !itensor3
+// CHECK-NEXT: scf.yield %18 : !itensor3
 // CHECK-NEXT: }
-// CHECK-NEXT: scf.yield %3 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: scf.yield %3 : !itensor3
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %gelu_1 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: dataflow.yield %gelu_1 : !itensor3
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %1 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: dataflow.yield %1 : !itensor3
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return %gelu : tensor<8x16xf32>

@@ -110,6 +110,10 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
   func.return %y_1 : tensor<8x16xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK: #map3 = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @main(
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8x12xf32> as !itensor.itensor<1x4xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d2)> -> tensor<6xvector<16xf32>>
 // CHECK-NEXT: %w_1 = dataflow.pack %w : tensor<12x16xf32> as !itensor.itensor<1x8xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d2 + d3, d1)> -> tensor<12xvector<16xf32>>
@@ -203,7 +207,7 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
 // CHECK-NEXT: %c0_4 = arith.constant 0 : index
 // CHECK-NEXT: vector.store %2, %w_4[%a_1, %c0_4] : memref<4x8xf32>, vector<8xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x_4, %w_4 : memref<4x4xf32>, memref<4x8xf32>) outs(%tile : memref<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x_4, %w_4 : memref<4x4xf32>, memref<4x8xf32>) outs(%tile : memref<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%3: f32, %4: f32, %5: f32):
 // CHECK-NEXT: %6 = arith.mulf %3, %4 : f32
 // CHECK-NEXT: %7 = arith.addf %6, %5 : f32
@@ -290,7 +294,7 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
 // CHECK-NEXT: vector.store %0, %fc_1[%a, %c0_2] : memref<4x4xf32>, vector<4xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%fc_1 : memref<4x4xf32>) outs(%tile : memref<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "gelu"} {
+// CHECK-NEXT: linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%fc_1 : memref<4x4xf32>) outs(%tile : memref<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "gelu"} {
 // CHECK-NEXT: ^bb0(%1: f32, %2: f32):
 // CHECK-NEXT: %3 = arith.constant 5.000000e-01 : f32
 // CHECK-NEXT: %4 = arith.constant 1.000000e+00 : f32

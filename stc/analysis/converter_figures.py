@@ -14,13 +14,15 @@ from stc.iteration.liveness import least_live_entries
 
 @dataclass(frozen=True)
 class ConverterFigures:
-    """`buffer_bytes` is one block, without the ping-pong factor `blocks`; `least_bytes` the exact lower bound, None where the
-    sequences are too long to count; `ratio` the first over the second."""
+    """`buffer_bytes` is one block, without the ping-pong factor `blocks`; `window` the dimension along which a line buffer is
+    circular, None for blocks; `least_bytes` the exact lower bound, None where there is none (`least_live_entries`); `ratio` the
+    bytes of one block over it."""
 
     name: str
     shared_loops: int
     buffer_shape: tuple[int, ...]
     blocks: int
+    window: int | None
     buffer_bytes: int
     least_bytes: int | None
     ratio: float | None
@@ -42,7 +44,8 @@ def _figures(op: ConverterOp) -> ConverterFigures:
         op.source.name_hint or "stream",
         op.shared_loops,
         op.buffer_shape,
-        op.blocks or 2,
+        op.plan.blocks,
+        op.window,
         size,
         least,
         None if not least else size / least,

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import ArrayAttr, FixedBitwidthType, IntegerAttr, Mem
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.loops import constant_bounds, is_unrolled, loop_labels, pipeline_ii
-from stc.analysis.port_pressure import accesses_per_bank, multiply_accumulates
+from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.stream_traffic import Traffic, port_for, tasks_of, traffic
 from stc.diagnostics import CompileError
@@ -32,7 +32,6 @@ from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, WriteOp
 from stc.platforms.platform import Platform
 
 MAX_PARTITIONS = 1024
-MAX_ACCESSES = 2
 MAX_MULTIPLY_ACCUMULATES = 128
 
 

@@ -44,6 +44,11 @@ def itensor_bytes(type_: ItensorType) -> int:
     return type_.order.tokens_before_revisits * type_.order.element_count * bytes_of(type_.element_type)
 
 
+def traffic_bytes(type_: ItensorType) -> int:
+    """Bytes that a DMA of an itensor moves per run: revisits are read again. Padding of words is left out."""
+    return type_.order.token_count * type_.order.element_count * bytes_of(type_.element_type)
+
+
 def local_bytes(op: Operation) -> int:
     """Bytes of the tiles and accumulators inside `op`: tiles read, tensors made, buffers allocated."""
     total = 0

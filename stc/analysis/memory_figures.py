@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from xdsl.dialects import memref, tensor
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.linalg import FillOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of, tensor_bytes
-from stc.dialects.dataflow import KernelOp
+from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
 
 
@@ -64,7 +64,7 @@ def _reaches_linalg(value: SSAValue) -> bool:
 
 
 def on_chip_bytes(module: ModuleOp) -> tuple[int, int, int]:
-    """(converters, FIFOs, kernel-local buffers) of all kernels at the stream level."""
+    """(converters, FIFOs, kernel-local buffers) of all kernels at the stream level; line buffers are converters."""
     converters = fifos = local = 0
     for op in module.walk():
         match op:
@@ -72,11 +72,25 @@ def on_chip_bytes(module: ModuleOp) -> tuple[int, int, int]:
                 converters += block.count * tensor_bytes(block.buffer_type)
             case CreateOp() if isinstance(fifo := op.result.type, StreamType):
                 fifos += fifo.depth * fifo.lanes * bytes_of(fifo.scalar_type)
+            case memref.AllocOp() if is_line_buffer(op):
+                converters += tensor_bytes(op.memref.type)
             case memref.AllocOp():
                 local += tensor_bytes(op.memref.type)
             case _:
                 continue
     return converters, fifos, local
+
+
+def is_line_buffer(op: Operation) -> bool:
+    """Whether `op` allocates the buffer of a converter that is one task."""
+    if not isinstance(op, memref.AllocOp) or not isinstance(task := op.parent_op(), TaskOp):
+        return False
+    return task.attributes.get("stc.kind") == StringAttr("converter")
+
+
+def converter_count(module: ModuleOp) -> int:
+    """Converters of all kernels at the stream level: buffers between two tasks, and line buffers."""
+    return sum(isinstance(op, BufferOp) or is_line_buffer(op) for op in module.walk())
 
 
 def external_bytes(module: ModuleOp) -> int:

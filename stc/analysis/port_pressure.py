@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
+from math import ceil, prod
 
 from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, VectorType
@@ -14,6 +14,14 @@ from stc.analysis.loops import is_unrolled, trip_count, unroll_factor
 from stc.analysis.task_programs import values_behind
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.stream import AcquireOp, BufferOp
+
+MAX_ACCESSES = 2
+"""Ports of a bank of local memory: what it can be accessed in a cycle."""
+
+
+def memory_interval(loop: scf.ForOp, task: TaskOp) -> int:
+    """Cycles that the accesses of one iteration of `loop` take where each bank of local memory has two ports."""
+    return max((ceil(count / MAX_ACCESSES) for _, count in accesses_per_bank(loop, task)), default=1)
 
 
 def accesses_per_bank(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue, float]]:

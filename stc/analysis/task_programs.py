@@ -1,4 +1,4 @@
-"""What a task does to its streams, as a sequence of iterations: the token model of `stc.design_space.bounded_run`."""
+"""What a task does to its streams, as a sequence of iterations: the token model (`stc.iteration.task_program`)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from stc.analysis.loops import constant_bounds, integer_constant, is_unrolled
-from stc.design_space.bounded_run import Action
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
+from stc.iteration.task_program import Action
 
 _COMPARE = {
     0: lambda a, b: a == b,
@@ -188,15 +188,26 @@ class _Accesses:
 def _merged(actions: Iterable[Action]) -> Iterator[Action]:
     """Neighbouring equal actions as one with more iterations."""
     held: Action | None = None
+    count = 0
     for action in actions:
-        if held is not None and replace(held, iterations=action.iterations) == action and not (held.needs_room or held.needs_token):
-            held = replace(held, iterations=held.iterations + action.iterations)
+        if held is not None and _moves_the_same(held, action):
+            count += action.iterations
             continue
         if held is not None:
-            yield held
-        held = action
+            yield _repeated(held, count)
+        held, count = action, action.iterations
     if held is not None:
-        yield held
+        yield _repeated(held, count)
+
+
+def _moves_the_same(first: Action, second: Action) -> bool:
+    if first.reads != second.reads or first.writes != second.writes:
+        return False
+    return not (first.needs_room or first.needs_token or second.needs_room or second.needs_token)
+
+
+def _repeated(action: Action, count: int) -> Action:
+    return action if action.iterations == count else replace(action, iterations=count)
 
 
 def _has_steps(root: Operation) -> bool:

@@ -82,7 +82,7 @@ def token_bits(attribute: Attribute) -> int:
 
 @dataclass
 class Typedefs:
-    """The vector and block typedefs of one emitted kernel, collected while its functions are printed."""
+    """The vector and block typedefs of one project, collected while its functions are printed."""
 
     lines: dict[str, str] = field(default_factory=dict)
 
@@ -100,8 +100,11 @@ class Typedefs:
         return name
 
     def block_type(self, name: str, memref: MemRefType) -> str:
-        """The typedef of a block handed over by a stream of blocks."""
+        """The typedef of a block handed over by a stream of blocks; numbered where another kernel's block has the name."""
         extents = "".join(f"[{extent}]" for extent in memref.get_shape())
-        typedef = f"{name}_block"
-        self.lines[typedef] = f"typedef {self.value_type(memref.element_type)} {typedef}{extents};"
+        element, typedef, number = self.value_type(memref.element_type), f"{name}_block", 1
+        while self.lines.get(typedef, line := f"typedef {element} {typedef}{extents};") != line:
+            number += 1
+            typedef = f"{name}_block{number}"
+        self.lines[typedef] = line
         return typedef

@@ -114,19 +114,15 @@ def design_of(module: ModuleOp, platform: Platform) -> Design:
     plan = host_plan(module)
     project = Scope()
     names = {kernel: project.declare(kernel.sym_name.data) for kernel in plan.kernels}
-    first_bank = 0
-    kernels: list[KernelDesign] = []
-    for kernel in plan.kernels:
-        design = _kernel(kernel, names[kernel], plan, project, platform, first_bank)
-        first_bank += len(design.ports)
-        kernels.append(design)
+    banks: dict[Buffer, int] = {}
+    kernels = [_kernel(kernel, names[kernel], plan, project, platform, banks) for kernel in plan.kernels]
     return Design(tuple(kernels), plan)
 
 
 def _kernel(
-    kernel: KernelOp, name: str, plan: HostPlan, project: Scope, platform: Platform, first_bank: int
+    kernel: KernelOp, name: str, plan: HostPlan, project: Scope, platform: Platform, banks: dict[Buffer, int]
 ) -> KernelDesign:
-    ports = _ports(kernel, plan, project, platform, first_bank)
+    ports = _ports(kernel, plan, project, platform, banks)
     scope = Scope(project)
     streams: list[StreamDesign] = []
     blocks: list[BlockDesign] = []
@@ -154,8 +150,9 @@ def _kernel(
 
 
 def _ports(
-    kernel: KernelOp, plan: HostPlan, project: Scope, platform: Platform, first_bank: int
+    kernel: KernelOp, plan: HostPlan, project: Scope, platform: Platform, banks: dict[Buffer, int]
 ) -> tuple[PortDesign, ...]:
+    """The ports of `kernel`. Buffers are given banks in turn; all ports of a buffer are linked to the one it lies in."""
     bound = [(argument, buffer, False) for argument, buffer in zip(kernel.arguments, plan.operands[kernel], strict=True)]
     yielded = kernel.terminator.arguments
     bound += [(value, buffer, True) for value, buffer in zip(yielded, plan.results[kernel], strict=True)]
@@ -169,7 +166,7 @@ def _ports(
     for position, (value, buffer, is_written) in enumerate(bound):
         element, lanes, words = _word(value, buffer)
         name = project.declare(buffer.name)
-        bank = (first_bank + position) % memory.channels
+        bank = banks.setdefault(buffer, len(banks) % memory.channels)
         ports.append(PortDesign(name, buffer, value, is_written, element, lanes, words, f"gmem{position}", bank))
     return tuple(ports)
 

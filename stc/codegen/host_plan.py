@@ -15,6 +15,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, PackOp, UnpackOp
+from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import ItensorType
 from stc.iteration.normal_form import same_sequence
 
@@ -39,10 +40,10 @@ class HostValue:
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """External memory: packed words. `layout` and `shape` (of the tensor it packs) are None where no host step touches it.
+    """External memory: packed words. `layout` is None where no host step touches it.
 
-    `kind` is that of the ports bound to it. `tensor`: the host tensor packed into or unpacked from it. `source`: of a
-    parameter, the value to evaluate and pack.
+    `kind` is that of the ports bound to it. `shape` is that of the tensor it packs, of which `layout` may enumerate one stripe.
+    `tensor`: the host tensor packed into or unpacked from it. `source`: of a parameter, the value to evaluate and pack.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Buffer:
     layout: ItensorType | None
     tensor: HostValue | None
     source: SSAValue | None = None
+    shape: tuple[int, ...] = ()
 
     @property
     def word(self) -> VectorType:
@@ -251,24 +253,25 @@ class _Planner:
         if not isinstance(pack, PackOp):
             raise CompileError(f"operand of type {value.type} is neither packed nor a kernel's result",
                                where=f"@{kernel.sym_name.data}", accepted="results of dataflow.pack or dataflow.kernel")
-        packed = _packed_type(value, kernel)
+        packed, stripe = _packed_type(value, kernel), tuple[SSAValue, ...](pack.stripes).index(value)
+        layout, shape = striped(pack.layout, len(pack.stripes))[stripe], pack.layout.tensor_shape
         if pack.source in self._from_parameters:
-            return Buffer(self._parameter_name(pack.source), "parameter", packed, pack.layout, None, pack.source)
-        shared = self._unpacked_alike(pack)
+            return Buffer(self._parameter_name(pack.source), "parameter", packed, layout, None, pack.source, shape)
+        shared = self._unpacked_alike(pack, stripe)
         if shared is not None:
             return shared
         held = self._host_tensor(pack.source)
         kind = "input" if held.role == "input" else "intermediate"
-        return Buffer(held.name, kind, packed, pack.layout, held)
+        return Buffer(held.name, kind, packed, layout, held, shape=shape)
 
-    def _unpacked_alike(self, pack: PackOp) -> Buffer | None:
+    def _unpacked_alike(self, pack: PackOp, stripe: int) -> Buffer | None:
         """The buffer that already holds what `pack` would make: unpacking and packing in one layout cancel."""
         unpack = pack.source.owner
-        if not isinstance(unpack, UnpackOp) or unpack.source.type != pack.result.type:
+        if not isinstance(unpack, UnpackOp) or unpack.stripes.types != pack.stripes.types:
             return None
         before, after = unpack.layout.order.without_revisits(), pack.layout.order.without_revisits()
         is_same = before.element == after.element and same_sequence(before, after)
-        return self._buffers.get(unpack.source) if is_same else None
+        return self._buffers.get(unpack.stripes[stripe]) if is_same else None
 
     def _host_tensor(self, value: SSAValue) -> HostValue:
         """The input (or tensor unpacked before) whose data `value` is."""
@@ -308,8 +311,9 @@ class _Planner:
         kind = unpack.result.type
         if unpack.result in self._outputs:
             role, (name, kind) = "output", self._outputs[unpack.result]
-        held = HostValue(name, role, kind, unpack.result)
-        buffer = Buffer(name, role, packed, unpack.layout, held)
+        held = self._tensors.get(unpack.result) or HostValue(name, role, kind, unpack.result)
+        layout = striped(unpack.layout, len(unpack.stripes))[list(unpack.stripes).index(result)]
+        buffer = Buffer(name, role, packed, layout, held, shape=unpack.layout.tensor_shape)
         for other in unpacks:
             self._tensors[other.result] = held
         self._buffers[result] = buffer

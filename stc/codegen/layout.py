@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from stc.codegen.design import Design, PortDesign
-from stc.codegen.packing import is_padded
+from stc.codegen.host_plan import Buffer
 from stc.codegen.source_lines import SourceLines
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
+from stc.iteration.words import slot
 
 
 def print_layout(design: Design) -> str:
@@ -18,62 +19,73 @@ def print_layout(design: Design) -> str:
     lines.add("#define STC_LAYOUT_H")
     lines.add("")
     lines.add("#include <cstdint>")
-    for port in (port for kernel in design.kernels for port in kernel.ports):
+    for port in _first_ports(design):
         if port.buffer.layout is not None:
             lines.add("")
-            _print_port(lines, port, port.buffer.layout.order.without_revisits())
+            _print_port(lines, port, port.buffer.layout.order.without_revisits(), port.buffer.shape)
     lines.add("")
     lines.add("#endif")
     return lines.text()
 
 
-def _print_port(lines: SourceLines, port: PortDesign, order: StreamOrder) -> None:
-    """One function. `word` runs over the lanes of the buffer in order."""
+def _first_ports(design: Design) -> list[PortDesign]:
+    """Of the ports of a kernel that share a buffer in one direction, the first: the host names the buffer after it."""
+    ports: dict[tuple[str, Buffer, bool], PortDesign] = {}
+    for kernel in design.kernels:
+        for port in kernel.ports:
+            ports.setdefault((kernel.name, port.buffer, port.is_written), port)
+    return list(ports.values())
+
+
+def _print_port(lines: SourceLines, port: PortDesign, order: StreamOrder, shape: tuple[int, ...]) -> None:
+    """One function. `word` runs over the lanes of the buffer in order; `shape` is the tensor's, of which it may be a stripe."""
     host_type = port.element.host_type
-    shape = "x".join(str(extent) for extent in order.static_shape) or "scalar"
-    lines.comment(f"{port.name}: tensor {shape} of {port.element.name}, tokens <{order}>, {port.words} words of {port.lanes}.")
+    spelled = "x".join(str(extent) for extent in shape) or "scalar"
+    lines.comment(f"{port.name}: tensor {spelled} of {port.element.name}, tokens <{order}>, {port.words} words of {port.lanes}.")
     if port.is_written:
         head = f"inline void unpack_{port.name}(const {host_type} *words, {host_type} *tensor)"
     else:
         head = f"inline void pack_{port.name}(const {host_type} *tensor, {host_type} *words)"
     with lines.block(head):
         lines.add(f"{'const ' if port.is_written else ''}{host_type} *word = words;")
-        _print_loops(lines, port, order, 0)
-        unused = port.words * port.lanes - _filled_lanes(order, port.lanes)
+        _print_loops(lines, port, order, shape, 0)
+        unused = port.words * port.lanes - order.token_count * _slot(order, port.lanes)
         if unused and not port.is_written:
             lines.add(f"for (int pad = 0; pad < {unused}; pad += 1) *word++ = 0;")
 
 
-def _filled_lanes(order: StreamOrder, lanes: int) -> int:
-    per_token = lanes if is_padded(order, lanes) else order.element_count
-    return order.token_count * per_token
+def _slot(order: StreamOrder, lanes: int) -> int:
+    """Entries one token takes in the words of a verified port."""
+    entries = slot(order.element_count, lanes)
+    assert entries is not None
+    return entries
 
 
-def _print_loops(lines: SourceLines, port: PortDesign, order: StreamOrder, depth: int) -> None:
+def _print_loops(lines: SourceLines, port: PortDesign, order: StreamOrder, shape: tuple[int, ...], depth: int) -> None:
     """The loops of the order, then those of the element, then one entry."""
     if depth < len(order.loops):
         loop = order.loops[depth]
         extent = static(loop.trip) * loop.step
         with lines.block(f"for (long d{depth} = 0; d{depth} < {extent}; d{depth} += {loop.step})"):
-            _print_loops(lines, port, order, depth + 1)
+            _print_loops(lines, port, order, shape, depth + 1)
         return
-    entry = _entry(order)
+    entry = _entry(order, shape)
     statement = f"tensor[{entry}] = *word++;" if port.is_written else f"*word++ = tensor[{entry}];"
     heads = [f"for (long e{dim} = 0; e{dim} < {extent}; e{dim} += 1)" for dim, extent in enumerate(order.element) if extent > 1]
     lines.add(" ".join([*heads, statement]))
-    gap = port.lanes - order.element_count
-    if is_padded(order, port.lanes):
+    if gap := _slot(order, port.lanes) - order.element_count:
         lines.add(f"word += {gap};" if port.is_written else f"for (int pad = 0; pad < {gap}; pad += 1) *word++ = 0;")
 
 
-def _entry(order: StreamOrder) -> str:
-    """Row-major position of an entry in the tensor."""
+def _entry(order: StreamOrder, shape: tuple[int, ...]) -> str:
+    """Row-major position of an entry in the tensor of `shape`."""
     position = ""
-    shape = order.static_shape
     for dimension, coordinate in enumerate(order.coordinates):
         terms = [f"d{loop}" for loop in coordinate.loops]
         if order.element[dimension] > 1:
             terms.append(f"e{dimension}")
+        if static(coordinate.constant):
+            terms.append(str(static(coordinate.constant)))
         term = " + ".join(terms)
         if not position:
             position = term

@@ -11,9 +11,9 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from stc.codegen.design import PortDesign
 from stc.codegen.host_plan import HostPlan, argument_name
-from stc.codegen.packing import pack
 from stc.diagnostics import CompileError
-from stc.execution.linalg import execute
+from stc.execution.layout import pack
+from stc.execution.run import execute
 from stc.manifest.element_types import numpy_type
 from stc.manifest.files import digest
 
@@ -35,7 +35,7 @@ def parameter_file(port: PortDesign, plan: HostPlan, parameters: Mapping[str, np
     source, layout = port.buffer.source, port.buffer.layout
     assert source is not None and layout is not None
     tensor = evaluate(source, plan.function, parameters)
-    words = pack(tensor.astype(numpy_type(port.element.name), copy=False), layout.order, port.lanes)
+    words = pack(tensor.astype(numpy_type(port.element.name), copy=False), layout.order, port.lanes, port.buffer.shape)
     return DataFile(f"parameters/{port.name}.bin", _padded(words, port.bytes))
 
 

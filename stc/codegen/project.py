@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.emission_rules import check_emission_rules
 from stc.codegen.design import Design, PortDesign, design_of
 from stc.codegen.hls import print_hls
-from stc.codegen.host_plan import HostValue
+from stc.codegen.host_plan import Buffer, HostValue
 from stc.codegen.layout import print_layout
 from stc.codegen.manifest_builder import build_manifest, tensor_names
 from stc.codegen.parameters import DataFile, constant_file, golden_file, parameter_file
@@ -100,16 +100,17 @@ def project_files(
         MANIFEST: to_json(manifest),
     }
     check_project_text(texts["kernel.h"], texts["kernel.cpp"], texts["connectivity.cfg"])
-    return texts, [*parameters.values(), *golden.values()]
+    return texts, [*dict.fromkeys(parameters.values()), *golden.values()]
 
 
 def _parameters(design: Design, model: Model) -> dict[PortDesign, DataFile]:
-    return {
-        port: parameter_file(port, design.host, model.parameters)
-        for kernel in design.kernels
-        for port in kernel.ports
-        if port.buffer.kind == "parameter"
-    }
+    """The file of every parameter port; ports that share a buffer share its file."""
+    ports = [port for kernel in design.kernels for port in kernel.ports if port.buffer.kind == "parameter"]
+    by_buffer: dict[Buffer, DataFile] = {}
+    for port in ports:
+        if port.buffer not in by_buffer:
+            by_buffer[port.buffer] = parameter_file(port, design.host, model.parameters)
+    return {port: by_buffer[port.buffer] for port in ports}
 
 
 def _golden(design: Design, model: Model) -> dict[HostValue, DataFile]:

@@ -12,47 +12,11 @@ Firing rule: an iteration fires when all its reads and writes are possible (hard
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stc.diagnostics import CompileError
-
-
-@dataclass(frozen=True)
-class Action:
-    """`iterations` firings, each moving `reads` and `writes` tokens per channel at once.
-
-    It also waits, without moving anything, for a token in each channel of `needs_token` and for room in each of `needs_room`:
-    a block of a ring is taken before it is filled and handed over afterwards.
-    """
-
-    reads: tuple[tuple[str, int], ...] = ()
-    writes: tuple[tuple[str, int], ...] = ()
-    iterations: int = 1
-    needs_token: tuple[str, ...] = ()
-    needs_room: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class TaskProgram:
-    """What a task does to its channels, in order."""
-
-    name: str
-    actions: Iterable[Action]
-
-
-@dataclass(frozen=True)
-class Channel:
-    """A channel at its least `depth` (tokens), each token of `bits`; all `tokens` together need no more.
-
-    A fixed one (a ring of buffers) does not grow.
-    """
-
-    name: str
-    depth: int
-    bits: int
-    tokens: int
-    fixed: bool = False
+from stc.iteration.task_program import Action, Channel, TaskProgram
 
 
 @dataclass
@@ -132,13 +96,15 @@ def _run(task: _Task, states: Mapping[str, _State], ready: deque[_Task]) -> None
 
 def _possible(action: Action, most: int, states: Mapping[str, _State]) -> int:
     for name, count in action.reads:
-        most = min(most, states[name].tokens // count)
+        if (tokens := states[name].tokens) < count * most:
+            most = tokens // count
     for name, count in action.writes:
         state = states[name]
-        most = min(most, (state.depth - state.tokens) // count)
-    if any(states[name].tokens < 1 for name in action.needs_token):
+        if (room := state.depth - state.tokens) < count * most:
+            most = room // count
+    if action.needs_token and any(states[name].tokens < 1 for name in action.needs_token):
         return 0
-    if any(states[name].tokens >= states[name].depth for name in action.needs_room):
+    if action.needs_room and any(states[name].tokens >= states[name].depth for name in action.needs_room):
         return 0
     return most
 

@@ -182,7 +182,7 @@ def parse_module(text: str, file_name: str = "<input>", context: Context | None 
         raise _located(error) from None
     try:
         module = parser.parse_module()
-        _resolve_resources(module, context)
+        resolve_resources(module, context)
     except ParseError as error:
         undefined = parser.undefined_value()
         if "not defined" in error.msg and undefined is not None:
@@ -219,7 +219,11 @@ def _one_line(error: Exception | str) -> str:
     return " ".join(str(cause).split()) or "the IR does not verify"
 
 
-def _resolve_resources(module: ModuleOp, context: Context) -> None:
+def resolve_resources(module: ModuleOp, context: Context) -> None:
+    """Make every `dense_resource` constant of a module that was just parsed in `context` an ordinary dense one.
+
+    ValueError where a blob is missing or has the wrong size.
+    """
     interface = context.get_dialect("builtin").get_interface(OpAsmDialectInterface)
     for operation in module.walk():
         for table in (operation.attributes, operation.properties):

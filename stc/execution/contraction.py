@@ -43,7 +43,7 @@ def _sum_alone(
     axes = tuple(loop for loop in summed if loop in alone and factor.shape[loop] != 1)
     if not axes:
         return factor, present
-    return np.add.reduce(factor, axis=axes, keepdims=True), present - set(axes)
+    return np.add.reduce(factor, axis=axes, keepdims=True, dtype=factor.dtype), present - set(axes)
 
 
 def _as_matrices(

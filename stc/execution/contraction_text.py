@@ -20,7 +20,8 @@ class Factor:
         if not axes:
             return self
         rest = tuple(loop for loop in self.loops if loop not in loops)
-        return Factor(f"np.add.reduce({self.text}, axis={axes})", rest)
+        # By itself numpy adds narrow integers up in int64.
+        return Factor(f"np.add.reduce({self.text}, axis={axes}, dtype={self.text}.dtype)", rest)
 
     def as_matrices(self, groups: Sequence[Sequence[int]], extents: Sequence[int]) -> str:
         """The factor with one axis per group of loops; an empty first group (batch) has none."""

@@ -26,6 +26,7 @@ from stc.execution.emit_tensors import is_placeholder
 from stc.execution.generic import reduction_of, run_structured
 from stc.execution.machine import Machine
 from stc.execution.source import Source
+from stc.execution.tensors import undefined
 from stc.execution.translation import emit, emit_call, emits, free_values
 
 
@@ -72,7 +73,7 @@ def emit_blank(source: Source, value: SSAValue) -> None:
     """Storage for a placeholder that is needed after all."""
     kind = value.type
     assert isinstance(kind, TensorType)
-    source.assign(value, f"np.empty({kind.get_shape()}, {source.refer(numpy_type(kind.element_type), 'dtype')})")
+    source.assign(value, f"{source.refer(undefined(kind.get_shape(), numpy_type(kind.element_type)), 'blank')}.copy()")
 
 
 # Analysis -------------------------------------------------------------------------------------------------------------
@@ -250,7 +251,7 @@ class _Body:
             text = total.text if repeats == 1 else f"{total.text} * {self.source.refer(dtype.type(repeats))}"
             return self._completed(text, total.loops, loops)
         whole = f"np.broadcast_to({self.value(term)}, {self.plan.extents})"
-        reduced = f"np.{combine.__name__}.reduce({whole}, axis={self.plan.reductions})"
+        reduced = f"np.{combine.__name__}.reduce({whole}, axis={self.plan.reductions}, dtype={self.source.refer(dtype)})"
         kept = [loop for loop in range(len(self.plan.extents)) if loop not in self.plan.reductions]
         return _transposed(reduced, kept, loops)
 

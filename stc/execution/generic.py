@@ -156,7 +156,7 @@ def _total(
     if function is np.add and isinstance(multiply := term.owner, _PRODUCTS):
         return contract(evaluate(multiply.operands[0]), evaluate(multiply.operands[1]), extents, reductions)
     reduced = np.broadcast_to(evaluate(term), extents)
-    return function.reduce(reduced, axis=tuple(reductions), keepdims=True)
+    return function.reduce(reduced, axis=tuple(reductions), keepdims=True, dtype=reduced.dtype)
 
 
 def reduction_of(

@@ -12,12 +12,12 @@ from xdsl.ir import Attribute, SSAValue
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.in_place import Place
+from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import ItensorType
 from stc.execution import movers
 from stc.execution.channels import Channel
 from stc.execution.dtypes import numpy_type
-from stc.execution.layout import pack, tensor_of, tokens_of, tokens_of_words, unpack
-from stc.execution.machine import location
+from stc.execution.layout import pack, tensor_of, tokens_of, tokens_of_words, unpack_into, words_of_tokens
 from stc.execution.network import Bound, Network
 from stc.execution.source import Source
 from stc.execution.translation import emits
@@ -37,16 +37,30 @@ def emit_kernel(source: Source, op: KernelOp) -> None:
 
 @emits(PackOp)
 def emit_pack(source: Source, op: PackOp) -> None:
-    lanes = _lanes(op.result.type)
+    lanes = _lanes(op.stripes[0].type)
     assert lanes is not None
-    order = op.layout.order
-    source.assign(op.result, f"{source.refer(lambda tensor: pack(tensor, order, lanes), 'pack')}({source.name(op.source)})")
+    shape, orders = op.layout.tensor_shape, [stripe.order for stripe in striped(op.layout, len(op.stripes))]
+
+    def run(tensor: np.ndarray) -> list[np.ndarray]:
+        return [pack(tensor, order, lanes, shape) for order in orders]
+
+    targets = "".join(f"{source.define(result)}, " for result in op.stripes)
+    source.line(f"{targets}= {source.refer(run, 'pack')}({source.name(op.source)})")
 
 
 @emits(UnpackOp)
 def emit_unpack(source: Source, op: UnpackOp) -> None:
-    order, where = op.layout.order, f"{source.where}: {location(op)}"
-    source.assign(op.result, f"{source.refer(lambda words: unpack(words, order, where), 'unpack')}({source.name(op.source)})")
+    shape, orders = op.layout.tensor_shape, [stripe.order for stripe in striped(op.layout, len(op.stripes))]
+    # Booleans lie in external memory as bytes.
+    dtype = numpy_type(op.layout.element_type)
+
+    def run(*stripes: np.ndarray) -> np.ndarray:
+        tensor = np.empty(shape, dtype)
+        for words, order in zip(stripes, orders, strict=True):
+            unpack_into(tensor, words, order)
+        return tensor
+
+    source.assign(op.result, f"{source.refer(run, 'unpack')}({', '.join(source.name(value) for value in op.stripes)})")
 
 
 def _lanes(kind: Attribute) -> int | None:
@@ -109,11 +123,11 @@ class _Result:
         """The tensor that leaves the kernel."""
         if not isinstance(self.kind, ItensorType):
             return self.bound
-        tensor = tensor_of(self.tokens, self.kind.order, numpy_type(self.kind.element_type), where)
-        if place is not None:
-            return _updated(operands, tensor, place, where)
-        lanes = _lanes(outer)
-        return tensor if lanes is None else pack(tensor, self.kind.order, lanes)
+        dtype, lanes = numpy_type(self.kind.element_type), _lanes(outer)
+        if lanes is not None and place is None:
+            return words_of_tokens(self.tokens, self.kind.order, lanes, dtype, where)
+        tensor = tensor_of(self.tokens, self.kind.order, dtype, where)
+        return tensor if place is None else _updated(operands, tensor, place, where)
 
 
 def _updated(operands: Sequence[Any], tensor: np.ndarray, place: Place, where: str) -> np.ndarray:

@@ -10,6 +10,7 @@ from numpy.lib.stride_tricks import as_strided
 from stc.diagnostics import CompileError
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
+from stc.iteration.words import slot
 
 
 def token_view(tensor: np.ndarray, order: StreamOrder, first_loop: int = 0) -> np.ndarray:
@@ -38,15 +39,17 @@ def tokens_of(tensor: np.ndarray, order: StreamOrder, where: str) -> list[np.nda
 
 
 def tokens_of_words(words: np.ndarray, order: StreamOrder, where: str) -> list[np.ndarray]:
-    """As `tokens_of`, for a tensor packed in words, [words, lanes]."""
-    _require_exact(order, where)
+    """As `tokens_of`, for a tensor packed in words, [words, lanes], or one stripe of it."""
+    _require_disjoint(order, where)
     return _with_revisits(np.asarray(_token_data(words, order), order="C").reshape(-1, *order.element), order)
 
 
 def _token_data(words: np.ndarray, order: StreamOrder) -> np.ndarray:
     """The entries of the distinct tokens, without padding."""
     entries, count = order.element_count, order.tokens_before_revisits
-    return words[:count, :entries] if is_padded(order, words.shape[1]) else words.reshape(-1)[: count * entries]
+    taken = slot(entries, words.shape[1])
+    assert taken is not None
+    return words.reshape(-1)[: count * taken].reshape(count, taken)[:, :entries]
 
 
 def _with_revisits(tokens: np.ndarray, order: StreamOrder) -> list[np.ndarray]:
@@ -62,20 +65,31 @@ def _with_revisits(tokens: np.ndarray, order: StreamOrder) -> list[np.ndarray]:
     return [distinct[position] for position in index.reshape(-1).tolist()]
 
 
+def words_of_tokens(tokens: Sequence[np.ndarray], order: StreamOrder, lanes: int, dtype: np.dtype, where: str) -> np.ndarray:
+    """The words, [words, lanes], that `tokens` make; where tokens are visited again the last one counts. Errors as `tensor_of`."""
+    _require_disjoint(order, where)
+    return words_of(_last_visits(tokens, order, dtype, where), order, lanes)
+
+
 def tensor_of(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype, where: str) -> np.ndarray:
     """The tensor whose tokens are `tokens`; where tokens are visited again the last one counts.
 
     CompileError where there are too few or too many, or the type does not cover its tensor.
     """
     _require_exact(order, where)
+    tensor = np.empty(order.static_shape, dtype)
+    token_view(tensor, order.without_revisits())[...] = _last_visits(tokens, order, dtype, where)
+    return tensor
+
+
+def _last_visits(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype, where: str) -> np.ndarray:
+    """The distinct tokens, an axis per loop that moves and then the element's: of several visits the last."""
     if len(tokens) != order.token_count:
         raise CompileError(f"{len(tokens)} tokens leave as {order}", where=where, accepted=f"{order.token_count} tokens")
-    tensor = np.empty(order.static_shape, dtype)
     trips = tuple(static(loop.trip) for loop in order.loops)
     data = np.array(tokens, dtype).reshape((*trips, *order.element))
     last = tuple(-1 if dimension is None else slice(None) for dimension in order.dimension_of_loop)
-    token_view(tensor, order.without_revisits())[...] = data[last]
-    return tensor
+    return data[last]
 
 
 def _require_exact(order: StreamOrder, where: str) -> None:
@@ -83,21 +97,37 @@ def _require_exact(order: StreamOrder, where: str) -> None:
         raise CompileError(f"{order} does not visit every coordinate once up to revisits", where=where, accepted="an exact order")
 
 
+def _require_disjoint(order: StreamOrder, where: str) -> None:
+    if not (order.is_exact or order.is_disjoint):
+        raise CompileError(f"{order} visits a coordinate twice", where=where, accepted="disjoint tokens, up to revisits")
+
+
 # Words ----------------------------------------------------------------------------------------------------------------
+# A port's words are the distinct tokens of a stream order, in order, each with its entries row-major and padded to its slot
+# (`stc.iteration.words`). layout.h holds the same as C++ loops.
 
 
-def is_padded(order: StreamOrder, lanes: int) -> bool:
-    """Whether every token is padded to a word of its own: where token and word sizes do not divide each other."""
-    entries = order.element_count
-    return entries % lanes != 0 and lanes % entries != 0
+def pack(tensor: np.ndarray, order: StreamOrder, lanes: int, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """The distinct tokens of a tensor in words of `lanes` entries, [words, lanes]; what is missing of the last word is 0.
+
+    `order` covers the tensor, unless `shape` says that the tensor is larger and this is one stripe of it. ValueError where the
+    tensor is of another shape.
+    """
+    wanted = order.static_shape if shape is None else shape
+    if tensor.shape != wanted:
+        raise ValueError(f"tensor has shape {tensor.shape}, its order enumerates {wanted}")
+    return words_of(_part_view(np.asarray(tensor, order="C"), order), order, lanes)
 
 
-def pack(tensor: np.ndarray, order: StreamOrder, lanes: int) -> np.ndarray:
-    """The distinct tokens of a tensor in words of `lanes` entries, [words, lanes]; what is missing of the last word is 0."""
-    tokens = token_view(np.asarray(tensor, order="C"), order.without_revisits()).reshape(-1, order.element_count)
-    if is_padded(order, lanes):
-        return np.pad(tokens, ((0, 0), (0, lanes - order.element_count)))
-    flat = tokens.reshape(-1)
+def words_of(tokens: np.ndarray, order: StreamOrder, lanes: int) -> np.ndarray:
+    """The distinct tokens of `order`, in order, as words of `lanes` entries."""
+    entries = slot(order.element_count, lanes)
+    if entries is None:
+        raise ValueError(f"tokens of {order.element_count} entries do not fit words of {lanes} lanes")
+    rows = tokens.reshape(-1, order.element_count)
+    if entries != order.element_count:
+        rows = np.pad(rows, ((0, 0), (0, entries - order.element_count)))
+    flat = rows.reshape(-1)
     missing = -flat.size % lanes
     return (np.pad(flat, (0, missing)) if missing else flat).reshape(-1, lanes)
 
@@ -105,8 +135,18 @@ def pack(tensor: np.ndarray, order: StreamOrder, lanes: int) -> np.ndarray:
 def unpack(words: np.ndarray, order: StreamOrder, where: str) -> np.ndarray:
     """The tensor whose packed words are `words`."""
     _require_exact(order, where)
-    distinct = order.without_revisits()
     tensor = np.empty(order.static_shape, words.dtype)
-    view = token_view(tensor, distinct)
-    view[...] = _token_data(words, order).reshape(view.shape)
+    unpack_into(tensor, words, order)
     return tensor
+
+
+def unpack_into(tensor: np.ndarray, words: np.ndarray, order: StreamOrder) -> None:
+    """Put the tokens in `words` at their coordinates in a contiguous tensor, of which `order` may be a part."""
+    view = _part_view(tensor, order)
+    view[...] = _token_data(words, order).reshape(view.shape)
+
+
+def _part_view(tensor: np.ndarray, order: StreamOrder) -> np.ndarray:
+    """`token_view` of the distinct tokens, from where the constants of the map say."""
+    first = tuple(slice(static(coordinate.constant), None) for coordinate in order.coordinates)
+    return token_view(tensor[(*first, ...)], order.without_revisits())  # with the ellipsis: a view of rank 0, too

@@ -1,19 +1,20 @@
-"""Operations that only move tokens, as processes: converter, chunk, concat, join, and changes of a token's shape."""
+"""Operations that only move tokens, as processes: converter, chunk, concat, deal, join, and changes of a token's shape."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.ir import Attribute
 
 from stc.dialects.itensor import ChunkOp, ConcatOp, ConverterOp, ItensorType
-from stc.dialects.itensor.sequences import converter_plan
 from stc.execution.channels import ReadPort, WritePort
 from stc.execution.dtypes import numpy_type
 from stc.execution.layout import token_view
 from stc.execution.scheduler import Steps
 from stc.execution.tensors import undefined
+from stc.iteration.converter import ConverterPlan
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
 
@@ -49,6 +50,14 @@ def join(sources: Sequence[ReadPort], target: WritePort, count: int) -> Steps:
             while not source.queue:
                 yield source, index
             put(target, source.queue.popleft())
+
+
+def deal(source: ReadPort, targets: Sequence[WritePort], count: int) -> Steps:
+    """Tokens to each target in turn, `count` in all."""
+    for index in range(count):
+        while not source.queue:
+            yield source, index
+        put(targets[index % len(targets)], source.queue.popleft())
 
 
 def _inside(tokens: np.ndarray, part: Attribute, offset: tuple[int, ...]) -> np.ndarray:
@@ -94,33 +103,59 @@ def concat(op: ConcatOp, sources: Sequence[ReadPort], target: WritePort) -> Step
 def convert(op: ConverterOp, source: ReadPort, target: WritePort) -> Steps:
     """Fill a buffer of the operation's own `buffer_shape` and read it out in the other order, once per shared iteration.
 
-    The buffer's first entry stands for the block's first coordinate. Where the source visits a token again the last one counts.
+    A line buffer receives and sends tiles as its schedule says. Where the source visits a token again the last one counts.
     """
-    plan = converter_plan(_order(op.source.type), _order(op.result.type))
+    plan = op.plan
     kind = op.source.type
     assert isinstance(kind, ItensorType)
-    shared = op.shared_loops
-    blocks = int(np.prod([static(loop.trip) for loop in plan.source.loops[:shared]], dtype=np.int64))
-    per_block = plan.source.token_count // blocks
-    trips = tuple(static(loop.trip) for loop in plan.source.loops[shared:])
-    fill_with = tuple(-1 if dimension is None else slice(None) for dimension in plan.source.dimension_of_loop[shared:])
     dtype = numpy_type(kind.element_type)
     count = 0
-    for _ in range(blocks):
-        block: list[np.ndarray] = []
-        while len(block) < per_block:
-            while not source.queue:
-                yield source, count
-            block.append(source.queue.popleft())
-            count += 1
-        buffer = undefined(op.buffer_shape, dtype)
-        data = np.array(block, dtype).reshape((*trips, *plan.source.element))
-        _distinct_view(buffer, plan.source, shared)[...] = data[fill_with]
-        for token in np.array(token_view(buffer, plan.target, shared)).reshape(-1, *plan.target.element):
-            put(target, token)
+    for _ in range(plan.iterations):
+        buffer = undefined(plan.buffer_shape, dtype)
+        for receives, order, lines in _stages(plan):
+            if receives:
+                arrived: list[np.ndarray] = []
+                while len(arrived) < order.token_count:
+                    while not source.queue:
+                        yield source, count
+                    arrived.append(source.queue.popleft())
+                    count += 1
+                buffer[lines] = _assembled(arrived, order, dtype)
+            else:
+                tile = np.ascontiguousarray(buffer[lines])
+                for token in np.array(token_view(tile, order)).reshape(-1, *order.element):
+                    put(target, token)
 
 
-def _distinct_view(buffer: np.ndarray, order: StreamOrder, shared: int) -> np.ndarray:
-    """The tokens of one block in the buffer, revisits left out."""
-    view = token_view(buffer, order, shared)
-    return view[tuple(0 if dimension is None else slice(None) for dimension in order.dimension_of_loop[shared:])]
+Lines: TypeAlias = tuple[np.ndarray | slice, ...]
+"""An index into the buffer: where a tile lies."""
+
+
+def _stages(plan: ConverterPlan) -> Iterator[tuple[bool, StreamOrder, Lines]]:
+    """What happens in one shared iteration: tokens are received or sent, which ones, and where they lie."""
+    if plan.window is None or plan.line_schedule is None or plan.tiles is None:
+        block = tuple(slice(extent) for extent in plan.source_block.static_shape)
+        yield True, plan.source_block, block
+        yield False, plan.target_block, block
+        return
+    extent = plan.buffer_shape[plan.window]
+    for step in plan.line_schedule:
+        order = plan.tiles[0 if step.receives else 1].inside
+        taken = [np.arange(size) for size in order.static_shape]
+        taken[plan.window] = (taken[plan.window] + step.line) % extent
+        yield step.receives, order, np.ix_(*taken)
+
+
+def _assembled(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype) -> np.ndarray:
+    """The part of the tensor that `tokens` make up; where one comes again the last one counts."""
+    tile = undefined(order.static_shape, dtype)
+    trips = tuple(static(loop.trip) for loop in order.loops)
+    last = tuple(-1 if dimension is None else slice(None) for dimension in order.dimension_of_loop)
+    _distinct_view(tile, order)[...] = np.array(tokens, dtype).reshape((*trips, *order.element))[last]
+    return tile
+
+
+def _distinct_view(buffer: np.ndarray, order: StreamOrder) -> np.ndarray:
+    """The tokens of a tile, revisits left out."""
+    view = token_view(buffer, order)
+    return view[tuple(0 if dimension is None else slice(None) for dimension in order.dimension_of_loop)]

@@ -66,7 +66,7 @@ class Network:
                 self.bound[op.result] = self.bound[op.source]
             case itensor.ReassociateOp() | stream.FromItensorOp() | stream.ToItensorOp():
                 self._relay(op, op.source, op.result)
-            case itensor.ConverterOp() | itensor.ChunkOp() | itensor.ConcatOp() | itensor.JoinOp():
+            case itensor.ConverterOp() | itensor.ChunkOp() | itensor.ConcatOp() | itensor.DealOp() | itensor.JoinOp():
                 self._move(op)
             case stream.CreateOp():
                 self.channel(op.result, op.sym_name.data)
@@ -128,6 +128,8 @@ class Network:
                 steps = movers.chunk(op, readers[0], writers)
             case itensor.ConcatOp():
                 steps = movers.concat(op, readers, writers[0])
+            case itensor.DealOp():
+                steps = movers.deal(readers[0], writers, _token_count(op))
             case _:
                 first = op.operands[0].type
                 assert isinstance(first, ItensorType)

@@ -95,20 +95,15 @@ def slice_subscript(
 
 
 def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[bool]:
-    """Which dimensions of a slice of `sizes` a (rank-reduced) tensor of `shape` keeps; the others have size 1."""
+    """Which dimensions of a slice of `sizes` a (rank-reduced) tensor of `shape` keeps; the others have size 1.
+
+    Of several dimensions of size 1 it does not matter which are dropped: the first are kept.
+    """
     wanted = list(shape)
-    surplus = len(sizes) - len(wanted)
     kept: list[bool] = []
     for size in sizes:
-        keep = bool(wanted) and wanted[0] == size and not (size == 1 and surplus > 0 and not _needs(wanted, sizes, len(kept)))
+        keep = bool(wanted) and wanted[0] == size
         if keep:
             wanted.pop(0)
-        else:
-            surplus -= 1
         kept.append(keep)
     return kept
-
-
-def _needs(wanted: Sequence[int], sizes: Sequence[int], position: int) -> bool:
-    """Whether as many dimensions are still wanted as are left."""
-    return len(wanted) == len(sizes) - position

@@ -5,7 +5,9 @@ Contents of `tensor.empty` are NaN (floats) or the smallest integer, so that rea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 from xdsl.dialects import tensor
@@ -21,8 +23,23 @@ def _shape(kind: Attribute) -> tuple[int, ...]:
     return kind.get_shape()
 
 
+_CONTENTS: ContextVar[int | None] = ContextVar("contents of undefined arrays", default=None)
+
+
+@contextmanager
+def undefined_as(value: int) -> Iterator[None]:
+    """While in the `with` block, arrays whose contents nobody may use hold `value`: a result that depends on it uses them."""
+    token = _CONTENTS.set(value)
+    try:
+        yield
+    finally:
+        _CONTENTS.reset(token)
+
+
 def undefined(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """An array whose contents nobody may use."""
+    if (value := _CONTENTS.get()) is not None:
+        return np.full(shape, value, dtype)
     if np.issubdtype(dtype, np.floating):
         return np.full(shape, np.nan, dtype)
     return np.full(shape, True if dtype == np.bool_ else np.iinfo(dtype).min, dtype)

@@ -52,7 +52,7 @@ def execute_linalg(text: str, function: str, inputs: Sequence[np.ndarray], resul
     MLIR rejects the text or cannot lower it.
     """
     decomposed = _run_binary(_with_c_interface(text, function, where), DECOMPOSE, where)
-    buffers = _run_bindings(decomposed, BUFFERIZE, where)
+    buffers = _run_bindings(_with_results_of_their_own(decomposed, function, where), BUFFERIZE, where)
     lowered = _run_bindings(_run_binary(buffers, MUNGE_COPIES, where), TO_LLVM, where)
     values = isolated(
         lambda: _invoked(lowered, function, inputs, results),
@@ -94,6 +94,33 @@ def _with_c_interface(text: str, function: str, where: str) -> str:
         # refback-munge-memref-copy builds linalg operations, and crashes where the text it reads has not loaded that dialect.
         module.operation.attributes["stc.load_linalg"] = ir.Attribute.parse("#linalg.iterator_type<parallel>")
         return str(module)
+
+
+def _with_results_of_their_own(text: str, function: str, where: str) -> str:
+    with _mlir_context():
+        module = _parse(text, where)
+        for operation in module.body.operations:
+            if "sym_name" in operation.attributes and ir.StringAttr(operation.attributes["sym_name"]).value == function:
+                _copy_shared_results(operation)
+        return str(module)
+
+
+def _copy_shared_results(function: ir.Operation) -> None:
+    """Return copies of what is returned twice: buffer-results-to-out-params dies of such functions."""
+    block = function.regions[0].blocks[0]
+    terminator = block.operations[len(block.operations) - 1].operation
+    seen: list[ir.Value] = []
+    for index, value in enumerate(terminator.operands):
+        if any(value == other for other in seen):
+            copy = ir.Operation.create(
+                "bufferization.alloc_tensor",
+                results=[value.type],
+                operands=[value],
+                attributes={"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])},
+                ip=ir.InsertionPoint(terminator),
+            )
+            terminator.operands[index] = copy.result
+        seen.append(value)
 
 
 def _parse(text: str, where: str) -> ir.Module:

@@ -4,12 +4,16 @@ Types that differ in spelling but not in order (unit loops, split or merged loop
 sum is written) have the same normal form. For static sizes the converse holds too: the innermost loop of a normal form is the
 longest run of equal differences at the start of the sequence, what remains is the sequence of the first tokens of the runs, and
 so on outwards, so that the sequence determines every loop.
+
+With symbolic sizes the normal form keeps what holds for every value of the symbols: a size that can only be 1 is 1, static loops
+merge, neighbouring revisits commute (the static ones come first and are one loop). Equal normal forms are equal sequences for all
+values; unequal ones may coincide for all values of small symbols, which is the solver's business (`stc.iteration.proofs`).
 """
 
 from __future__ import annotations
 
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.size import is_static, static
+from stc.iteration.size import is_static, simplified, static
 
 
 def normal_form(order: StreamOrder) -> StreamOrder:
@@ -17,18 +21,21 @@ def normal_form(order: StreamOrder) -> StreamOrder:
 
     Revisits get step 1 (their values drive nothing) and sums name their loops outermost first.
     """
-    order = _one_spelling(order.without_unit_loops())
+    order = _one_spelling(order)
     for outer in range(len(order.loops) - 1):
         if _continues(order, outer):
             return normal_form(_merge(order, outer))
+        if _revisits_out_of_order(order, outer):
+            loops = (*order.loops[:outer], order.loops[outer + 1], order.loops[outer], *order.loops[outer + 2 :])
+            return normal_form(StreamOrder(order.element, loops, order.coordinates))
     return order
 
 
 def _one_spelling(order: StreamOrder) -> StreamOrder:
     driven = zip(order.loops, order.dimension_of_loop, strict=True)
-    loops = tuple(Loop(loop.trip, 1) if dimension is None else loop for loop, dimension in driven)
-    coordinates = tuple(Coordinate(tuple(sorted(c.loops)), c.constant) for c in order.coordinates)
-    return StreamOrder(order.element, loops, coordinates)
+    loops = tuple(Loop(simplified(loop.trip), 1 if dimension is None else loop.step) for loop, dimension in driven)
+    coordinates = tuple(Coordinate(tuple(sorted(c.loops)), simplified(c.constant)) for c in order.coordinates)
+    return StreamOrder(order.element, loops, coordinates).without_unit_loops()
 
 
 def same_sequence(first: StreamOrder, second: StreamOrder) -> bool:
@@ -46,6 +53,14 @@ def _continues(order: StreamOrder, outer: int) -> bool:
     if order.dimension_of_loop[outer] is None:
         return True
     return first.step == static(second.trip) * second.step
+
+
+def _revisits_out_of_order(order: StreamOrder, outer: int) -> bool:
+    """Whether loops `outer` and `outer + 1` are revisits whose symbolic trips stand in the other order than they are spelled in."""
+    if order.dimension_of_loop[outer] is not None or order.dimension_of_loop[outer + 1] is not None:
+        return False
+    first, second = order.loops[outer].trip, order.loops[outer + 1].trip
+    return (not is_static(first), str(first)) > (not is_static(second), str(second))
 
 
 def _merge(order: StreamOrder, outer: int) -> StreamOrder:

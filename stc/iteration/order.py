@@ -8,13 +8,14 @@ values 0, step, ..., (trip - 1) * step. A loop that is in no coordinate is a *re
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
 import numpy as np
 
-from stc.iteration.size import CeilDiv, Size, is_static, static
+from stc.iteration.size import CeilDiv, Size, is_static, static, value_at
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,13 @@ class StreamOrder:
         return len(self.element)
 
     @property
+    def sizes(self) -> tuple[Size, ...]:
+        """Trip counts and constants: all that may be symbolic."""
+        return (*(loop.trip for loop in self.loops), *(coordinate.constant for coordinate in self.coordinates))
+
+    @property
     def is_static(self) -> bool:
-        sizes = [loop.trip for loop in self.loops] + [coordinate.constant for coordinate in self.coordinates]
-        return all(is_static(size) for size in sizes)
+        return all(is_static(size) for size in self.sizes)
 
     def span(self, dimension: int, start: int = 0) -> int:
         """Entries of `dimension` touched by the loops from position `start` on, elements included (static sizes)."""
@@ -162,9 +167,10 @@ class StreamOrder:
         Along each dimension the loops (by descending step) must tile the extent: the innermost advances by the element,
         each other by the whole span of those below it; the constant is 0. Symbolic trips count only for a single loop.
         """
-        return all(self._is_tiled(dimension) for dimension in range(self.rank))
+        return all(self.is_tiled(dimension) for dimension in range(self.rank))
 
-    def _is_tiled(self, dimension: int) -> bool:
+    def is_tiled(self, dimension: int) -> bool:
+        """Whether the elements tile `dimension` without gap or overlap: exactness, one dimension at a time."""
         coordinate = self.coordinates[dimension]
         if coordinate.constant != 0:
             return False
@@ -177,7 +183,54 @@ class StreamOrder:
             span = loop.step * loop.trip if isinstance(loop.trip, int) else loop.trip
         return True
 
+    @cached_property
+    def is_disjoint(self) -> bool:
+        """True if elements are disjoint up to revisits, whether or not they cover the tensor (a part of a dealt stream does not).
+
+        Along each dimension every loop (by ascending step) advances by at least the span of the element and the loops below.
+        """
+        return all(self._is_spaced(dimension) for dimension in range(self.rank))
+
+    def _is_spaced(self, dimension: int) -> bool:
+        span = self.element[dimension]
+        for loop in sorted((self.loops[index] for index in self.coordinates[dimension].loops), key=lambda loop: loop.step):
+            if loop.trip == 1:
+                continue
+            if not is_static(loop.trip) or loop.step < span:
+                return False
+            span += (static(loop.trip) - 1) * loop.step
+        return True
+
+    @cached_property
+    def is_covering(self) -> bool:
+        """True if every coordinate of the tensor is visited, perhaps several times by elements that overlap (sliding windows).
+
+        Along each dimension, by ascending step, no loop advances beyond what those below it cover; the constant is 0. An exact
+        order is covering; symbolic trips count only where the order is exact.
+        """
+        return all(self._is_covered(dimension) for dimension in range(self.rank))
+
+    def _is_covered(self, dimension: int) -> bool:
+        if self.is_tiled(dimension):
+            return True
+        coordinate = self.coordinates[dimension]
+        loops = [self.loops[index] for index in coordinate.loops]
+        if coordinate.constant != 0 or not all(is_static(loop.trip) for loop in loops):
+            return False
+        span = self.element[dimension]
+        for loop in sorted(loops, key=lambda loop: loop.step):
+            if loop.trip != 1 and loop.step > span:
+                return False
+            span += (static(loop.trip) - 1) * loop.step
+        return True
+
     # Derived orders ---------------------------------------------------------------------------------------------------
+
+    def at(self, values: Mapping[str, int]) -> StreamOrder:
+        """The static order that this is where each symbol has its value in `values`."""
+        loops = tuple(Loop(value_at(loop.trip, values), loop.step) for loop in self.loops)
+        coordinates = tuple(Coordinate(c.loops, value_at(c.constant, values)) for c in self.coordinates)
+        return StreamOrder(self.element, loops, coordinates)
 
     def without_revisits(self) -> StreamOrder:
         """The same order with every revisit dropped."""

@@ -1,16 +1,25 @@
-"""Proofs about stream orders with z3 (method.md section 7): normal form first, the solver only for the rest."""
+"""Proofs that two stream orders are the same sequence (method.md section 7): normal form first, z3 only for the rest.
+
+Static orders are decided by their normal forms alone, the first differing token included. Symbolic ones, for every value of the
+symbols: equal normal forms are equal sequences; sequences that differ where every symbol is at its maximum differ; what is left
+(orders that coincide by the smallness of their symbols) is matched from the outside, and z3 looks for symbol values and a token
+at which the rest differs. What z3 cannot decide is `Unproved`: nothing is sampled.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import zip_longest
 from math import prod
 from typing import Any
 
 import z3
 
-from stc.iteration.normal_form import same_sequence
-from stc.iteration.order import StreamOrder
-from stc.iteration.size import static
+from stc.iteration.normal_form import normal_form
+from stc.iteration.order import Coordinate, StreamOrder
+from stc.iteration.size import CeilDiv, Size, Symbol, static, symbols_in
 
 TIMEOUT_MS = 10_000
 
@@ -26,18 +35,22 @@ class Equal:
 class Differs:
     """The first token at which the sequences part, with the coordinate on either side; None past the end of one.
 
-    `elements`: the shapes of a token on either side where these already differ, else None.
+    `elements`: the shapes of a token on either side where these already differ, else None. `symbols`: name and value of each
+    symbol for which this is the first difference; empty for static orders.
     """
 
     token: int
     source: tuple[int, ...] | None
     target: tuple[int, ...] | None
     elements: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    symbols: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
         if self.elements is not None:
             return f"tokens are of shape {list(self.elements[0])} in the source but of {list(self.elements[1])} in the target"
-        return f"token {self.token} is at {_spelled(self.source)} in the source but at {_spelled(self.target)} in the target"
+        return f"token {self.token} is at {spelled(self.source)} in the source but at {spelled(self.target)} in the target" + (
+            f" where {values_spelled(self.symbols)}" if self.symbols else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -46,40 +59,66 @@ class Unproved:
 
     reason: str
 
+    def __str__(self) -> str:
+        return f"not proved: {self.reason}"
 
-def compare_sequences(source: StreamOrder, target: StreamOrder) -> Equal | Differs | Unproved:
-    """Decide whether two static orders are the same token sequence, element by element.
 
-    Elements must have one shape: a token is not cut here. z3 looks for the *first* differing token, so that a mismatch is
-    reported where a person would see it first. ValueError where a size is symbolic, unless the normal forms agree.
+Verdict = Equal | Differs | Unproved
+
+
+@lru_cache(maxsize=8192)
+def compare_sequences(source: StreamOrder, target: StreamOrder) -> Verdict:
+    """Decide whether two orders are the same token sequence, element by element, for all values (1 to maximum) of their symbols.
+
+    Elements must have one shape: a token is not cut here. A mismatch names the first differing token; with symbols, at values
+    for which there is one.
     """
+    try:
+        symbols = symbols_in((*source.sizes, *target.sizes))
+    except ValueError as error:
+        return Unproved(str(error))
+    largest = {symbol.name: symbol.maximum for symbol in symbols}
     if source.element != target.element:
-        elements = (source.element, target.element)
-        return Differs(0, coordinate_of(source, 0), coordinate_of(target, 0), elements)
-    if same_sequence(source, target):
+        starts = (coordinate_of(order.at(largest), 0) for order in (source, target))
+        return Differs(0, *starts, elements=(source.element, target.element))
+    first, second = normal_form(source), normal_form(target)
+    if first == second:
         return Equal("normal form")
-    token = z3.Int("token")
-    shorter = min(source.token_count, target.token_count)
-    differs = z3.Or(
-        *(_coordinate(source, dimension, token) != _coordinate(target, dimension, token) for dimension in range(source.rank))
-    )
-    optimizer = z3.Optimize()
-    optimizer.set("timeout", TIMEOUT_MS)
-    optimizer.add(token >= 0, token < shorter, differs)
-    optimizer.minimize(token)
-    outcome = optimizer.check()
-    if outcome == z3.unknown:
-        return Unproved(optimizer.reason_unknown())
-    if outcome == z3.sat:
-        first = optimizer.model()[token].as_long()  # pyright: ignore[reportAttributeAccessIssue, reportOptionalMemberAccess]
-        return Differs(first, coordinate_of(source, first), coordinate_of(target, first))
-    if source.token_count != target.token_count:
-        return Differs(shorter, coordinate_of(source, shorter), coordinate_of(target, shorter))
-    return Equal("z3")
+    if (difference := _difference_at(source, target, largest)) is not None:
+        return difference
+    return _coincidence(source, target, symbols)
+
+
+def _difference_at(source: StreamOrder, target: StreamOrder, values: dict[str, int]) -> Differs | None:
+    """The first difference where the symbols have `values`."""
+    source, target = source.at(values), target.at(values)
+    token = first_difference(normal_form(source), normal_form(target))
+    if token is None:
+        return None
+    return Differs(token, coordinate_of(source, token), coordinate_of(target, token), symbols=tuple(sorted(values.items())))
+
+
+def first_difference(source: StreamOrder, target: StreamOrder) -> int | None:
+    """The first token at which two static normal forms over one element differ, None if they are equal.
+
+    Loops that are equal from the inside on repeat the rest's tokens `inner` times. Of the rest, the innermost loops run for
+    min(trips) tokens in step and then part (a normal form's run is as long as it can be), or part at once.
+    """
+    if any(first.constant != second.constant for first, second in zip(source.coordinates, target.coordinates, strict=True)):
+        return 0
+    inner = 1
+    for left, right in zip_longest(*(reversed(list(zip(o.loops, o.dimension_of_loop, strict=True))) for o in (source, target))):
+        if left == right:
+            inner *= static(left[0].trip)
+            continue
+        if left is None or right is None or left[1] != right[1] or left[0].step != right[0].step:
+            return inner
+        return inner * min(static(left[0].trip), static(right[0].trip))
+    return None
 
 
 def coordinate_of(order: StreamOrder, token: int) -> tuple[int, ...] | None:
-    """The coordinate of one token, None past the end."""
+    """The coordinate of one token of a static order, None past the end."""
     if token >= order.token_count:
         return None
     return tuple(_at(order, dimension, token) for dimension in range(order.rank))
@@ -88,23 +127,105 @@ def coordinate_of(order: StreamOrder, token: int) -> tuple[int, ...] | None:
 def _at(order: StreamOrder, dimension: int, token: int) -> int:
     value = static(order.coordinates[dimension].constant)
     for loop in order.coordinates[dimension].loops:
-        value += (token // _inner_tokens(order, loop)) % static(order.loops[loop].trip) * order.loops[loop].step
+        inner = prod(static(later.trip) for later in order.loops[loop + 1 :])
+        value += token // inner % static(order.loops[loop].trip) * order.loops[loop].step
     return value
 
 
-def _coordinate(order: StreamOrder, dimension: int, token: Any) -> Any:
-    """The coordinate along `dimension` as a function of the linearised token index."""
-    value: Any = z3.IntVal(static(order.coordinates[dimension].constant))  # z3 overloads its operators without types
-    for loop in order.coordinates[dimension].loops:
-        iteration = (token / _inner_tokens(order, loop)) % static(order.loops[loop].trip)
-        value = value + iteration * order.loops[loop].step
-    return value
+# What is left of symbolic orders ------------------------------------------------------------------------------------------
 
 
-def _inner_tokens(order: StreamOrder, loop: int) -> int:
-    """Tokens that cross during one iteration of `loop`."""
-    return prod(static(inner.trip) for inner in order.loops[loop + 1 :])
+def _coincidence(source: StreamOrder, target: StreamOrder, symbols: tuple[Symbol, ...]) -> Verdict:
+    """The verdict of z3 on orders whose normal forms differ but that agree at the largest symbol values."""
+    first, second = _without_equal_loops(normal_form(source), normal_form(target))
+    variables = {symbol.name: z3.Int(symbol.name) for symbol in symbols}
+    solver = z3.Solver()
+    solver.set("timeout", TIMEOUT_MS)
+    for symbol in symbols:
+        solver.add(variables[symbol.name] >= 1, variables[symbol.name] <= symbol.maximum)
+    left, right = _Tokens("source", first, variables, solver), _Tokens("target", second, variables, solver)
+    parted = z3.Or(*(a != b for a, b in zip(left.coordinates, right.coordinates, strict=True)))
+    solver.add(z3.Or(left.count != right.count, z3.And(left.token == right.token, parted)))
+    match solver.check():
+        case z3.unsat:
+            return Equal("z3")
+        case z3.sat:
+            model = solver.model()
+            values = {name: model.eval(variable, model_completion=True).as_long() for name, variable in variables.items()}  # pyright: ignore[reportAttributeAccessIssue]
+            difference = _difference_at(source, target, values)
+            assert difference is not None, "z3's symbol values tell the sequences apart"
+            return difference
+        case _:
+            return Unproved(f"z3: {solver.reason_unknown()}")
 
 
-def _spelled(coordinate: tuple[int, ...] | None) -> str:
+def _without_equal_loops(source: StreamOrder, target: StreamOrder) -> tuple[StreamOrder, StreamOrder]:
+    """Both orders without the loops that they share from the outside and from the inside.
+
+    The rest is the same sequence if and only if the whole is: as many tokens inside equal outer loops, and tokens at multiples
+    of equal inner loops, decide it.
+    """
+    left, right = (list(zip(o.loops, o.dimension_of_loop, strict=True)) for o in (source, target))
+    most = min(len(left), len(right))
+    outer = next((count for count in range(most) if left[count] != right[count]), most)
+    inner = next((count for count in range(most - outer) if left[-1 - count] != right[-1 - count]), most - outer)
+    return _kept(source, outer, len(source.loops) - inner), _kept(target, outer, len(target.loops) - inner)
+
+
+def _kept(order: StreamOrder, start: int, stop: int) -> StreamOrder:
+    coordinates = tuple(
+        replace(coordinate, loops=tuple(loop - start for loop in coordinate.loops if start <= loop < stop))
+        for coordinate in order.coordinates
+    )
+    return StreamOrder(order.element, order.loops[start:stop], coordinates)
+
+
+class _Tokens:
+    """Any one token of an order, for z3: its number, its coordinates, and how many there are.
+
+    A token is an index per loop; no division or remainder is needed. (z3's operators have no types, hence `Any`.)
+    """
+
+    def __init__(self, side: str, order: StreamOrder, variables: dict[str, Any], solver: z3.Solver):
+        self._side, self._variables, self._solver = side, variables, solver
+        self._quotients: dict[CeilDiv, Any] = {}
+        self.count: Any = z3.IntVal(1)
+        self.token: Any = z3.IntVal(0)
+        indices: list[Any] = []
+        for position, loop in enumerate(order.loops):
+            index, trip = z3.Int(f"{side}_{position}"), self._size(loop.trip)
+            solver.add(index >= 0, index < trip)
+            indices.append(index)
+            self.token = self.token * trip + index
+            self.count = self.count * trip
+        self.coordinates = [self._coordinate(order, c, indices) for c in order.coordinates]
+
+    def _coordinate(self, order: StreamOrder, coordinate: Coordinate, indices: Sequence[Any]) -> Any:
+        return self._size(coordinate.constant) + sum(order.loops[loop].step * indices[loop] for loop in coordinate.loops)
+
+    def _size(self, size: Size) -> Any:
+        match size:
+            case int():
+                return z3.IntVal(size)
+            case Symbol():
+                return self._variables[size.name]
+            case CeilDiv():
+                return self._quotient(size)
+
+    def _quotient(self, size: CeilDiv) -> Any:
+        if size not in self._quotients:
+            quotient: Any = z3.Int(f"{self._side}_{size.symbol.name}_by_{size.divisor}")
+            symbol = self._variables[size.symbol.name]
+            self._solver.add(size.divisor * quotient >= symbol, size.divisor * (quotient - 1) < symbol)
+            self._quotients[size] = quotient
+        return self._quotients[size]
+
+
+def spelled(coordinate: tuple[int, ...] | None) -> str:
+    """A coordinate as messages write it."""
     return "no coordinate" if coordinate is None else "[" + ", ".join(str(entry) for entry in coordinate) + "]"
+
+
+def values_spelled(values: tuple[tuple[str, int], ...]) -> str:
+    """Symbol values as messages write them: `seq = 3, pos = 1`."""
+    return ", ".join(f"{name} = {value}" for name, value in values)

@@ -6,6 +6,7 @@ of tiles). Passes that cannot handle a symbol say so through `static`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
@@ -66,6 +67,34 @@ def static(size: Size) -> int:
     if isinstance(size, int):
         return size
     raise ValueError(f"size {size} is symbolic, expected an integer")
+
+
+def value_at(size: Size, values: Mapping[str, int]) -> int:
+    """`size` where each symbol has its value in `values`; KeyError where one has none."""
+    match size:
+        case int():
+            return size
+        case Symbol():
+            return values[size.name]
+        case CeilDiv():
+            return -(-values[size.symbol.name] // size.divisor)
+
+
+def simplified(size: Size) -> Size:
+    """`size`, or the integer 1 where it can take no other value: symbols start at 1."""
+    return 1 if not isinstance(size, int) and maximum(size) == 1 else size
+
+
+def symbols_in(sizes: Iterable[Size]) -> tuple[Symbol, ...]:
+    """The symbols that `sizes` depend on, by name; ValueError where one name has two maxima."""
+    found: dict[str, Symbol] = {}
+    for size in sizes:
+        if isinstance(size, int):
+            continue
+        symbol = size.symbol if isinstance(size, CeilDiv) else size
+        if (known := found.setdefault(symbol.name, symbol)) != symbol:
+            raise ValueError(f"symbol '{symbol.name}' has maximum {known.maximum} and also {symbol.maximum}")
+    return tuple(found[name] for name in sorted(found))
 
 
 def static_product(sizes: tuple[Size, ...]) -> int:

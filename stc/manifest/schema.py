@@ -47,7 +47,8 @@ class Port:
 
     `buffer`: the buffer bound to it; ports of several kernels that name the same buffer share it. `lanes` of `element_type`
     make a word; the buffer has `bytes`, those of `words` rounded up to 64. `tensor` is the host tensor of `shape` whose
-    distinct tokens `order` enumerates into words (see stc.codegen.layout). `file`: packed words of a parameter.
+    distinct tokens `order` enumerates into words (see stc.codegen.layout): all of them, or those of one stripe where several ports
+    share the tensor. `file`: packed words of a parameter.
     """
 
     name: str

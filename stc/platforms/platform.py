@@ -10,6 +10,7 @@ from typing import Any
 
 from stc.diagnostics import CompileError
 
+BRAM18_BYTES = 18 * 1024 // 8
 BRAM36_BYTES = 36 * 1024 // 8
 URAM_BYTES = 288 * 1024 // 8
 
@@ -46,7 +47,10 @@ class Resources:
 
 @dataclass(frozen=True)
 class ExternalMemory:
-    """The memory behind the ports: `channels` of `channel_bytes` each, all ports at die `slr`."""
+    """The memory behind the ports: `channels` of `channel_bytes` each, all ports at die `slr`.
+
+    `adapter_bram18`: blocks of 18 kbit that the adapter of one port takes.
+    """
 
     kind: str
     channels: int
@@ -56,6 +60,12 @@ class ExternalMemory:
     max_ports: int
     slr: int
     read_latency_cycles: int
+    adapter_bram18: int
+
+    @property
+    def adapter_bytes(self) -> int:
+        """Block RAM that the adapter of one port takes."""
+        return self.adapter_bram18 * BRAM18_BYTES
 
 
 @dataclass(frozen=True)

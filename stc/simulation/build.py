@@ -131,7 +131,7 @@ def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION) -> Build:
     binary = sources.build / "csim"
     cached = not any(compiled) and binary.is_file()
     if not cached:
-        _run_compiler([compiler, *map(str, objects), "-o", str(binary)], binary)
+        run_compiler([compiler, *map(str, objects), "-o", str(binary)], binary)
     return Build(binary, cached)
 
 
@@ -158,12 +158,13 @@ def _compile(command: Sequence[str], sources: SimulationSources, common: bytes, 
         return False
     key_file.unlink(missing_ok=True)
     includes = ("-I", str(sources.include), "-I", str(sources.directory))
-    _run_compiler([*command, *includes, "-c", str(unit), "-o", str(target)], unit)
+    run_compiler([*command, *includes, "-c", str(unit), "-o", str(target)], unit)
     key_file.write_text(key, encoding="ascii")
     return True
 
 
-def _run_compiler(command: Sequence[str], where: Path) -> None:
+def run_compiler(command: Sequence[str], where: Path) -> None:
+    """Run g++; CompileError with its first message, naming `where`, if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == 0:
         return

@@ -16,9 +16,11 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError
+from stc.dialects.stream import CreateOp
 from stc.execution.dtypes import numpy_type
 from stc.execution.run import execute, main_function
 from stc.execution.work import TooLong
+from stc.transforms.stream.set_fifo_depths import SetFifoDepths
 
 TOLERANCE = 1e-5
 """Relative to the largest finite magnitude of the result: reassociated sums of floats stay well below it."""
@@ -139,23 +141,37 @@ class SemanticsCheck:
         """Of the last module that was executed."""
         self.notes: list[str] = []
         """Passes that were not checked, and why."""
+        self.has_depths = False
+        """Whether the depths in the types are decided: from then on streams are as deep as they say."""
 
     def begin(self, module: ModuleOp) -> None:
         """Execute the input; CompileError where it cannot be executed."""
         self.inputs = random_inputs(module, self.seed)
         self.names = result_names(module)
         self.results = execute(module, self.inputs)
+        self.has_depths = any(isinstance(op, CreateOp) for op in module.walk()) and self._ends_at_depths(module)
+
+    def _ends_at_depths(self, module: ModuleOp) -> bool:
+        try:
+            execute(module, self.inputs, depths=True)
+        except CompileError:
+            return False
+        return True
 
     def after(self, name: str, module: ModuleOp) -> None:
         """Execute what pass `name` left, and compare with what it got; SemanticsChanged where they differ."""
         assert self.results is not None
+        self.has_depths = self.has_depths or name == SetFifoDepths.name
         try:
-            results = execute(module, self.inputs)
+            results = execute(module, self.inputs, depths=self.has_depths)
         except TooLong as refusal:
             self.notes.append(f"pass '{name}' is not checked: {refusal}")
             return
         except CompileError as error:
             raise SemanticsChanged(f"pass '{name}' left a module that cannot be executed: {error}") from None
+        except Exception as error:  # the executor met IR that nobody should have left
+            complaint = f"{type(error).__name__}: {error}"
+            raise SemanticsChanged(f"pass '{name}' left a module that cannot be executed: {complaint}") from None
         difference = compare(self.results, results, self.names)
         if difference is not None:
             raise SemanticsChanged(f"pass '{name}' changes what the module computes: {difference}")

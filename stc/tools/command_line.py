@@ -8,17 +8,17 @@ from typing import NoReturn
 
 import typer
 
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, PassCrashed
 
 UNUSABLE = 2
 INTERRUPTED = 130
 
 
 def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoReturn:
-    """Run `app` and exit with its code; a refusal or a wrong option is one line on stderr and exit code 2."""
+    """Run `app` and exit with its code; a refusal, a crash of a pass or a wrong option is one line on stderr and exit code 2."""
     try:
         code = app(list(arguments), prog_name=program, standalone_mode=False)
-    except CompileError as error:
+    except (CompileError, PassCrashed) as error:
         _refuse(program, str(error))
     except typer.TyperException as error:
         _refuse(program, f"{error.format_message()} (see {program} --help)")

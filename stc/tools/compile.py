@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.converter_figures import converter_figures
-from stc.analysis.memory_figures import MemoryFigures, external_bytes, intermediate_bytes, on_chip_bytes
+from stc.analysis.host_trips import host_trips
+from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
+from stc.analysis.port_words import port_words
+from stc.analysis.rereads import reread_report
+from stc.analysis.stream_proofs import StreamProofs
 from stc.analysis.support import obstacles
 from stc.codegen.names import identifier
 from stc.codegen.project import emit_project, require_free
@@ -19,8 +23,10 @@ from stc.diagnostics import UnsupportedError
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.printing import print_module
-from stc.dialects.stream import BufferOp, CreateOp
-from stc.pipeline import PipelineOptions, Stage, run_stages, stages
+from stc.dialects.stream import CreateOp
+from stc.pipeline import PipelineOptions, Stage, stages
+from stc.tools.reproducer import run_or_reproduce
+from stc.transforms.dataflow.verify_streams import VerifyStreams
 
 if TYPE_CHECKING:
     from stc.frontend.exported import ExportedModel
@@ -42,6 +48,7 @@ class CompileRequest:
     layer: int | None = None
     emit_ir: bool = False
     options: PipelineOptions = field(default_factory=PipelineOptions)
+    crash_reproducer: Path | None = None
 
 
 Progress = Callable[[str], None]
@@ -63,26 +70,31 @@ def compile_model(request: CompileRequest, out: Path, progress: Progress = lambd
     exported = time.perf_counter()
     if found := obstacles(model.module):
         raise UnsupportedError(found)
-    recorder = _Recorder(request.emit_ir, progress)
+    recorder = Recorder(request.emit_ir, progress, request.crash_reproducer)
     options = _named(request.options, model.name)
-    timings = run_stages(model.module, make_context(), stages(options), [recorder], begin_pass=recorder.begin)
-    module = model.module
+    design = design_report(model.module, options, recorder)
+    front_end = {"origin": "executed", "torch_import": imported - begin, "export": exported - imported}
+    report = {"model": model.name, **design, "compile_seconds": front_end | design["compile_seconds"]}
     progress("code generation")
-    report = {
-        "model": model.name,
-        "compile_seconds": {
-            "origin": "executed",
-            "torch_import": imported - begin,
-            "export": exported - imported,
-            **timings.by_stage,
-        },
+    emit_project(model.module, model, out, _manifest_options(request, options), report, recorder.texts)
+    return report
+
+
+def design_report(module: ModuleOp, options: PipelineOptions, recorder: Recorder) -> dict[str, Any]:
+    """Run all passes on `module`, in place; what report.json says of them and of the design. CompileError where refused."""
+    sequence = [_with_recorded_proofs(stage, recorder) for stage in stages(options)]
+    timings = run_or_reproduce(module, make_context(), sequence, [recorder], recorder.begin, recorder.crash_reproducer)
+    return {
+        "compile_seconds": {"origin": "executed", **timings.by_stage},
         "pass_seconds": [{"stage": stage, "pass": name, "seconds": seconds} for stage, name, seconds in timings.by_pass],
         **_design_figures(module),
         "converter_buffers": {"origin": "inferred from the types; the bound counted token by token", "list": recorder.converters},
         "memory_bytes": {"origin": "counted in the IR", **_memory(module, recorder).report()},
+        "rereads": reread_report(module),
+        "port_words": {"origin": "counted in the IR", "list": [asdict(words) for words in port_words(module)]},
+        "host_trips": {"origin": "counted in the IR", "list": [asdict(trip) for trip in host_trips(module)]},
+        "proofs": recorder.proofs.report(),
     }
-    emit_project(module, model, out, _manifest_options(request, options), report, recorder.texts)
-    return report
 
 
 def load(request: CompileRequest) -> ExportedModel:
@@ -109,20 +121,23 @@ def _named(options: PipelineOptions, model: str) -> PipelineOptions:
 
 
 def _manifest_options(request: CompileRequest, options: PipelineOptions) -> dict[str, Any]:
-    model = {key: value for key, value in asdict(request).items() if key not in ("options", "emit_ir")}
+    model = {key: value for key, value in asdict(request).items() if key not in ("options", "emit_ir", "crash_reproducer")}
     return {**model, **asdict(options)}
 
 
 @dataclass
-class _Recorder:
+class Recorder:
     """Watches the pipeline: IR texts if asked for, and the sizes of intermediates on the way."""
 
-    keep_ir: bool
-    progress: Progress
+    keep_ir: bool = False
+    progress: Progress = lambda _: None
+    crash_reproducer: Path | None = None
+    """Where to write a reproducer if a pass crashes; None for a new file in the temporary folder."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
     converters: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     before: int = 0
     before_unfused: int = 0
+    proofs: StreamProofs = field(default_factory=StreamProofs)
     count: int = 0
 
     def begin(self, stage: Stage, name: str) -> None:
@@ -131,7 +146,7 @@ class _Recorder:
     def __call__(self, stage: Stage, name: str, module: ModuleOp) -> None:
         if name == BEFORE_FUSION:
             self.before_unfused = intermediate_bytes(module)
-        if name == "fuse-kernels":
+        if name == "shrink-converters":  # no pass changes converters any more
             self.converters = [asdict(figures) for figures in converter_figures(module)]
         if stage.name == "linalg optimisation":
             self.before = intermediate_bytes(module)
@@ -140,11 +155,30 @@ class _Recorder:
         self.count += 1
 
 
+@dataclass(frozen=True)
+class _RecordedProofs(VerifyStreams):
+    """`verify-streams` that also leaves what it proved with the recorder."""
+
+    recorder: Recorder = field(default_factory=Recorder)
+
+    def judge(self, proofs: StreamProofs) -> None:
+        self.recorder.proofs = proofs
+        super().judge(proofs)
+
+
+def _with_recorded_proofs(stage: Stage, recorder: Recorder) -> Stage:
+    recorded = _RecordedProofs(recorder)
+    return Stage(stage.name, tuple(recorded if entry == recorded.name else entry for entry in stage.passes))
+
+
 def _design_figures(module: ModuleOp) -> dict[str, Any]:
-    counted = {"groups": KernelOp, "tasks": TaskOp, "converters": BufferOp, "fifos": CreateOp}
+    counted = {"groups": KernelOp, "tasks": TaskOp, "fifos": CreateOp}
     ops = list(module.walk())
-    return {name: sum(isinstance(op, kind) for op in ops) for name, kind in counted.items()}
+    return {
+        **{name: sum(isinstance(op, kind) for op in ops) for name, kind in counted.items()},
+        "converters": converter_count(module),
+    }
 
 
-def _memory(module: ModuleOp, recorder: _Recorder) -> MemoryFigures:
+def _memory(module: ModuleOp, recorder: Recorder) -> MemoryFigures:
     return MemoryFigures(recorder.before, recorder.before_unfused, *on_chip_bytes(module), external_bytes(module))

@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 
 from stc.analysis.dominance import uses_before_definition
-from stc.dialects.parsing import _resolve_resources  # pyright: ignore[reportPrivateUsage]
+from stc.dialects.parsing import resolve_resources
 from stc.tools.source import Diagnostic, LocatingParser, Positions, Source
 
 
@@ -55,7 +55,7 @@ def read(source: Source, context: Context) -> Reading:
     parser = LocatingParser(context, source)
     try:
         module = parser.parse_module()
-        _resolve_resources(module, context)
+        resolve_resources(module, context)
     except ParseError as error:
         undefined = parser.undefined_value() if "not defined" in error.msg else None
         position = error.span.start if undefined is None else undefined.start

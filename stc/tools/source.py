@@ -55,9 +55,12 @@ def split_source(source: Source) -> list[Source]:
     return pieces
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Diagnostic(Exception):
-    """An error in an input: `message` is one sentence, `position` the place in the source's text, None where unknown."""
+    """An error in an input: `message` is one sentence, `position` the place in the source's text, None where unknown.
+
+    Not frozen: Python writes the traceback into an exception that passes through a `with` block.
+    """
 
     source: Source
     message: str

@@ -18,11 +18,30 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
-from stc.platforms.platform import platform_names
 from stc.simulation.csim import CsimResult, csim
+from stc.tools.bisect_command import bisect_command
 from stc.tools.command_line import run_app
+from stc.tools.options import (
+    Budget,
+    Config,
+    DType,
+    Lanes,
+    Layer,
+    Model,
+    ModelStage,
+    Platform,
+    Reread,
+    Rows,
+    Schedule,
+    Seed,
+    Sequence,
+    SerialConverters,
+    Tile,
+    UniformTiles,
+    Weights,
+    one_model,
+)
 
 CHECK_FAILED = 1
 
@@ -36,17 +55,6 @@ messages = Console(stderr=True, highlight=False, soft_wrap=True)
 output = Console(highlight=False, soft_wrap=True, emoji=False)
 
 
-# Options that name a model, the same for every command.
-Model = Annotated[str | None, typer.Argument(help="A preset (gpt2-medium, ...), file.py:factory, or file.mlir.")]
-Config = Annotated[str | None, typer.Option(help="Instead of MODEL: a transformers config.json, its folder, or a hub id.")]
-ModelStage = Annotated[str, typer.Option(help="What a preset computes: prefill.")]
-Sequence = Annotated[int, typer.Option(help="Tokens of a preset's prefill.")]
-DType = Annotated[str, typer.Option(help="Element type of activations and weights: f32.")]
-Weights = Annotated[str | None, typer.Option(help="Folder of safetensors files, or hub:ID; default: random weights.")]
-Layer = Annotated[int | None, typer.Option(help="Which decoder layer; default: the preset's first.")]
-Seed = Annotated[int, typer.Option(help="Seed of random weights and inputs.")]
-
-
 @app.command("compile")
 def compile_command(
     out: Annotated[Path, typer.Option(help="Folder to write; it must be new or empty.")],
@@ -58,15 +66,18 @@ def compile_command(
     weights: Weights = None,
     layer: Layer = None,
     seed: Seed = 0,
-    tile: Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)] = 16,
-    rows: Annotated[int, typer.Option(help="Most rows of activations that share one pass over weights.", min=1)] = 128,
-    lanes: Annotated[int, typer.Option(help="Most entries in one stream token.", min=1)] = 16,
-    uniform_tiles: Annotated[
-        bool, typer.Option("--uniform-tiles", help="One tile size for every loop, instead of what neighbours want.")
-    ] = False,
-    schedule: Annotated[Path | None, typer.Option(help="schedule.toml: tile, order, unroll, vector by op name.")] = None,
-    platform: Annotated[str, typer.Option(help=f"Target device: {', '.join(platform_names())}.")] = "u55c",
-    budget: Annotated[int, typer.Option(help="On-chip bytes for one group; 0: what the platform has.", min=0)] = 0,
+    tile: Tile = 16,
+    rows: Rows = 128,
+    lanes: Lanes = 16,
+    uniform_tiles: UniformTiles = False,
+    schedule: Schedule = None,
+    platform: Platform = "u55c",
+    budget: Budget = 0,
+    reread: Reread = -1,
+    serial_converters: SerialConverters = "free",
+    crash_reproducer: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="If a pass crashes, write the IR it got here, not to the temporary folder.")
+    ] = None,
     emit_ir: Annotated[bool, typer.Option("--emit-ir", help="Keep the IR after each pass in OUT/ir.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Build the emitted C++, run it, compare with PyTorch.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
@@ -84,9 +95,11 @@ def compile_command(
         lanes=lanes,
         propagate_orders=not uniform_tiles,
         budget=budget,
+        reread=reread,
+        serial_converters=serial_converters,
         schedule=str(schedule or ""),
     )
-    request = CompileRequest(_one_model(model, config), stage, seq, dtype, seed, weights, layer, emit_ir, options)
+    request = CompileRequest(one_model(model, config), stage, seq, dtype, seed, weights, layer, emit_ir, options, crash_reproducer)
     if check:
         _require_compiler()
     with _progress() as step:
@@ -121,7 +134,7 @@ def check_command(
     from stc.tools.check import check_model
     from stc.tools.compile import CompileRequest
 
-    model = _one_model(model, config)
+    model = one_model(model, config)
     with _progress() as step:
         found = check_model(CompileRequest(model, stage, seq, dtype, seed, weights, layer), step)
     if as_json:
@@ -134,6 +147,34 @@ def check_command(
             table.add_row(Text(entry.where or "the model itself"), Text(entry.what), Text(entry.accepted))
         output.print(table)
     if found:
+        raise typer.Exit(CHECK_FAILED)
+
+
+@app.command("fuzz")
+def fuzz_command(
+    count: Annotated[int, typer.Option(help="How many random programs.", min=1)] = 100,
+    seed: Annotated[int, typer.Option(help="Seed of the first; the others follow.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="Processes at a time.", min=1)] = 1,
+    csim_every: Annotated[int, typer.Option(help="Build and run the emitted C++ of every Kth; 0: of none.", min=0)] = 1,
+    mlir_every: Annotated[int, typer.Option(help="Ask MLIR's execution engine about every Kth; 0: none.", min=0)] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for programs that fail.")] = Path("build/fuzz"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Compile random programs of linalg, execute every level and the emitted C++, and compare.
+
+    Exit code 1 if any program failed: a level that differs, a design that does not end, anything but a proper refusal.
+
+    Example: stc fuzz --count 100 --seed 0 --jobs 2
+    """
+    from stc.tools.fuzzing.campaign import Campaign
+    from stc.tools.fuzzing.command import print_report, run_with_progress
+
+    report = run_with_progress(Campaign(count, seed, jobs, csim_every, mlir_every), out, messages)
+    if as_json:
+        output.print_json(json.dumps(report.as_json()))
+    else:
+        print_report(report, out, output)
+    if report.failed:
         raise typer.Exit(CHECK_FAILED)
 
 
@@ -155,12 +196,7 @@ def csim_command(
     _exit_with(result)
 
 
-def _one_model(model: str | None, config: str | None) -> str:
-    """What the front end calls the model; CompileError unless it is named in exactly one way."""
-    if (model is None) == (config is None):
-        complaint = "no model is named" if model is None else "both MODEL and --config name a model"
-        raise CompileError(complaint, accepted="MODEL, or --config PATH")
-    return f"config:{config}" if model is None else model
+app.command("bisect")(bisect_command)
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------

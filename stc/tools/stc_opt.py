@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,16 +13,29 @@ from xdsl.context import Context
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
+from stc.analysis.stage_legality import STAGES, illegal_ops
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
-from stc.dialects.printing import ExactPrinter
+from stc.dialects.printing import print_module
+from stc.pipeline import hyphenated, part, read_options, stages, steps
 from stc.tools.check_semantics import SemanticsChanged, SemanticsCheck
 from stc.tools.command_line import run_app
 from stc.tools.expected_errors import expected_errors, unmet
-from stc.tools.pass_pipeline import describe, find_pass, read_pipeline
+from stc.tools.listings import (
+    complete_part,
+    complete_pass,
+    complete_passes,
+    complete_pipeline,
+    complete_stage,
+    list_of_passes,
+    list_of_pipelines,
+)
 from stc.tools.reading import Reading, read
+from stc.tools.reproducer import crash_sentence, recorded_pipeline, reproducer_of
 from stc.tools.source import SPLIT_MARKER, Diagnostic, Source, split_source
+from stc.tools.stopwatch import Stopwatch
 from stc.transforms import all_passes
+from stc.transforms.pass_pipeline import find_pass, read_pipeline
 
 UNUSABLE_INPUT = 2
 CHECK_FAILED = 1
@@ -39,11 +51,10 @@ class Printing:
     after_all: bool = False
     folder: Path | None = None
     generic: bool = False
+    aliases: bool = True
 
     def text(self, reading: Reading) -> str:
-        stream = io.StringIO()
-        ExactPrinter(stream=stream, print_generic_format=self.generic).print_op(reading.module)
-        return stream.getvalue() + "\n"
+        return print_module(reading.module, aliases=self.aliases, generic=self.generic)
 
     def show(self, reading: Reading, moment: str, name: str) -> None:
         """Print the IR to stderr if it was asked for at this moment ("Before" or "After") of pass `name`."""
@@ -63,36 +74,92 @@ class Options:
     """What to do with each piece of the input."""
 
     pipeline: list[ModulePass] = field(default_factory=list)
+    stage_ends: tuple[tuple[int, str], ...] = ()
+    """After how many passes which stage is over, so that only what it may leave may be left."""
     printing: Printing = Printing()
     verify: bool = True
     allow_unregistered: bool = False
     check_seed: int | None = None
     """Seed of the inputs on which the module is executed before and after each pass; None for no check."""
+    reproduces: bool = True
+    """Whether a defect of a pass leaves a reproducer file, at `crash_reproducer` or else in the temporary folder."""
+    crash_reproducer: Path | None = None
+    watch: Stopwatch = field(default_factory=Stopwatch)
+    """Told what takes how long; all pieces together."""
 
 
 class CheckFailed(Diagnostic):
     """The input is fine, but a check of what a pass made of it failed."""
 
 
+class PassDefect(Diagnostic):
+    """The input is fine, but a pass crashed, or left IR that does not verify."""
+
+
 def optimise(source: Source, options: Options) -> str:
     """Read, verify, run every pass and verify after each; the resulting text. Raises Diagnostic."""
-    context = make_context()
+    context, watch = make_context(), options.watch
     context.allow_unregistered = options.allow_unregistered
-    reading = read(source, context)
+    with watch.measure("(read)"):
+        reading = read(source, context)
     if options.verify:
-        reading.verify()
-    options.printing.store(reading, 0, "input")
+        with watch.measure("(verify)"):
+            reading.verify()
+    with watch.measure("(print)"):
+        options.printing.store(reading, 0, "input")
     check = _begin_check(reading, options)
+    _check_stages(0, reading, options)
     for index, transformation in enumerate(options.pipeline, start=1):
-        options.printing.show(reading, "Before", transformation.name)
+        try:
+            _one_pass(index, transformation, context, reading, options, check)
+        except PassDefect as defect:
+            raise _with_reproducer(defect, options, index - 1) from None
+    with watch.measure("(print)"):
+        return options.printing.text(reading)
+
+
+def _one_pass(
+    index: int,
+    transformation: ModulePass,
+    context: Context,
+    reading: Reading,
+    options: Options,
+    check: SemanticsCheck | None,
+) -> None:
+    """Run a pass, the `index`-th from one, and check what it leaves."""
+    printing, watch = options.printing, options.watch
+    with watch.measure("(print)"):
+        printing.show(reading, "Before", transformation.name)
+    with watch.measure(_label(index, options.pipeline)):
         _run(transformation, context, reading)
-        if options.verify:
-            _verify_after(transformation, reading, options.printing)
-        options.printing.show(reading, "After", transformation.name)
-        options.printing.store(reading, index, transformation.name)
-        if check is not None:
+    if options.verify:
+        with watch.measure("(verify)"):
+            _verify_after(transformation, reading, printing)
+    with watch.measure("(print)"):
+        printing.show(reading, "After", transformation.name)
+        printing.store(reading, index, transformation.name)
+    _check_stages(index, reading, options)
+    if check is not None:
+        with watch.measure("(check semantics)"):
             _check_after(transformation, reading, check)
-    return options.printing.text(reading)
+
+
+def _label(index: int, pipeline: list[ModulePass]) -> str:
+    """The name of the `index`-th pass from one, with `#2` behind it where it runs for the second time."""
+    name = pipeline[index - 1].name
+    count = sum(other.name == name for other in pipeline[:index])
+    return name if count == 1 else f"{name}#{count}"
+
+
+def _check_stages(index: int, reading: Reading, options: Options) -> None:
+    """What the stages that are over after `index` passes may not have left is a failed check."""
+    for end, stage in options.stage_ends:
+        if end != index:
+            continue
+        with options.watch.measure("(check stage)"):
+            found = next(illegal_ops(reading.module, stage), None)
+        if found is not None:
+            raise CheckFailed(reading.source, str(found), reading.positions.of(found.operation))
 
 
 def _begin_check(reading: Reading, options: Options) -> SemanticsCheck | None:
@@ -100,9 +167,12 @@ def _begin_check(reading: Reading, options: Options) -> SemanticsCheck | None:
         return None
     check = SemanticsCheck(options.check_seed)
     try:
-        check.begin(reading.module)
+        with options.watch.measure("(check semantics)"):
+            check.begin(reading.module)
     except CompileError as error:
         raise Diagnostic(reading.source, f"cannot check semantics: {error}") from None
+    except Exception as error:  # the executor met IR that no pass leaves
+        raise Diagnostic(reading.source, f"cannot check semantics: {type(error).__name__}: {error}") from None
     return check
 
 
@@ -125,15 +195,28 @@ def _run(transformation: ModulePass, context: Context, reading: Reading) -> None
         raise Diagnostic(reading.source, f"pass '{transformation.name}': {complaint}", position) from None
     except DiagnosticException as error:
         raise Diagnostic(reading.source, f"pass '{transformation.name}': {' '.join(str(error).split())}") from None
+    except Exception as error:
+        raise PassDefect(reading.source, crash_sentence(transformation.name, error)) from None
+
+
+def _with_reproducer(defect: PassDefect, options: Options, index: int) -> PassDefect:
+    """The defect of the pass at `index`, with the name of a file that shows it again."""
+    if not options.reproduces:
+        return defect
+    context = make_context()
+    context.allow_unregistered = options.allow_unregistered
+    begin = read(defect.source, context).module
+    path = reproducer_of(begin, options.pipeline, index, defect.message).write(options.crash_reproducer)
+    return PassDefect(defect.source, f"{defect.message}; reproducer: {path}", defect.position)
 
 
 def _verify_after(transformation: ModulePass, reading: Reading, printing: Printing) -> None:
     """As mlir-opt: IR that a pass left broken is shown, if passes are being looked at, before it is refused."""
     try:
         reading.verify(f"after pass '{transformation.name}': ")
-    except Diagnostic:
+    except Diagnostic as found:
         printing.show(reading, "After", transformation.name)
-        raise
+        raise PassDefect(found.source, found.message, found.position) from None
 
 
 def check_expectations(pieces: list[Source], options: Options) -> int:
@@ -193,20 +276,32 @@ def _read_input(file: str) -> Source:
 # Command line ---------------------------------------------------------------------------------------------------------
 
 
-def list_of_passes() -> str:
-    """Every pass with its options and documentation."""
-    return "\n\n".join(describe(factory()) for factory in all_passes().values())
-
-
 def _show_passes(requested: bool) -> None:
     if requested:
-        typer.echo(list_of_passes())
+        typer.echo(list_of_passes(all_passes()))
         raise typer.Exit
 
 
-def _complete_pipeline(incomplete: str) -> list[str]:
-    done, comma, last = incomplete.rpartition(",")
-    return [done + comma + name for name in all_passes() if name.startswith(last)]
+def _show_pipelines(requested: bool) -> None:
+    if requested:
+        typer.echo(list_of_pipelines())
+        raise typer.Exit
+
+
+def _passes_to_run(pipeline: str, first: str, last: str, passes: str) -> tuple[list[ModulePass], list[tuple[int, str]]]:
+    """What the options name, in order: the part of the pipeline, then the passes; and where which published stage ends."""
+    named = pipeline or first or last
+    chosen = part(steps(stages(read_options(pipeline or "compile"))), first, last) if named else []
+    ends = [(index, step.stage.name) for index, step in enumerate(chosen, start=1) if step.ends_stage]
+    return [step.one_pass for step in chosen] + read_pipeline(passes, all_passes()), ends
+
+
+def _stage_named(name: str) -> str:
+    """A stage, written with hyphens or not; CompileError where there is none of that name."""
+    by_name = {hyphenated(stage): stage for stage in STAGES}
+    if hyphenated(name) not in by_name:
+        raise CompileError(f"unknown stage '{name}'", accepted=", ".join(by_name))
+    return by_name[hyphenated(name)]
 
 
 class _HelpWithPasses(TyperCommand):
@@ -214,7 +309,7 @@ class _HelpWithPasses(TyperCommand):
 
     def format_epilog(self, ctx, formatter) -> None:  # pyright: ignore  # typer's own types are private
         formatter.write("\nPasses:\n\n")
-        formatter.write("\n".join(f"  {line}".rstrip() for line in list_of_passes().splitlines()) + "\n")
+        formatter.write("\n".join(f"  {line}".rstrip() for line in list_of_passes(all_passes()).splitlines()) + "\n")
 
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -224,7 +319,23 @@ app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 def stc_opt(
     file: Annotated[str, typer.Argument(help="MLIR text, or - for stdin.")] = "-",
     passes: Annotated[
-        str, typer.Option("-p", "--passes", help="Passes: 'pass{option=value ...},...'.", autocompletion=_complete_pipeline)
+        str, typer.Option("-p", "--passes", help="Passes: 'pass{option=value ...},...'.", autocompletion=complete_passes)
+    ] = "",
+    pipeline: Annotated[
+        str,
+        typer.Option(
+            "--pipeline",
+            help="Run the pipeline of `stc compile`, 'compile{option=value ...}' (--list-pipelines), before the passes of -p.",
+            autocompletion=complete_pipeline,
+        ),
+    ] = "",
+    first: Annotated[
+        str,
+        typer.Option("--from", metavar="STAGE|PASS", help="Run the pipeline from here.", autocompletion=complete_part),
+    ] = "",
+    last: Annotated[
+        str,
+        typer.Option("--until", metavar="STAGE|PASS", help="Run the pipeline up to and with this.", autocompletion=complete_part),
     ] = "",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the result here, not to stdout.")] = None,
     split_input_file: Annotated[
@@ -248,30 +359,75 @@ def stc_opt(
             help="Execute the module before and after each pass on random inputs, and stop at the first pass that changes a value.",
         ),
     ] = None,
+    check_stage: Annotated[
+        str,
+        typer.Option(
+            "--check-stage",
+            metavar="STAGE",
+            help="Refuse operations that this stage should have removed from the result (checked after each stage of a pipeline).",
+            autocompletion=complete_stage,
+        ),
+    ] = "",
+    crash_reproducer: Annotated[
+        Path | None,
+        typer.Option(
+            "--crash-reproducer",
+            metavar="FILE",
+            help="If a pass crashes or leaves broken IR, write what it got here, not to a new file in the temporary folder.",
+        ),
+    ] = None,
+    run_reproducer: Annotated[
+        bool, typer.Option("--run-reproducer", help="FILE is a reproducer: run the passes that its header names.")
+    ] = False,
     allow_unregistered_dialect: Annotated[
         bool, typer.Option("--allow-unregistered-dialect", help="Accept operations of unknown dialects.")
     ] = False,
     print_op_generic: Annotated[
         bool, typer.Option("--print-op-generic", help="Print operations in their generic form.")
     ] = False,
+    aliases: Annotated[
+        bool, typer.Option("--aliases/--no-aliases", help="Name long types and maps at the top of the printed module.")
+    ] = True,
     print_ir_before: Annotated[
-        list[str] | None, typer.Option("--print-ir-before", help="Print the IR before this pass (repeatable).", metavar="PASS")
+        list[str] | None,
+        typer.Option(
+            "--print-ir-before", help="Print the IR before this pass (repeatable).", metavar="PASS", autocompletion=complete_pass
+        ),
     ] = None,
     print_ir_after: Annotated[
-        list[str] | None, typer.Option("--print-ir-after", help="Print the IR after this pass (repeatable).", metavar="PASS")
+        list[str] | None,
+        typer.Option(
+            "--print-ir-after", help="Print the IR after this pass (repeatable).", metavar="PASS", autocompletion=complete_pass
+        ),
     ] = None,
     print_ir_before_all: Annotated[bool, typer.Option("--print-ir-before-all", help="Print the IR before each pass.")] = False,
     print_ir_after_all: Annotated[bool, typer.Option("--print-ir-after-all", help="Print the IR after each pass.")] = False,
     print_ir_to: Annotated[
         Path | None, typer.Option("--print-ir-to", help="Write the input and the IR after each pass into this folder.")
     ] = None,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Print to stderr how long each pass took, and verification and checks beside them.")
+    ] = False,
     list_passes: Annotated[
         bool, typer.Option("--list-passes", help="List the passes and exit.", callback=_show_passes, is_eager=True)
+    ] = False,
+    list_pipelines: Annotated[
+        bool,
+        typer.Option(
+            "--list-pipelines",
+            help="List the stages of the pipeline, their passes and its options, and exit.",
+            callback=_show_pipelines,
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     """Run passes over MLIR text and print the result.
 
-    Exit codes: 0 fine, 1 a check failed (expected diagnostics were not met, or a pass changes a value), 2 unusable input.
+    To see a program at some level: `stc-opt FILE --until kernel-fusion`; to go on from there: `--from dataflow-optimisation`; to
+    try a pass where it belongs: `--until insert-forks -p my-pass`.
+
+    Exit codes: 0 fine, 1 a check failed (expected diagnostics were not met, a pass changes a value or leaves what its stage
+    should remove), 2 unusable input.
     """
     try:
         known = all_passes()
@@ -279,17 +435,32 @@ def stc_opt(
         for name in (*before, *after):
             find_pass(name, known)
         printing = Printing(
-            before, after, print_ir_before_all, print_ir_after_all, print_ir_to, print_op_generic
+            before, after, print_ir_before_all, print_ir_after_all, print_ir_to, print_op_generic, aliases
         )
-        options = Options(read_pipeline(passes, known), printing, verify_each, allow_unregistered_dialect, check_semantics)
         source = _read_input(file)
+        recorded = recorded_pipeline(source.text, source.name) if run_reproducer else ""
+        to_run, ends = _passes_to_run(pipeline, first, last, ",".join(filter(None, (recorded, passes))))
+        if check_stage:
+            ends.append((len(to_run), _stage_named(check_stage)))
+        options = Options(
+            to_run,
+            tuple(ends),
+            printing,
+            verify_each,
+            allow_unregistered_dialect,
+            check_semantics,
+            reproduces=not verify_diagnostics,
+            crash_reproducer=crash_reproducer,
+        )
     except CompileError as error:
         print(f"stc-opt: error: {error}", file=sys.stderr)
         raise typer.Exit(UNUSABLE_INPUT) from None
     pieces = split_source(source) if split_input_file else [source]
-    if verify_diagnostics:
-        raise typer.Exit(check_expectations(pieces, options))
-    raise typer.Exit(print_results(pieces, options, output))
+    code = check_expectations(pieces, options) if verify_diagnostics else print_results(pieces, options, output)
+    if timing:
+        sys.stdout.flush()
+        sys.stderr.write(options.watch.table())
+    raise typer.Exit(code)
 
 
 def _with_seed(argument: str) -> str:

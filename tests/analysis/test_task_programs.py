@@ -12,11 +12,12 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from stc.analysis.task_programs import TaskActions
-from stc.design_space.bounded_run import Action, Channel, TaskProgram, grown_depths
+from stc.design_space.bounded_run import grown_depths
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.parsing import parse_module
+from stc.iteration.task_program import Action, Channel, TaskProgram
 
 F = "!stream.stream<vector<4xf32>, depth: 2>"
 R = "!stream.block<memref<4x4xf32>, count: 2>"

@@ -7,9 +7,10 @@ import random
 import pytest
 from kahn_network import DRAIN, FILL, Access, Firing, Network, random_network, reading, writing
 
-from stc.design_space.bounded_run import Action, Channel, TaskProgram, grown_depths
+from stc.design_space.bounded_run import grown_depths
 from stc.design_space.fifo_depths import SHALLOW, StreamEdge, bridge_ends, least_depth
 from stc.diagnostics import CompileError
+from stc.iteration.task_program import Action, Channel, TaskProgram
 
 SEEDS = range(1000)
 

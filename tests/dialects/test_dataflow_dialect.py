@@ -9,10 +9,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from stc.dialects import dataflow, stream
 from stc.dialects.dataflow import InPlaceAttr, KernelOp, Place, ScheduleAttr, TaskOp, YieldOp
-from stc.dialects.dataflow.boundary import packed_words
 from stc.dialects.itensor import EmptyOp, ItensorType
 from stc.dialects.stream import BlockType, StreamType
 from stc.iteration.size import Symbol
+from stc.iteration.words import packed_words
 
 LINE = ItensorType.of([4], [2], [4], [0], f32)
 
@@ -66,7 +66,7 @@ def test_symbolic_boundary_has_the_extent_of_the_maximum():
 
 
 @pytest.mark.parametrize(
-    ("entries", "lanes", "words"), [(8, 8, 4), (16, 8, 8), (4, 8, 2), (7, 8, 4), (3, 8, None), (1, 16, 1)]
+    ("entries", "lanes", "words"), [(8, 8, 4), (16, 8, 8), (4, 8, 2), (7, 8, 4), (3, 8, 6), (3, 2, None), (1, 16, 1)]
 )
 def test_packed_words(entries: int, lanes: int, words: int | None):
     type = ItensorType.of([entries], [3, 4], [1, entries], [1], f32)

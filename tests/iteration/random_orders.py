@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from stc.iteration.normal_form import split_loop
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.size import static
+from stc.iteration.size import CeilDiv, Size, Symbol
 
 MOST_TOKENS = 3000
+LARGEST = {"m": 3, "n": 4}
+"""The maxima of the symbols in random orders."""
 
 
 class Nest(NamedTuple):
@@ -23,7 +25,7 @@ class Nest(NamedTuple):
     dimension: int | None
 
 
-def assembled(element: tuple[int, ...], nest: list[Nest], constants: tuple[int, ...] | None = None) -> StreamOrder:
+def assembled(element: tuple[int, ...], nest: list[Nest], constants: tuple[Size, ...] | None = None) -> StreamOrder:
     """The order of a nest, outermost loop first."""
     rank = len(element)
     constants = (0,) * rank if constants is None else constants
@@ -64,12 +66,36 @@ def exact_orders(draw: st.DrawFn, shape: tuple[int, ...], most_revisits: int = 2
     return assembled(tuple(element), draw(st.permutations(nest)))
 
 
+@st.composite
+def coverings(draw: st.DrawFn, dimension: int) -> tuple[int, list[Nest]]:
+    """An element extent and loops that visit what they span without gap, often several times: windows that slide."""
+    element = span = draw(st.integers(1, 4))
+    nest: list[Nest] = []
+    for _ in range(draw(st.integers(0, 2))):
+        trip, step = draw(st.integers(1, 5)), draw(st.integers(1, span))
+        nest.append(Nest(Loop(trip, step), dimension))
+        span += (trip - 1) * step
+    return element, nest
+
+
+@st.composite
+def covering_orders(draw: st.DrawFn, most_revisits: int = 1) -> StreamOrder:
+    """An order that visits all of some tensor of one to three dimensions, perhaps several times, its loops in any order."""
+    element: list[int] = []
+    nest = draw(st.lists(revisits, max_size=most_revisits))
+    for dimension in range(draw(st.integers(1, 3))):
+        size, loops = draw(coverings(dimension))
+        element.append(size)
+        nest += loops
+    return assembled(tuple(element), draw(st.permutations(nest)))
+
+
 shapes = st.lists(st.sampled_from([1, 2, 3, 4, 6, 8, 12]), max_size=3).map(tuple)
 any_exact_order = shapes.flatmap(exact_orders)
 
 
 @st.composite
-def any_orders(draw: st.DrawFn, element: tuple[int, ...] | None = None) -> StreamOrder:
+def any_orders(draw: st.DrawFn, element: tuple[int, ...] | None = None, most_loops: int = 4) -> StreamOrder:
     """Any well-formed static order: mostly with gaps, overlaps and offsets."""
     if element is None:
         element = tuple(draw(st.lists(st.integers(1, 3), max_size=2)))
@@ -77,17 +103,17 @@ def any_orders(draw: st.DrawFn, element: tuple[int, ...] | None = None) -> Strea
     constants = tuple(draw(st.lists(st.sampled_from([0, 0, 0, 1, 2]), min_size=rank, max_size=rank)))
     dimensions = st.sampled_from([None, *range(rank)])
     loops = st.builds(Loop, st.integers(1, 4), st.integers(1, 6))
-    return assembled(element, draw(st.lists(st.builds(Nest, loops, dimensions), max_size=4)), constants)
+    return assembled(element, draw(st.lists(st.builds(Nest, loops, dimensions), max_size=most_loops)), constants)
 
 
 @st.composite
 def respelled(draw: st.DrawFn, order: StreamOrder) -> StreamOrder:
     """The same sequence in other words: loops split, unit loops put in, steps of revisits and order of sums changed."""
     for _ in range(draw(st.integers(0, 3))):
-        divisible = [index for index, loop in enumerate(order.loops) if static(loop.trip) > 1]
+        divisible = {index: loop.trip for index, loop in enumerate(order.loops) if isinstance(loop.trip, int) and loop.trip > 1}
         if divisible:
-            position = draw(st.sampled_from(divisible))
-            order = split_loop(order, position, draw(st.sampled_from(_divisors(static(order.loops[position].trip)))))
+            position = draw(st.sampled_from(sorted(divisible)))
+            order = split_loop(order, position, draw(st.sampled_from(_divisors(divisible[position]))))
     nest = [
         entry if entry.dimension is not None else Nest(Loop(entry.loop.trip, draw(st.integers(1, 9))), None)
         for entry in nest_of(order)
@@ -95,7 +121,7 @@ def respelled(draw: st.DrawFn, order: StreamOrder) -> StreamOrder:
     for _ in range(draw(st.integers(0, 2))):
         unit = Nest(Loop(1, draw(st.integers(1, 20))), draw(st.sampled_from([None, *range(order.rank)])))
         nest.insert(draw(st.integers(0, len(nest))), unit)
-    constants = tuple(static(coordinate.constant) for coordinate in order.coordinates)
+    constants = tuple(coordinate.constant for coordinate in order.coordinates)
     order = assembled(order.element, nest, constants)
     coordinates = tuple(replace(c, loops=tuple(draw(st.permutations(c.loops)))) for c in order.coordinates)
     return StreamOrder(order.element, order.loops, coordinates)
@@ -105,15 +131,17 @@ def respelled(draw: st.DrawFn, order: StreamOrder) -> StreamOrder:
 def perturbed(draw: st.DrawFn, order: StreamOrder) -> StreamOrder:
     """Nearly the same order: one trip, step, dimension or constant differs, or two loops are exchanged."""
     nest = nest_of(order)
-    constants = [static(coordinate.constant) for coordinate in order.coordinates]
+    constants = [coordinate.constant for coordinate in order.coordinates]
     kind = draw(st.sampled_from(["trip", "step", "dimension", "constant", "exchange"]))
     if kind == "constant" and constants:
-        constants[draw(st.integers(0, len(constants) - 1))] += 1
+        at = draw(st.integers(0, len(constants) - 1))
+        constant = constants[at]
+        constants[at] = constant + 1 if isinstance(constant, int) else 0
     elif nest:
         at = draw(st.integers(0, len(nest) - 1))
         loop, dimension = nest[at]
         if kind == "trip":
-            nest[at] = Nest(Loop(static(loop.trip) + 1, loop.step), dimension)
+            nest[at] = Nest(Loop(loop.trip + 1 if isinstance(loop.trip, int) else 2, loop.step), dimension)
         elif kind == "step":
             nest[at] = Nest(Loop(loop.trip, loop.step + 1), dimension)
         elif kind == "dimension":
@@ -122,6 +150,17 @@ def perturbed(draw: st.DrawFn, order: StreamOrder) -> StreamOrder:
             other = draw(st.integers(0, len(nest) - 1))
             nest[at], nest[other] = nest[other], nest[at]
     return assembled(order.element, nest, tuple(constants))
+
+
+@st.composite
+def symbolic(draw: st.DrawFn, orders: st.SearchStrategy[StreamOrder]) -> StreamOrder:
+    """An order with some trips and constants replaced by symbols of small maxima (`LARGEST`) or their numbers of tiles."""
+    order = draw(orders)
+    symbols = st.sampled_from([Symbol(name, largest) for name, largest in LARGEST.items()])
+    sizes = symbols | st.builds(CeilDiv, symbols, st.integers(2, 4))
+    nest = [Nest(Loop(draw(sizes), loop.step), dim) if draw(st.booleans()) else Nest(loop, dim) for loop, dim in nest_of(order)]
+    constants = tuple(draw(sizes) if draw(st.integers(0, 3)) == 0 else c.constant for c in order.coordinates)
+    return assembled(order.element, nest, constants)
 
 
 def is_small(order: StreamOrder) -> bool:

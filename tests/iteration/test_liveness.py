@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from random_orders import exact_orders, is_small
+from random_orders import covering_orders, exact_orders, is_small
 
 from stc.iteration.converter import infer_converter
 from stc.iteration.layout_orders import row_major
@@ -52,7 +53,26 @@ def test_is_what_the_laziest_converter_holds(shape: list[int], data: st.DataObje
     bound = least_live_entries(source, target)
     assert bound == lazily(source, target)
     plan = infer_converter(source, target)
-    assert bound <= plan.buffer_entries
+    assert bound is not None and bound <= plan.buffer_entries
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.data())
+def test_windows_that_overlap(data: st.DataObject):
+    target = data.draw(covering_orders())
+    assume(is_small(target) and prod(target.static_shape) <= 200 and target.token_count <= 300)
+    source = data.draw(exact_orders(target.static_shape, most_revisits=0))
+    assert least_live_entries(source, target) == lazily(source, target)
+
+
+def test_repetitions_that_both_share_inside_other_loops():
+    """For each row: the row in halves, twice, on both sides; the order of the halves differs."""
+    loops = (Loop(3, 1), Loop(2, 1), Loop(2, 4))
+    source = StreamOrder((1, 4), loops, (Coordinate((0,)), Coordinate((2,))))
+    target = StreamOrder((1, 1), (*loops[:2], Loop(8, 1)), (Coordinate((0,)), Coordinate((2,))))
+    assert least_live_entries(source, target) == 4
+    twice_inside = StreamOrder((1, 4), (loops[0], loops[2], loops[1]), (Coordinate((0,)), Coordinate((1,))))
+    assert least_live_entries(twice_inside, target) is None
 
 
 def test_what_both_repeat_counts_once_and_other_repetition_is_not_counted():

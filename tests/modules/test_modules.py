@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from batch import simulate
 from definitions import CASES, Case
 from xdsl.dialects.func import FuncOp
 
@@ -23,6 +22,7 @@ from stc.dialects.context import make_context
 from stc.execution.linalg import execute
 from stc.frontend.exported import ExportedModel
 from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.simulation.batch import simulate
 from stc.tools.check import check_model
 from stc.tools.compile import CompileRequest, compile_model, load
 

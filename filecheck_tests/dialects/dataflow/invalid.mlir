@@ -505,7 +505,7 @@ func.func @f(%x : f32) {
 // -----
 
 func.func @f(%x : tensor<8xf32>) {
-  // expected-error @below {{packs tensor<8xf32> as f32 to tensor<2xvector<4xf32>>, expected a tensor, an itensor type and a tensor}}
+  // expected-error @below {{packs tensor<8xf32> as f32, expected a tensor and an itensor type}}
   %p = dataflow.pack %x : tensor<8xf32> as f32 -> tensor<2xvector<4xf32>>
   func.return
 }
@@ -541,6 +541,48 @@ func.func @f(%x : tensor<8xf32>) {
   dataflow.kernel @k(%a = %x : tensor<8xf32> as memref<8xf32>) {
     dataflow.task @t outs(%o = %a : memref<8xf32>) {
     }
+  }
+  func.return
+}
+
+// -----
+
+// Three stripes of four vectors do not deal.
+!X = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
+func.func @f(%x : tensor<16xf32>) {
+  // expected-error @below {{has 3 packed tensors: innermost loop of 4 iterations does not deal to 3 parts}}
+  %p, %q, %r = dataflow.pack %x : tensor<16xf32> as !X -> tensor<1xvector<4xf32>>, tensor<1xvector<4xf32>>, tensor<1xvector<4xf32>>
+  func.return
+}
+
+// -----
+
+// Each of two stripes holds half of the tokens.
+!X = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
+func.func @f(%p : tensor<2xvector<4xf32>>, %q : tensor<3xvector<4xf32>>) {
+  // expected-error @below {{packed tensor 1 is packed in 3 words, expected 2 words of 4 lanes}}
+  %x = dataflow.unpack %p, %q : tensor<2xvector<4xf32>>, tensor<3xvector<4xf32>> as !X -> tensor<16xf32>
+  func.return
+}
+
+// -----
+
+// Where a token is visited again innermost, dealing does not part the tensor.
+!X = !itensor.itensor<4xf32, iter_space: [4, 2] * [4, 1], iter_map: (d0, d1) -> (d0)>
+func.func @f(%x : tensor<16xf32>) {
+  // expected-error @below {{has 2 packed tensors: the innermost loop is a revisit, expected one that moves}}
+  %p, %q = dataflow.pack %x : tensor<16xf32> as !X -> tensor<2xvector<4xf32>>, tensor<2xvector<4xf32>>
+  func.return
+}
+
+// -----
+
+// A stripe may leave gaps, but visit nothing twice.
+!X = !itensor.itensor<4xf32, iter_space: [4] * [2], iter_map: (d0) -> (d0)>
+func.func @f(%x : tensor<4xvector<4xf32>>) {
+  // expected-error @below {{expected one that visits no coordinate twice, up to revisits}}
+  dataflow.kernel @k(%a = %x : tensor<4xvector<4xf32>> as !X) {
+    dataflow.yield
   }
   func.return
 }

@@ -1,5 +1,5 @@
-// RUN: stc-opt %s --allow-unregistered-dialect | stc-opt - --allow-unregistered-dialect | filecheck %s
-// RUN: stc-opt %s --allow-unregistered-dialect --print-op-generic | stc-opt - --allow-unregistered-dialect | filecheck %s
+// RUN: stc-opt %s --allow-unregistered-dialect | stc-opt - --no-aliases --allow-unregistered-dialect | filecheck %s
+// RUN: stc-opt %s --allow-unregistered-dialect --print-op-generic | stc-opt - --no-aliases --allow-unregistered-dialect | filecheck %s
 
 !X = !itensor.itensor<1x8xf32, iter_space: [32, 128] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !S = !itensor.itensor<1x1x8xf32, iter_space: [2] * [8], iter_map: (d0) -> (0, 0, d0)>

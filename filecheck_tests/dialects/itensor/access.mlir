@@ -1,4 +1,4 @@
-// RUN: stc-opt %s | stc-opt - | filecheck %s
+// RUN: stc-opt %s | stc-opt - --no-aliases | filecheck %s
 
 !V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 !R = !itensor.itensor<4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d1)>

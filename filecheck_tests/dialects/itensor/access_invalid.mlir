@@ -467,3 +467,28 @@ func.func @f(%x : tensor<8xf32>) {
   }
   func.return
 }
+
+// -----
+
+!V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
+!D = !itensor.itensor<4x4xf32, iter_space: [2, 2] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+func.func @f(%x : !V, %d : !D, %n : index, %t : tensor<4xf32>, %b : i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %c8 step %c4 {
+    scf.for %k = %c0 to %c3 step %c1 {
+      %first = arith.cmpi eq, %k, %c0 : index
+      %second = arith.cmpi eq, %c1, %k : index
+      scf.if %second {
+        scf.if %first {
+          // expected-error @below {{is guarded to %k == 0 and %k == 1, which never both hold, expected one value of the loop}}
+          %v = itensor.read %x[%i] : !V -> tensor<4xf32>
+        }
+      }
+    }
+  }
+  func.return
+}

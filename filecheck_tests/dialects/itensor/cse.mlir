@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p cse --allow-unregistered-dialect | filecheck %s
+// RUN: stc-opt %s -p cse --no-aliases --allow-unregistered-dialect | filecheck %s
 
 !S = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
 

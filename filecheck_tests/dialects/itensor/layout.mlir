@@ -1,15 +1,21 @@
-// RUN: stc-opt %s | stc-opt - | filecheck %s
+// RUN: stc-opt %s | stc-opt - --no-aliases | filecheck %s
 
 !A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 !UNIT = !itensor.itensor<4x2xf32, iter_space: [1, 2, 4] * [1, 4, 2], iter_map: (u, d0, d1) -> (d0, d1)>
 !FLAT = !itensor.itensor<8xf32, iter_space: [8] * [8], iter_map: (d0) -> (d0)>
 !HALF = !itensor.itensor<4x2xf32, iter_space: [2, 2] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
+!EVEN = !itensor.itensor<4x2xf32, iter_space: [2, 2] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+!ODD = !itensor.itensor<4x2xf32, iter_space: [2, 2] * [4, 4], iter_map: (d0, d1) -> (d0, d1 + 2)>
 !TALL = !itensor.itensor<4x2xf32, iter_space: [4, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 // (b) and (c) of method.md: one shared loop, so that the buffer is 8x2.
 !B = !itensor.itensor<4x2xf32, iter_space: [4, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
 !C = !itensor.itensor<4x2xf32, iter_space: [4, 2, 2] * [2, 1, 4], iter_map: (d0, d1, d2) -> (d2, d0)>
 
-func.func @ops(%a : !A, %b : !B) {
+// Three rows at a time, one row further down each time: a line buffer holds three rows.
+!ROWS = !itensor.itensor<1x8xf32, iter_space: [30] * [1], iter_map: (d0) -> (d0, 0)>
+!WINDOWS = !itensor.itensor<3x2xf32, iter_space: [28, 4] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
+
+func.func @ops(%a : !A, %b : !B, %rows : !ROWS) {
   // CHECK: %cast = itensor.cast %a : !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<4x2xf32, iter_space: [1, 2, 4] * [1, 4, 2], iter_map: (d0, d1, d2) -> (d1, d2)>
   %cast = itensor.cast %a : !A to !UNIT
   // CHECK: %flat = itensor.reassociate %a : {{.*}} to !itensor.itensor<8xf32, iter_space: [8] * [8], iter_map: (d0) -> (d0)>
@@ -18,6 +24,8 @@ func.func @ops(%a : !A, %b : !B) {
   %conv = itensor.converter %b {shared_loops = 1, buffer_shape = [8, 2]} : !B to !C
   // CHECK: %single = itensor.converter %b {shared_loops = 0, buffer_shape = [8, 8], blocks = 1, stc.module = "here"} :
   %single = itensor.converter %b {shared_loops = 0, buffer_shape = [8, 8], blocks = 1, stc.module = "here"} : !B to !C
+  // CHECK: %lines = itensor.converter %rows {shared_loops = 0, buffer_shape = [3, 8], blocks = 1, window = 0} :
+  %lines = itensor.converter %rows {shared_loops = 0, buffer_shape = [3, 8], blocks = 1, window = 0} : !ROWS to !WINDOWS
   // CHECK: %left, %right = itensor.chunk %a at [0, 0], [0, 4] : {{.*}} to !itensor.itensor<4x2xf32, iter_space: [2, 2] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>, !itensor
   %left, %right = itensor.chunk %a at [0, 0], [0, 4] : !A to !HALF, !HALF
   // CHECK: %whole = itensor.concat %left, %right at [0, 0], [0, 4] :
@@ -26,5 +34,9 @@ func.func @ops(%a : !A, %b : !B) {
   %one, %two = itensor.fork %a : !A to !A, !A
   // CHECK: %joined = itensor.join %one, %two : {{.*}} to !itensor.itensor<4x2xf32, iter_space: [4, 4]
   %joined = itensor.join %one, %two : !A, !A to !TALL
+  // CHECK: %even, %odd = itensor.deal %a :
+  %even, %odd = itensor.deal %a : !A to !EVEN, !ODD
+  // CHECK: %again = itensor.join %even, %odd :
+  %again = itensor.join %even, %odd : !EVEN, !ODD to !A
   func.return
 }

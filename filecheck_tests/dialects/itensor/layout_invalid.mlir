@@ -73,7 +73,7 @@ func.func @f(%a : !A) {
 !A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<4x2xf32, iter_space: [2, 3] * [4, 3], iter_map: (d0, d1) -> (d0, d1)>
 func.func @f(%a : !A) {
-  // expected-error @below {{converter target is not exact}}
+  // expected-error @below {{converter target does not visit every coordinate}}
   %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [8, 8]} : !A to !B
   func.return
 }
@@ -359,5 +359,159 @@ func.func @f(%a : !A) {
 func.func @f(%a : !A) {
   // expected-error @below {{result has 8 tokens, expected the 16 of 2 inputs}}
   %0 = itensor.join %a, %a : !A, !A to !A
+  func.return
+}
+
+// -----
+
+!S = !itensor.itensor<1x4xf32, iter_space: [2, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+func.func @f(%s : !S) {
+  // expected-error @below {{has no result, expected at least one}}
+  "itensor.deal"(%s) : (!S) -> ()
+  func.return
+}
+
+// -----
+
+// The halves of each row are a chunk, not a deal: token 1 would be at column 4.
+!S = !itensor.itensor<1x4xf32, iter_space: [2, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!A = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1 + 8)>
+func.func @f(%s : !S) {
+  // expected-error @below {{token 1 of result 0 is at [0, 4], expected [0, 8]: every 2. token of the whole from token 0 on}}
+  %a, %b = itensor.deal %s : !S to !A, !B
+  func.return
+}
+
+// -----
+
+// The parts in the wrong order.
+!S = !itensor.itensor<1x4xf32, iter_space: [2, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!A = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
+func.func @f(%a : !A, %b : !B) {
+  // expected-error @below {{token 0 of input 0 is at [0, 4], expected [0, 0]}}
+  %s = itensor.join %b, %a : !B, !A to !S
+  func.return
+}
+
+// -----
+
+// Too many parts: the first would have a token that it has not.
+!S = !itensor.itensor<1x4xf32, iter_space: [2, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!A = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+func.func @f(%s : !S) {
+  // expected-error @below {{token 1 of result 0 is at [0, 8], expected [0, 12]}}
+  %a, %b, %c = itensor.deal %s : !S to !A, !A, !A
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<1x4xf32, iter_space: [12, 2, 4] * [4, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [8, 2, 6] * [6, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+func.func @f(%a : !A) {
+  // expected-error @below {{has a window of 7 lines of dimension 0, expected at least the 8 held}}
+  %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [7, 8], blocks = 1, window = 0} : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<1x4xf32, iter_space: [12, 2, 4] * [4, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [8, 2, 6] * [6, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+func.func @f(%a : !A) {
+  // expected-error @below {{has window = 0 and blocks = 2, expected blocks = 1 of a line buffer}}
+  %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [8, 8], blocks = 2, window = 0} : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<1x4xf32, iter_space: [12, 2, 4] * [4, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [8, 2, 6] * [6, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+func.func @f(%a : !A) {
+  // expected-error @below {{has window = 2, expected a dimension of the tensor, 0 to 1}}
+  %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [48, 8], blocks = 1, window = 2} : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<1x4xf32, iter_space: [12, 2, 4] * [4, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [8, 2, 6] * [6, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+func.func @f(%a : !A) {
+  // expected-error @below {{has window = 1, along which source and result do not both move from tile to tile}}
+  %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [48, 8], blocks = 1, window = 1} : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<1x4xf32, iter_space: [12, 2, 4] * [4, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [8, 2, 6] * [6, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+func.func @f(%a : !A) {
+  // expected-error @below {{buffers 4 entries of dimension 1, expected at least the 8}}
+  %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [8, 4], blocks = 1, window = 0} : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<1x4xf32, iter_space: [12, 2, 4] * [4, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [8, 2, 6] * [6, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+func.func @f(%a : !A) {
+  // expected-error @below {{itensor.converter with a window that is not a number, expected a data dimension}}
+  %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [8, 8], window = "rows"} : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<8xf32, iter_space: [9] * [8], iter_map: (d0) -> (d0)>
+!B = !itensor.itensor<12xf32, iter_space: [6] * [12], iter_map: (d0) -> (d0)>
+func.func @f(%a : !A) {
+  // expected-error @below {{has a window of 20 entries in which a token may wrap around, expected a multiple of 24}}
+  %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [20], blocks = 1, window = 0} : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<8xf32, iter_space: [9] * [8], iter_map: (d0) -> (d0)>
+!B = !itensor.itensor<12xf32, iter_space: [16] * [4], iter_map: (d0) -> (d0)>
+func.func @f(%a : !A) {
+  // expected-error @below {{along which the result moves by less than a token}}
+  %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [72], blocks = 1, window = 0} : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<1x4xf32, iter_space: [12, 2, 4] * [4, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [8, 2, 6] * [6, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+func.func @f(%a : !A) {
+  // expected-error @below {{has a window of 13 lines, whose schedule takes too many loop nests}}
+  %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [13, 8], blocks = 1, window = 0} : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<1xf32, iter_space: [3, 3] * [1, 3], iter_map: (d0, d1) -> (d0 + d1)>
+!B = !itensor.itensor<3xf32, iter_space: [3, 3] * [1, 2], iter_map: (d0, d1) -> (d0 + d1)>
+func.func @f(%a : !A) {
+  // expected-error @below {{shares loop 0, over whose iterations the windows of the result reach}}
+  %0 = itensor.converter %a {shared_loops = 1, buffer_shape = [3], blocks = 1} : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<1xf32, iter_space: [9] * [1], iter_map: (d0) -> (d0)>
+!B = !itensor.itensor<1xf32, iter_space: [5] * [2], iter_map: (d0) -> (d0)>
+func.func @f(%a : !A) {
+  // expected-error @below {{converter target does not visit every coordinate}}
+  %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [9]} : !A to !B
   func.return
 }

@@ -1,4 +1,4 @@
-// RUN: stc-opt %s --allow-unregistered-dialect | stc-opt - --allow-unregistered-dialect | filecheck %s
+// RUN: stc-opt %s --allow-unregistered-dialect | stc-opt - --no-aliases --allow-unregistered-dialect | filecheck %s
 
 // The three itensors of one tensor<8x8xf32> in method.md.
 // CHECK: type_a = !itensor.itensor<2x2xf32, iter_space: [4, 4] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>

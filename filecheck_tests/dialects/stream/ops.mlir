@@ -1,4 +1,4 @@
-// RUN: stc-opt %s | stc-opt - | filecheck %s
+// RUN: stc-opt %s | stc-opt - --no-aliases | filecheck %s
 
 !X = !itensor.itensor<1x8xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 

@@ -58,11 +58,12 @@ func.func @direct(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   func.return %y : tensor<4x6xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @direct(
-// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "n"} {
-// CHECK: %y_1 = dataflow.task @y ins(%n_1 = %n : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "y"} {
-// CHECK: dataflow.yield %y_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x6xf32> as !itensor) -> (tensor<4x6xf32> as !itensor) {
+// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
+// CHECK: %y_1 = dataflow.task @y ins(%n_1 = %n : !itensor) outs(%out = %1 : !itensor) -> !itensor attributes {stc.name = "y"} {
+// CHECK: dataflow.yield %y_1 : !itensor
 // CHECK: func.return %y : tensor<4x6xf32>
 
 // -----
@@ -81,10 +82,12 @@ func.func @cast(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %b : tensor<4xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
+// CHECK: !itensor1 = !itensor.itensor<1xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1)>
 // CHECK-LABEL: func.func @cast(
-// CHECK-NEXT: %b = dataflow.kernel @acc(%a = %x : tensor<4xf32> as !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>) -> (tensor<4xf32> as !itensor.itensor<1xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1)>) {
-// CHECK-NEXT: %b_1 = itensor.cast %a : !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)> to !itensor.itensor<1xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1)>
-// CHECK-NEXT: dataflow.yield %b_1 : !itensor.itensor<1xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1)>
+// CHECK-NEXT: %b = dataflow.kernel @acc(%a = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor1) {
+// CHECK-NEXT: %b_1 = itensor.cast %a : !itensor to !itensor1
+// CHECK-NEXT: dataflow.yield %b_1 : !itensor1
 // CHECK: func.return %b : tensor<4xf32>
 
 // -----
@@ -146,12 +149,14 @@ func.func @converter_shared(%x: tensor<8x6xf32>) -> tensor<8x6xf32> {
   func.return %y : tensor<8x6xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [4, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<2x2xf32, iter_space: [4, 3] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @converter_shared(
-// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<8x6xf32> as !itensor.itensor<2x3xf32, iter_space: [4, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<8x6xf32> as !itensor.itensor<2x2xf32, iter_space: [4, 3] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<2x3xf32, iter_space: [4, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [4, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [4, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "n"} {
-// CHECK: %n_1 = itensor.converter %n {shared_loops = 1, buffer_shape = [2, 6], blocks = 2} : !itensor.itensor<2x3xf32, iter_space: [4, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<2x2xf32, iter_space: [4, 3] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor.itensor<2x2xf32, iter_space: [4, 3] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %1 : !itensor.itensor<2x2xf32, iter_space: [4, 3] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x2xf32, iter_space: [4, 3] * [2, 2], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "y"} {
-// CHECK: dataflow.yield %y_1 : !itensor.itensor<2x2xf32, iter_space: [4, 3] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<8x6xf32> as !itensor) -> (tensor<8x6xf32> as !itensor1) {
+// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
+// CHECK: %n_1 = itensor.converter %n {shared_loops = 1, buffer_shape = [2, 6], blocks = 2} : !itensor to !itensor1
+// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor1) outs(%out = %1 : !itensor1) -> !itensor1 attributes {stc.name = "y"} {
+// CHECK: dataflow.yield %y_1 : !itensor1
 // CHECK: func.return %y : tensor<8x6xf32>
 
 // -----
@@ -214,12 +219,14 @@ func.func @converter_whole(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   func.return %y : tensor<4x6xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @converter_whole(
-// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)>) {
-// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "n"} {
-// CHECK: %n_1 = itensor.converter %n {shared_loops = 0, buffer_shape = [4, 6], blocks = 1} : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)>
-// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)>) outs(%out = %1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)> attributes {stc.name = "y"} {
-// CHECK: dataflow.yield %y_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)>
+// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x6xf32> as !itensor) -> (tensor<4x6xf32> as !itensor1) {
+// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
+// CHECK: %n_1 = itensor.converter %n {shared_loops = 0, buffer_shape = [4, 6], blocks = 1} : !itensor to !itensor1
+// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor1) outs(%out = %1 : !itensor1) -> !itensor1 attributes {stc.name = "y"} {
+// CHECK: dataflow.yield %y_1 : !itensor1
 // CHECK: func.return %y : tensor<4x6xf32>
 
 // -----
@@ -280,13 +287,18 @@ func.func @revisits(%x: tensor<4x3xf32>, %w: tensor<3x6xf32>) -> tensor<4x6xf32>
   func.return %y : tensor<4x6xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<3x2xf32, iter_space: [3] * [2], iter_map: (d0) -> (0, d0)>
+// CHECK: !itensor2 = !itensor.itensor<2x2xf32, iter_space: [3, 2] * [2, 2], iter_map: (d0, d1) -> (d1, d0)>
+// CHECK: !itensor3 = !itensor.itensor<2x3xf32, iter_space: [3, 2] * [1, 2], iter_map: (d0, d1) -> (d1, 0)>
+// CHECK: !itensor4 = !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 2], iter_map: (d0, d1) -> (d1, 0)>
 // CHECK-LABEL: func.func @revisits(
-// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x3xf32> as !itensor.itensor<2x3xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)>, %w_1 = %w : tensor<3x6xf32> as !itensor.itensor<3x2xf32, iter_space: [3] * [2], iter_map: (d0) -> (0, d0)>) -> (tensor<4x6xf32> as !itensor.itensor<2x2xf32, iter_space: [3, 2] * [2, 2], iter_map: (d0, d1) -> (d1, d0)>) {
-// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<2x3xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)>) -> !itensor.itensor<2x3xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)> attributes {stc.name = "n"} {
-// CHECK: %n_1 = itensor.converter %n {shared_loops = 0, buffer_shape = [4, 3], blocks = 1} : !itensor.itensor<2x3xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)> to !itensor.itensor<2x3xf32, iter_space: [3, 2] * [1, 2], iter_map: (d0, d1) -> (d1, 0)>
-// CHECK-NEXT: %n_2 = itensor.cast %n_1 : !itensor.itensor<2x3xf32, iter_space: [3, 2] * [1, 2], iter_map: (d0, d1) -> (d1, 0)> to !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 2], iter_map: (d0, d1) -> (d1, 0)>
-// CHECK: %y_1 = dataflow.task @y ins(%w_2 = %w_1 : !itensor.itensor<3x2xf32, iter_space: [3] * [2], iter_map: (d0) -> (0, d0)>, %n_3 = %n_2 : !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 2], iter_map: (d0, d1) -> (d1, 0)>) outs(%out = %1 : !itensor.itensor<2x2xf32, iter_space: [3, 2] * [2, 2], iter_map: (d0, d1) -> (d1, d0)>) -> !itensor.itensor<2x2xf32, iter_space: [3, 2] * [2, 2], iter_map: (d0, d1) -> (d1, d0)> attributes {stc.name = "y"} {
-// CHECK: dataflow.yield %y_1 : !itensor.itensor<2x2xf32, iter_space: [3, 2] * [2, 2], iter_map: (d0, d1) -> (d1, d0)>
+// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x3xf32> as !itensor, %w_1 = %w : tensor<3x6xf32> as !itensor1) -> (tensor<4x6xf32> as !itensor2) {
+// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
+// CHECK: %n_1 = itensor.converter %n {shared_loops = 0, buffer_shape = [4, 3], blocks = 1} : !itensor to !itensor3
+// CHECK-NEXT: %n_2 = itensor.cast %n_1 : !itensor3 to !itensor4
+// CHECK: %y_1 = dataflow.task @y ins(%w_2 = %w_1 : !itensor1, %n_3 = %n_2 : !itensor4) outs(%out = %1 : !itensor2) -> !itensor2 attributes {stc.name = "y"} {
+// CHECK: dataflow.yield %y_1 : !itensor2
 // CHECK: func.return %y : tensor<4x6xf32>
 
 // -----
@@ -367,15 +379,18 @@ func.func @two_readers(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
   func.return %y : tensor<4x6xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK: !itensor2 = !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @two_readers(
-// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<4x6xf32> as !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) {
-// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "n"} {
-// CHECK: %x_2 = itensor.converter %x_1 {shared_loops = 0, buffer_shape = [4, 6], blocks = 1} : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)>
-// CHECK: %m = dataflow.task @m ins(%x_3 = %x_2 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)>) outs(%out = %1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)> attributes {stc.name = "m"} {
-// CHECK: %n_1 = itensor.converter %n {shared_loops = 0, buffer_shape = [4, 6], blocks = 1} : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-// CHECK-NEXT: %m_1 = itensor.converter %m {shared_loops = 0, buffer_shape = [4, 6], blocks = 1} : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [3, 2], iter_map: (d0, d1) -> (d1, d0)> to !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>, %m_2 = %m_1 : !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) outs(%out = %2 : !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)> attributes {stc.name = "y"} {
-// CHECK: dataflow.yield %y_1 : !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x6xf32> as !itensor) -> (tensor<4x6xf32> as !itensor1) {
+// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
+// CHECK: %x_2 = itensor.converter %x_1 {shared_loops = 0, buffer_shape = [4, 6], blocks = 1} : !itensor to !itensor2
+// CHECK: %m = dataflow.task @m ins(%x_3 = %x_2 : !itensor2) outs(%out = %1 : !itensor2) -> !itensor2 attributes {stc.name = "m"} {
+// CHECK: %n_1 = itensor.converter %n {shared_loops = 0, buffer_shape = [4, 6], blocks = 1} : !itensor to !itensor1
+// CHECK-NEXT: %m_1 = itensor.converter %m {shared_loops = 0, buffer_shape = [4, 6], blocks = 1} : !itensor2 to !itensor1
+// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor1, %m_2 = %m_1 : !itensor1) outs(%out = %2 : !itensor1) -> !itensor1 attributes {stc.name = "y"} {
+// CHECK: dataflow.yield %y_1 : !itensor1
 // CHECK: func.return %y : tensor<4x6xf32>
 
 // -----
@@ -438,11 +453,12 @@ func.func @result_and_intermediate(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, ten
   func.return %n, %y, %n : tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @result_and_intermediate(
-// CHECK-NEXT: %n, %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>, tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK: %n_1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "n"} {
-// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "y"} {
-// CHECK: dataflow.yield %n_1, %y_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>, !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %n, %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x6xf32> as !itensor) -> (tensor<4x6xf32> as !itensor, tensor<4x6xf32> as !itensor) {
+// CHECK: %n_1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
+// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor) outs(%out = %1 : !itensor) -> !itensor attributes {stc.name = "y"} {
+// CHECK: dataflow.yield %n_1, %y_1 : !itensor, !itensor
 // CHECK: func.return %n, %y, %n : tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>
 
 // -----
@@ -501,13 +517,15 @@ func.func @two_groups(%x: tensor<12x12xf32>) -> tensor<12x12xf32> {
   func.return %y : tensor<12x12xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @two_groups(
-// CHECK-NEXT: %n = dataflow.kernel @acc_0(%x_1 = %x : tensor<12x12xf32> as !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<12x12xf32> as !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK: %n_1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %0 : !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "n"} {
-// CHECK: dataflow.yield %n_1 : !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: %y = dataflow.kernel @acc_1(%n_1 = %n : tensor<12x12xf32> as !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d1, d0)>) -> (tensor<12x12xf32> as !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d1, d0)>) {
-// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d1, d0)>) outs(%out = %0 : !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d1, d0)>) -> !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d1, d0)> attributes {stc.name = "y"} {
-// CHECK: dataflow.yield %y_1 : !itensor.itensor<6x6xf32, iter_space: [2, 2] * [6, 6], iter_map: (d0, d1) -> (d1, d0)>
+// CHECK-NEXT: %n = dataflow.kernel @acc_0(%x_1 = %x : tensor<12x12xf32> as !itensor) -> (tensor<12x12xf32> as !itensor) {
+// CHECK: %n_1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
+// CHECK: dataflow.yield %n_1 : !itensor
+// CHECK: %y = dataflow.kernel @acc_1(%n_1 = %n : tensor<12x12xf32> as !itensor1) -> (tensor<12x12xf32> as !itensor1) {
+// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor1) outs(%out = %0 : !itensor1) -> !itensor1 attributes {stc.name = "y"} {
+// CHECK: dataflow.yield %y_1 : !itensor1
 // CHECK: func.return %y : tensor<12x12xf32>
 
 // -----
@@ -598,12 +616,13 @@ func.func @sources(%x: tensor<4x6xf32>, %u: tensor<4x6xf32>) -> (tensor<4x6xf32>
   func.return %y, %c : tensor<4x6xf32>, tensor<24xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @sources(
-// CHECK-NEXT: %n, %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>, %u_1 = %u : tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>, tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK: %n_1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "n"} {
-// CHECK: %m = dataflow.task @m ins(%u_2 = %u_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "m"} {
-// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>, %m_1 = %m : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %2 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "y"} {
-// CHECK: dataflow.yield %n_1, %y_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>, !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %n, %y = dataflow.kernel @acc(%x_1 = %x : tensor<4x6xf32> as !itensor, %u_1 = %u : tensor<4x6xf32> as !itensor) -> (tensor<4x6xf32> as !itensor, tensor<4x6xf32> as !itensor) {
+// CHECK: %n_1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
+// CHECK: %m = dataflow.task @m ins(%u_2 = %u_1 : !itensor) outs(%out = %1 : !itensor) -> !itensor attributes {stc.name = "m"} {
+// CHECK: %y_1 = dataflow.task @y ins(%n_2 = %n_1 : !itensor, %m_1 = %m : !itensor) outs(%out = %2 : !itensor) -> !itensor attributes {stc.name = "y"} {
+// CHECK: dataflow.yield %n_1, %y_1 : !itensor, !itensor
 // CHECK: %c = tensor.collapse_shape %n {{\[\[}}0 : i64, 1 : i64]] : tensor<4x6xf32> into tensor<24xf32>
 // CHECK-NEXT: func.return %y, %c : tensor<4x6xf32>, tensor<24xf32>
 
@@ -649,9 +668,10 @@ func.func @names(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
 // CHECK-LABEL: func.func @names(
-// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) -> (tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) {
-// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) outs(%out = %0 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) -> !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> attributes {stc.name = "n"} {
-// CHECK: %y_1 = dataflow.task @n_2 ins(%n_1 = %n : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) outs(%out = %1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) -> !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> attributes {stc.name = "n"} {
-// CHECK: dataflow.yield %y_1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
+// CHECK-NEXT: %y = dataflow.kernel @acc(%x_1 = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) {
+// CHECK: %n = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
+// CHECK: %y_1 = dataflow.task @n_2 ins(%n_1 = %n : !itensor) outs(%out = %1 : !itensor) -> !itensor attributes {stc.name = "n"} {
+// CHECK: dataflow.yield %y_1 : !itensor
 // CHECK: func.return %y : tensor<4xf32>

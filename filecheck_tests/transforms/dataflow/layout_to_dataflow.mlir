@@ -25,9 +25,12 @@ func.func @slices(%x: tensor<6x12xf32>) -> (tensor<6x4xf32>, tensor<6x8xf32>) {
   func.return %a, %b : tensor<6x4xf32>, tensor<6x8xf32>
 }
 
+// CHECK: !itensor1 = !itensor.itensor<6x4xf32, iter_space: [3] * [4], iter_map: (d0) -> (0, d0)>
+// CHECK: !itensor2 = !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK: !itensor3 = !itensor.itensor<6x4xf32, iter_space: [2] * [4], iter_map: (d0) -> (0, d0)>
 // CHECK-LABEL: func.func @slices(
-// CHECK: %layout, %layout_1 = dataflow.kernel @layout_split(%n_1 = %n : tensor<6x12xf32> as !itensor.itensor<6x4xf32, iter_space: [3] * [4], iter_map: (d0) -> (0, d0)>) -> (tensor<6x4xf32> as !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>, tensor<6x8xf32> as !itensor.itensor<6x4xf32, iter_space: [2] * [4], iter_map: (d0) -> (0, d0)>) {
-// CHECK-NEXT: %0, %1 = itensor.chunk %n_1 at [0, 0], [0, 4] : !itensor.itensor<6x4xf32, iter_space: [3] * [4], iter_map: (d0) -> (0, d0)> to !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>, !itensor.itensor<6x4xf32, iter_space: [2] * [4], iter_map: (d0) -> (0, d0)>
+// CHECK: %layout, %layout_1 = dataflow.kernel @layout_split(%n_1 = %n : tensor<6x12xf32> as !itensor1) -> (tensor<6x4xf32> as !itensor2, tensor<6x8xf32> as !itensor3) {
+// CHECK-NEXT: %0, %1 = itensor.chunk %n_1 at [0, 0], [0, 4] : !itensor1 to !itensor2, !itensor3
 // CHECK: func.return %layout, %layout_1 : tensor<6x4xf32>, tensor<6x8xf32>
 
 // -----
@@ -57,9 +60,11 @@ func.func @overlap(%x: tensor<12xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
   func.return %a, %b : tensor<6xf32>, tensor<6xf32>
 }
 
+// CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [6] * [2], iter_map: (d0) -> (d0)>
+// CHECK: !itensor2 = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @overlap(
-// CHECK: %layout, %layout_1 = dataflow.kernel @layout_split(%n_1 = %n : tensor<12xf32> as !itensor.itensor<2xf32, iter_space: [6] * [2], iter_map: (d0) -> (d0)>) -> (tensor<6xf32> as !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>, tensor<6xf32> as !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>) {
-// CHECK-NEXT: %0, %1 = itensor.chunk %n_1 at [2], [4] : !itensor.itensor<2xf32, iter_space: [6] * [2], iter_map: (d0) -> (d0)> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>, !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK: %layout, %layout_1 = dataflow.kernel @layout_split(%n_1 = %n : tensor<12xf32> as !itensor1) -> (tensor<6xf32> as !itensor2, tensor<6xf32> as !itensor2) {
+// CHECK-NEXT: %0, %1 = itensor.chunk %n_1 at [2], [4] : !itensor1 to !itensor2, !itensor2
 // CHECK: func.return %layout, %layout_1 : tensor<6xf32>, tensor<6xf32>
 
 // -----
@@ -88,11 +93,14 @@ func.func @unit_dimension(%x: tensor<3x8xf32>) -> tensor<8xf32> {
   func.return %s : tensor<8xf32>
 }
 
+// CHECK: !itensor1 = !itensor.itensor<1x8xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor2 = !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK: !itensor3 = !itensor.itensor<8xf32, iter_space: [] * [], iter_map: () -> (0)>
 // CHECK-LABEL: func.func @unit_dimension(
-// CHECK: %layout = dataflow.kernel @layout_split(%n_1 = %n : tensor<3x8xf32> as !itensor.itensor<1x8xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>) -> (tensor<1x8xf32> as !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) {
-// CHECK-NEXT: %0 = itensor.chunk %n_1 at [1, 0] : !itensor.itensor<1x8xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)> to !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-// CHECK: %s = dataflow.kernel @layout_reshape(%layout_1 = %layout : tensor<1x8xf32> as !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<8xf32> as !itensor.itensor<8xf32, iter_space: [] * [], iter_map: () -> (0)>) {
-// CHECK-NEXT: %0 = itensor.reassociate %layout_1 : !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)> to !itensor.itensor<8xf32, iter_space: [] * [], iter_map: () -> (0)>
+// CHECK: %layout = dataflow.kernel @layout_split(%n_1 = %n : tensor<3x8xf32> as !itensor1) -> (tensor<1x8xf32> as !itensor2) {
+// CHECK-NEXT: %0 = itensor.chunk %n_1 at [1, 0] : !itensor1 to !itensor2
+// CHECK: %s = dataflow.kernel @layout_reshape(%layout_1 = %layout : tensor<1x8xf32> as !itensor2) -> (tensor<8xf32> as !itensor3) {
+// CHECK-NEXT: %0 = itensor.reassociate %layout_1 : !itensor2 to !itensor3
 // CHECK: func.return %s : tensor<8xf32>
 
 // -----
@@ -121,9 +129,12 @@ func.func @concat_inner(%x: tensor<6x4xf32>, %u: tensor<6x6xf32>) -> tensor<6x10
   func.return %c : tensor<6x10xf32>
 }
 
+// CHECK: !itensor1 = !itensor.itensor<6x2xf32, iter_space: [2] * [2], iter_map: (d0) -> (0, d0)>
+// CHECK: !itensor2 = !itensor.itensor<6x2xf32, iter_space: [3] * [2], iter_map: (d0) -> (0, d0)>
+// CHECK: !itensor3 = !itensor.itensor<6x2xf32, iter_space: [5] * [2], iter_map: (d0) -> (0, d0)>
 // CHECK-LABEL: func.func @concat_inner(
-// CHECK: %c = dataflow.kernel @layout_concat(%n_1 = %n : tensor<6x4xf32> as !itensor.itensor<6x2xf32, iter_space: [2] * [2], iter_map: (d0) -> (0, d0)>, %u_1 = %u : tensor<6x6xf32> as !itensor.itensor<6x2xf32, iter_space: [3] * [2], iter_map: (d0) -> (0, d0)>) -> (tensor<6x10xf32> as !itensor.itensor<6x2xf32, iter_space: [5] * [2], iter_map: (d0) -> (0, d0)>) {
-// CHECK-NEXT: %0 = itensor.concat %n_1, %u_1 at [0, 0], [0, 4] : !itensor.itensor<6x2xf32, iter_space: [2] * [2], iter_map: (d0) -> (0, d0)>, !itensor.itensor<6x2xf32, iter_space: [3] * [2], iter_map: (d0) -> (0, d0)> to !itensor.itensor<6x2xf32, iter_space: [5] * [2], iter_map: (d0) -> (0, d0)>
+// CHECK: %c = dataflow.kernel @layout_concat(%n_1 = %n : tensor<6x4xf32> as !itensor1, %u_1 = %u : tensor<6x6xf32> as !itensor2) -> (tensor<6x10xf32> as !itensor3) {
+// CHECK-NEXT: %0 = itensor.concat %n_1, %u_1 at [0, 0], [0, 4] : !itensor1, !itensor2 to !itensor3
 // CHECK: func.return %c : tensor<6x10xf32>
 
 // -----
@@ -152,9 +163,11 @@ func.func @concat_twice(%x: tensor<2x3xf32>) -> tensor<4x3xf32> {
   func.return %c : tensor<4x3xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<2x3xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @concat_twice(
-// CHECK: %c = dataflow.kernel @layout_concat(%n_1 = %n : tensor<2x3xf32> as !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>, %n_2 = %n : tensor<2x3xf32> as !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<4x3xf32> as !itensor.itensor<2x3xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)>) {
-// CHECK-NEXT: %0 = itensor.concat %n_1, %n_2 at [0, 0], [2, 0] : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>, !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)> to !itensor.itensor<2x3xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)>
+// CHECK: %c = dataflow.kernel @layout_concat(%n_1 = %n : tensor<2x3xf32> as !itensor, %n_2 = %n : tensor<2x3xf32> as !itensor) -> (tensor<4x3xf32> as !itensor1) {
+// CHECK-NEXT: %0 = itensor.concat %n_1, %n_2 at [0, 0], [2, 0] : !itensor, !itensor to !itensor1
 // CHECK: func.return %c : tensor<4x3xf32>
 
 // -----
@@ -202,11 +215,15 @@ func.func @reshape(%x: tensor<4x6xf32>) -> tensor<3x8xf32> {
   func.return %y : tensor<3x8xf32>
 }
 
+// CHECK: !itensor1 = !itensor.itensor<1x3xf32, iter_space: [4, 2] * [1, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor2 = !itensor.itensor<3xf32, iter_space: [8] * [3], iter_map: (d0) -> (d0)>
+// CHECK: !itensor3 = !itensor.itensor<4xf32, iter_space: [6] * [4], iter_map: (d0) -> (d0)>
+// CHECK: !itensor4 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @reshape(
-// CHECK: %c = dataflow.kernel @layout_reshape(%n_1 = %n : tensor<4x6xf32> as !itensor.itensor<1x3xf32, iter_space: [4, 2] * [1, 3], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<24xf32> as !itensor.itensor<3xf32, iter_space: [8] * [3], iter_map: (d0) -> (d0)>) {
-// CHECK-NEXT: %0 = itensor.reassociate %n_1 : !itensor.itensor<1x3xf32, iter_space: [4, 2] * [1, 3], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<3xf32, iter_space: [8] * [3], iter_map: (d0) -> (d0)>
-// CHECK: %e = dataflow.kernel @layout_reshape(%c_1 = %c : tensor<24xf32> as !itensor.itensor<4xf32, iter_space: [6] * [4], iter_map: (d0) -> (d0)>) -> (tensor<3x8xf32> as !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %0 = itensor.reassociate %c_1 : !itensor.itensor<4xf32, iter_space: [6] * [4], iter_map: (d0) -> (d0)> to !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: %c = dataflow.kernel @layout_reshape(%n_1 = %n : tensor<4x6xf32> as !itensor1) -> (tensor<24xf32> as !itensor2) {
+// CHECK-NEXT: %0 = itensor.reassociate %n_1 : !itensor1 to !itensor2
+// CHECK: %e = dataflow.kernel @layout_reshape(%c_1 = %c : tensor<24xf32> as !itensor3) -> (tensor<3x8xf32> as !itensor4) {
+// CHECK-NEXT: %0 = itensor.reassociate %c_1 : !itensor3 to !itensor4
 // CHECK: func.return %y : tensor<3x8xf32>
 
 // -----
@@ -285,7 +302,9 @@ func.func @rank_zero(%x: tensor<1x1xf32>, %v: tensor<4xf32>) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
 // CHECK-LABEL: func.func @rank_zero(
-// CHECK: %c = dataflow.kernel @layout_reshape(%n_1 = %n : tensor<1x1xf32> as !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<f32> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) {
-// CHECK-NEXT: %0 = itensor.reassociate %n_1 : !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)> to !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
+// CHECK: %c = dataflow.kernel @layout_reshape(%n_1 = %n : tensor<1x1xf32> as !itensor) -> (tensor<f32> as !itensor1) {
+// CHECK-NEXT: %0 = itensor.reassociate %n_1 : !itensor to !itensor1
 // CHECK: func.return %y : tensor<4xf32>

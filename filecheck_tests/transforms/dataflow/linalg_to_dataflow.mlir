@@ -32,24 +32,30 @@ func.func @matmul(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tensor<8x16xf3
   func.return %fc : tensor<8x16xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK: !itensor = !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>
+// CHECK: !itensor1 = !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)>
+// CHECK: !itensor2 = !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @matmul(
-// CHECK-NEXT: %fc = dataflow.kernel @fc(%x_1 = %x : tensor<8x12xf32> as !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>, %w_1 = %w : tensor<12x16xf32> as !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)>) -> (tensor<8x16xf32> as !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) attributes {stc.name = "fc"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: %1 = dataflow.task @fc ins(%x_2 = %x_1 : !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>, %w_2 = %w_1 : !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)>) outs(%out = %0 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "fc"} {
+// CHECK-NEXT: %fc = dataflow.kernel @fc(%x_1 = %x : tensor<8x12xf32> as !itensor, %w_1 = %w : tensor<12x16xf32> as !itensor1) -> (tensor<8x16xf32> as !itensor2) attributes {stc.name = "fc"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor2
+// CHECK-NEXT: %1 = dataflow.task @fc ins(%x_2 = %x_1 : !itensor, %w_2 = %w_1 : !itensor1) outs(%out = %0 : !itensor2) -> !itensor2 attributes {stc.name = "fc"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c16 = arith.constant 16 : index
 // CHECK-NEXT: %fc_c = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: %c12 = arith.constant 12 : index
-// CHECK-NEXT: %fc_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %out) -> (!itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %3 = scf.for %j = %c0 to %c16 step %c8 iter_args(%4 = %2) -> (!itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) {
+// CHECK-NEXT: %fc_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %out) -> (!itensor2) {
+// CHECK-NEXT: %3 = scf.for %j = %c0 to %c16 step %c8 iter_args(%4 = %2) -> (!itensor2) {
 // CHECK-NEXT: %5 = tensor.empty() : tensor<4x8xf32>
 // CHECK-NEXT: %6 = linalg.fill {stc.name = "fc"} ins(%fc_c : f32) outs(%5 : tensor<4x8xf32>) -> tensor<4x8xf32>
 // CHECK-NEXT: %7 = scf.for %k = %c0 to %c12 step %c4 iter_args(%8 = %6) -> (tensor<4x8xf32>) {
-// CHECK-NEXT: %9 = itensor.read %x_2[%i, %j, %k] : !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)> -> tensor<4x4xf32>
-// CHECK-NEXT: %10 = itensor.read %w_2[%i, %j, %k] : !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)> -> tensor<4x8xf32>
-// CHECK-NEXT: %11 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %10 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK-NEXT: %9 = itensor.read %x_2[%i, %j, %k] : !itensor -> tensor<4x4xf32>
+// CHECK-NEXT: %10 = itensor.read %w_2[%i, %j, %k] : !itensor1 -> tensor<4x8xf32>
+// CHECK-NEXT: %11 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %10 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %a1: f32, %o0: f32):
 // CHECK-NEXT: %t0 = arith.mulf %a0, %a1 : f32
 // CHECK-NEXT: %t1 = arith.addf %t0, %o0 : f32
@@ -57,14 +63,14 @@ func.func @matmul(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tensor<8x16xf3
 // CHECK-NEXT: } -> tensor<4x8xf32>
 // CHECK-NEXT: scf.yield %11 : tensor<4x8xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: %12 = itensor.write %7 into %4[%i, %j] : tensor<4x8xf32> -> !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: scf.yield %12 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %12 = itensor.write %7 into %4[%i, %j] : tensor<4x8xf32> -> !itensor2
+// CHECK-NEXT: scf.yield %12 : !itensor2
 // CHECK-NEXT: }
-// CHECK-NEXT: scf.yield %3 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: scf.yield %3 : !itensor2
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %fc_1 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: dataflow.yield %fc_1 : !itensor2
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %1 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: dataflow.yield %1 : !itensor2
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return %fc : tensor<8x16xf32>
 
@@ -115,25 +121,31 @@ func.func @reduction_outermost(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> t
   func.return %fc : tensor<8x16xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK: !itensor = !itensor.itensor<4x4xf32, iter_space: [3, 2] * [4, 4], iter_map: (d0, d1) -> (d1, d0)>
+// CHECK: !itensor1 = !itensor.itensor<4x8xf32, iter_space: [3, 2, 2] * [4, 4, 8], iter_map: (d0, d1, d2) -> (d0, d2)>
+// CHECK: !itensor2 = !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @reduction_outermost(
-// CHECK-NEXT: %fc = dataflow.kernel @fc(%x_1 = %x : tensor<8x12xf32> as !itensor.itensor<4x4xf32, iter_space: [3, 2] * [4, 4], iter_map: (d0, d1) -> (d1, d0)>, %w_1 = %w : tensor<12x16xf32> as !itensor.itensor<4x8xf32, iter_space: [3, 2, 2] * [4, 4, 8], iter_map: (d0, d1, d2) -> (d0, d2)>) -> (tensor<8x16xf32> as !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) attributes {stc.name = "fc"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: %1 = dataflow.task @fc ins(%x_2 = %x_1 : !itensor.itensor<4x4xf32, iter_space: [3, 2] * [4, 4], iter_map: (d0, d1) -> (d1, d0)>, %w_2 = %w_1 : !itensor.itensor<4x8xf32, iter_space: [3, 2, 2] * [4, 4, 8], iter_map: (d0, d1, d2) -> (d0, d2)>) outs(%out = %0 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "fc"} {
-// CHECK: %4, %fc_1 = scf.for %k = %c0 to %c12 step %c4 iter_args(%5 = %3, %6 = %out) -> (tensor<8x16xf32>, !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %7, %8 = scf.for %i = %c0 to %c8 step %c4 iter_args(%9 = %5, %10 = %6) -> (tensor<8x16xf32>, !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %11 = itensor.read %x_2[%k, %i] : !itensor.itensor<4x4xf32, iter_space: [3, 2] * [4, 4], iter_map: (d0, d1) -> (d1, d0)> -> tensor<4x4xf32>
-// CHECK-NEXT: %12, %13 = scf.for %j = %c0 to %c16 step %c8 iter_args(%14 = %9, %15 = %10) -> (tensor<8x16xf32>, !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %16 = itensor.read %w_2[%k, %i, %j] : !itensor.itensor<4x8xf32, iter_space: [3, 2, 2] * [4, 4, 8], iter_map: (d0, d1, d2) -> (d0, d2)> -> tensor<4x8xf32>
-// CHECK: %18 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%11, %16 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%17 : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [2, 0, 1], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
-// CHECK: %21 = scf.if %20 -> (!itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %22 = itensor.write %18 into %15[%i, %j] : tensor<4x8xf32> -> !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: scf.yield %22 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: scf.yield %15 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: scf.yield %19, %21 : tensor<8x16xf32>, !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: scf.yield %12, %13 : tensor<8x16xf32>, !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: scf.yield %7, %8 : tensor<8x16xf32>, !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: dataflow.yield %fc_1 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: dataflow.yield %1 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %fc = dataflow.kernel @fc(%x_1 = %x : tensor<8x12xf32> as !itensor, %w_1 = %w : tensor<12x16xf32> as !itensor1) -> (tensor<8x16xf32> as !itensor2) attributes {stc.name = "fc"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor2
+// CHECK-NEXT: %1 = dataflow.task @fc ins(%x_2 = %x_1 : !itensor, %w_2 = %w_1 : !itensor1) outs(%out = %0 : !itensor2) -> !itensor2 attributes {stc.name = "fc"} {
+// CHECK: %4, %fc_1 = scf.for %k = %c0 to %c12 step %c4 iter_args(%5 = %3, %6 = %out) -> (tensor<8x16xf32>, !itensor2) {
+// CHECK-NEXT: %7, %8 = scf.for %i = %c0 to %c8 step %c4 iter_args(%9 = %5, %10 = %6) -> (tensor<8x16xf32>, !itensor2) {
+// CHECK-NEXT: %11 = itensor.read %x_2[%k, %i] : !itensor -> tensor<4x4xf32>
+// CHECK-NEXT: %12, %13 = scf.for %j = %c0 to %c16 step %c8 iter_args(%14 = %9, %15 = %10) -> (tensor<8x16xf32>, !itensor2) {
+// CHECK-NEXT: %16 = itensor.read %w_2[%k, %i, %j] : !itensor1 -> tensor<4x8xf32>
+// CHECK: %18 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%11, %16 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%17 : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [2, 0, 1], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK: %21 = scf.if %20 -> (!itensor2) {
+// CHECK-NEXT: %22 = itensor.write %18 into %15[%i, %j] : tensor<4x8xf32> -> !itensor2
+// CHECK-NEXT: scf.yield %22 : !itensor2
+// CHECK: scf.yield %15 : !itensor2
+// CHECK: scf.yield %19, %21 : tensor<8x16xf32>, !itensor2
+// CHECK: scf.yield %12, %13 : tensor<8x16xf32>, !itensor2
+// CHECK: scf.yield %7, %8 : tensor<8x16xf32>, !itensor2
+// CHECK: dataflow.yield %fc_1 : !itensor2
+// CHECK: dataflow.yield %1 : !itensor2
 
 // -----
 
@@ -157,15 +169,17 @@ func.func @whole_op(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   func.return %y : tensor<2x3xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 // CHECK-LABEL: func.func @whole_op(
-// CHECK-NEXT: %y = dataflow.kernel @y(%x_1 = %x : tensor<2x3xf32> as !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<2x3xf32> as !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) attributes {stc.name = "y"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-// CHECK-NEXT: %1 = dataflow.task @y ins(%x_2 = %x_1 : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)> attributes {stc.name = "y"} {
-// CHECK: %2 = itensor.read %x_2[] : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)> -> tensor<2x3xf32>
-// CHECK: %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<2x3xf32>) outs(%3 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
-// CHECK: %y_1 = itensor.write %4 into %out[] : tensor<2x3xf32> -> !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-// CHECK-NEXT: dataflow.yield %y_1 : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-// CHECK: dataflow.yield %1 : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK-NEXT: %y = dataflow.kernel @y(%x_1 = %x : tensor<2x3xf32> as !itensor) -> (tensor<2x3xf32> as !itensor) attributes {stc.name = "y"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor
+// CHECK-NEXT: %1 = dataflow.task @y ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "y"} {
+// CHECK: %2 = itensor.read %x_2[] : !itensor -> tensor<2x3xf32>
+// CHECK: %4 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<2x3xf32>) outs(%3 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
+// CHECK: %y_1 = itensor.write %4 into %out[] : tensor<2x3xf32> -> !itensor
+// CHECK-NEXT: dataflow.yield %y_1 : !itensor
+// CHECK: dataflow.yield %1 : !itensor
 
 // -----
 
@@ -198,18 +212,24 @@ func.func @read_once(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tensor<8x16
   func.return %fc : tensor<8x16xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK: !itensor = !itensor.itensor<12x16xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<4x12xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor2 = !itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @read_once(
-// CHECK-NEXT: %fc = dataflow.kernel @fc(%w_1 = %w : tensor<12x16xf32> as !itensor.itensor<12x16xf32, iter_space: [] * [], iter_map: () -> (0, 0)>, %x_1 = %x : tensor<8x12xf32> as !itensor.itensor<4x12xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>) -> (tensor<8x16xf32> as !itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>) attributes {stc.name = "fc"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>
-// CHECK-NEXT: %1 = dataflow.task @fc ins(%w_2 = %w_1 : !itensor.itensor<12x16xf32, iter_space: [] * [], iter_map: () -> (0, 0)>, %x_2 = %x_1 : !itensor.itensor<4x12xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>) outs(%out = %0 : !itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>) -> !itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)> attributes {stc.name = "fc"} {
-// CHECK: %2 = itensor.read %w_2[] : !itensor.itensor<12x16xf32, iter_space: [] * [], iter_map: () -> (0, 0)> -> tensor<12x16xf32>
-// CHECK-NEXT: %fc_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%3 = %out) -> (!itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>) {
-// CHECK-NEXT: %4 = itensor.read %x_2[%i] : !itensor.itensor<4x12xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)> -> tensor<4x12xf32>
-// CHECK: %7 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%4, %2 : tensor<4x12xf32>, tensor<12x16xf32>) outs(%6 : tensor<4x16xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 16, 12], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
-// CHECK: %8 = itensor.write %7 into %3[%i] : tensor<4x16xf32> -> !itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>
-// CHECK-NEXT: scf.yield %8 : !itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>
-// CHECK: dataflow.yield %fc_1 : !itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>
-// CHECK: dataflow.yield %1 : !itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>
+// CHECK-NEXT: %fc = dataflow.kernel @fc(%w_1 = %w : tensor<12x16xf32> as !itensor, %x_1 = %x : tensor<8x12xf32> as !itensor1) -> (tensor<8x16xf32> as !itensor2) attributes {stc.name = "fc"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor2
+// CHECK-NEXT: %1 = dataflow.task @fc ins(%w_2 = %w_1 : !itensor, %x_2 = %x_1 : !itensor1) outs(%out = %0 : !itensor2) -> !itensor2 attributes {stc.name = "fc"} {
+// CHECK: %2 = itensor.read %w_2[] : !itensor -> tensor<12x16xf32>
+// CHECK-NEXT: %fc_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%3 = %out) -> (!itensor2) {
+// CHECK-NEXT: %4 = itensor.read %x_2[%i] : !itensor1 -> tensor<4x12xf32>
+// CHECK: %7 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%4, %2 : tensor<4x12xf32>, tensor<12x16xf32>) outs(%6 : tensor<4x16xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 16, 12], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK: %8 = itensor.write %7 into %3[%i] : tensor<4x16xf32> -> !itensor2
+// CHECK-NEXT: scf.yield %8 : !itensor2
+// CHECK: dataflow.yield %fc_1 : !itensor2
+// CHECK: dataflow.yield %1 : !itensor2
 
 // -----
 
@@ -245,17 +265,21 @@ func.func @rank_zero(%x: tensor<6x10xf32>) -> tensor<f32> {
   func.return %s : tensor<f32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> ()>
+// CHECK: !itensor = !itensor.itensor<2x5xf32, iter_space: [2, 3] * [5, 2], iter_map: (d0, d1) -> (d1, d0)>
+// CHECK: !itensor1 = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
 // CHECK-LABEL: func.func @rank_zero(
-// CHECK-NEXT: %s = dataflow.kernel @s(%x_1 = %x : tensor<6x10xf32> as !itensor.itensor<2x5xf32, iter_space: [2, 3] * [5, 2], iter_map: (d0, d1) -> (d1, d0)>) -> (tensor<f32> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) attributes {stc.name = "s"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
-// CHECK-NEXT: %1 = dataflow.task @s ins(%x_2 = %x_1 : !itensor.itensor<2x5xf32, iter_space: [2, 3] * [5, 2], iter_map: (d0, d1) -> (d1, d0)>) outs(%out = %0 : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) -> !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> attributes {stc.name = "s"} {
+// CHECK-NEXT: %s = dataflow.kernel @s(%x_1 = %x : tensor<6x10xf32> as !itensor) -> (tensor<f32> as !itensor1) attributes {stc.name = "s"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor1
+// CHECK-NEXT: %1 = dataflow.task @s ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor1) -> !itensor1 attributes {stc.name = "s"} {
 // CHECK: %4 = scf.for %j = %c0 to %c10 step %c5 iter_args(%5 = %3) -> (tensor<f32>) {
 // CHECK-NEXT: %6 = scf.for %i = %c0 to %c6 step %c2 iter_args(%7 = %5) -> (tensor<f32>) {
-// CHECK-NEXT: %8 = itensor.read %x_2[%j, %i] : !itensor.itensor<2x5xf32, iter_space: [2, 3] * [5, 2], iter_map: (d0, d1) -> (d1, d0)> -> tensor<2x5xf32>
-// CHECK-NEXT: %9 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>], iterator_types = ["reduction", "reduction"]} ins(%8 : tensor<2x5xf32>) outs(%7 : tensor<f32>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 5], order = [1, 0], unroll = [1, 1], vector = []>, stc.tile = "s"} {
-// CHECK: %s_1 = itensor.write %4 into %out[] : tensor<f32> -> !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
-// CHECK-NEXT: dataflow.yield %s_1 : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
-// CHECK: dataflow.yield %1 : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
+// CHECK-NEXT: %8 = itensor.read %x_2[%j, %i] : !itensor -> tensor<2x5xf32>
+// CHECK-NEXT: %9 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["reduction", "reduction"]} ins(%8 : tensor<2x5xf32>) outs(%7 : tensor<f32>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 5], order = [1, 0], unroll = [1, 1], vector = []>, stc.tile = "s"} {
+// CHECK: %s_1 = itensor.write %4 into %out[] : tensor<f32> -> !itensor1
+// CHECK-NEXT: dataflow.yield %s_1 : !itensor1
+// CHECK: dataflow.yield %1 : !itensor1
 
 // -----
 
@@ -286,20 +310,26 @@ func.func @broadcasts(%x: tensor<4xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
   func.return %y : tensor<4x6xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1)>
+// CHECK: #map2 = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: !itensor = !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>
+// CHECK: !itensor1 = !itensor.itensor<3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d1)>
+// CHECK: !itensor2 = !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @broadcasts(
-// CHECK-NEXT: %y = dataflow.kernel @y(%x_1 = %x : tensor<4xf32> as !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>, %b_1 = %b : tensor<6xf32> as !itensor.itensor<3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d1)>) -> (tensor<4x6xf32> as !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) attributes {stc.name = "y"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: %1 = dataflow.task @y ins(%x_2 = %x_1 : !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>, %b_2 = %b_1 : !itensor.itensor<3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d1)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "y"} {
-// CHECK: %y_1 = scf.for %i = %c0 to %c4 step %c2 iter_args(%2 = %out) -> (!itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %3 = itensor.read %x_2[%i] : !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)> -> tensor<2xf32>
-// CHECK-NEXT: %4 = scf.for %j = %c0 to %c6 step %c3 iter_args(%5 = %2) -> (!itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %6 = itensor.read %b_2[%i, %j] : !itensor.itensor<3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d1)> -> tensor<3xf32>
-// CHECK: %8 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%3, %6 : tensor<2xf32>, tensor<3xf32>) outs(%7 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
-// CHECK: %9 = itensor.write %8 into %5[%i, %j] : tensor<2x3xf32> -> !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: scf.yield %9 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: scf.yield %4 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: dataflow.yield %y_1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: dataflow.yield %1 : !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %y = dataflow.kernel @y(%x_1 = %x : tensor<4xf32> as !itensor, %b_1 = %b : tensor<6xf32> as !itensor1) -> (tensor<4x6xf32> as !itensor2) attributes {stc.name = "y"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor2
+// CHECK-NEXT: %1 = dataflow.task @y ins(%x_2 = %x_1 : !itensor, %b_2 = %b_1 : !itensor1) outs(%out = %0 : !itensor2) -> !itensor2 attributes {stc.name = "y"} {
+// CHECK: %y_1 = scf.for %i = %c0 to %c4 step %c2 iter_args(%2 = %out) -> (!itensor2) {
+// CHECK-NEXT: %3 = itensor.read %x_2[%i] : !itensor -> tensor<2xf32>
+// CHECK-NEXT: %4 = scf.for %j = %c0 to %c6 step %c3 iter_args(%5 = %2) -> (!itensor2) {
+// CHECK-NEXT: %6 = itensor.read %b_2[%i, %j] : !itensor1 -> tensor<3xf32>
+// CHECK: %8 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel"]} ins(%3, %6 : tensor<2xf32>, tensor<3xf32>) outs(%7 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
+// CHECK: %9 = itensor.write %8 into %5[%i, %j] : tensor<2x3xf32> -> !itensor2
+// CHECK-NEXT: scf.yield %9 : !itensor2
+// CHECK: scf.yield %4 : !itensor2
+// CHECK: dataflow.yield %y_1 : !itensor2
+// CHECK: dataflow.yield %1 : !itensor2
 
 // -----
 
@@ -329,20 +359,24 @@ func.func @two_maps(%x: tensor<6x6xf32>) -> tensor<6x6xf32> {
   func.return %y : tensor<6x6xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<3x2xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @two_maps(
-// CHECK-NEXT: %y = dataflow.kernel @y(%x_1 = %x : tensor<6x6xf32> as !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>, %x_2 = %x : tensor<6x6xf32> as !itensor.itensor<3x2xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d1, d0)>) -> (tensor<6x6xf32> as !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) attributes {stc.name = "y"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: %1 = dataflow.task @y ins(%x_3 = %x_1 : !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>, %x_4 = %x_2 : !itensor.itensor<3x2xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d1, d0)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "y"} {
-// CHECK: %y_1 = scf.for %i = %c0 to %c6 step %c2 iter_args(%2 = %out) -> (!itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %3 = scf.for %j = %c0 to %c6 step %c3 iter_args(%4 = %2) -> (!itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK-NEXT: %5 = itensor.read %x_3[%i, %j] : !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)> -> tensor<2x3xf32>
-// CHECK-NEXT: %6 = itensor.read %x_4[%i, %j] : !itensor.itensor<3x2xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d1, d0)> -> tensor<3x2xf32>
-// CHECK: %8 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%5, %6 : tensor<2x3xf32>, tensor<3x2xf32>) outs(%7 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
-// CHECK: %9 = itensor.write %8 into %4[%i, %j] : tensor<2x3xf32> -> !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: scf.yield %9 : !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: scf.yield %3 : !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: dataflow.yield %y_1 : !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: dataflow.yield %1 : !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %y = dataflow.kernel @y(%x_1 = %x : tensor<6x6xf32> as !itensor, %x_2 = %x : tensor<6x6xf32> as !itensor1) -> (tensor<6x6xf32> as !itensor) attributes {stc.name = "y"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor
+// CHECK-NEXT: %1 = dataflow.task @y ins(%x_3 = %x_1 : !itensor, %x_4 = %x_2 : !itensor1) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "y"} {
+// CHECK: %y_1 = scf.for %i = %c0 to %c6 step %c2 iter_args(%2 = %out) -> (!itensor) {
+// CHECK-NEXT: %3 = scf.for %j = %c0 to %c6 step %c3 iter_args(%4 = %2) -> (!itensor) {
+// CHECK-NEXT: %5 = itensor.read %x_3[%i, %j] : !itensor -> tensor<2x3xf32>
+// CHECK-NEXT: %6 = itensor.read %x_4[%i, %j] : !itensor1 -> tensor<3x2xf32>
+// CHECK: %8 = linalg.generic {indexing_maps = [#map, #map1, #map], iterator_types = ["parallel", "parallel"]} ins(%5, %6 : tensor<2x3xf32>, tensor<3x2xf32>) outs(%7 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
+// CHECK: %9 = itensor.write %8 into %4[%i, %j] : tensor<2x3xf32> -> !itensor
+// CHECK-NEXT: scf.yield %9 : !itensor
+// CHECK: scf.yield %3 : !itensor
+// CHECK: dataflow.yield %y_1 : !itensor
+// CHECK: dataflow.yield %1 : !itensor
 
 // -----
 
@@ -376,21 +410,25 @@ func.func @two_results(%x: tensor<6x8xf32>) -> (tensor<6x8xf32>, tensor<8x6xf32>
   func.return %r, %r_1 : tensor<6x8xf32>, tensor<8x6xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK: !itensor = !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @two_results(
-// CHECK-NEXT: %r, %r_1 = dataflow.kernel @both(%x_1 = %x : tensor<6x8xf32> as !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<6x8xf32> as !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>, tensor<8x6xf32> as !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>) attributes {stc.name = "both"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: %1 = itensor.empty : !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
-// CHECK-NEXT: %2, %3 = dataflow.task @both ins(%x_2 = %x_1 : !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %0 : !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>, %out_1 = %1 : !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>) -> (!itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>, !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>) attributes {stc.name = "both"} {
-// CHECK: %r_2, %r_3 = scf.for %i = %c0 to %c6 step %c2 iter_args(%4 = %out, %5 = %out_1) -> (!itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>, !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>) {
-// CHECK-NEXT: %6, %7 = scf.for %j = %c0 to %c8 step %c4 iter_args(%8 = %4, %9 = %5) -> (!itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>, !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>) {
-// CHECK-NEXT: %10 = itensor.read %x_2[%i, %j] : !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)> -> tensor<2x4xf32>
-// CHECK: %13, %14 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>], iterator_types = ["parallel", "parallel"]} ins(%10 : tensor<2x4xf32>) outs(%11, %12 : tensor<2x4xf32>, tensor<4x2xf32>) attrs ={{ +}}{stc.name = "both", stc.schedule = #dataflow.schedule<tile = [2, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "both"} {
-// CHECK: %15 = itensor.write %13 into %8[%i, %j] : tensor<2x4xf32> -> !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-NEXT: %16 = itensor.write %14 into %9[%i, %j] : tensor<4x2xf32> -> !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
-// CHECK-NEXT: scf.yield %15, %16 : !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>, !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
-// CHECK: scf.yield %6, %7 : !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>, !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
-// CHECK: dataflow.yield %r_2, %r_3 : !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>, !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
-// CHECK: dataflow.yield %2, %3 : !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>, !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
+// CHECK-NEXT: %r, %r_1 = dataflow.kernel @both(%x_1 = %x : tensor<6x8xf32> as !itensor) -> (tensor<6x8xf32> as !itensor, tensor<8x6xf32> as !itensor1) attributes {stc.name = "both"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor
+// CHECK-NEXT: %1 = itensor.empty : !itensor1
+// CHECK-NEXT: %2, %3 = dataflow.task @both ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor, %out_1 = %1 : !itensor1) -> (!itensor, !itensor1) attributes {stc.name = "both"} {
+// CHECK: %r_2, %r_3 = scf.for %i = %c0 to %c6 step %c2 iter_args(%4 = %out, %5 = %out_1) -> (!itensor, !itensor1) {
+// CHECK-NEXT: %6, %7 = scf.for %j = %c0 to %c8 step %c4 iter_args(%8 = %4, %9 = %5) -> (!itensor, !itensor1) {
+// CHECK-NEXT: %10 = itensor.read %x_2[%i, %j] : !itensor -> tensor<2x4xf32>
+// CHECK: %13, %14 = linalg.generic {indexing_maps = [#map, #map, #map1], iterator_types = ["parallel", "parallel"]} ins(%10 : tensor<2x4xf32>) outs(%11, %12 : tensor<2x4xf32>, tensor<4x2xf32>) attrs ={{ +}}{stc.name = "both", stc.schedule = #dataflow.schedule<tile = [2, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "both"} {
+// CHECK: %15 = itensor.write %13 into %8[%i, %j] : tensor<2x4xf32> -> !itensor
+// CHECK-NEXT: %16 = itensor.write %14 into %9[%i, %j] : tensor<4x2xf32> -> !itensor1
+// CHECK-NEXT: scf.yield %15, %16 : !itensor, !itensor1
+// CHECK: scf.yield %6, %7 : !itensor, !itensor1
+// CHECK: dataflow.yield %r_2, %r_3 : !itensor, !itensor1
+// CHECK: dataflow.yield %2, %3 : !itensor, !itensor1
 
 // -----
 
@@ -436,22 +474,21 @@ func.func @names_and_parameters(%x: tensor<4xf32>, %w: tensor<4xf32> {stc.parame
   func.return %y : tensor<4xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
 // CHECK-LABEL: func.func @names_and_parameters(
-// CHECK-NEXT: %h0 = dataflow.kernel @h_0(%x_1 = %x : tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>, %x_2 = %x : tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) -> (tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) attributes {stc.name = "h.0"} {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
-// CHECK-NEXT: %1 = dataflow.task @h_0 ins(%x_3 = %x_1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>, %x_4 = %x_2 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) outs(%out = %0 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) -> !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> attributes {stc.name = "h.0"} {
-// CHECK: %2 = itensor.read %x_3[] : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> -> tensor<4xf32>
-// CHECK-NEXT: %3 = itensor.read %x_4[] : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> -> tensor<4xf32>
-// CHECK: %5 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%2, %3 : tensor<4xf32>, tensor<4xf32>) outs(%4 : tensor<4xf32>) attrs ={{ +}}{stc.name = "h.0", stc.schedule = #dataflow.schedule<tile = [4], order = [0], unroll = [4], vector = []>, stc.tile = "h.0"} {
-// CHECK: %h0_1 = itensor.write %5 into %out[] : tensor<4xf32> -> !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
-// CHECK-NEXT: dataflow.yield %h0_1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
-// CHECK: dataflow.yield %1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
-// CHECK: %y = dataflow.kernel @task(%h0_1 = %h0 : tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>, %p_1 = %p : tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) -> (tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) {
-// CHECK-NEXT: %0 = itensor.empty : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
-// CHECK-NEXT: %1 = dataflow.task @task ins(%h0_2 = %h0_1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>, %p_2 = %p_1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) outs(%out = %0 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) -> !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> {
-// CHECK: %2 = itensor.read %h0_2[] : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> -> tensor<4xf32>
-// CHECK-NEXT: %3 = itensor.read %p_2[] : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> -> tensor<4xf32>
-// CHECK: %5 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%2, %3 : tensor<4xf32>, tensor<4xf32>) outs(%4 : tensor<4xf32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [4], order = [0], unroll = [4], vector = []>, stc.tile = "linalg.generic"} {
-// CHECK: %y_1 = itensor.write %5 into %out[] : tensor<4xf32> -> !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
-// CHECK-NEXT: dataflow.yield %y_1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
-// CHECK: dataflow.yield %1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
+// CHECK-NEXT: %h0 = dataflow.kernel @h_0(%x_1 = %x : tensor<4xf32> as !itensor, %x_2 = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) attributes {stc.name = "h.0"} {
+// CHECK-NEXT: %0 = itensor.empty : !itensor
+// CHECK-NEXT: %1 = dataflow.task @h_0 ins(%x_3 = %x_1 : !itensor, %x_4 = %x_2 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "h.0"} {
+// CHECK: %2 = itensor.read %x_3[] : !itensor -> tensor<4xf32>
+// CHECK-NEXT: %3 = itensor.read %x_4[] : !itensor -> tensor<4xf32>
+// CHECK: %h0_1 = itensor.write %5 into %out[] : tensor<4xf32> -> !itensor
+// CHECK-NEXT: dataflow.yield %h0_1 : !itensor
+// CHECK: dataflow.yield %1 : !itensor
+// CHECK: %y = dataflow.kernel @task(%h0_1 = %h0 : tensor<4xf32> as !itensor, %p_1 = %p : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) {
+// CHECK-NEXT: %0 = itensor.empty : !itensor
+// CHECK-NEXT: %1 = dataflow.task @task ins(%h0_2 = %h0_1 : !itensor, %p_2 = %p_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor {
+// CHECK: %2 = itensor.read %h0_2[] : !itensor -> tensor<4xf32>
+// CHECK-NEXT: %3 = itensor.read %p_2[] : !itensor -> tensor<4xf32>
+// CHECK: %y_1 = itensor.write %5 into %out[] : tensor<4xf32> -> !itensor
+// CHECK-NEXT: dataflow.yield %y_1 : !itensor
+// CHECK: dataflow.yield %1 : !itensor

@@ -1,6 +1,6 @@
 // RUN: stc-opt %s -p 'pack-interfaces{port_bits=256}' --split-input-file | filecheck %s
 
-// Four tokens of 2 fill a word of 8; the innermost loop runs over them.
+// Four tokens of 2 fill a word of 8.
 // SHOW: pack|kernel|return
 !X = !itensor.itensor<1x2xf32, iter_space: [4, 4] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
 func.func @several_tokens(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
@@ -10,15 +10,16 @@ func.func @several_tokens(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %y : tensor<4x8xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [4, 4] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @several_tokens(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x8xf32> as !itensor.itensor<1x2xf32, iter_space: [4, 4] * [1, 2], iter_map: (d0, d1) -> (d0, d1)> -> tensor<4xvector<8xf32>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<4xvector<8xf32>> as !itensor.itensor<1x2xf32, iter_space: [4, 4] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<4xvector<8xf32>> as !itensor.itensor<1x2xf32, iter_space: [4, 4] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<4xvector<8xf32>> as !itensor.itensor<1x2xf32, iter_space: [4, 4] * [1, 2], iter_map: (d0, d1) -> (d0, d1)> -> tensor<4x8xf32>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x8xf32> as !itensor -> tensor<4xvector<8xf32>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<4xvector<8xf32>> as !itensor) -> (tensor<4xvector<8xf32>> as !itensor) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<4xvector<8xf32>> as !itensor -> tensor<4x8xf32>
 // CHECK-NEXT: func.return %y_1 : tensor<4x8xf32>
 
 // -----
 
-// Six in the innermost loop: only pairs come out even.
+// Six tokens in the innermost loop, but all 24 lie one after the other: words of four.
 // SHOW: pack|kernel|return
 !X = !itensor.itensor<1x2xf32, iter_space: [4, 6] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
 func.func @pairs(%x: tensor<4x12xf32>) -> tensor<4x12xf32> {
@@ -28,10 +29,11 @@ func.func @pairs(%x: tensor<4x12xf32>) -> tensor<4x12xf32> {
   func.return %y : tensor<4x12xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [4, 6] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @pairs(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x12xf32> as !itensor.itensor<1x2xf32, iter_space: [4, 6] * [1, 2], iter_map: (d0, d1) -> (d0, d1)> -> tensor<12xvector<4xf32>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<12xvector<4xf32>> as !itensor.itensor<1x2xf32, iter_space: [4, 6] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>) -> (tensor<12xvector<4xf32>> as !itensor.itensor<1x2xf32, iter_space: [4, 6] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<12xvector<4xf32>> as !itensor.itensor<1x2xf32, iter_space: [4, 6] * [1, 2], iter_map: (d0, d1) -> (d0, d1)> -> tensor<4x12xf32>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x12xf32> as !itensor -> tensor<6xvector<8xf32>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<6xvector<8xf32>> as !itensor) -> (tensor<6xvector<8xf32>> as !itensor) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<6xvector<8xf32>> as !itensor -> tensor<4x12xf32>
 // CHECK-NEXT: func.return %y_1 : tensor<4x12xf32>
 
 // -----
@@ -46,10 +48,11 @@ func.func @padded(%x: tensor<3x7xf32>) -> tensor<3x7xf32> {
   func.return %y : tensor<3x7xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<1x7xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @padded(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<3x7xf32> as !itensor.itensor<1x7xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<3xvector<8xf32>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<3xvector<8xf32>> as !itensor.itensor<1x7xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>) -> (tensor<3xvector<8xf32>> as !itensor.itensor<1x7xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<3xvector<8xf32>> as !itensor.itensor<1x7xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<3x7xf32>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<3x7xf32> as !itensor -> tensor<3xvector<8xf32>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<3xvector<8xf32>> as !itensor) -> (tensor<3xvector<8xf32>> as !itensor) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<3xvector<8xf32>> as !itensor -> tensor<3x7xf32>
 // CHECK-NEXT: func.return %y_1 : tensor<3x7xf32>
 
 // -----
@@ -64,10 +67,11 @@ func.func @scalar(%x: tensor<f32>) -> tensor<f32> {
   func.return %y : tensor<f32>
 }
 
+// CHECK: !itensor = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
 // CHECK-LABEL: func.func @scalar(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<f32> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<1xvector<1xf32>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<1xvector<1xf32>> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) -> (tensor<1xvector<1xf32>> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<1xvector<1xf32>> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<f32>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<f32> as !itensor -> tensor<1xvector<1xf32>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<1xvector<1xf32>> as !itensor) -> (tensor<1xvector<1xf32>> as !itensor) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<1xvector<1xf32>> as !itensor -> tensor<f32>
 // CHECK-NEXT: func.return %y_1 : tensor<f32>
 
 // -----
@@ -83,9 +87,160 @@ func.func @revisits(%x: tensor<8xf32>, %y: tensor<8xf32>, %i: index) -> tensor<8
   func.return %r : tensor<8xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d0)>
+// CHECK: !itensor1 = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @revisits(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8xf32> as !itensor.itensor<4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d0)> -> tensor<2xvector<4xf32>>
-// CHECK-NEXT: %y_1 = dataflow.pack %y : tensor<8xf32> as !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)> -> tensor<1xvector<8xf32>>
-// CHECK-NEXT: %r = dataflow.kernel @k(%p = %x_1 : tensor<2xvector<4xf32>> as !itensor.itensor<4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d0)>, %q = %y_1 : tensor<1xvector<8xf32>> as !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>, %s = %i : index) -> (tensor<1xvector<8xf32>> as !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>) {
-// CHECK: %r_1 = dataflow.unpack %r : tensor<1xvector<8xf32>> as !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)> -> tensor<8xf32>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8xf32> as !itensor -> tensor<2xvector<4xf32>>
+// CHECK-NEXT: %y_1 = dataflow.pack %y : tensor<8xf32> as !itensor1 -> tensor<1xvector<8xf32>>
+// CHECK-NEXT: %r = dataflow.kernel @k(%p = %x_1 : tensor<2xvector<4xf32>> as !itensor, %q = %y_1 : tensor<1xvector<8xf32>> as !itensor1, %s = %i : index) -> (tensor<1xvector<8xf32>> as !itensor1) {
+// CHECK: %r_1 = dataflow.unpack %r : tensor<1xvector<8xf32>> as !itensor1 -> tensor<8xf32>
 // CHECK-NEXT: func.return %r_1 : tensor<8xf32>
+
+// -----
+
+// Narrow types: 256 bits are 16 lanes of f16; two rows of 8 share a word.
+// SHOW: pack|kernel|return
+!X = !itensor.itensor<1x8xf16, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @half(%x: tensor<6x8xf16>) -> tensor<6x8xf16> {
+  %y = dataflow.kernel @k(%s = %x : tensor<6x8xf16> as !X) -> (tensor<6x8xf16> as !X) {
+    dataflow.yield %s : !X
+  }
+  func.return %y : tensor<6x8xf16>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x8xf16, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK-LABEL: func.func @half(
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<6x8xf16> as !itensor -> tensor<3xvector<16xf16>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<3xvector<16xf16>> as !itensor) -> (tensor<3xvector<16xf16>> as !itensor) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<3xvector<16xf16>> as !itensor -> tensor<6x8xf16>
+// CHECK-NEXT: func.return %y_1 : tensor<6x8xf16>
+
+// -----
+
+// 32 lanes of i8, across both loops.
+// SHOW: pack|kernel|return
+!X = !itensor.itensor<1x4xi8, iter_space: [6, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+func.func @bytes(%x: tensor<6x16xi8>) -> tensor<6x16xi8> {
+  %y = dataflow.kernel @k(%s = %x : tensor<6x16xi8> as !X) -> (tensor<6x16xi8> as !X) {
+    dataflow.yield %s : !X
+  }
+  func.return %y : tensor<6x16xi8>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xi8, iter_space: [6, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @bytes(
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<6x16xi8> as !itensor -> tensor<3xvector<32xi8>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<3xvector<32xi8>> as !itensor) -> (tensor<3xvector<32xi8>> as !itensor) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<3xvector<32xi8>> as !itensor -> tensor<6x16xi8>
+// CHECK-NEXT: func.return %y_1 : tensor<6x16xi8>
+
+// -----
+
+// Truth values are stored as bytes: 8 lanes, since 15 tokens have no even part.
+// SHOW: pack|kernel|return
+!X = !itensor.itensor<1x8xi1, iter_space: [15] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @truth(%x: tensor<15x8xi1>) -> tensor<15x8xi1> {
+  %y = dataflow.kernel @k(%s = %x : tensor<15x8xi1> as !X) -> (tensor<15x8xi1> as !X) {
+    dataflow.yield %s : !X
+  }
+  func.return %y : tensor<15x8xi1>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x8xi1, iter_space: [15] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK-LABEL: func.func @truth(
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<15x8xi1> as !itensor -> tensor<15xvector<8xi8>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<15xvector<8xi8>> as !itensor) -> (tensor<15xvector<8xi8>> as !itensor) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<15xvector<8xi8>> as !itensor -> tensor<15x8xi1>
+// CHECK-NEXT: func.return %y_1 : tensor<15x8xi1>
+
+// -----
+
+// Three f16 take the place of four; 20 tokens come out even in words of four, 16 lanes.
+// SHOW: pack|kernel|return
+!X = !itensor.itensor<1x3xf16, iter_space: [5, 4] * [1, 3], iter_map: (d0, d1) -> (d0, d1)>
+func.func @odd_lanes(%x: tensor<5x12xf16>) -> tensor<5x12xf16> {
+  %y = dataflow.kernel @k(%s = %x : tensor<5x12xf16> as !X) -> (tensor<5x12xf16> as !X) {
+    dataflow.yield %s : !X
+  }
+  func.return %y : tensor<5x12xf16>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x3xf16, iter_space: [5, 4] * [1, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @odd_lanes(
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<5x12xf16> as !itensor -> tensor<5xvector<16xf16>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<5xvector<16xf16>> as !itensor) -> (tensor<5xvector<16xf16>> as !itensor) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<5xvector<16xf16>> as !itensor -> tensor<5x12xf16>
+// CHECK-NEXT: func.return %y_1 : tensor<5x12xf16>
+
+// -----
+
+// Three tokens of 4 lanes between revisits fill 12 of 16 lanes: a word holds one.
+// SHOW: pack|kernel|return
+!X = !itensor.itensor<1x4xf16, iter_space: [5, 2, 3] * [1, 1, 4], iter_map: (d0, d1, d2) -> (d0, d2)>
+func.func @between_revisits(%x: tensor<5x12xf16>) -> tensor<5x12xf16> {
+  %y = dataflow.kernel @k(%s = %x : tensor<5x12xf16> as !X) -> (tensor<5x12xf16> as !X) {
+    dataflow.yield %s : !X
+  }
+  func.return %y : tensor<5x12xf16>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf16, iter_space: [5, 2, 3] * [1, 1, 4], iter_map: (d0, d1, d2) -> (d0, d2)>
+// CHECK-LABEL: func.func @between_revisits(
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<5x12xf16> as !itensor -> tensor<15xvector<4xf16>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<15xvector<4xf16>> as !itensor) -> (tensor<15xvector<4xf16>> as !itensor) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<15xvector<4xf16>> as !itensor -> tensor<5x12xf16>
+// CHECK-NEXT: func.return %y_1 : tensor<5x12xf16>
+
+// -----
+
+// An operand that is only dealt, and a result that is only joined, have a port per part.
+// SHOW: pack|kernel|return
+!X = !itensor.itensor<1x8xf32, iter_space: [3, 4] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+!A = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1)>
+!B = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1 + 8)>
+func.func @striped(%x: tensor<3x32xf32>, %z: tensor<3x32xf32>) -> (tensor<3x32xf32>, tensor<3x32xf32>) {
+  %y, %u = dataflow.kernel @k(%s = %x : tensor<3x32xf32> as !X, %t = %z : tensor<3x32xf32> as !X) -> (tensor<3x32xf32> as !X, tensor<3x32xf32> as !X) {
+    %a, %b = itensor.deal %s : !X to !A, !B
+    %j = itensor.join %a, %b : !A, !B to !X
+    dataflow.yield %t, %j : !X, !X
+  }
+  func.return %y, %u : tensor<3x32xf32>, tensor<3x32xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x8xf32, iter_space: [3, 4] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor2 = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1 + 8)>
+// CHECK-LABEL: func.func @striped(
+// CHECK-NEXT: %x_1, %x_2 = dataflow.pack %x : tensor<3x32xf32> as !itensor -> tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>>
+// CHECK-NEXT: %z_1 = dataflow.pack %z : tensor<3x32xf32> as !itensor -> tensor<12xvector<8xf32>>
+// CHECK-NEXT: %y, %u, %u_1 = dataflow.kernel @k(%a = %x_1 : tensor<6xvector<8xf32>> as !itensor1, %b = %x_2 : tensor<6xvector<8xf32>> as !itensor2, %t = %z_1 : tensor<12xvector<8xf32>> as !itensor) -> (tensor<12xvector<8xf32>> as !itensor, tensor<6xvector<8xf32>> as !itensor1, tensor<6xvector<8xf32>> as !itensor2) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<12xvector<8xf32>> as !itensor -> tensor<3x32xf32>
+// CHECK-NEXT: %u_2 = dataflow.unpack %u, %u_1 : tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>> as !itensor -> tensor<3x32xf32>
+// CHECK-NEXT: func.return %y_1, %u_2 : tensor<3x32xf32>, tensor<3x32xf32>
+
+// -----
+
+// A deal of an operand that others read too stays inside: one port for that.
+// SHOW: pack|kernel|return
+!X = !itensor.itensor<1x8xf32, iter_space: [3, 4] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+!A = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1)>
+!B = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1 + 8)>
+func.func @inside(%x: tensor<3x32xf32>) -> (tensor<3x32xf32>, tensor<3x32xf32>) {
+  %y, %u = dataflow.kernel @k(%s = %x : tensor<3x32xf32> as !X) -> (tensor<3x32xf32> as !X, tensor<3x32xf32> as !X) {
+    %v, %w = itensor.fork %s : !X to !X, !X
+    %a, %b = itensor.deal %v : !X to !A, !B
+    %j = itensor.join %a, %b : !A, !B to !X
+    dataflow.yield %w, %j : !X, !X
+  }
+  func.return %y, %u : tensor<3x32xf32>, tensor<3x32xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x8xf32, iter_space: [3, 4] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor2 = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1 + 8)>
+// CHECK-LABEL: func.func @inside(
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<3x32xf32> as !itensor -> tensor<12xvector<8xf32>>
+// CHECK-NEXT: %y, %u, %u_1 = dataflow.kernel @k(%s = %x_1 : tensor<12xvector<8xf32>> as !itensor) -> (tensor<12xvector<8xf32>> as !itensor, tensor<6xvector<8xf32>> as !itensor1, tensor<6xvector<8xf32>> as !itensor2) {
+// CHECK: %y_1 = dataflow.unpack %y : tensor<12xvector<8xf32>> as !itensor -> tensor<3x32xf32>
+// CHECK-NEXT: %u_2 = dataflow.unpack %u, %u_1 : tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>> as !itensor -> tensor<3x32xf32>
+// CHECK-NEXT: func.return %y_1, %u_2 : tensor<3x32xf32>, tensor<3x32xf32>

@@ -18,10 +18,11 @@ func.func @variance(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
   func.return %3 : tensor<4x3xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @variance(
 // CHECK-NEXT: %eps = arith.constant 1.000000e-05 : f32
 // CHECK-NEXT: %0 = tensor.empty() : tensor<4x3xf32>
-// CHECK-NEXT: %1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x3xf32>) outs(%0 : tensor<4x3xf32>) {
+// CHECK-NEXT: %1 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x3xf32>) outs(%0 : tensor<4x3xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %s = arith.addf %a, %eps : f32
 // CHECK-NEXT: linalg.yield %s : f32

@@ -9,15 +9,17 @@ func.func @norm(%x: tensor<1x3x5xf32>, %f: tensor<1x3x1xf32>) -> tensor<1x3x1xf3
   func.return %r : tensor<1x3x1xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @norm(
-// CHECK-NEXT: %0 = tensor.collapse_shape %f {{.*}} : tensor<1x3x1xf32> into tensor<3xf32>
-// CHECK-NEXT: %1 = tensor.collapse_shape %x {{.*}} : tensor<1x3x5xf32> into tensor<3x5xf32>
-// CHECK-NEXT: %2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%1 : tensor<3x5xf32>) outs(%0 : tensor<3xf32>) {
+// CHECK-NEXT: %0 = tensor.collapse_shape %f {{\[\[}}0 : i64, 1 : i64, 2 : i64]] : tensor<1x3x1xf32> into tensor<3xf32>
+// CHECK-NEXT: %1 = tensor.collapse_shape %x {{\[\[}}0 : i64, 1 : i64], [2 : i64]] : tensor<1x3x5xf32> into tensor<3x5xf32>
+// CHECK-NEXT: %2 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%1 : tensor<3x5xf32>) outs(%0 : tensor<3xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %s = arith.addf %a, %b : f32
 // CHECK-NEXT: linalg.yield %s : f32
 // CHECK-NEXT: } -> tensor<3xf32>
-// CHECK-NEXT: %3 = tensor.expand_shape %2 {{.*}} output_shape [1, 3, 1] : tensor<3xf32> into tensor<1x3x1xf32>
+// CHECK-NEXT: %3 = tensor.expand_shape %2 {{\[\[}}0 : i64, 1 : i64, 2 : i64]] output_shape [1, 3, 1] : tensor<3xf32> into tensor<1x3x1xf32>
 // CHECK-NEXT: func.return %3 : tensor<1x3x1xf32>
 
 // -----
@@ -29,9 +31,9 @@ func.func @heads(%x: tensor<1x5x6xf32>) -> tensor<1x5x2x1xf32> {
 }
 
 // CHECK-LABEL: func.func @heads(
-// CHECK-NEXT: %0 = tensor.collapse_shape %x {{.*}} : tensor<1x5x6xf32> into tensor<5x6xf32>
+// CHECK-NEXT: %0 = tensor.collapse_shape %x {{\[\[}}0 : i64, 1 : i64], [2 : i64]] : tensor<1x5x6xf32> into tensor<5x6xf32>
 // CHECK-NEXT: %1 = tensor.extract_slice %0[0, 4] [5, 2] [1, 1] : tensor<5x6xf32> to tensor<5x2xf32>
-// CHECK-NEXT: %2 = tensor.expand_shape %1 {{.*}} output_shape [1, 5, 2, 1] : tensor<5x2xf32> into tensor<1x5x2x1xf32>
+// CHECK-NEXT: %2 = tensor.expand_shape %1 {{\[\[}}0 : i64, 1 : i64], [2 : i64, 3 : i64]] output_shape [1, 5, 2, 1] : tensor<5x2xf32> into tensor<1x5x2x1xf32>
 // CHECK-NEXT: func.return %2 : tensor<1x5x2x1xf32>
 
 // -----
@@ -49,10 +51,11 @@ func.func @scalar(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
   func.return %r : tensor<1x1xf32>
 }
 
+// CHECK: #map = affine_map<() -> ()>
 // CHECK-LABEL: func.func @scalar(
-// CHECK-NEXT: %0 = tensor.collapse_shape %x {{.*}} : tensor<1x1xf32> into tensor<f32>
+// CHECK-NEXT: %0 = tensor.collapse_shape %x [] : tensor<1x1xf32> into tensor<f32>
 // CHECK-NEXT: %1 = tensor.empty() : tensor<f32>
-// CHECK-NEXT: %2 = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%0 : tensor<f32>) outs(%1 : tensor<f32>) {
+// CHECK-NEXT: %2 = linalg.generic {indexing_maps = [#map, #map], iterator_types = []} ins(%0 : tensor<f32>) outs(%1 : tensor<f32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %i = arith.constant 0 : index
 // CHECK-NEXT: %j = arith.index_cast %i : index to i64

@@ -13,8 +13,10 @@ func.func @maximum(%x: tensor<3x5xf32>, %f: tensor<3xf32>, %i: tensor<3xi64>) ->
   func.return %r#0 : tensor<3xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @maximum(
-// CHECK-NEXT: %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs ={{ +}}{stc.module = "attn"} {
+// CHECK-NEXT: %r = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs ={{ +}}{stc.module = "attn"} {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %p = arith.maximumf %a, %b : f32
 // CHECK-NEXT: linalg.yield %p : f32
@@ -37,8 +39,10 @@ func.func @position(%x: tensor<3x5xf32>, %f: tensor<3xf32>, %i: tensor<3xi64>) -
   func.return %r#1 : tensor<3xi64>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @position(
-// CHECK-NEXT: %r, %r_1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f, %i : tensor<3xf32>, tensor<3xi64>) {
+// CHECK-NEXT: %r, %r_1 = linalg.generic {indexing_maps = [#map, #map1, #map1], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f, %i : tensor<3xf32>, tensor<3xi64>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32, %c: i64):
 // CHECK-NEXT: %n = linalg.index 1 : index
 // CHECK-NEXT: %o = arith.index_cast %n : index to i64

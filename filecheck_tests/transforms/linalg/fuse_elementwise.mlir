@@ -15,9 +15,11 @@ func.func @chain(%x: tensor<3x5xf32>, %b: tensor<5xf32>) -> tensor<3x5xf32> {
   func.return %q : tensor<3x5xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1)>
 // CHECK-LABEL: func.func @chain(
 // CHECK-NEXT: %e = tensor.empty() : tensor<3x5xf32>
-// CHECK-NEXT: %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %b : tensor<3x5xf32>, tensor<5xf32>) outs(%e : tensor<3x5xf32>) attrs ={{ +}}{stc.module = "mlp.act"} {
+// CHECK-NEXT: %q = linalg.generic {indexing_maps = [#map, #map1, #map], iterator_types = ["parallel", "parallel"]} ins(%x, %b : tensor<3x5xf32>, tensor<5xf32>) outs(%e : tensor<3x5xf32>) attrs ={{ +}}{stc.module = "mlp.act"} {
 // CHECK-NEXT: ^bb0(%0: f32, %1: f32, %o: f32):
 // CHECK-NEXT: %s = arith.addf %0, %1 : f32
 // CHECK-NEXT: %t = math.tanh %s : f32
@@ -44,14 +46,18 @@ func.func @contraction(%x: tensor<3x5xf32>, %w: tensor<5x7xf32>, %o: tensor<3x7x
   func.return %y : tensor<3x7xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map3 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @contraction(
 // CHECK-NEXT: %e = tensor.empty() : tensor<3x5xf32>
-// CHECK-NEXT: %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3x5xf32>) outs(%e : tensor<3x5xf32>) {
+// CHECK-NEXT: %p = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3x5xf32>) outs(%e : tensor<3x5xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %t = math.exp %a : f32
 // CHECK-NEXT: linalg.yield %t : f32
 // CHECK-NEXT: } -> tensor<3x5xf32>
-// CHECK-NEXT: %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : tensor<3x5xf32>, tensor<5x7xf32>) outs(%o : tensor<3x7xf32>) {
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : tensor<3x5xf32>, tensor<5x7xf32>) outs(%o : tensor<3x7xf32>) {
 // CHECK-NEXT: ^bb0(%a_1: f32, %b_1: f32, %c: f32):
 // CHECK-NEXT: %m = arith.mulf %a_1, %b_1 : f32
 // CHECK-NEXT: %s = arith.addf %m, %c : f32
@@ -77,8 +83,10 @@ func.func @reduction(%x: tensor<3x5xf32>, %o: tensor<3xf32>) -> tensor<3xf32> {
   func.return %y : tensor<3xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @reduction(
-// CHECK-NEXT: %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%o : tensor<3xf32>) {
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%o : tensor<3xf32>) {
 // CHECK-NEXT: ^bb0(%0: f32, %b: f32):
 // CHECK-NEXT: %t = arith.mulf %0, %0 : f32
 // CHECK-NEXT: %s = arith.addf %t, %b : f32
@@ -110,20 +118,23 @@ func.func @repeated_work(%x: tensor<3xf32>, %y: tensor<3x5xf32>) -> (tensor<3x5x
   func.return %q, %r : tensor<3x5xf32>, tensor<3x5xf32>
 }
 
+// CHECK: #map = affine_map<(d0) -> (d0)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
+// CHECK: #map2 = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @repeated_work(
 // CHECK-NEXT: %e = tensor.empty() : tensor<3xf32>
-// CHECK-NEXT: %p = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) {
+// CHECK-NEXT: %p = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %t = math.exp %a : f32
 // CHECK-NEXT: linalg.yield %t : f32
 // CHECK-NEXT: } -> tensor<3xf32>
 // CHECK-NEXT: %f = tensor.empty() : tensor<3x5xf32>
-// CHECK-NEXT: %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%p, %y : tensor<3xf32>, tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
+// CHECK-NEXT: %q = linalg.generic {indexing_maps = [#map1, #map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%p, %y : tensor<3xf32>, tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
 // CHECK-NEXT: ^bb0(%a_1: f32, %b_1: f32, %c: f32):
 // CHECK-NEXT: %t_1 = arith.mulf %a_1, %b_1 : f32
 // CHECK-NEXT: linalg.yield %t_1 : f32
 // CHECK-NEXT: } -> tensor<3x5xf32>
-// CHECK-NEXT: %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
+// CHECK-NEXT: %r = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
 // CHECK-NEXT: ^bb0(%a_2: f32, %b_2: f32):
 // CHECK-NEXT: %t_2 = math.exp %a_2 : f32
 // CHECK-NEXT: linalg.yield %t_2 : f32

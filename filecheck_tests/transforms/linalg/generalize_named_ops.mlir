@@ -5,8 +5,11 @@ func.func @matmul(%x: tensor<3x7xf32>, %w: tensor<7x5xf32>, %o: tensor<3x5xf32>)
   func.return %y : tensor<3x5xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @matmul(
-// CHECK-NEXT: %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<3x7xf32>, tensor<7x5xf32>) outs(%o : tensor<3x5xf32>) attrs ={{ +}}{stc.module = "fc"} {
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<3x7xf32>, tensor<7x5xf32>) outs(%o : tensor<3x5xf32>) attrs ={{ +}}{stc.module = "fc"} {
 // CHECK-NEXT: ^bb0(%0: f32, %1: f32, %2: f32):
 // CHECK-NEXT: %3 = arith.mulf %0, %1 : f32
 // CHECK-NEXT: %4 = arith.addf %3, %2 : f32
@@ -21,8 +24,11 @@ func.func @batch_matmul(%x: tensor<2x3x7xf32>, %w: tensor<2x7x1xf32>, %o: tensor
   func.return %y : tensor<2x3x1xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+// CHECK: #map1 = affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>
+// CHECK: #map2 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 // CHECK-LABEL: func.func @batch_matmul(
-// CHECK-NEXT: %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : tensor<2x3x7xf32>, tensor<2x7x1xf32>) outs(%o : tensor<2x3x1xf32>) {
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : tensor<2x3x7xf32>, tensor<2x7x1xf32>) outs(%o : tensor<2x3x1xf32>) {
 // CHECK-NEXT: ^bb0(%0: f32, %1: f32, %2: f32):
 // CHECK-NEXT: %3 = arith.mulf %0, %1 : f32
 // CHECK-NEXT: %4 = arith.addf %2, %3 : f32
@@ -37,8 +43,10 @@ func.func @transpose(%x: tensor<2x3x7xf32>, %o: tensor<7x2x3xf32>) -> tensor<7x2
   func.return %y : tensor<7x2x3xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d1, d2, d0)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK-LABEL: func.func @transpose(
-// CHECK-NEXT: %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2, d0)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<2x3x7xf32>) outs(%o : tensor<7x2x3xf32>) {
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<2x3x7xf32>) outs(%o : tensor<7x2x3xf32>) {
 // CHECK-NEXT: ^bb0(%0: f32, %1: f32):
 // CHECK-NEXT: linalg.yield %0 : f32
 // CHECK-NEXT: } -> tensor<7x2x3xf32>
@@ -51,8 +59,10 @@ func.func @broadcast(%x: tensor<3xf32>, %o: tensor<3x5xf32>) -> tensor<3x5xf32> 
   func.return %y : tensor<3x5xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @broadcast(
-// CHECK-NEXT: %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3xf32>) outs(%o : tensor<3x5xf32>) {
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3xf32>) outs(%o : tensor<3x5xf32>) {
 // CHECK-NEXT: ^bb0(%0: f32, %1: f32):
 // CHECK-NEXT: linalg.yield %0 : f32
 // CHECK-NEXT: } -> tensor<3x5xf32>
@@ -67,8 +77,10 @@ func.func @reduce(%x: tensor<3x5xf32>, %o: tensor<5xf32>) -> tensor<5xf32> {
   func.return %y : tensor<5xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1)>
 // CHECK-LABEL: func.func @reduce(
-// CHECK-NEXT: %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<3x5xf32>) outs(%o : tensor<5xf32>) {
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<3x5xf32>) outs(%o : tensor<5xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %m = arith.maximumf %a, %b : f32
 // CHECK-NEXT: linalg.yield %m : f32

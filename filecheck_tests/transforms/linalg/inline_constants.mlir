@@ -15,9 +15,10 @@ func.func @scalar_and_splat(%x: tensor<5xf32>) -> tensor<5xf32> {
   func.return %1 : tensor<5xf32>
 }
 
+// CHECK: #map = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: func.func @scalar_and_splat(
 // CHECK-NEXT: %0 = tensor.empty() : tensor<5xf32>
-// CHECK-NEXT: %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<5xf32>) outs(%0 : tensor<5xf32>) {
+// CHECK-NEXT: %1 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%x : tensor<5xf32>) outs(%0 : tensor<5xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %o: f32):
 // CHECK-NEXT: %c = arith.constant 4.000000e+00 : f32
 // CHECK-NEXT: %b = arith.constant 3.000000e+00 : f32
@@ -43,10 +44,11 @@ func.func @table(%x: tensor<2xf32>) -> tensor<2xf32> {
   func.return %1 : tensor<2xf32>
 }
 
+// CHECK: #map = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: func.func @table(
 // CHECK-NEXT: %t = arith.constant dense<[1.000000e+00, 0xFF800000]> : tensor<2xf32>
 // CHECK-NEXT: %0 = tensor.empty() : tensor<2xf32>
-// CHECK-NEXT: %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x, %t : tensor<2xf32>, tensor<2xf32>) outs(%0 : tensor<2xf32>) {
+// CHECK-NEXT: %1 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%x, %t : tensor<2xf32>, tensor<2xf32>) outs(%0 : tensor<2xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32, %o: f32):
 // CHECK-NEXT: %p = arith.addf %a, %b : f32
 // CHECK-NEXT: linalg.yield %p : f32

@@ -25,9 +25,12 @@ func.func @chain(%x: tensor<64x64xf32>, %w: tensor<64x128xf32> {stc.parameter}, 
   func.return %down : tensor<64x32xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @chain(
-// CHECK: %up = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<64x64xf32>, tensor<64x128xf32>) outs(%up_f : tensor<64x128xf32>) attrs ={{ +}}{stc.name = "up", stc.schedule = #dataflow.schedule<tile = [32, 16, 16], order = [0, 1, 2], unroll = [1, 16, 1], vector = []>} {
-// CHECK: %down = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%up, %v : tensor<64x128xf32>, tensor<128x32xf32>) outs(%down_f : tensor<64x32xf32>) attrs ={{ +}}{stc.name = "down", stc.schedule = #dataflow.schedule<tile = [32, 16, 16], order = [0, 2, 1], unroll = [1, 16, 1], vector = []>} {
+// CHECK: %up = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<64x64xf32>, tensor<64x128xf32>) outs(%up_f : tensor<64x128xf32>) attrs ={{ +}}{stc.name = "up", stc.schedule = #dataflow.schedule<tile = [32, 16, 16], order = [0, 1, 2], unroll = [1, 16, 1], vector = []>} {
+// CHECK: %down = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%up, %v : tensor<64x128xf32>, tensor<128x32xf32>) outs(%down_f : tensor<64x32xf32>) attrs ={{ +}}{stc.name = "down", stc.schedule = #dataflow.schedule<tile = [32, 16, 16], order = [0, 2, 1], unroll = [1, 16, 1], vector = []>} {
 
 // -----
 
@@ -54,9 +57,13 @@ func.func @stays_inside(%x: tensor<64x64xf32>, %w: tensor<64x32xf32> {stc.parame
   func.return %wide : tensor<64x128xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK: #schedule = #dataflow.schedule<tile = [32, 16, 16], order = [0, 1, 2], unroll = [1, 16, 1], vector = []>
 // CHECK-LABEL: func.func @stays_inside(
-// CHECK: %narrow = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<64x64xf32>, tensor<64x32xf32>) outs(%narrow_f : tensor<64x32xf32>) attrs ={{ +}}{stc.name = "narrow", stc.schedule = #dataflow.schedule<tile = [32, 16, 16], order = [0, 1, 2], unroll = [1, 16, 1], vector = []>} {
-// CHECK: %wide = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%narrow, %v : tensor<64x32xf32>, tensor<32x128xf32>) outs(%wide_f : tensor<64x128xf32>) attrs ={{ +}}{stc.name = "wide", stc.schedule = #dataflow.schedule<tile = [32, 16, 16], order = [0, 1, 2], unroll = [1, 16, 1], vector = []>} {
+// CHECK: %narrow = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<64x64xf32>, tensor<64x32xf32>) outs(%narrow_f : tensor<64x32xf32>) attrs ={{ +}}{stc.name = "narrow", stc.schedule = #schedule} {
+// CHECK: %wide = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%narrow, %v : tensor<64x32xf32>, tensor<32x128xf32>) outs(%wide_f : tensor<64x128xf32>) attrs ={{ +}}{stc.name = "wide", stc.schedule = #schedule} {
 
 // -----
 
@@ -85,10 +92,13 @@ func.func @after_transposed(%x: tensor<64x48xf32>, %r: tensor<48x64xf32>) -> ten
   func.return %again : tensor<48x64xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>
 // CHECK-LABEL: func.func @after_transposed(
-// CHECK: %t = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x48xf32>) outs(%t_e : tensor<48x64xf32>) attrs ={{ +}}{stc.name = "t", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 1], vector = []>} {
-// CHECK: %sum = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%r, %t : tensor<48x64xf32>, tensor<48x64xf32>) outs(%sum_e : tensor<48x64xf32>) attrs ={{ +}}{stc.name = "sum", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>} {
-// CHECK: %again = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%sum, %r : tensor<48x64xf32>, tensor<48x64xf32>) outs(%again_e : tensor<48x64xf32>) attrs ={{ +}}{stc.name = "again", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>} {
+// CHECK: %t = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x48xf32>) outs(%t_e : tensor<48x64xf32>) attrs ={{ +}}{stc.name = "t", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 1], vector = []>} {
+// CHECK: %sum = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%r, %t : tensor<48x64xf32>, tensor<48x64xf32>) outs(%sum_e : tensor<48x64xf32>) attrs ={{ +}}{stc.name = "sum", stc.schedule = #schedule} {
+// CHECK: %again = linalg.generic {indexing_maps = [#map1, #map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%sum, %r : tensor<48x64xf32>, tensor<48x64xf32>) outs(%again_e : tensor<48x64xf32>) attrs ={{ +}}{stc.name = "again", stc.schedule = #schedule} {
 
 // -----
 
@@ -135,12 +145,19 @@ func.func @softmax(%q: tensor<4x64x16xf32>, %k: tensor<4x64x16xf32>) -> tensor<4
   func.return %soft : tensor<4x64x64xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+// CHECK: #map1 = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
+// CHECK: #map2 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+// CHECK: #map3 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK: #map4 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK: #schedule = #dataflow.schedule<tile = [1, 32, 16], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>
+// CHECK: #schedule1 = #dataflow.schedule<tile = [1, 32, 16], order = [0, 1, 2], unroll = [1, 1, 16], vector = []>
 // CHECK-LABEL: func.func @softmax(
-// CHECK: %scores = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%q, %k : tensor<4x64x16xf32>, tensor<4x64x16xf32>) outs(%scores_f : tensor<4x64x64xf32>) attrs ={{ +}}{stc.name = "scores", stc.schedule = #dataflow.schedule<tile = [1, 32, 16, 16], order = [0, 1, 2, 3], unroll = [1, 1, 1, 1], vector = []>} {
-// CHECK: %top = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%scores : tensor<4x64x64xf32>) outs(%top_f : tensor<4x64xf32>) attrs ={{ +}}{stc.name = "top", stc.schedule = #dataflow.schedule<tile = [1, 32, 16], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>} {
-// CHECK: %less = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%scores, %top : tensor<4x64x64xf32>, tensor<4x64xf32>) outs(%less_e : tensor<4x64x64xf32>) attrs ={{ +}}{stc.name = "less", stc.schedule = #dataflow.schedule<tile = [1, 32, 16], order = [0, 1, 2], unroll = [1, 1, 16], vector = []>} {
-// CHECK: %total = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%less : tensor<4x64x64xf32>) outs(%total_f : tensor<4x64xf32>) attrs ={{ +}}{stc.name = "total", stc.schedule = #dataflow.schedule<tile = [1, 32, 16], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>} {
-// CHECK: %soft = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%less, %total : tensor<4x64x64xf32>, tensor<4x64xf32>) outs(%soft_e : tensor<4x64x64xf32>) attrs ={{ +}}{stc.name = "soft", stc.schedule = #dataflow.schedule<tile = [1, 32, 16], order = [0, 1, 2], unroll = [1, 1, 16], vector = []>} {
+// CHECK: %scores = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%q, %k : tensor<4x64x16xf32>, tensor<4x64x16xf32>) outs(%scores_f : tensor<4x64x64xf32>) attrs ={{ +}}{stc.name = "scores", stc.schedule = #dataflow.schedule<tile = [1, 32, 16, 16], order = [0, 1, 2, 3], unroll = [1, 1, 1, 1], vector = []>} {
+// CHECK: %top = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "parallel", "reduction"]} ins(%scores : tensor<4x64x64xf32>) outs(%top_f : tensor<4x64xf32>) attrs ={{ +}}{stc.name = "top", stc.schedule = #schedule} {
+// CHECK: %less = linalg.generic {indexing_maps = [#map3, #map4, #map3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%scores, %top : tensor<4x64x64xf32>, tensor<4x64xf32>) outs(%less_e : tensor<4x64x64xf32>) attrs ={{ +}}{stc.name = "less", stc.schedule = #schedule1} {
+// CHECK: %total = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "parallel", "reduction"]} ins(%less : tensor<4x64x64xf32>) outs(%total_f : tensor<4x64xf32>) attrs ={{ +}}{stc.name = "total", stc.schedule = #schedule} {
+// CHECK: %soft = linalg.generic {indexing_maps = [#map3, #map4, #map3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%less, %total : tensor<4x64x64xf32>, tensor<4x64xf32>) outs(%soft_e : tensor<4x64x64xf32>) attrs ={{ +}}{stc.name = "soft", stc.schedule = #schedule1} {
 
 // -----
 
@@ -174,11 +191,13 @@ func.func @given(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   func.return %fourth : tensor<64x64xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #schedule = #dataflow.schedule<tile = [64, 64], order = [0, 1], unroll = [1, 1], vector = []>
 // CHECK-LABEL: func.func @given(
-// CHECK: %first = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x64xf32>) outs(%first_e : tensor<64x64xf32>) attrs ={{ +}}{stc.name = "first", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 2], vector = []>} {
-// CHECK: %second = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%first : tensor<64x64xf32>) outs(%second_e : tensor<64x64xf32>) attrs ={{ +}}{stc.name = "second", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>} {
-// CHECK: %third = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%second : tensor<64x64xf32>) outs(%third_e : tensor<64x64xf32>) attrs ={{ +}}{stc.name = "third", stc.schedule = #dataflow.schedule<tile = [64, 64], order = [0, 1], unroll = [1, 1], vector = []>} {
-// CHECK: %fourth = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%third : tensor<64x64xf32>) outs(%fourth_e : tensor<64x64xf32>) attrs ={{ +}}{stc.name = "fourth", stc.schedule = #dataflow.schedule<tile = [64, 64], order = [0, 1], unroll = [1, 1], vector = []>} {
+// CHECK: %first = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x64xf32>) outs(%first_e : tensor<64x64xf32>) attrs ={{ +}}{stc.name = "first", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 2], vector = []>} {
+// CHECK: %second = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%first : tensor<64x64xf32>) outs(%second_e : tensor<64x64xf32>) attrs ={{ +}}{stc.name = "second", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>} {
+// CHECK: %third = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%second : tensor<64x64xf32>) outs(%third_e : tensor<64x64xf32>) attrs ={{ +}}{stc.name = "third", stc.schedule = #schedule} {
+// CHECK: %fourth = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%third : tensor<64x64xf32>) outs(%fourth_e : tensor<64x64xf32>) attrs ={{ +}}{stc.name = "fourth", stc.schedule = #schedule} {
 
 // -----
 
@@ -222,12 +241,15 @@ func.func @slices(%x: tensor<16x24xf32>) -> (tensor<16x8xf32>, tensor<16x16xf32>
   func.return %l, %r, %c : tensor<16x8xf32>, tensor<16x16xf32>, tensor<16x12xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 1], vector = []>
+// CHECK: #schedule1 = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>
 // CHECK-LABEL: func.func @slices(
-// CHECK: %first = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x24xf32>) outs(%first_e : tensor<16x24xf32>) attrs ={{ +}}{stc.name = "first", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 1], vector = []>} {
-// CHECK: %l = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%left : tensor<16x8xf32>) outs(%l_e : tensor<16x8xf32>) attrs ={{ +}}{stc.name = "l", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>} {
-// CHECK: %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%right : tensor<16x16xf32>) outs(%r_e : tensor<16x16xf32>) attrs ={{ +}}{stc.name = "r", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>} {
-// CHECK: %other = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x24xf32>) outs(%other_e : tensor<16x24xf32>) attrs ={{ +}}{stc.name = "other", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 1], vector = []>} {
-// CHECK: %c = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%cut : tensor<16x12xf32>) outs(%c_e : tensor<16x12xf32>) attrs ={{ +}}{stc.name = "c", stc.schedule = #dataflow.schedule<tile = [8, 2], order = [1, 0], unroll = [1, 2], vector = []>} {
+// CHECK: %first = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x24xf32>) outs(%first_e : tensor<16x24xf32>) attrs ={{ +}}{stc.name = "first", stc.schedule = #schedule} {
+// CHECK: %l = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%left : tensor<16x8xf32>) outs(%l_e : tensor<16x8xf32>) attrs ={{ +}}{stc.name = "l", stc.schedule = #schedule1} {
+// CHECK: %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%right : tensor<16x16xf32>) outs(%r_e : tensor<16x16xf32>) attrs ={{ +}}{stc.name = "r", stc.schedule = #schedule1} {
+// CHECK: %other = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x24xf32>) outs(%other_e : tensor<16x24xf32>) attrs ={{ +}}{stc.name = "other", stc.schedule = #schedule} {
+// CHECK: %c = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%cut : tensor<16x12xf32>) outs(%c_e : tensor<16x12xf32>) attrs ={{ +}}{stc.name = "c", stc.schedule = #dataflow.schedule<tile = [8, 2], order = [1, 0], unroll = [1, 2], vector = []>} {
 
 // -----
 
@@ -258,10 +280,12 @@ func.func @parts_of_inputs(%x: tensor<16x24xf32>) -> (tensor<16x24xf32>, tensor<
   func.return %first, %p, %f : tensor<16x24xf32>, tensor<16x8xf32>, tensor<384xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: func.func @parts_of_inputs(
-// CHECK: %first = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x24xf32>) outs(%first_e : tensor<16x24xf32>) attrs ={{ +}}{stc.name = "first", stc.schedule = #dataflow.schedule<tile = [2, 2], order = [1, 0], unroll = [1, 1], vector = []>} {
-// CHECK: %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%part : tensor<16x8xf32>) outs(%p_e : tensor<16x8xf32>) attrs ={{ +}}{stc.name = "p", stc.schedule = #dataflow.schedule<tile = [16, 8], order = [0, 1], unroll = [1, 8], vector = []>} {
-// CHECK: %f = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%flat : tensor<384xf32>) outs(%f_e : tensor<384xf32>) attrs ={{ +}}{stc.name = "f", stc.schedule = #dataflow.schedule<tile = [16], order = [0], unroll = [16], vector = []>} {
+// CHECK: %first = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x24xf32>) outs(%first_e : tensor<16x24xf32>) attrs ={{ +}}{stc.name = "first", stc.schedule = #dataflow.schedule<tile = [2, 2], order = [1, 0], unroll = [1, 1], vector = []>} {
+// CHECK: %p = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%part : tensor<16x8xf32>) outs(%p_e : tensor<16x8xf32>) attrs ={{ +}}{stc.name = "p", stc.schedule = #dataflow.schedule<tile = [16, 8], order = [0, 1], unroll = [1, 8], vector = []>} {
+// CHECK: %f = linalg.generic {indexing_maps = [#map1, #map1], iterator_types = ["parallel"]} ins(%flat : tensor<384xf32>) outs(%f_e : tensor<384xf32>) attrs ={{ +}}{stc.name = "f", stc.schedule = #dataflow.schedule<tile = [16], order = [0], unroll = [16], vector = []>} {
 
 // -----
 
@@ -284,9 +308,11 @@ func.func @one_head(%x: tensor<2x8x12xf32>) -> tensor<8x12xf32> {
   func.return %h : tensor<8x12xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @one_head(
-// CHECK: %first = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<2x8x12xf32>) outs(%first_e : tensor<2x8x12xf32>) attrs ={{ +}}{stc.name = "first", stc.schedule = #dataflow.schedule<tile = [1, 8, 4], order = [0, 2, 1], unroll = [1, 1, 1], vector = []>} {
-// CHECK: %h = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%head : tensor<8x12xf32>) outs(%h_e : tensor<8x12xf32>) attrs ={{ +}}{stc.name = "h", stc.schedule = #dataflow.schedule<tile = [1, 12], order = [0, 1], unroll = [1, 12], vector = []>} {
+// CHECK: %first = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<2x8x12xf32>) outs(%first_e : tensor<2x8x12xf32>) attrs ={{ +}}{stc.name = "first", stc.schedule = #dataflow.schedule<tile = [1, 8, 4], order = [0, 2, 1], unroll = [1, 1, 1], vector = []>} {
+// CHECK: %h = linalg.generic {indexing_maps = [#map1, #map1], iterator_types = ["parallel", "parallel"]} ins(%head : tensor<8x12xf32>) outs(%h_e : tensor<8x12xf32>) attrs ={{ +}}{stc.name = "h", stc.schedule = #dataflow.schedule<tile = [1, 12], order = [0, 1], unroll = [1, 12], vector = []>} {
 
 // -----
 
@@ -324,11 +350,12 @@ func.func @movements(%x: tensor<4x16xf32>, %y: tensor<4x8xf32>) -> tensor<3x32xf
   func.return %d : tensor<3x32xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @movements(
-// CHECK: %a = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x16xf32>) outs(%a_e : tensor<4x16xf32>) attrs ={{ +}}{stc.name = "a", stc.schedule = #dataflow.schedule<tile = [4, 16], order = [0, 1], unroll = [1, 16], vector = []>} {
-// CHECK: %b = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<4x8xf32>) outs(%b_e : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "b", stc.schedule = #dataflow.schedule<tile = [4, 8], order = [0, 1], unroll = [1, 8], vector = []>} {
-// CHECK: %c = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%cat : tensor<4x24xf32>) outs(%c_e : tensor<4x24xf32>) attrs ={{ +}}{stc.name = "c", stc.schedule = #dataflow.schedule<tile = [4, 8], order = [1, 0], unroll = [1, 8], vector = []>} {
-// CHECK: %d = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%tall : tensor<3x32xf32>) outs(%d_e : tensor<3x32xf32>) attrs ={{ +}}{stc.name = "d", stc.schedule = #dataflow.schedule<tile = [1, 16], order = [0, 1], unroll = [1, 16], vector = []>} {
+// CHECK: %a = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x16xf32>) outs(%a_e : tensor<4x16xf32>) attrs ={{ +}}{stc.name = "a", stc.schedule = #dataflow.schedule<tile = [4, 16], order = [0, 1], unroll = [1, 16], vector = []>} {
+// CHECK: %b = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<4x8xf32>) outs(%b_e : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "b", stc.schedule = #dataflow.schedule<tile = [4, 8], order = [0, 1], unroll = [1, 8], vector = []>} {
+// CHECK: %c = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%cat : tensor<4x24xf32>) outs(%c_e : tensor<4x24xf32>) attrs ={{ +}}{stc.name = "c", stc.schedule = #dataflow.schedule<tile = [4, 8], order = [1, 0], unroll = [1, 8], vector = []>} {
+// CHECK: %d = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%tall : tensor<3x32xf32>) outs(%d_e : tensor<3x32xf32>) attrs ={{ +}}{stc.name = "d", stc.schedule = #dataflow.schedule<tile = [1, 16], order = [0, 1], unroll = [1, 16], vector = []>} {
 
 // -----
 
@@ -357,10 +384,13 @@ func.func @residual(%r: tensor<64x48xf32>, %x: tensor<48x64xf32>) -> (tensor<64x
   func.return %early, %late : tensor<64x48xf32>, tensor<64x48xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK: #schedule = #dataflow.schedule<tile = [32, 16], order = [0, 1], unroll = [1, 16], vector = []>
 // CHECK-LABEL: func.func @residual(
-// CHECK: %early = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<64x48xf32>) outs(%early_e : tensor<64x48xf32>) attrs ={{ +}}{stc.name = "early", stc.schedule = #dataflow.schedule<tile = [32, 16], order = [0, 1], unroll = [1, 16], vector = []>} {
-// CHECK: %t = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<48x64xf32>) outs(%t_e : tensor<64x48xf32>) attrs ={{ +}}{stc.name = "t", stc.schedule = #dataflow.schedule<tile = [32, 16], order = [1, 0], unroll = [1, 1], vector = []>} {
-// CHECK: %late = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t, %r : tensor<64x48xf32>, tensor<64x48xf32>) outs(%late_e : tensor<64x48xf32>) attrs ={{ +}}{stc.name = "late", stc.schedule = #dataflow.schedule<tile = [32, 16], order = [0, 1], unroll = [1, 16], vector = []>} {
+// CHECK: %early = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%r : tensor<64x48xf32>) outs(%early_e : tensor<64x48xf32>) attrs ={{ +}}{stc.name = "early", stc.schedule = #schedule} {
+// CHECK: %t = linalg.generic {indexing_maps = [#map1, #map], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<48x64xf32>) outs(%t_e : tensor<64x48xf32>) attrs ={{ +}}{stc.name = "t", stc.schedule = #dataflow.schedule<tile = [32, 16], order = [1, 0], unroll = [1, 1], vector = []>} {
+// CHECK: %late = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]} ins(%t, %r : tensor<64x48xf32>, tensor<64x48xf32>) outs(%late_e : tensor<64x48xf32>) attrs ={{ +}}{stc.name = "late", stc.schedule = #schedule} {
 
 // -----
 
@@ -382,6 +412,9 @@ func.func @parameters(%x: tensor<8x8xf32>, %w: tensor<8xf32> {stc.parameter}, %b
   func.return %y : tensor<8x8xf32>
 }
 
+// CHECK: #map = affine_map<(d0) -> (d0)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map2 = affine_map<(d0, d1) -> (d1)>
 // CHECK-LABEL: func.func @parameters(
-// CHECK: %wb = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%w, %b : tensor<8xf32>, tensor<8xf32>) outs(%wb_e : tensor<8xf32>) attrs ={{ +}}{stc.name = "wb"} {
-// CHECK: %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %wb : tensor<8x8xf32>, tensor<8xf32>) outs(%y_e : tensor<8x8xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [8, 8], order = [0, 1], unroll = [1, 8], vector = []>} {
+// CHECK: %wb = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%w, %b : tensor<8xf32>, tensor<8xf32>) outs(%wb_e : tensor<8xf32>) attrs ={{ +}}{stc.name = "wb"} {
+// CHECK: %y = linalg.generic {indexing_maps = [#map1, #map2, #map1], iterator_types = ["parallel", "parallel"]} ins(%x, %wb : tensor<8x8xf32>, tensor<8xf32>) outs(%y_e : tensor<8x8xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [8, 8], order = [0, 1], unroll = [1, 8], vector = []>} {

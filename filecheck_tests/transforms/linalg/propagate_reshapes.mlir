@@ -16,12 +16,15 @@ func.func @heads_up(%x: tensor<5x6xf32>, %w: tensor<6x9xf32>) -> tensor<5x1x3xf3
   func.return %s : tensor<5x1x3xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
+// CHECK: #map1 = affine_map<(d0, d1, d2, d3) -> (d3, d1, d2)>
+// CHECK: #map2 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 // CHECK-LABEL: func.func @heads_up(
 // CHECK-NEXT: %z = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT: %0 = tensor.expand_shape %w {{.*}} output_shape [6, 3, 3] : tensor<6x9xf32> into tensor<6x3x3xf32>
+// CHECK-NEXT: %0 = tensor.expand_shape %w {{\[\[}}0 : i64], [1 : i64, 2 : i64]] output_shape [6, 3, 3] : tensor<6x9xf32> into tensor<6x3x3xf32>
 // CHECK-NEXT: %1 = tensor.empty() : tensor<5x3x3xf32>
 // CHECK-NEXT: %2 = linalg.fill ins(%z : f32) outs(%1 : tensor<5x3x3xf32>) -> tensor<5x3x3xf32>
-// CHECK-NEXT: %h = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d3)>, affine_map<(d0, d1, d2, d3) -> (d3, d1, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %0 : tensor<5x6xf32>, tensor<6x3x3xf32>) outs(%2 : tensor<5x3x3xf32>) {
+// CHECK-NEXT: %h = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %0 : tensor<5x6xf32>, tensor<6x3x3xf32>) outs(%2 : tensor<5x3x3xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32, %c: f32):
 // CHECK-NEXT: %p = arith.mulf %a, %b : f32
 // CHECK-NEXT: %s = arith.addf %p, %c : f32
@@ -50,17 +53,18 @@ func.func @slice_up(%x: tensor<5x12xf32>) -> tensor<5x2x2xf32> {
   func.return %q : tensor<5x2x2xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK-LABEL: func.func @slice_up(
-// CHECK-NEXT: %0 = tensor.expand_shape %x {{.*}} output_shape [5, 6, 2] : tensor<5x12xf32> into tensor<5x6x2xf32>
+// CHECK-NEXT: %0 = tensor.expand_shape %x {{\[\[}}0 : i64], [1 : i64, 2 : i64]] output_shape [5, 6, 2] : tensor<5x12xf32> into tensor<5x6x2xf32>
 // CHECK-NEXT: %1 = tensor.empty() : tensor<5x6x2xf32>
-// CHECK-NEXT: %2 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%0 : tensor<5x6x2xf32>) outs(%1 : tensor<5x6x2xf32>) attrs ={{ +}}{stc.module = "attn"} {
+// CHECK-NEXT: %2 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%0 : tensor<5x6x2xf32>) outs(%1 : tensor<5x6x2xf32>) attrs ={{ +}}{stc.module = "attn"} {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %m = math.exp %a : f32
 // CHECK-NEXT: linalg.yield %m : f32
 // CHECK-NEXT: } -> tensor<5x6x2xf32>
 // CHECK-NEXT: %h = tensor.extract_slice %2[0, 4, 0] [5, 2, 2] [1, 1, 1] {stc.module = "attn"} : tensor<5x6x2xf32> to tensor<5x2x2xf32>
 // CHECK-NEXT: %f = tensor.empty() : tensor<5x2x2xf32>
-// CHECK-NEXT: %q = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%h : tensor<5x2x2xf32>) outs(%f : tensor<5x2x2xf32>) {
+// CHECK-NEXT: %q = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%h : tensor<5x2x2xf32>) outs(%f : tensor<5x2x2xf32>) {
 // CHECK-NEXT: ^bb0(%a_1: f32, %b_1: f32):
 // CHECK-NEXT: %m_1 = math.exp %a_1 : f32
 // CHECK-NEXT: linalg.yield %m_1 : f32
@@ -90,9 +94,13 @@ func.func @heads_down(%x: tensor<5x2x3xf32>, %w: tensor<6x7xf32>) -> tensor<5x7x
   func.return %y : tensor<5x7xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
+// CHECK: #map2 = affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>
+// CHECK: #map3 = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
 // CHECK-LABEL: func.func @heads_down(
 // CHECK-NEXT: %g = tensor.empty() : tensor<5x2x3xf32>
-// CHECK-NEXT: %v = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<5x2x3xf32>) outs(%g : tensor<5x2x3xf32>) {
+// CHECK-NEXT: %v = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<5x2x3xf32>) outs(%g : tensor<5x2x3xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %m = math.exp %a : f32
 // CHECK-NEXT: linalg.yield %m : f32
@@ -100,8 +108,8 @@ func.func @heads_down(%x: tensor<5x2x3xf32>, %w: tensor<6x7xf32>) -> tensor<5x7x
 // CHECK-NEXT: %z = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: %e = tensor.empty() : tensor<5x7xf32>
 // CHECK-NEXT: %f = linalg.fill ins(%z : f32) outs(%e : tensor<5x7xf32>) -> tensor<5x7xf32>
-// CHECK-NEXT: %0 = tensor.expand_shape %w {{.*}} output_shape [2, 3, 7] : tensor<6x7xf32> into tensor<2x3x7xf32>
-// CHECK-NEXT: %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>, affine_map<(d0, d1, d2, d3) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%v, %0 : tensor<5x2x3xf32>, tensor<2x3x7xf32>) outs(%f : tensor<5x7xf32>) {
+// CHECK-NEXT: %0 = tensor.expand_shape %w {{\[\[}}0 : i64, 1 : i64], [2 : i64]] output_shape [2, 3, 7] : tensor<6x7xf32> into tensor<2x3x7xf32>
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%v, %0 : tensor<5x2x3xf32>, tensor<2x3x7xf32>) outs(%f : tensor<5x7xf32>) {
 // CHECK-NEXT: ^bb0(%a_1: f32, %b_1: f32, %d: f32):
 // CHECK-NEXT: %p = arith.mulf %a_1, %b_1 : f32
 // CHECK-NEXT: %s = arith.addf %p, %d : f32
@@ -124,15 +132,16 @@ func.func @incompatible(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
   func.return %r : tensor<3x2xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @incompatible(
 // CHECK-NEXT: %e = tensor.empty() : tensor<2x3xf32>
-// CHECK-NEXT: %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
+// CHECK-NEXT: %p = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %m = math.exp %a : f32
 // CHECK-NEXT: linalg.yield %m : f32
 // CHECK-NEXT: } -> tensor<2x3xf32>
-// CHECK-NEXT: %c = tensor.collapse_shape %p {{.*}} : tensor<2x3xf32> into tensor<6xf32>
-// CHECK-NEXT: %r = tensor.expand_shape %c {{.*}} output_shape [3, 2] : tensor<6xf32> into tensor<3x2xf32>
+// CHECK-NEXT: %c = tensor.collapse_shape %p {{\[\[}}0 : i64, 1 : i64]] : tensor<2x3xf32> into tensor<6xf32>
+// CHECK-NEXT: %r = tensor.expand_shape %c {{\[\[}}0 : i64, 1 : i64]] output_shape [3, 2] : tensor<6xf32> into tensor<3x2xf32>
 // CHECK-NEXT: func.return %r : tensor<3x2xf32>
 
 // -----
@@ -150,11 +159,12 @@ func.func @unaligned(%x: tensor<10xf32>) -> tensor<2x3xf32> {
   func.return %p : tensor<2x3xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @unaligned(
 // CHECK-NEXT: %s = tensor.extract_slice %x[1] [6] [1] : tensor<10xf32> to tensor<6xf32>
-// CHECK-NEXT: %h = tensor.expand_shape %s {{.*}} output_shape [2, 3] : tensor<6xf32> into tensor<2x3xf32>
+// CHECK-NEXT: %h = tensor.expand_shape %s {{\[\[}}0 : i64, 1 : i64]] output_shape [2, 3] : tensor<6xf32> into tensor<2x3xf32>
 // CHECK-NEXT: %e = tensor.empty() : tensor<2x3xf32>
-// CHECK-NEXT: %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%h : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
+// CHECK-NEXT: %p = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%h : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %m = math.exp %a : f32
 // CHECK-NEXT: linalg.yield %m : f32

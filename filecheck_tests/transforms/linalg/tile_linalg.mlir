@@ -14,6 +14,9 @@ func.func @reduction_inside(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tens
   func.return %fc : tensor<8x16xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @reduction_inside(
 // CHECK-NEXT: %fc_c = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: %0 = tensor.empty() : tensor<8x16xf32>
@@ -29,7 +32,7 @@ func.func @reduction_inside(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tens
 // CHECK-NEXT: %6 = scf.for %k = %c0 to %c12 step %c4 iter_args(%7 = %5) -> (tensor<4x8xf32>) {
 // CHECK-NEXT: %8 = tensor.extract_slice %x[%i, %k] [4, 4] [1, 1] : tensor<8x12xf32> to tensor<4x4xf32>
 // CHECK-NEXT: %9 = tensor.extract_slice %w[%k, %j] [4, 8] [1, 1] : tensor<12x16xf32> to tensor<4x8xf32>
-// CHECK-NEXT: %10 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%8, %9 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%7 : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK-NEXT: %10 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%8, %9 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%7 : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %a1: f32, %o0: f32):
 // CHECK-NEXT: %t0 = arith.mulf %a0, %a1 : f32
 // CHECK-NEXT: %t1 = arith.addf %t0, %o0 : f32
@@ -62,6 +65,9 @@ func.func @reduction_outermost(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> t
   func.return %fc : tensor<8x16xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @reduction_outermost(
 // CHECK: %0 = tensor.empty() : tensor<8x16xf32>
 // CHECK: %fc = scf.for %once = %c0 to %c1 step %c1 iter_args(%1 = %0) -> (tensor<8x16xf32>) {
@@ -73,7 +79,7 @@ func.func @reduction_outermost(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> t
 // CHECK-NEXT: %13, %14 = scf.for %j = %c0 to %c16 step %c8 iter_args(%15 = %10, %16 = %11) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
 // CHECK-NEXT: %17 = tensor.extract_slice %w[%k, %j] [4, 8] [1, 1] : tensor<12x16xf32> to tensor<4x8xf32>
 // CHECK-NEXT: %18 = tensor.extract_slice %15[%i, %j] [4, 8] [1, 1] : tensor<8x16xf32> to tensor<4x8xf32>
-// CHECK-NEXT: %19 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%12, %17 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%18 : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [2, 0, 1], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK-NEXT: %19 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%12, %17 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%18 : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [2, 0, 1], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %a1: f32, %o0: f32):
 // CHECK-NEXT: %t0 = arith.mulf %a0, %a1 : f32
 // CHECK-NEXT: %t1 = arith.addf %t0, %o0 : f32
@@ -114,6 +120,9 @@ func.func @reduction_between(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> ten
   func.return %fc : tensor<8x16xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @reduction_between(
 // CHECK: %0 = tensor.empty() : tensor<8x16xf32>
 // CHECK: %fc = scf.for %i = %c0 to %c8 step %c4 iter_args(%1 = %0) -> (tensor<8x16xf32>) {
@@ -124,7 +133,7 @@ func.func @reduction_between(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> ten
 // CHECK-NEXT: %9, %10 = scf.for %j = %c0 to %c16 step %c8 iter_args(%11 = %6, %12 = %7) -> (tensor<4x16xf32>, tensor<8x16xf32>) {
 // CHECK-NEXT: %13 = tensor.extract_slice %w[%k, %j] [4, 8] [1, 1] : tensor<12x16xf32> to tensor<4x8xf32>
 // CHECK-NEXT: %14 = tensor.extract_slice %11[0, %j] [4, 8] [1, 1] : tensor<4x16xf32> to tensor<4x8xf32>
-// CHECK-NEXT: %15 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%8, %13 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%14 : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 2, 1], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK-NEXT: %15 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%8, %13 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%14 : tensor<4x8xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 2, 1], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %a1: f32, %o0: f32):
 // CHECK-NEXT: %t0 = arith.mulf %a0, %a1 : f32
 // CHECK-NEXT: %t1 = arith.addf %t0, %o0 : f32
@@ -163,6 +172,9 @@ func.func @covered_loops(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tensor<
   func.return %fc : tensor<8x16xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @covered_loops(
 // CHECK: %0 = tensor.empty() : tensor<8x16xf32>
 // CHECK: %fc = scf.for %once = %c0 to %c1 step %c1 iter_args(%1 = %0) -> (tensor<8x16xf32>) {
@@ -171,7 +183,7 @@ func.func @covered_loops(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tensor<
 // CHECK-NEXT: %5 = tensor.extract_slice %x[%i, 0] [4, 12] [1, 1] : tensor<8x12xf32> to tensor<4x12xf32>
 // CHECK-NEXT: %6 = tensor.empty() : tensor<4x16xf32>
 // CHECK-NEXT: %7 = linalg.fill {stc.name = "fc"} ins(%fc_c : f32) outs(%6 : tensor<4x16xf32>) -> tensor<4x16xf32>
-// CHECK-NEXT: %8 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%5, %2 : tensor<4x12xf32>, tensor<12x16xf32>) outs(%7 : tensor<4x16xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 16, 12], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK-NEXT: %8 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%5, %2 : tensor<4x12xf32>, tensor<12x16xf32>) outs(%7 : tensor<4x16xf32>) attrs ={{ +}}{stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 16, 12], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %a1: f32, %o0: f32):
 // CHECK-NEXT: %t0 = arith.mulf %a0, %a1 : f32
 // CHECK-NEXT: %t1 = arith.addf %t0, %o0 : f32
@@ -198,12 +210,13 @@ func.func @whole_op(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   func.return %y : tensor<2x3xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @whole_op(
 // CHECK-NEXT: %0 = tensor.empty() : tensor<2x3xf32>
 // CHECK: %y = scf.for %once = %c0 to %c1 step %c1 iter_args(%1 = %0) -> (tensor<2x3xf32>) {
 // CHECK-NEXT: %2 = tensor.extract_slice %x[0, 0] [2, 3] [1, 1] : tensor<2x3xf32> to tensor<2x3xf32>
 // CHECK-NEXT: %3 = tensor.empty() : tensor<2x3xf32>
-// CHECK-NEXT: %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<2x3xf32>) outs(%3 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
+// CHECK-NEXT: %4 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<2x3xf32>) outs(%3 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %o0: f32):
 // CHECK-NEXT: %t0 = arith.negf %a0 : f32
 // CHECK-NEXT: linalg.yield %t0 : f32
@@ -229,6 +242,8 @@ func.func @rank_zero(%x: tensor<6x10xf32>) -> tensor<f32> {
   func.return %s : tensor<f32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> ()>
 // CHECK-LABEL: func.func @rank_zero(
 // CHECK: %0 = tensor.empty() : tensor<f32>
 // CHECK: %s = scf.for %once = %c0 to %c1 step %c1 iter_args(%1 = %0) -> (tensor<f32>) {
@@ -237,7 +252,7 @@ func.func @rank_zero(%x: tensor<6x10xf32>) -> tensor<f32> {
 // CHECK-NEXT: %4 = scf.for %j = %c0 to %c10 step %c5 iter_args(%5 = %3) -> (tensor<f32>) {
 // CHECK-NEXT: %6 = scf.for %i = %c0 to %c6 step %c2 iter_args(%7 = %5) -> (tensor<f32>) {
 // CHECK-NEXT: %8 = tensor.extract_slice %x[%i, %j] [2, 5] [1, 1] : tensor<6x10xf32> to tensor<2x5xf32>
-// CHECK-NEXT: %9 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>], iterator_types = ["reduction", "reduction"]} ins(%8 : tensor<2x5xf32>) outs(%7 : tensor<f32>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 5], order = [1, 0], unroll = [1, 1], vector = []>, stc.tile = "s"} {
+// CHECK-NEXT: %9 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["reduction", "reduction"]} ins(%8 : tensor<2x5xf32>) outs(%7 : tensor<f32>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 5], order = [1, 0], unroll = [1, 1], vector = []>, stc.tile = "s"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %o0: f32):
 // CHECK-NEXT: %t0 = arith.addf %a0, %o0 : f32
 // CHECK-NEXT: linalg.yield %t0 : f32
@@ -265,6 +280,9 @@ func.func @broadcasts(%x: tensor<4xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
   func.return %y : tensor<4x6xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1)>
+// CHECK: #map2 = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @broadcasts(
 // CHECK-NEXT: %0 = tensor.empty() : tensor<4x6xf32>
 // CHECK: %y = scf.for %i = %c0 to %c4 step %c2 iter_args(%1 = %0) -> (tensor<4x6xf32>) {
@@ -272,7 +290,7 @@ func.func @broadcasts(%x: tensor<4xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
 // CHECK-NEXT: %3 = scf.for %j = %c0 to %c6 step %c3 iter_args(%4 = %1) -> (tensor<4x6xf32>) {
 // CHECK-NEXT: %5 = tensor.extract_slice %b[%j] [3] [1] : tensor<6xf32> to tensor<3xf32>
 // CHECK-NEXT: %6 = tensor.empty() : tensor<2x3xf32>
-// CHECK-NEXT: %7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2, %5 : tensor<2xf32>, tensor<3xf32>) outs(%6 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
+// CHECK-NEXT: %7 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel"]} ins(%2, %5 : tensor<2xf32>, tensor<3xf32>) outs(%6 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %a1: f32, %o0: f32):
 // CHECK-NEXT: %t0 = arith.subf %a0, %a1 : f32
 // CHECK-NEXT: linalg.yield %t0 : f32
@@ -298,6 +316,8 @@ func.func @two_maps(%x: tensor<6x6xf32>) -> tensor<6x6xf32> {
   func.return %y : tensor<6x6xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @two_maps(
 // CHECK-NEXT: %0 = tensor.empty() : tensor<6x6xf32>
 // CHECK: %y = scf.for %i = %c0 to %c6 step %c2 iter_args(%1 = %0) -> (tensor<6x6xf32>) {
@@ -305,7 +325,7 @@ func.func @two_maps(%x: tensor<6x6xf32>) -> tensor<6x6xf32> {
 // CHECK-NEXT: %4 = tensor.extract_slice %x[%i, %j] [2, 3] [1, 1] : tensor<6x6xf32> to tensor<2x3xf32>
 // CHECK-NEXT: %5 = tensor.extract_slice %x[%j, %i] [3, 2] [1, 1] : tensor<6x6xf32> to tensor<3x2xf32>
 // CHECK-NEXT: %6 = tensor.empty() : tensor<2x3xf32>
-// CHECK-NEXT: %7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%4, %5 : tensor<2x3xf32>, tensor<3x2xf32>) outs(%6 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
+// CHECK-NEXT: %7 = linalg.generic {indexing_maps = [#map, #map1, #map], iterator_types = ["parallel", "parallel"]} ins(%4, %5 : tensor<2x3xf32>, tensor<3x2xf32>) outs(%6 : tensor<2x3xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %a1: f32, %o0: f32):
 // CHECK-NEXT: %t0 = arith.subf %a0, %a1 : f32
 // CHECK-NEXT: linalg.yield %t0 : f32
@@ -336,6 +356,8 @@ func.func @two_results(%x: tensor<6x8xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
   func.return %r, %r_1 : tensor<6xf32>, tensor<6xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @two_results(
 // CHECK: %0 = tensor.empty() : tensor<6xf32>
 // CHECK-NEXT: %1 = tensor.empty() : tensor<6xf32>
@@ -349,7 +371,7 @@ func.func @two_results(%x: tensor<6x8xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 // CHECK-NEXT: %24 = tensor.extract_slice %x[%i, %j] [2, 4] [1, 1] : tensor<6x8xf32> to tensor<2x4xf32>
 // CHECK-NEXT: %25 = tensor.extract_slice %20[%i] [2] [1] : tensor<6xf32> to tensor<2xf32>
 // CHECK-NEXT: %26 = tensor.extract_slice %21[%i] [2] [1] : tensor<6xf32> to tensor<2xf32>
-// CHECK-NEXT: %27, %28 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%24 : tensor<2x4xf32>) outs(%25, %26 : tensor<2xf32>, tensor<2xf32>) attrs ={{ +}}{stc.name = "both", stc.schedule = #dataflow.schedule<tile = [2, 4], order = [1, 0], unroll = [1, 1], vector = []>, stc.tile = "both"} {
+// CHECK-NEXT: %27, %28 = linalg.generic {indexing_maps = [#map, #map1, #map1], iterator_types = ["parallel", "reduction"]} ins(%24 : tensor<2x4xf32>) outs(%25, %26 : tensor<2xf32>, tensor<2xf32>) attrs ={{ +}}{stc.name = "both", stc.schedule = #dataflow.schedule<tile = [2, 4], order = [1, 0], unroll = [1, 1], vector = []>, stc.tile = "both"} {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32, %c: f32):
 // CHECK-NEXT: %s = arith.addf %a, %b : f32
 // CHECK-NEXT: %t = arith.maximumf %a, %c : f32
@@ -390,12 +412,13 @@ func.func @indices(%x: tensor<6x8xf32>) -> tensor<6x8xf32> {
   func.return %y : tensor<6x8xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @indices(
 // CHECK-NEXT: %0 = tensor.empty() : tensor<6x8xf32>
 // CHECK: %y = scf.for %j = %c0 to %c8 step %c4 iter_args(%1 = %0) -> (tensor<6x8xf32>) {
 // CHECK-NEXT: %2 = tensor.extract_slice %x[0, %j] [6, 4] [1, 1] : tensor<6x8xf32> to tensor<6x4xf32>
 // CHECK-NEXT: %3 = tensor.empty() : tensor<6x4xf32>
-// CHECK-NEXT: %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<6x4xf32>) outs(%3 : tensor<6x4xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [6, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
+// CHECK-NEXT: %4 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<6x4xf32>) outs(%3 : tensor<6x4xf32>) attrs ={{ +}}{stc.name = "y", stc.schedule = #dataflow.schedule<tile = [6, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "y"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %o0: f32):
 // CHECK-NEXT: %t0 = linalg.index 1 : index
 // CHECK-NEXT: %t0_1 = arith.addi %t0, %j : index
@@ -425,6 +448,8 @@ func.func @two_reductions(%x: tensor<4x2x6xf32>) -> tensor<4xf32> {
   func.return %z : tensor<4xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-LABEL: func.func @two_reductions(
 // CHECK: %0 = tensor.empty() : tensor<4xf32>
 // CHECK: %z = scf.for %once = %c0 to %c1 step %c1 iter_args(%1 = %0) -> (tensor<4xf32>) {
@@ -435,7 +460,7 @@ func.func @two_reductions(%x: tensor<4x2x6xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %12, %13 = scf.for %k = %c0 to %c6 step %c3 iter_args(%14 = %10, %15 = %11) -> (tensor<4xf32>, tensor<4xf32>) {
 // CHECK-NEXT: %16 = tensor.extract_slice %x[%i, %j, %k] [2, 1, 3] [1, 1, 1] : tensor<4x2x6xf32> to tensor<2x1x3xf32>
 // CHECK-NEXT: %17 = tensor.extract_slice %14[%i] [2] [1] : tensor<4xf32> to tensor<2xf32>
-// CHECK-NEXT: %18 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0)>], iterator_types = ["parallel", "reduction", "reduction"]} ins(%16 : tensor<2x1x3xf32>) outs(%17 : tensor<2xf32>) attrs ={{ +}}{stc.name = "z", stc.schedule = #dataflow.schedule<tile = [2, 1, 3], order = [1, 0, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "z"} {
+// CHECK-NEXT: %18 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction", "reduction"]} ins(%16 : tensor<2x1x3xf32>) outs(%17 : tensor<2xf32>) attrs ={{ +}}{stc.name = "z", stc.schedule = #dataflow.schedule<tile = [2, 1, 3], order = [1, 0, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "z"} {
 // CHECK-NEXT: ^bb0(%a0: f32, %o0: f32):
 // CHECK-NEXT: %t0 = arith.maximumf %a0, %o0 : f32
 // CHECK-NEXT: linalg.yield %t0 : f32

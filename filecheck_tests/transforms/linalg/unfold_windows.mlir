@@ -17,6 +17,9 @@ func.func @main(%x: tensor<6xf32>, %w: tensor<3xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1)>
+// CHECK: #map2 = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @main(
 // CHECK-NEXT: %zero = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: %e = tensor.empty() : tensor<4xf32>
@@ -28,7 +31,7 @@ func.func @main(%x: tensor<6xf32>, %w: tensor<3xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %4 = tensor.extract_slice %x[2] [4] [1] : tensor<6xf32> to tensor<4xf32>
 // CHECK-NEXT: %5 = tensor.expand_shape %4 {{\[\[}}0 : i64, 1 : i64]] output_shape [1, 4] : tensor<4xf32> into tensor<1x4xf32>
 // CHECK-NEXT: %6 = tensor.concat dim(0) %1, %3, %5 : (tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<3x4xf32>
-// CHECK-NEXT: %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%6, %w : tensor<3x4xf32>, tensor<3xf32>) outs(%f : tensor<4xf32>) {
+// CHECK-NEXT: %r = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "reduction"]} ins(%6, %w : tensor<3x4xf32>, tensor<3xf32>) outs(%f : tensor<4xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32, %o: f32):
 // CHECK-NEXT: %m = arith.mulf %a, %b : f32
 // CHECK-NEXT: %s = arith.addf %m, %o : f32

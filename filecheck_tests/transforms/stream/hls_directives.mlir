@@ -178,3 +178,37 @@ func.func @streams() {
 // CHECK-NEXT: } {stc.label = "write_o_i", stc.pipeline = 2 : i32}
 // CHECK: scf.for %i = %c0 to %c8 step %c1 {
 // CHECK: } {stc.label = "read_r_i", stc.pipeline = 1 : i32}
+
+// -----
+
+// An unrolled loop along a part of a row: its induction variable is a term of the index, and the lanes are partitioned.
+// SHOW: scf.for|stc.label|memref.alloc|stream.buffer
+func.func @part_of_a_row() {
+  dataflow.kernel @k() {
+    dataflow.task @t ins() outs() {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %c12 = arith.constant 12 : index
+      %m = memref.alloc() : memref<12xf32>
+      scf.for %j = %c0 to %c12 step %c4 {
+        scf.for %i = %c0 to %c4 step %c1 {
+          %place = arith.addi %j, %i : index
+          %a = memref.load %m[%place] : memref<12xf32>
+          %s = arith.negf %a : f32
+          memref.store %s, %m[%place] : memref<12xf32>
+        } {stc.unroll = 0 : i32}
+      }
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @part_of_a_row(
+// CHECK: %m = memref.alloc() {stc.partition = {{\[\[}}0 : i32, 4 : i32]]} : memref<12xf32>
+// CHECK-NEXT: scf.for %j = %c0 to %c12 step %c4 {
+// CHECK-NEXT: scf.for %i = %c0 to %c4 step %c1 {
+// CHECK: } {stc.unroll = 0 : i32, stc.label = "loop_i"}
+// CHECK-NEXT: } {stc.label = "loop_j", stc.pipeline = 1 : i32}

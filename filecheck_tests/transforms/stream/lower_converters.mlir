@@ -11,12 +11,14 @@ func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
   func.return %r0 : tensor<4x4xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
 // CHECK-LABEL: func.func @shared(
-// CHECK-NEXT: %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<4x4xf32> as !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>) -> (tensor<4x4xf32> as !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>) {
+// CHECK-NEXT: %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<4x4xf32> as !itensor) -> (tensor<4x4xf32> as !itensor1) {
 // CHECK-NEXT: %p0_buffer = stream.buffer @p0_buffer : !stream.block<memref<2x4xf32>, count: 2>
-// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)> to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !stream.block<memref<2x4xf32>, count: 2>) attributes {stc.kind = "converter"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -55,7 +57,7 @@ func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %c : !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// CHECK-NEXT: dataflow.yield %c : !itensor1
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return %r0 : tensor<4x4xf32>
 
@@ -73,11 +75,13 @@ func.func @revisits(%x0: tensor<6xf32>) -> (tensor<6xf32>) {
   func.return %r0 : tensor<6xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [4, 3] * [1, 2], iter_map: (d0, d1) -> (d1)>
 // CHECK-LABEL: func.func @revisits(
 // CHECK: %p0_buffer = stream.buffer @p0_buffer : !stream.block<memref<6xf32>, count: 1>
-// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)> to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 12 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [4, 3] * [1, 2], iter_map: (d0, d1) -> (d1)>
+// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !stream.block<memref<6xf32>, count: 1>) attributes {stc.kind = "converter"} {
 // CHECK-NEXT: %1 = stream.acquire %out : !stream.block<memref<6xf32>, count: 1> -> memref<6xf32>
 // CHECK: scf.for %a = %c0 to %c6 step %c2 {
@@ -106,11 +110,13 @@ func.func @names(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
   func.return %r0 : tensor<4x4xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
 // CHECK-LABEL: func.func @names(
 // CHECK: %p0_buffer = stream.buffer @p0_buffer : !stream.block<memref<2x4xf32>, count: 2>
-// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)> to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !stream.block<memref<2x4xf32>, count: 2>) attributes {stc.kind = "converter"} {
 // CHECK: %1 = stream.acquire %out : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
 // CHECK: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
@@ -119,7 +125,7 @@ func.func @names(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK: stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK: %c_buffer = stream.buffer @c_buffer : !stream.block<memref<2x4xf32>, count: 2>
 // CHECK-NEXT: %c_reordered = stream.create @c_reordered {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p1 = stream.to_itensor %c_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+// CHECK-NEXT: %p1 = stream.to_itensor %c_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor
 // CHECK-NEXT: dataflow.task @fill_c ins(%in = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %c_buffer : !stream.block<memref<2x4xf32>, count: 2>) attributes {stc.kind = "converter"} {
 // CHECK: %1 = stream.acquire %out : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
 // CHECK: %2 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
@@ -128,10 +134,103 @@ func.func @names(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK: %p1_buffer = stream.buffer @p1_buffer : !stream.block<memref<2x4xf32>, count: 2>
 // CHECK-NEXT: %p1_reordered = stream.create @p1_reordered {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %d = stream.to_itensor %p1_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// CHECK-NEXT: %d = stream.to_itensor %p1_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @fill_p1 ins(%in = %c_reordered : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p1_buffer : !stream.block<memref<2x4xf32>, count: 2>) attributes {stc.kind = "converter"} {
 // CHECK: %1 = stream.acquire %out : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
 // CHECK: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK: dataflow.task @drain_p1 ins(%in = %p1_buffer : !stream.block<memref<2x4xf32>, count: 2>) outs(%out = %p1_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
 // CHECK: %1 = stream.acquire %in : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
 // CHECK: stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
+
+// -----
+
+// Windows of two rows that slide by one: two rows, then a row and a window at a time. The third line replaces the first.
+!R = !itensor.itensor<1x4xf32, iter_space: [9, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!W = !itensor.itensor<1x4xf32, iter_space: [8, 2, 2] * [1, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+!L = !itensor.itensor<1x4xf32, iter_space: [32] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @lines(%x0: tensor<9x8xf32>) -> (tensor<32x4xf32>) {
+  %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<9x8xf32> as !R) -> (tensor<32x4xf32> as !L) {
+    %c = itensor.converter %p0 {shared_loops = 0, buffer_shape = [2, 8], blocks = 1, window = 0} : !R to !W
+    %f = itensor.reassociate %c : !W to !L
+    dataflow.yield %f : !L
+  }
+  func.return %r0 : tensor<32x4xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [9, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [32] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor2 = !itensor.itensor<1x4xf32, iter_space: [8, 2, 2] * [1, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+// CHECK-LABEL: func.func @lines(
+// CHECK-NEXT: %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<9x8xf32> as !itensor) -> (tensor<32x4xf32> as !itensor1) {
+// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor2
+// CHECK-NEXT: dataflow.task @lines_p0 ins(%in = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: %lines = memref.alloc() : memref<2x8xf32>
+// CHECK-NEXT: %c0 = arith.constant 0 : index
+// CHECK-NEXT: %c8 = arith.constant 8 : index
+// CHECK-NEXT: %c4 = arith.constant 4 : index
+// CHECK-NEXT: scf.for %a = %c0 to %c8 step %c4 {
+// CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %c0_1 = arith.constant 0 : index
+// CHECK-NEXT: vector.store %1, %lines[%c0_1, %a] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: %c0_2 = arith.constant 0 : index
+// CHECK-NEXT: %c4_1 = arith.constant 4 : index
+// CHECK-NEXT: %c1 = arith.constant 1 : index
+// CHECK-NEXT: scf.for %t = %c0_2 to %c4_1 step %c1 {
+// CHECK-NEXT: %c0_3 = arith.constant 0 : index
+// CHECK-NEXT: %c8_1 = arith.constant 8 : index
+// CHECK-NEXT: %c4_2 = arith.constant 4 : index
+// CHECK-NEXT: scf.for %a_1 = %c0_3 to %c8_1 step %c4_2 {
+// CHECK-NEXT: %2 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %c0_4 = arith.constant 0 : index
+// CHECK-NEXT: %c1_1 = arith.constant 1 : index
+// CHECK-NEXT: %3 = arith.addi %c0_4, %c1_1 : index
+// CHECK-NEXT: vector.store %2, %lines[%3, %a_1] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: %c0_5 = arith.constant 0 : index
+// CHECK-NEXT: %c8_2 = arith.constant 8 : index
+// CHECK-NEXT: %c4_3 = arith.constant 4 : index
+// CHECK-NEXT: %c0_6 = arith.constant 0 : index
+// CHECK-NEXT: %c2 = arith.constant 2 : index
+// CHECK-NEXT: %c1_2 = arith.constant 1 : index
+// CHECK-NEXT: scf.for %a_2 = %c0_5 to %c8_2 step %c4_3 {
+// CHECK-NEXT: scf.for %b = %c0_6 to %c2 step %c1_2 {
+// CHECK-NEXT: %4 = vector.load %lines[%b, %a_2] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %4 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: %c0_7 = arith.constant 0 : index
+// CHECK-NEXT: %c8_3 = arith.constant 8 : index
+// CHECK-NEXT: %c4_4 = arith.constant 4 : index
+// CHECK-NEXT: scf.for %a_3 = %c0_7 to %c8_3 step %c4_4 {
+// CHECK-NEXT: %5 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %c0_8 = arith.constant 0 : index
+// CHECK-NEXT: vector.store %5, %lines[%c0_8, %a_3] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: %c0_9 = arith.constant 0 : index
+// CHECK-NEXT: %c8_4 = arith.constant 8 : index
+// CHECK-NEXT: %c4_5 = arith.constant 4 : index
+// CHECK-NEXT: %c0_10 = arith.constant 0 : index
+// CHECK-NEXT: %c2_1 = arith.constant 2 : index
+// CHECK-NEXT: %c1_3 = arith.constant 1 : index
+// CHECK-NEXT: scf.for %a_4 = %c0_9 to %c8_4 step %c4_5 {
+// CHECK-NEXT: scf.for %b_1 = %c0_10 to %c2_1 step %c1_3 {
+// CHECK-NEXT: %c1_4 = arith.constant 1 : index
+// CHECK-NEXT: %6 = arith.addi %b_1, %c1_4 : index
+// CHECK-NEXT: %c2_2 = arith.constant 2 : index
+// CHECK-NEXT: %7 = arith.cmpi sge, %6, %c2_2 : index
+// CHECK-NEXT: %8 = arith.subi %6, %c2_2 : index
+// CHECK-NEXT: %9 = arith.select %7, %8, %6 : index
+// CHECK-NEXT: %10 = vector.load %lines[%9, %a_4] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %10 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: dataflow.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: %f = itensor.reassociate %c : !itensor2 to !itensor1
+// CHECK-NEXT: dataflow.yield %f : !itensor1
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r0 : tensor<32x4xf32>

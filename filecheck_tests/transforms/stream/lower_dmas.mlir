@@ -146,6 +146,8 @@ func.func @revisits(%x: tensor<4xvector<4xf32>>) -> tensor<4xvector<4xf32>> {
   func.return %y : tensor<4xvector<4xf32>>
 }
 
+// CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [5, 2, 3, 2] * [1, 8, 1, 4], iter_map: (d0, d1, d2, d3) -> (d1 + d3)>
+// CHECK: !itensor1 = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @revisits(
 // CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<4xvector<4xf32>> as memref<4xvector<4xf32>>) -> (tensor<4xvector<4xf32>> as memref<4xvector<4xf32>>) {
 // CHECK-NEXT: %p_stream = stream.create @p_stream {stc.tokens = 60 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
@@ -171,9 +173,9 @@ func.func @revisits(%x: tensor<4xvector<4xf32>>) -> tensor<4xvector<4xf32>> {
 // CHECK-NEXT: %1 = arith.addi %0, %l : index
 // CHECK-NEXT: %2 = memref.load %p_1[%1] : memref<4xvector<4xf32>>
 // CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %p_1 = stream.to_itensor %p_stream : !stream.stream<vector<4xf32>, depth: 2> to !itensor.itensor<4xf32, iter_space: [5, 2, 3, 2] * [1, 8, 1, 4], iter_map: (d0, d1, d2, d3) -> (d1 + d3)>
+// CHECK: %p_1 = stream.to_itensor %p_stream : !stream.stream<vector<4xf32>, depth: 2> to !itensor
 // CHECK: %y_1 = dataflow.memory @y : memref<4xvector<4xf32>>
-// CHECK-NEXT: %0 = stream.from_itensor %c : !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)> to !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %0 = stream.from_itensor %c : !itensor1 to !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @store_y ins(%in = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<4xvector<4xf32>>) attributes {stc.kind = "store"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -211,3 +213,53 @@ func.func @scalar(%x: tensor<1xvector<1xf32>>) -> tensor<1xvector<1xf32>> {
 // CHECK-NEXT: memref.store %0, %y_2[%c0] : memref<1xvector<1xf32>>
 // CHECK: dataflow.yield %y_1 : memref<1xvector<1xf32>>
 // CHECK: func.return %y : tensor<1xvector<1xf32>>
+
+// -----
+
+// Three entries in slots of four, four of them in a word of 16: tokens of both loops, one after the other.
+// SHOW: stream\.|task|scf.for|memref|vector|muli|addi|constant|kernel
+!X = !itensor.itensor<1x3xf16, iter_space: [6, 2] * [1, 3], iter_map: (d0, d1) -> (d0, d1)>
+func.func @slots(%x: tensor<3xvector<16xf16>>) -> tensor<3xvector<16xf16>> {
+  %y = dataflow.kernel @k(%p = %x : tensor<3xvector<16xf16>> as !X) -> (tensor<3xvector<16xf16>> as !X) {
+    dataflow.yield %p : !X
+  }
+  func.return %y : tensor<3xvector<16xf16>>
+}
+
+// CHECK-LABEL: func.func @slots(
+// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<3xvector<16xf16>> as memref<3xvector<16xf16>>) -> (tensor<3xvector<16xf16>> as memref<3xvector<16xf16>>) {
+// CHECK-NEXT: %p_stream = stream.create @p_stream {stc.tokens = 12 : i64, stc.distinct_tokens = 12 : i64} : !stream.stream<vector<3xf16>, depth: 2>
+// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<3xvector<16xf16>>) outs(%out = %p_stream : !stream.stream<vector<3xf16>, depth: 2>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %word = memref.alloc() : memref<16xf16>
+// CHECK-NEXT: %c0 = arith.constant 0 : index
+// CHECK-NEXT: %c3 = arith.constant 3 : index
+// CHECK-NEXT: %c1 = arith.constant 1 : index
+// CHECK-NEXT: scf.for %i = %c0 to %c3 step %c1 {
+// CHECK-NEXT: %0 = memref.load %p_1[%i] : memref<3xvector<16xf16>>
+// CHECK-NEXT: %c0_1 = arith.constant 0 : index
+// CHECK-NEXT: vector.store %0, %word[%c0_1] : memref<16xf16>, vector<16xf16>
+// CHECK-NEXT: %c0_2 = arith.constant 0 : index
+// CHECK-NEXT: %c16 = arith.constant 16 : index
+// CHECK-NEXT: %c4 = arith.constant 4 : index
+// CHECK-NEXT: scf.for %t = %c0_2 to %c16 step %c4 {
+// CHECK-NEXT: %1 = vector.load %word[%t] : memref<16xf16>, vector<3xf16>
+// CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<3xf16>, depth: 2>
+// CHECK: %p_1 = stream.to_itensor %p_stream : !stream.stream<vector<3xf16>, depth: 2> to !itensor.itensor<1x3xf16, iter_space: [6, 2] * [1, 3], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-NEXT: %y_1 = dataflow.memory @y : memref<3xvector<16xf16>>
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<3xf16>, depth: 2>) outs(%y_2 = %y_1 : memref<3xvector<16xf16>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: %word = memref.alloc() : memref<16xf16>
+// CHECK-NEXT: %c0 = arith.constant 0 : index
+// CHECK-NEXT: %c3 = arith.constant 3 : index
+// CHECK-NEXT: %c1 = arith.constant 1 : index
+// CHECK-NEXT: scf.for %i = %c0 to %c3 step %c1 {
+// CHECK-NEXT: %c0_1 = arith.constant 0 : index
+// CHECK-NEXT: %c16 = arith.constant 16 : index
+// CHECK-NEXT: %c4 = arith.constant 4 : index
+// CHECK-NEXT: scf.for %t = %c0_1 to %c16 step %c4 {
+// CHECK-NEXT: %0 = stream.read %in : !stream.stream<vector<3xf16>, depth: 2>
+// CHECK-NEXT: vector.store %0, %word[%t] : memref<16xf16>, vector<3xf16>
+// CHECK: %c0_2 = arith.constant 0 : index
+// CHECK-NEXT: %1 = vector.load %word[%c0_2] : memref<16xf16>, vector<16xf16>
+// CHECK-NEXT: memref.store %1, %y_2[%i] : memref<3xvector<16xf16>>
+// CHECK: dataflow.yield %y_1 : memref<3xvector<16xf16>>
+// CHECK: func.return %y : tensor<3xvector<16xf16>>

@@ -10,13 +10,14 @@ func.func @fork(%x0: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
   func.return %r0, %r1 : tensor<6xf32>, tensor<6xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @fork(
-// CHECK-NEXT: %r0, %r1 = dataflow.kernel @k(%p0 = %x0 : tensor<6xf32> as !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>) -> (tensor<6xf32> as !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>, tensor<6xf32> as !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>) {
-// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)> to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %r0, %r1 = dataflow.kernel @k(%p0 = %x0 : tensor<6xf32> as !itensor) -> (tensor<6xf32> as !itensor, tensor<6xf32> as !itensor) {
+// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %fork_p0 = stream.create @fork_p0_0 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %a = stream.to_itensor %fork_p0 : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: %a = stream.to_itensor %fork_p0 : !stream.stream<vector<2xf32>, depth: 2> to !itensor
 // CHECK-NEXT: %fork_p0_1 = stream.create @fork_p0_1 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %b = stream.to_itensor %fork_p0_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: %b = stream.to_itensor %fork_p0_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor
 // CHECK-NEXT: dataflow.task @fork_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %fork_p0 : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %fork_p0_1 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "fork"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c3 = arith.constant 3 : index
@@ -28,7 +29,7 @@ func.func @fork(%x0: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %a, %b : !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>, !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: dataflow.yield %a, %b : !itensor, !itensor
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return %r0, %r1 : tensor<6xf32>, tensor<6xf32>
 
@@ -124,14 +125,51 @@ func.func @rename(%x0: tensor<3x2xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
   func.return %r0, %r1 : tensor<6xf32>, tensor<6xf32>
 }
 
+// CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @rename(
-// CHECK: %0 = stream.from_itensor %p0 : !itensor.itensor<1x2xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)> to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %a = stream.to_itensor %0 : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %a = stream.to_itensor %0 : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: %fork_a = stream.create @fork_a_0 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %b = stream.to_itensor %fork_a : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: %b = stream.to_itensor %fork_a : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: %fork_a_1 = stream.create @fork_a_1 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %c = stream.to_itensor %fork_a_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: %c = stream.to_itensor %fork_a_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @fork_a ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %fork_a : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %fork_a_1 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "fork"} {
 // CHECK: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %1 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
+
+// -----
+
+// A deal gives a token to each part in turn, a join takes one from each: as many per iteration as there are parts.
+// SHOW: scf|stream\.(read|write)|task
+!X = !itensor.itensor<1x2xf32, iter_space: [3, 6] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
+!A = !itensor.itensor<1x2xf32, iter_space: [3, 2] * [1, 6], iter_map: (d0, d1) -> (d0, d1)>
+!B = !itensor.itensor<1x2xf32, iter_space: [3, 2] * [1, 6], iter_map: (d0, d1) -> (d0, d1 + 2)>
+!C = !itensor.itensor<1x2xf32, iter_space: [3, 2] * [1, 6], iter_map: (d0, d1) -> (d0, d1 + 4)>
+func.func @deal(%x0: tensor<3x12xf32>) -> (tensor<3x12xf32>) {
+  %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<3x12xf32> as !X) -> (tensor<3x12xf32> as !X) {
+    %a, %b, %c = itensor.deal %p0 : !X to !A, !B, !C
+    %j = itensor.join %a, %b, %c : !A, !B, !C to !X
+    dataflow.yield %j : !X
+  }
+  func.return %r0 : tensor<3x12xf32>
+}
+
+// CHECK-LABEL: func.func @deal(
+// CHECK: dataflow.task @deal_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %deal_p0 : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %deal_p0_1 : !stream.stream<vector<2xf32>, depth: 2>, %out2 = %deal_p0_2 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "deal"} {
+// CHECK: scf.for %i = %c0 to %c6 step %c1 {
+// CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %2 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %2 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %3 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %3 into %out2 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: dataflow.task @join_j ins(%in0 = %deal_p0 : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %deal_p0_1 : !stream.stream<vector<2xf32>, depth: 2>, %in2 = %deal_p0_2 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %join_j_out : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "join"} {
+// CHECK: scf.for %i = %c0 to %c6 step %c1 {
+// CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %2 = stream.read %in1 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %2 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %3 = stream.read %in2 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %3 into %out0 : !stream.stream<vector<2xf32>, depth: 2>

@@ -44,12 +44,14 @@ func.func @tiles(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   func.return %n_1 : tensor<4x8xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: !itensor = !itensor.itensor<1x8xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
 // CHECK-LABEL: func.func @tiles(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x8xf32> as !itensor.itensor<1x8xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)> -> tensor<2xvector<16xf32>>
-// CHECK-NEXT: %n = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as !itensor.itensor<1x8xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>) -> (tensor<2xvector<16xf32>> as !itensor.itensor<1x8xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>) {
-// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor.itensor<1x8xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)> to !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x8xf32> as !itensor -> tensor<2xvector<16xf32>>
+// CHECK-NEXT: %n = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as !itensor) -> (tensor<2xvector<16xf32>> as !itensor) {
+// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: %n_out = stream.create @n_out {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: %n_1 = stream.to_itensor %n_out : !stream.stream<vector<8xf32>, depth: 2> to !itensor.itensor<1x8xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// CHECK-NEXT: %n_1 = stream.to_itensor %n_out : !stream.stream<vector<8xf32>, depth: 2> to !itensor
 // CHECK-NEXT: dataflow.task @n ins(%x_3 = %0 : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "n"} {
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<2x8xf32>
 // CHECK-NEXT: %tile = memref.alloc() : memref<2x8xf32>
@@ -57,11 +59,11 @@ func.func @tiles(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // CHECK: scf.for %a = %c0_1 to %c2_1 step %c1 {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK: vector.store %1, %x_4[%a, %c0_2] : memref<2x8xf32>, vector<8xf32>
-// CHECK: linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x_4 : memref<2x8xf32>) outs(%tile : memref<2x8xf32>) attrs ={{ +}}{stc.name = "n", stc.schedule = #dataflow.schedule<tile = [2, 8], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "n"} {
+// CHECK: linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x_4 : memref<2x8xf32>) outs(%tile : memref<2x8xf32>) attrs ={{ +}}{stc.name = "n", stc.schedule = #dataflow.schedule<tile = [2, 8], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "n"} {
 // CHECK: scf.for %a_1 = %c0_3 to %c2_2 step %c1_1 {
 // CHECK: %2 = vector.load %tile[%a_1, %c0_4] : memref<2x8xf32>, vector<8xf32>
 // CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK: %n_1 = dataflow.unpack %n : tensor<2xvector<16xf32>> as !itensor.itensor<1x8xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)> -> tensor<4x8xf32>
+// CHECK: %n_1 = dataflow.unpack %n : tensor<2xvector<16xf32>> as !itensor -> tensor<4x8xf32>
 
 // -----
 
@@ -109,12 +111,16 @@ func.func @accumulator(%x: tensor<4x6xf32>) -> tensor<4xf32> {
   func.return %s_1 : tensor<4xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
+// CHECK: !itensor = !itensor.itensor<1x3xf32, iter_space: [2, 2, 2] * [2, 3, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+// CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @accumulator(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x6xf32> as !itensor.itensor<1x3xf32, iter_space: [2, 2, 2] * [2, 3, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)> -> tensor<8xvector<4xf32>>
-// CHECK-NEXT: %s = dataflow.kernel @main(%x_2 = %x_1 : tensor<8xvector<4xf32>> as !itensor.itensor<1x3xf32, iter_space: [2, 2, 2] * [2, 3, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>) -> (tensor<1xvector<4xf32>> as !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>) {
-// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor.itensor<1x3xf32, iter_space: [2, 2, 2] * [2, 3, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)> to !stream.stream<vector<3xf32>, depth: 2>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x6xf32> as !itensor -> tensor<8xvector<4xf32>>
+// CHECK-NEXT: %s = dataflow.kernel @main(%x_2 = %x_1 : tensor<8xvector<4xf32>> as !itensor) -> (tensor<1xvector<4xf32>> as !itensor1) {
+// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<3xf32>, depth: 2>
 // CHECK-NEXT: %s_out = stream.create @s_out {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %s_1 = stream.to_itensor %s_out : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: %s_1 = stream.to_itensor %s_out : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @s ins(%x_3 = %0 : !stream.stream<vector<3xf32>, depth: 2>) outs(%out = %s_out : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "s"} {
 // CHECK-NEXT: %tile = memref.alloc() : memref<2xf32>
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<2x3xf32>
@@ -124,10 +130,10 @@ func.func @accumulator(%x: tensor<4x6xf32>) -> tensor<4xf32> {
 // CHECK: scf.for %a = %c0_1 to %c2_1 step %c1 {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<3xf32>, depth: 2>
 // CHECK: vector.store %1, %x_4[%a, %c0_2] : memref<2x3xf32>, vector<3xf32>
-// CHECK: linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x_4 : memref<2x3xf32>) outs(%tile : memref<2xf32>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "s"} {
+// CHECK: linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%x_4 : memref<2x3xf32>) outs(%tile : memref<2xf32>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "s"} {
 // CHECK: %2 = vector.load %tile[%c0_3] : memref<2xf32>, vector<2xf32>
 // CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: %s_1 = dataflow.unpack %s : tensor<1xvector<4xf32>> as !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)> -> tensor<4xf32>
+// CHECK: %s_1 = dataflow.unpack %s : tensor<1xvector<4xf32>> as !itensor1 -> tensor<4xf32>
 
 // -----
 
@@ -184,12 +190,16 @@ func.func @view(%x: tensor<4x6xf32>) -> tensor<4xf32> {
   func.return %s_1 : tensor<4xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
+// CHECK: !itensor = !itensor.itensor<1x3xf32, iter_space: [2, 2, 2] * [3, 2, 1], iter_map: (d0, d1, d2) -> (d1 + d2, d0)>
+// CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @view(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x6xf32> as !itensor.itensor<1x3xf32, iter_space: [2, 2, 2] * [3, 2, 1], iter_map: (d0, d1, d2) -> (d1 + d2, d0)> -> tensor<8xvector<4xf32>>
-// CHECK-NEXT: %s = dataflow.kernel @main(%x_2 = %x_1 : tensor<8xvector<4xf32>> as !itensor.itensor<1x3xf32, iter_space: [2, 2, 2] * [3, 2, 1], iter_map: (d0, d1, d2) -> (d1 + d2, d0)>) -> (tensor<1xvector<4xf32>> as !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>) {
-// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor.itensor<1x3xf32, iter_space: [2, 2, 2] * [3, 2, 1], iter_map: (d0, d1, d2) -> (d1 + d2, d0)> to !stream.stream<vector<3xf32>, depth: 2>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x6xf32> as !itensor -> tensor<8xvector<4xf32>>
+// CHECK-NEXT: %s = dataflow.kernel @main(%x_2 = %x_1 : tensor<8xvector<4xf32>> as !itensor) -> (tensor<1xvector<4xf32>> as !itensor1) {
+// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<3xf32>, depth: 2>
 // CHECK-NEXT: %s_out = stream.create @s_out {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %s_1 = stream.to_itensor %s_out : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>
+// CHECK-NEXT: %s_1 = stream.to_itensor %s_out : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @s ins(%x_3 = %0 : !stream.stream<vector<3xf32>, depth: 2>) outs(%out = %s_out : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "s"} {
 // CHECK-NEXT: %tile = memref.alloc() : memref<4xf32>
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<2x3xf32>
@@ -200,11 +210,11 @@ func.func @view(%x: tensor<4x6xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<3xf32>, depth: 2>
 // CHECK: vector.store %1, %x_4[%a, %c0_2] : memref<2x3xf32>, vector<3xf32>
 // CHECK: %2 = memref.subview %tile[%i] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1]>>
-// CHECK-NEXT: linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x_4 : memref<2x3xf32>) outs(%2 : memref<2xf32, strided<[1]>>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [1, 0], unroll = [1, 1], vector = []>, stc.tile = "s"} {
+// CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%x_4 : memref<2x3xf32>) outs(%2 : memref<2xf32, strided<[1]>>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [1, 0], unroll = [1, 1], vector = []>, stc.tile = "s"} {
 // CHECK: scf.if %3 {
 // CHECK: %4 = vector.load %2[%c0_3] : memref<2xf32, strided<[1]>>, vector<2xf32>
 // CHECK-NEXT: stream.write %4 into %out : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: %s_1 = dataflow.unpack %s : tensor<1xvector<4xf32>> as !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)> -> tensor<4xf32>
+// CHECK: %s_1 = dataflow.unpack %s : tensor<1xvector<4xf32>> as !itensor1 -> tensor<4xf32>
 
 // -----
 
@@ -235,14 +245,16 @@ func.func @scalars(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
   func.return %d_1 : tensor<f32>
 }
 
+// CHECK: #map = affine_map<() -> ()>
+// CHECK: !itensor = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
 // CHECK-LABEL: func.func @scalars(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<f32> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<1xvector<1xf32>>
-// CHECK-NEXT: %y_1 = dataflow.pack %y : tensor<f32> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<1xvector<1xf32>>
-// CHECK-NEXT: %d = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<1xf32>> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>, %y_2 = %y_1 : tensor<1xvector<1xf32>> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) -> (tensor<1xvector<1xf32>> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) {
-// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> to !stream.stream<vector<1xf32>, depth: 2>
-// CHECK-NEXT: %1 = stream.from_itensor %y_2 : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> to !stream.stream<vector<1xf32>, depth: 2>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<f32> as !itensor -> tensor<1xvector<1xf32>>
+// CHECK-NEXT: %y_1 = dataflow.pack %y : tensor<f32> as !itensor -> tensor<1xvector<1xf32>>
+// CHECK-NEXT: %d = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<1xf32>> as !itensor, %y_2 = %y_1 : tensor<1xvector<1xf32>> as !itensor) -> (tensor<1xvector<1xf32>> as !itensor) {
+// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<1xf32>, depth: 2>
+// CHECK-NEXT: %1 = stream.from_itensor %y_2 : !itensor to !stream.stream<vector<1xf32>, depth: 2>
 // CHECK-NEXT: %d_out = stream.create @d_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
-// CHECK-NEXT: %d_1 = stream.to_itensor %d_out : !stream.stream<vector<1xf32>, depth: 2> to !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
+// CHECK-NEXT: %d_1 = stream.to_itensor %d_out : !stream.stream<vector<1xf32>, depth: 2> to !itensor
 // CHECK-NEXT: dataflow.task @d ins(%x_3 = %0 : !stream.stream<vector<1xf32>, depth: 2>, %y_3 = %1 : !stream.stream<vector<1xf32>, depth: 2>) outs(%out = %d_out : !stream.stream<vector<1xf32>, depth: 2>) attributes {stc.name = "d"} {
 // CHECK-NEXT: %2 = memref.alloc() : memref<f32>
 // CHECK-NEXT: %3 = memref.alloc() : memref<f32>
@@ -253,11 +265,11 @@ func.func @scalars(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
 // CHECK-NEXT: memref.store %6, %2[] : memref<f32>
 // CHECK: %7 = vector.extract %5[0] : f32 from vector<1xf32>
 // CHECK-NEXT: memref.store %7, %3[] : memref<f32>
-// CHECK-NEXT: linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%2, %3 : memref<f32>, memref<f32>) outs(%tile : memref<f32>) attrs ={{ +}}{stc.name = "d", stc.schedule = #dataflow.schedule<tile = [], order = [], unroll = [], vector = []>, stc.tile = "d"} {
+// CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = []} ins(%2, %3 : memref<f32>, memref<f32>) outs(%tile : memref<f32>) attrs ={{ +}}{stc.name = "d", stc.schedule = #dataflow.schedule<tile = [], order = [], unroll = [], vector = []>, stc.tile = "d"} {
 // CHECK: %8 = memref.load %tile[] : memref<f32>
 // CHECK-NEXT: %9 = vector.broadcast %8 : f32 to vector<1xf32>
 // CHECK-NEXT: stream.write %9 into %out : !stream.stream<vector<1xf32>, depth: 2>
-// CHECK: %d_1 = dataflow.unpack %d : tensor<1xvector<1xf32>> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<f32>
+// CHECK: %d_1 = dataflow.unpack %d : tensor<1xvector<1xf32>> as !itensor -> tensor<f32>
 
 // -----
 
@@ -313,14 +325,18 @@ func.func @two_results(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<4x2xf32>
   func.return %r_2, %r_3 : tensor<2x4xf32>, tensor<4x2xf32>
 }
 
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<1x2xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @two_results(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<2x4xf32> as !itensor.itensor<1x4xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<1xvector<8xf32>>
-// CHECK-NEXT: %r, %r_1 = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<8xf32>> as !itensor.itensor<1x4xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0)>) -> (tensor<1xvector<8xf32>> as !itensor.itensor<1x4xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0)>, tensor<1xvector<8xf32>> as !itensor.itensor<1x2xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>) {
-// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor.itensor<1x4xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0)> to !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<2x4xf32> as !itensor -> tensor<1xvector<8xf32>>
+// CHECK-NEXT: %r, %r_1 = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<8xf32>> as !itensor) -> (tensor<1xvector<8xf32>> as !itensor, tensor<1xvector<8xf32>> as !itensor1) {
+// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: %both_0_out = stream.create @both_0_out {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %r_2 = stream.to_itensor %both_0_out : !stream.stream<vector<4xf32>, depth: 2> to !itensor.itensor<1x4xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK-NEXT: %r_2 = stream.to_itensor %both_0_out : !stream.stream<vector<4xf32>, depth: 2> to !itensor
 // CHECK-NEXT: %both_1_out = stream.create @both_1_out {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %r_3 = stream.to_itensor %both_1_out : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<1x2xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK-NEXT: %r_3 = stream.to_itensor %both_1_out : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @both ins(%x_3 = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %both_0_out : !stream.stream<vector<4xf32>, depth: 2>, %out_1 = %both_1_out : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "both"} {
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<2x4xf32>
 // CHECK-NEXT: %tile = memref.alloc() : memref<2x4xf32>
@@ -328,15 +344,15 @@ func.func @two_results(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<4x2xf32>
 // CHECK: scf.for %a = %c0_1 to %c2 step %c1_1 {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK: vector.store %1, %x_4[%a, %c0_2] : memref<2x4xf32>, vector<4xf32>
-// CHECK: linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>], iterator_types = ["parallel", "parallel"]} ins(%x_4 : memref<2x4xf32>) outs(%tile, %tile_1 : memref<2x4xf32>, memref<4x2xf32>) attrs ={{ +}}{stc.name = "both", stc.schedule = #dataflow.schedule<tile = [2, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "both"} {
+// CHECK: linalg.generic {indexing_maps = [#map, #map, #map1], iterator_types = ["parallel", "parallel"]} ins(%x_4 : memref<2x4xf32>) outs(%tile, %tile_1 : memref<2x4xf32>, memref<4x2xf32>) attrs ={{ +}}{stc.name = "both", stc.schedule = #dataflow.schedule<tile = [2, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "both"} {
 // CHECK: scf.for %a_2 = %c0_3 to %c2_1 step %c1_2 {
 // CHECK: %2 = vector.load %tile[%a_2, %c0_4] : memref<2x4xf32>, vector<4xf32>
 // CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK: scf.for %a_3 = %c0_5 to %c4 step %c1_3 {
 // CHECK: %3 = vector.load %tile_1[%a_3, %c0_6] : memref<4x2xf32>, vector<2xf32>
 // CHECK-NEXT: stream.write %3 into %out_1 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: %r_2 = dataflow.unpack %r : tensor<1xvector<8xf32>> as !itensor.itensor<1x4xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2x4xf32>
-// CHECK-NEXT: %r_3 = dataflow.unpack %r_1 : tensor<1xvector<8xf32>> as !itensor.itensor<1x2xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<4x2xf32>
+// CHECK: %r_2 = dataflow.unpack %r : tensor<1xvector<8xf32>> as !itensor -> tensor<2x4xf32>
+// CHECK-NEXT: %r_3 = dataflow.unpack %r_1 : tensor<1xvector<8xf32>> as !itensor1 -> tensor<4x2xf32>
 
 // -----
 
@@ -365,18 +381,20 @@ func.func @one_vector(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %n_1 : tensor<4xf32>
 }
 
+// CHECK: #map = affine_map<(d0) -> (d0)>
+// CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
 // CHECK-LABEL: func.func @one_vector(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> -> tensor<1xvector<4xf32>>
-// CHECK-NEXT: %n = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<4xf32>> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) -> (tensor<1xvector<4xf32>> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) {
-// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> to !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4xf32> as !itensor -> tensor<1xvector<4xf32>>
+// CHECK-NEXT: %n = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<4xf32>> as !itensor) -> (tensor<1xvector<4xf32>> as !itensor) {
+// CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: %n_out = stream.create @n_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %n_1 = stream.to_itensor %n_out : !stream.stream<vector<4xf32>, depth: 2> to !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
+// CHECK-NEXT: %n_1 = stream.to_itensor %n_out : !stream.stream<vector<4xf32>, depth: 2> to !itensor
 // CHECK-NEXT: dataflow.task @n ins(%x_3 = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
 // CHECK-NEXT: %1 = memref.alloc() : memref<4xf32>
 // CHECK-NEXT: %tile = memref.alloc() : memref<4xf32>
 // CHECK: %2 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK: vector.store %2, %1[%c0_1] : memref<4xf32>, vector<4xf32>
-// CHECK-NEXT: linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%1 : memref<4xf32>) outs(%tile : memref<4xf32>) attrs ={{ +}}{stc.name = "n", stc.schedule = #dataflow.schedule<tile = [4], order = [0], unroll = [4], vector = []>, stc.tile = "n"} {
+// CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%1 : memref<4xf32>) outs(%tile : memref<4xf32>) attrs ={{ +}}{stc.name = "n", stc.schedule = #dataflow.schedule<tile = [4], order = [0], unroll = [4], vector = []>, stc.tile = "n"} {
 // CHECK: %3 = vector.load %tile[%c0_2] : memref<4xf32>, vector<4xf32>
 // CHECK-NEXT: stream.write %3 into %out : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %n_1 = dataflow.unpack %n : tensor<1xvector<4xf32>> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> -> tensor<4xf32>
+// CHECK: %n_1 = dataflow.unpack %n : tensor<1xvector<4xf32>> as !itensor -> tensor<4xf32>

@@ -10,8 +10,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from stc.dialects.itensor.type import ItensorType
-from stc.iteration.order import StreamOrder
 from stc.iteration.size import Size, maximum
+from stc.iteration.words import packed_words
 
 
 def is_scalar(type: Attribute) -> bool:
@@ -21,8 +21,8 @@ def is_scalar(type: Attribute) -> bool:
 def verify_boundary(what: str, outside: Attribute, inside: Attribute) -> None:
     """Check that `inside` is a view of all of `outside`; VerifyException naming `what` ("operand 0") otherwise.
 
-    A plain tensor meets an exact itensor over the same shape and scalars; a packed tensor (`tensor<Nxvector<LxT>>`) an exact
-    itensor with as many entries in words of L lanes; any tensor a memref of its shape; a scalar itself.
+    A plain tensor meets an exact itensor over the same shape and scalars; a packed tensor (`tensor<Nxvector<LxT>>`) an itensor
+    of disjoint tokens with as many entries in words of L lanes; any tensor a memref of its shape; a scalar itself.
     """
     if is_scalar(outside) and inside == outside:
         return
@@ -41,14 +41,17 @@ def verify_boundary(what: str, outside: Attribute, inside: Attribute) -> None:
 
 
 def verify_covers(what: str, tensor: TensorType[Attribute], itensor: ItensorType) -> None:
-    """Check that `itensor` is exact and enumerates all of `tensor`, plain or packed."""
+    """Check that `itensor` enumerates all of `tensor`, and that it is exact where `tensor` is plain.
+
+    A packed tensor may be one stripe of several: then its itensor is a part of what a deal makes of an exact one.
+    """
+    if isinstance(tensor.element_type, VectorType):
+        verify_packed(what, tensor, itensor)
+        return
     if not itensor.order.is_exact:
         raise VerifyException(
             f"{what} has the inexact type {itensor}, expected one that visits every coordinate once up to revisits"
         )
-    if isinstance(tensor.element_type, VectorType):
-        verify_packed(what, tensor, itensor)
-        return
     if itensor.element_type != tensor.element_type:
         raise VerifyException(
             f"{what} has entries of type {itensor.element_type}, expected {tensor.element_type} of the tensor"
@@ -72,24 +75,12 @@ def stored_type(scalar: Attribute) -> Attribute:
     return i8 if isinstance(scalar, IntegerType) and scalar.width.data == 1 else scalar
 
 
-def packed_words(order: StreamOrder, lanes: int) -> int | None:
-    """Words of `lanes` scalars that hold the distinct tokens of `order`, None where tokens and words do not fit together.
-
-    Either a token is several whole words, or a word is several whole tokens, or a token is padded to a word of the next power
-    of two (7 lanes are stored as 8).
-    """
-    entries = order.element_count
-    if entries % lanes == 0:
-        return order.tokens_before_revisits * (entries // lanes)
-    if lanes % entries == 0:
-        return -(-order.tokens_before_revisits // (lanes // entries))
-    if lanes == 1 << (entries - 1).bit_length():
-        return order.tokens_before_revisits
-    return None
-
-
 def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType) -> None:
     """Check that `tensor<Nxvector<LxT>>` holds the tokens of `itensor`, each once, in N words of L lanes."""
+    if not (itensor.order.is_exact or itensor.order.is_disjoint):
+        raise VerifyException(
+            f"{what} has the inexact type {itensor}, expected one that visits no coordinate twice, up to revisits"
+        )
     vector = tensor.element_type
     if not isinstance(vector, VectorType) or len(tensor.get_shape()) != 1 or len(vector.get_shape()) != 1:
         raise VerifyException(f"{what} is packed as {tensor}, expected a tensor of one dimension of one-dimensional vectors")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import MemRefType, StringAttr, SymbolNameConstraint, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     base,
@@ -12,6 +14,8 @@ from xdsl.irdl import (
     prop_def,
     result_def,
     traits_def,
+    var_operand_def,
+    var_result_def,
 )
 from xdsl.traits import HasParent, Pure
 from xdsl.utils.exceptions import VerifyException
@@ -20,20 +24,49 @@ from stc.dialects.dataflow.boundary import verify_covers, verify_packed
 from stc.dialects.dataflow.kernel import KernelOp
 from stc.dialects.effects import OwnsResults
 from stc.dialects.itensor.type import ItensorType
+from stc.iteration.dealing import dealt
 
 
-def _verify_packing(plain: Attribute, layout: Attribute, packed: Attribute) -> None:
-    if not isinstance(plain, TensorType) or not isinstance(layout, ItensorType) or not isinstance(packed, TensorType):
-        raise VerifyException(f"packs {plain} as {layout} to {packed}, expected a tensor, an itensor type and a tensor")
+def _verify_packing(plain: Attribute, layout: Attribute, packed: Sequence[SSAValue]) -> None:
+    if not isinstance(plain, TensorType) or not isinstance(layout, ItensorType):
+        raise VerifyException(f"packs {plain} as {layout}, expected a tensor and an itensor type")
+    if not packed:
+        raise VerifyException("has no packed tensor, expected one, or one per stripe")
     verify_covers("the layout", plain, layout)
-    verify_packed("the packed tensor", packed, layout)
+    try:
+        stripes = striped(layout, len(packed))
+    except ValueError as error:
+        raise VerifyException(f"has {len(packed)} packed tensors: {error}") from error
+    for index, (value, stripe) in enumerate(zip(packed, stripes, strict=True)):
+        assert isinstance(value.type, TensorType)
+        verify_packed("the packed tensor" if len(packed) == 1 else f"packed tensor {index}", value.type, stripe)
+
+
+def striped(layout: ItensorType, count: int) -> tuple[ItensorType, ...]:
+    """What lies in each of `count` buffers: the tokens of `layout`, dealt in turn. ValueError where they do not deal."""
+    if count > 1 and layout.order.loops and layout.order.dimension_of_loop[-1] is None:
+        raise ValueError("the innermost loop is a revisit, expected one that moves")
+    return tuple(ItensorType.from_order(order, layout.element_type) for order in dealt(layout.order, count))
+
+
+class _Packing(IRDLOperation):
+    """What pack and unpack share: the order in which the tokens lie."""
+
+    layout_attr = prop_def(prop_name="layout")
+
+    @property
+    def layout(self) -> ItensorType:
+        """The order of the packed tokens."""
+        assert isinstance(self.layout_attr, ItensorType)
+        return self.layout_attr
 
 
 @irdl_op_definition
-class PackOp(IRDLOperation):
+class PackOp(_Packing):
     """Lay a tensor out in external memory in the order of an itensor type: its distinct tokens in words of L lanes.
 
-    Revisits are left out (the DMA reads words again). Runs on the host; for parameters, once.
+    Revisits are left out (the DMA reads words again). Runs on the host; for parameters, once. Several results are the stripes of
+    the tensor: token t lies in result t mod n, so that n memory ports can be read at once.
 
     Example: `%p = dataflow.pack %x : tensor<32x1024xf32> as !X -> tensor<4096xvector<8xf32>>`
     """
@@ -41,52 +74,53 @@ class PackOp(IRDLOperation):
     name = "dataflow.pack"
 
     source = operand_def(base(TensorType))
-    layout_attr = prop_def(prop_name="layout")
-    result = result_def(base(TensorType))
+    stripes = var_result_def(base(TensorType))
 
     traits = traits_def(Pure())
-    assembly_format = "$source `:` type($source) `as` $layout `->` type($result) attr-dict"
+    assembly_format = "$source `:` type($source) `as` $layout `->` type($stripes) attr-dict"
 
-    def __init__(self, source: SSAValue | Operation, layout: ItensorType, type: TensorType[Attribute]):
-        super().__init__(operands=[source], properties={"layout": layout}, result_types=[type])
+    def __init__(self, source: SSAValue | Operation, layout: ItensorType, *types: TensorType[Attribute]):
+        super().__init__(operands=[source], properties={"layout": layout}, result_types=[types])
 
     @property
-    def layout(self) -> ItensorType:
-        """The order of the packed tokens."""
-        assert isinstance(self.layout_attr, ItensorType)
-        return self.layout_attr
+    def result(self) -> OpResult:
+        """The packed tensor of a pack that does not stripe."""
+        (result,) = self.stripes
+        return result
 
     def verify_(self) -> None:
-        _verify_packing(self.source.type, self.layout_attr, self.result.type)
+        _verify_packing(self.source.type, self.layout_attr, self.stripes)
 
 
 @irdl_op_definition
-class UnpackOp(IRDLOperation):
-    """The inverse of `dataflow.pack`.
+class UnpackOp(_Packing):
+    """The inverse of `dataflow.pack`, of all stripes at once.
 
     Example: `%x = dataflow.unpack %p : tensor<4096xvector<8xf32>> as !X -> tensor<32x1024xf32>`
     """
 
     name = "dataflow.unpack"
 
-    source = operand_def(base(TensorType))
-    layout_attr = prop_def(prop_name="layout")
+    stripes = var_operand_def(base(TensorType))
     result = result_def(base(TensorType))
 
     traits = traits_def(Pure())
-    assembly_format = "$source `:` type($source) `as` $layout `->` type($result) attr-dict"
+    assembly_format = "$stripes `:` type($stripes) `as` $layout `->` type($result) attr-dict"
 
-    def __init__(self, source: SSAValue | Operation, layout: ItensorType, type: TensorType[Attribute]):
-        super().__init__(operands=[source], properties={"layout": layout}, result_types=[type])
+    def __init__(
+        self, stripes: Sequence[SSAValue] | SSAValue | Operation, layout: ItensorType, type: TensorType[Attribute]
+    ):
+        values = [stripes] if isinstance(stripes, SSAValue | Operation) else stripes
+        super().__init__(operands=[values], properties={"layout": layout}, result_types=[type])
 
     @property
-    def layout(self) -> ItensorType:
-        """The order of the packed tokens."""
-        assert isinstance(self.layout_attr, ItensorType)
-        return self.layout_attr
+    def source(self) -> SSAValue:
+        """The packed tensor where it is not striped."""
+        (source,) = self.stripes
+        return source
 
     def verify_(self) -> None:
-        _verify_packing(self.result.type, self.layout_attr, self.source.type)
+        _verify_packing(self.result.type, self.layout_attr, self.stripes)
 
 
 @irdl_op_definition

@@ -4,7 +4,7 @@ from xdsl.ir import Dialect
 
 from stc.dialects.itensor.access_ops import EmptyOp, InstanceOp, ReadOp, WriteOp
 from stc.dialects.itensor.layout_ops import CastOp, ConverterOp, ReassociateOp
-from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, ForkOp, JoinOp
+from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, DealOp, ForkOp, JoinOp
 from stc.dialects.itensor.type import ItensorType, OrderAttr
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "ChunkOp",
     "ConcatOp",
     "ConverterOp",
+    "DealOp",
     "EmptyOp",
     "ForkOp",
     "InstanceOp",
@@ -37,6 +38,7 @@ Itensor = Dialect(
         ChunkOp,
         ConcatOp,
         ForkOp,
+        DealOp,
         JoinOp,
     ],
     [ItensorType, OrderAttr],

@@ -124,9 +124,12 @@ def _verify_nesting(named: list[scf.ForOp], enclosing: list[scf.ForOp]) -> None:
 
 
 def _verify_guards(named: list[scf.ForOp], enclosing: list[scf.ForOp], guards: list[scf.IfOp]) -> None:
-    guarded: list[scf.ForOp] = []
+    guarded: dict[scf.ForOp, int] = {}
     for guard in guards:
-        guarded += _guarded_loops(guard.cond, enclosing)
+        for loop, value in _guarded_loops(guard.cond, enclosing):
+            if (other := guarded.setdefault(loop, value)) != value:
+                both = " and ".join(f"{_loop_name(loop)} == {each}" for each in sorted((other, value)))
+                raise VerifyException(f"is guarded to {both}, which never both hold, expected one value of the loop")
     for loop in guarded:
         if loop in named:
             raise VerifyException(
@@ -146,8 +149,8 @@ def _loop_name(loop: scf.ForOp) -> str:
     return "unnamed" if induction.name_hint is None else f"%{induction.name_hint}"
 
 
-def _guarded_loops(condition: SSAValue, enclosing: list[scf.ForOp]) -> list[scf.ForOp]:
-    """The loops that `condition`, a conjunction of `arith.cmpi eq, %induction, constant`, restricts to one iteration."""
+def _guarded_loops(condition: SSAValue, enclosing: list[scf.ForOp]) -> list[tuple[scf.ForOp, int]]:
+    """The loops, with their values, that `condition` restricts: a conjunction of `arith.cmpi eq, %induction, constant`."""
     defining = condition.op if isinstance(condition, OpResult) else None
     if isinstance(defining, arith.AndIOp):
         return _guarded_loops(defining.lhs, enclosing) + _guarded_loops(defining.rhs, enclosing)
@@ -156,7 +159,7 @@ def _guarded_loops(condition: SSAValue, enclosing: list[scf.ForOp]) -> list[scf.
             loop, value = loop_of_induction_variable(induction), constant_value(constant)
             if loop is not None and value is not None and loop in enclosing:
                 _verify_value_is_taken(loop, value)
-                return [loop]
+                return [(loop, value)]
     raise VerifyException(
         "depends on an scf.if whose condition is not a conjunction of 'arith.cmpi eq' comparisons of enclosing "
         "induction variables with constants, expected a guard to one iteration"

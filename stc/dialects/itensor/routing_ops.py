@@ -1,4 +1,4 @@
-"""Operations that split and merge itensors: chunk, concat, fork, join."""
+"""Operations that split and merge itensors: chunk, concat, fork, deal, join."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from stc.dialects.effects import OwnsResults
-from stc.dialects.itensor.sequences import slice_mismatch
+from stc.dialects.itensor.sequences import deal_mismatch, slice_mismatch
 from stc.dialects.itensor.type import ItensorType
 
 Offsets = ArrayAttr[DenseArrayBase]
@@ -76,7 +76,7 @@ def _itensor(value: SSAValue) -> ItensorType:
 class ChunkHasCanonicalization(HasCanonicalizationPatternsTrait):
     @classmethod
     def get_canonicalization_patterns(cls):
-        from stc.transforms.canonicalization.itensor import ChunkOfEverything
+        from stc.dialects.itensor.canonicalization import ChunkOfEverything
 
         return (ChunkOfEverything(),)
 
@@ -118,7 +118,7 @@ class ChunkOp(IRDLOperation):
 class ConcatHasCanonicalization(HasCanonicalizationPatternsTrait):
     @classmethod
     def get_canonicalization_patterns(cls):
-        from stc.transforms.canonicalization.itensor import ConcatOfOne
+        from stc.dialects.itensor.canonicalization import ConcatOfOne
 
         return (ConcatOfOne(),)
 
@@ -241,7 +241,7 @@ def _spelled(coordinate: tuple[int, ...] | None) -> str:
 class ForkHasCanonicalization(HasCanonicalizationPatternsTrait):
     @classmethod
     def get_canonicalization_patterns(cls):
-        from stc.transforms.canonicalization.itensor import ForkToOne
+        from stc.dialects.itensor.canonicalization import ForkToOne
 
         return (ForkToOne(),)
 
@@ -272,17 +272,63 @@ class ForkOp(IRDLOperation):
                 raise VerifyException(f"result {index} has type {copy.type}, expected the source's type {self.source.type}")
 
 
+@irdl_op_definition
+class DealOp(IRDLOperation):
+    """Deal an itensor to n in turn: result k has tokens k, k + n, k + 2n, ... of the source; the inverse of `join`.
+
+    The results say where in the source's tensor their tokens lie (`stc.iteration.dealing`), so that a tensor that is striped
+    over several memory ports, and a task that reads several streams at once, keep true coordinates.
+
+    Example: `%a, %b = itensor.deal %s : !S to !A, !B` where `!S` enumerates 1x4 elements of a `tensor<2x16xf32>` row-major, `!A` is
+    `itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>` and `!B` has the map `(d0, d1) -> (d0, d1 + 4)`.
+    """
+
+    name = "itensor.deal"
+
+    source = operand_def(base(ItensorType))
+    parts = var_result_def(base(ItensorType))
+
+    traits = traits_def(Pure())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($parts)"
+
+    def __init__(self, source: SSAValue | Operation, types: Sequence[ItensorType]):
+        super().__init__(operands=[source], result_types=[types])
+
+    def verify_(self) -> None:
+        if not self.parts:
+            raise VerifyException("has no result, expected at least one")
+        _verify_dealt("result", _itensor(self.source), [_itensor(part) for part in self.parts])
+
+
+def _verify_dealt(what: str, whole: ItensorType, parts: Sequence[ItensorType]) -> None:
+    """Check that part k is the tokens k, k + n, ... of `whole`; `what` is how messages call a part."""
+    for index, part in enumerate(parts):
+        if part.tile_type != whole.tile_type:
+            raise VerifyException(f"{what} {index} has elements {part.tile_type}, expected {whole.tile_type} as the whole")
+        if not (part.order.is_static and whole.order.is_static):
+            raise VerifyException(f"{what} {index} has a symbolic size, expected integers")
+        mismatch = deal_mismatch(whole.order, part.order, index, len(parts))
+        if mismatch is not None:
+            token, expected, found = mismatch
+            raise VerifyException(
+                f"token {token} of {what} {index} is at {_spelled(found)}, expected {_spelled(expected)}: every "
+                f"{len(parts)}. token of the whole from token {index} on"
+            )
+
+
 class JoinHasCanonicalization(HasCanonicalizationPatternsTrait):
     @classmethod
     def get_canonicalization_patterns(cls):
-        from stc.transforms.canonicalization.itensor import JoinOfOne
+        from stc.dialects.itensor.canonicalization import JoinOfOne
 
         return (JoinOfOne(),)
 
 
 @irdl_op_definition
 class JoinOp(IRDLOperation):
-    """Merge n itensors of one type in turn: the result takes token t from input t mod n.
+    """Merge n itensors in turn: the result takes token t from input t mod n.
+
+    The inputs are of one type, or they say where in the result's tensor their tokens lie, as the results of `deal` do.
 
     Example: `%s = itensor.join %a, %b : !X, !X to !Y` where `!Y` has twice the tokens of `!X`.
     """
@@ -302,9 +348,13 @@ class JoinOp(IRDLOperation):
         if not self.inputs:
             raise VerifyException("has no input, expected at least one")
         first, result = _itensor(self.inputs[0]), _itensor(self.result)
-        for index, value in enumerate(self.inputs):
-            if value.type != first:
-                raise VerifyException(f"input {index} has type {value.type}, expected the type of input 0 {first}")
+        inputs = [_itensor(value) for value in self.inputs]
+        if any(_constants(type) != _constants(first) for type in inputs):
+            _verify_dealt("input", result, inputs)
+            return
+        for index, type in enumerate(inputs):
+            if type != first:
+                raise VerifyException(f"input {index} has type {type}, expected the type of input 0 {first}")
         if result.tile_type != first.tile_type:
             raise VerifyException(f"result has elements {result.tile_type}, expected the inputs' {first.tile_type}")
         if not (first.order.is_static and result.order.is_static):
@@ -314,3 +364,8 @@ class JoinOp(IRDLOperation):
             raise VerifyException(
                 f"result has {result.order.token_count} tokens, expected the {total} of {len(self.inputs)} inputs"
             )
+
+
+def _constants(type: ItensorType) -> tuple[object, ...]:
+    """The constants of a type's map: what tells the parts of a dealt itensor apart."""
+    return tuple(coordinate.constant for coordinate in type.order.coordinates)

@@ -6,16 +6,21 @@ from functools import lru_cache
 
 import numpy as np
 
-from stc.iteration.converter import ConverterPlan, infer_converter
+from stc.iteration.converter import ConverterPlan
+from stc.iteration.dealing import dealt
+from stc.iteration.normal_form import normal_form
 from stc.iteration.order import StreamOrder
+from stc.iteration.size import static
 
 _ENUMERABLE_TOKENS = 1 << 22
 
 
 @lru_cache(maxsize=4096)
-def converter_plan(source: StreamOrder, target: StreamOrder) -> ConverterPlan:
-    """`infer_converter`, cached; ValueError as there."""
-    return infer_converter(source, target)
+def converter_plan(
+    source: StreamOrder, target: StreamOrder, shared_loops: int, buffer_shape: tuple[int, ...], blocks: int, window: int | None
+) -> ConverterPlan:
+    """The plan that a converter's properties state, checked once; ValueError where they do not fit the two orders."""
+    return ConverterPlan(source, target, shared_loops, buffer_shape, blocks, window)
 
 
 @lru_cache(maxsize=4096)
@@ -34,6 +39,23 @@ def slice_mismatch(
     for dimension, extent in enumerate(part.static_shape):
         inside &= (tokens[:, dimension] >= 0) & (tokens[:, dimension] < extent)
     return _first_difference(tokens[inside], part.enumerate())
+
+
+@lru_cache(maxsize=4096)
+def deal_mismatch(
+    whole: StreamOrder, part: StreamOrder, number: int, parts: int
+) -> tuple[int, tuple[int, ...] | None, tuple[int, ...] | None] | None:
+    """Whether `part` is the tokens number, number + parts, number + 2 * parts, ... of `whole`; both static.
+
+    None if so, else the first token of `part` that differs, with the coordinate expected and the one found (None past the
+    end of a side). Sequences above four million tokens are compared by normal form alone: then the token is 0.
+    """
+    deals = bool(whole.loops) and static(whole.loops[-1].trip) % parts == 0
+    if deals and normal_form(dealt(whole, parts)[number]) == normal_form(part):
+        return None
+    if whole.token_count > _ENUMERABLE_TOKENS:
+        return 0, None, None
+    return _first_difference(whole.enumerate()[number::parts], part.enumerate())
 
 
 def _first_difference(

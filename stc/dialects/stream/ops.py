@@ -115,7 +115,7 @@ class WriteOp(IRDLOperation):
 class CastHasCanonicalization(HasCanonicalizationPatternsTrait):
     @classmethod
     def get_canonicalization_patterns(cls):
-        from stc.transforms.canonicalization.stream import CastOfCast, CastToSameType
+        from stc.dialects.stream.canonicalization import CastOfCast, CastToSameType
 
         return (CastToSameType(), CastOfCast())
 

@@ -39,13 +39,18 @@ def connect(builder: Builder, value: SSAValue, target: ItensorType) -> SSAValue:
     plan = plan_connection(source, target)
     if plan is None:
         return _cast(builder, value, target.order)
-    refined = _cast(builder, value, plan.source)
+    return convert(builder, value, plan, target)
+
+
+def convert(builder: Builder, value: SSAValue, plan: ConverterPlan, target: ItensorType) -> SSAValue:
+    """`value` as an itensor of type `target`, through the converter of `plan`, whose orders are respellings of both."""
     converted = ConverterOp(
-        refined,
-        ItensorType.from_order(plan.target, source.element_type),
+        _cast(builder, value, plan.source),
+        ItensorType.from_order(plan.target, target.element_type),
         plan.shared_loops,
         plan.buffer_shape,
         plan.blocks,
+        plan.window,
     )
     builder.insert(converted).result.name_hint = value.name_hint
     return _cast(builder, converted.result, target.order)

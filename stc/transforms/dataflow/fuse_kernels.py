@@ -221,7 +221,7 @@ class _Group:
     def _sink_users(self, function: func.FuncOp, results: Sequence[SSAValue]) -> None:
         """Host ops between the members that use a result move behind the group."""
         block = function.body.block
-        last = self.members[-1]
+        last, place = self.members[-1], self.members[-1]
         late = set(results)
         between = False
         for op in list(block.ops):
@@ -231,5 +231,5 @@ class _Group:
             if between and op not in self.members and any(operand in late for operand in op.operands):
                 late |= set(op.results)
                 op.detach()
-                block.insert_op_after(op, last)
-                last = op
+                block.insert_op_after(op, place)
+                place = op

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType, VectorType
+from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -14,20 +16,25 @@ from xdsl.utils.hints import isa
 from stc.analysis.kernel_memory import bits_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
-from stc.dialects.dataflow.boundary import packed_words, stored_type
-from stc.dialects.itensor import ItensorType
+from stc.dialects.dataflow.boundary import stored_type
+from stc.dialects.dataflow.memory_ops import striped
+from stc.dialects.itensor import DealOp, ItensorType, JoinOp
+from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
-from stc.iteration.size import static
+from stc.iteration.words import packed_words, word_lanes
 from stc.transforms.dataflow.fuse_kernels import refuse_in_place
+from stc.transforms.dataflow.kernel_results import with_results
 
 
 @dataclass(frozen=True)
 class PackInterfaces(ModulePass):
     """Insert `dataflow.pack` and `dataflow.unpack` on the host, so that each DMA of a kernel is a flat burst.
 
-    A word holds one token, padded to a power of two of lanes, or as many tokens as fill a port of `port_bits` where the
-    innermost loop runs over them. Revisits are not stored: the DMA reads again. For parameters packing happens once. A truth
-    value (i1) is a byte of external memory.
+    A word holds one token, padded to a power of two of lanes, or as many as fill a port of `port_bits` and come evenly between
+    two revisits. Revisits are not stored: the DMA reads again, and ports of one tensor that differ only in revisits share what is
+    packed. For parameters packing happens once. A truth value (i1) is a byte of external memory.
+
+    An operand that is only dealt, and a result that is a join of as many, gets a memory port per part: the tensor is striped.
 
     Options: `port_bits` (default 512, a power of two).
 
@@ -36,6 +43,11 @@ class PackInterfaces(ModulePass):
         %p = dataflow.pack %x : tensor<8x16xf32> as !X -> tensor<8xvector<16xf32>>
         %q = dataflow.kernel @f(%a = %p : tensor<8xvector<16xf32>> as !X) -> (tensor<8xvector<16xf32>> as !Y) {...}
         %y = dataflow.unpack %q : tensor<8xvector<16xf32>> as !Y -> tensor<8x16xf32>
+
+        %y = dataflow.kernel @g(%a = %x : tensor<8x32xf32> as !X) -> ... { %b, %c = itensor.deal %a : !X to !B, !C ... }
+      becomes
+        %p, %q = dataflow.pack %x : tensor<8x32xf32> as !X -> tensor<8xvector<16xf32>>, tensor<8xvector<16xf32>>
+        %y = dataflow.kernel @g(%b = %p : tensor<8xvector<16xf32>> as !B, %c = %q : ... as !C) -> ... {...}
     """
 
     name = "pack-interfaces"
@@ -52,35 +64,57 @@ class PackInterfaces(ModulePass):
 
     def _pack_operands(self, kernel: KernelOp) -> None:
         builder = Builder(InsertPoint.before(kernel))
-        for index, (operand, port) in enumerate(zip(list(kernel.inputs), kernel.arguments, strict=True)):
-            if isinstance(port.type, ItensorType) and _is_plain(operand.type):
-                pack = builder.insert(PackOp(operand, port.type, self._packed_type(port.type)))
-                pack.result.name_hint = operand.name_hint
-                kernel.operands[index] = pack.result
+        operands: list[SSAValue] = []
+        packed: dict[tuple[SSAValue, StreamOrder, tuple[Attribute, ...]], PackOp] = {}
+        for operand, port in list(zip(kernel.inputs, kernel.arguments, strict=True)):
+            if not (isinstance(port.type, ItensorType) and _is_plain(operand.type)):
+                operands.append(operand)
+                continue
+            ports = _stripes_of_argument(port)
+            types = [self._packed_type(stripe.type) for stripe in ports if isinstance(stripe.type, ItensorType)]
+            key = (operand, port.type.order.without_revisits(), tuple(types))
+            if key not in packed:
+                packed[key] = builder.insert(PackOp(operand, port.type, *types))
+                _name_stripes(packed[key].stripes, operand.name_hint)
+            pack = packed[key]
+            operands.extend(pack.stripes)
+            if len(ports) > 1:
+                kernel.body.block.erase_arg(port)
+        kernel.operands = operands
 
     def _unpack_results(self, kernel: KernelOp) -> None:
-        yielded = [value.type for value in kernel.terminator.arguments]
-        if not any(isinstance(inside, ItensorType) for inside in yielded):
-            return
-        types = [
-            self._packed_type(inside) if isinstance(inside, ItensorType) and _is_plain(result.type) else result.type
-            for result, inside in zip(kernel.outputs, yielded, strict=True)
+        results = [
+            _Result(outside, list(_stripes_of_result(value)) if _is_unpacked(outside, value) else [value], value.type)
+            for outside, value in zip(kernel.outputs, kernel.terminator.arguments, strict=True)
         ]
-        body = kernel.detach_region(kernel.body)
-        packed = KernelOp(kernel.sym_name, kernel.inputs, [], types, body, attributes=kernel.attributes)
+        if not any(_is_unpacked(result.outside, result.inside[0]) for result in results):
+            return
+        joins = [value.owner for value in kernel.terminator.arguments]
+        types = [
+            self._packed_type(inside.type) if _is_unpacked(result.outside, inside) else result.outside.type
+            for result in results
+            for inside in result.inside
+        ]
+        packed = with_results(kernel, [value for result in results for value in result.inside], types)
+        for join in joins:
+            if isinstance(join, JoinOp) and not join.result.uses:
+                join.detach()
+                join.erase()
         builder = Builder(InsertPoint.before(kernel))
-        builder.insert(packed)
-        for old, new, inside in zip(list(kernel.outputs), packed.outputs, yielded, strict=True):
-            value = new
-            if new.type != old.type and isinstance(inside, ItensorType) and isa(old.type, TensorType):
-                value = builder.insert(UnpackOp(new, inside, old.type)).result
-            new.name_hint = old.name_hint
-            value.name_hint = old.name_hint
-            old.replace_all_uses_with(value)
+        produced = iter(packed.outputs)
+        for result in results:
+            old, values = result.outside, [next(produced) for _ in result.inside]
+            _name_stripes(values, old.name_hint)
+            new: SSAValue = values[0]
+            if isinstance(result.order, ItensorType) and isa(old.type, TensorType) and new.type != old.type:
+                new = builder.insert(UnpackOp(values, result.order, old.type)).result
+                new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
         kernel.detach()
         kernel.erase()
 
-    def _packed_type(self, type_: ItensorType) -> TensorType[VectorType]:
+    def _packed_type(self, type_: Attribute) -> TensorType[VectorType]:
+        assert isinstance(type_, ItensorType)
         stored = stored_type(type_.element_type)
         lanes = word_lanes(type_.order, self.port_bits // bits_of(stored))
         words = packed_words(type_.order, lanes)
@@ -88,15 +122,58 @@ class PackInterfaces(ModulePass):
         return TensorType(VectorType(stored, [lanes]), [words])
 
 
-def word_lanes(order: StreamOrder, most: int) -> int:
-    """Lanes of one word of external memory: a power of two that holds one token, or several, up to `most` lanes."""
-    lanes = 1 << (order.element_count - 1).bit_length()
-    if lanes != order.element_count or not order.loops or order.dimension_of_loop[-1] is None:
-        return lanes
-    trip = static(order.loops[-1].trip)
-    while lanes * 2 <= most and trip % 2 == 0:
-        lanes, trip = lanes * 2, trip // 2
-    return lanes
+@dataclass(frozen=True)
+class _Result:
+    """A result of a kernel: `inside` are the values that leave, more than one where they are stripes of the order `order`."""
+
+    outside: SSAValue
+    inside: list[SSAValue]
+    order: Attribute
+
+
+def _is_unpacked(outside: SSAValue, inside: SSAValue) -> bool:
+    return isinstance(inside.type, ItensorType) and _is_plain(outside.type)
+
+
+def _stripes_of_argument(port: BlockArgument) -> list[SSAValue]:
+    """The arguments that a port becomes: itself, or one per part where all it is for is to be dealt (the deal goes)."""
+    uses = list(port.uses)
+    deal = uses[0].operation if len(uses) == 1 else None
+    if not isinstance(deal, DealOp) or not _are_stripes(port, deal.parts):
+        return [port]
+    stripes: list[SSAValue] = []
+    for number, part in enumerate(deal.parts):
+        argument = port.block.insert_arg(part.type, port.index)
+        argument.name_hint = part.name_hint or (f"{port.name_hint}_{number}" if port.name_hint else None)
+        part.replace_all_uses_with(argument)
+        stripes.append(argument)
+    deal.detach()
+    deal.erase()
+    return stripes
+
+
+def _stripes_of_result(value: SSAValue) -> Sequence[SSAValue]:
+    """What leaves instead of `value`: itself, or the inputs of the join that only makes it."""
+    join = value.owner
+    return join.inputs if isinstance(join, JoinOp) and value.has_one_use() and _are_stripes(value, join.inputs) else [value]
+
+
+def _are_stripes(whole: SSAValue, parts: Sequence[SSAValue]) -> bool:
+    """Whether `parts` are what packing `whole` in as many stripes makes."""
+    assert isinstance(whole.type, ItensorType)
+    try:
+        stripes = striped(whole.type, len(parts))
+    except ValueError:
+        return False
+    return all(
+        isinstance(part.type, ItensorType) and same_sequence(part.type.order, stripe.order)
+        for part, stripe in zip(parts, stripes, strict=True)
+    )
+
+
+def _name_stripes(values: Sequence[SSAValue], name: str | None) -> None:
+    for number, value in enumerate(values):
+        value.name_hint = name if name is None or len(values) == 1 else f"{name}_{number}"
 
 
 def _is_plain(type_: object) -> bool:

@@ -1,4 +1,4 @@
-"""`vectorize-streams`: tokens become short vectors, as wide as a port can carry."""
+"""`vectorize-streams`: tokens become short vectors, as wide as the kernels they connect and as a port can carry."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.kernel_memory import bits_of
+from stc.analysis.lane_demand import LaneDemand
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ConverterOp, ItensorType, ReadOp, WriteOp
@@ -23,18 +24,19 @@ from stc.transforms.dataflow.connections import connect, plan_connection
 from stc.transforms.index_constant import index_constant
 from stc.transforms.linalg.tile_linalg import insert_slice
 
-WORD_BITS = 512
-"""The widest word of external memory (hardware-notes.md, Memory), and so of a token that is loaded or stored."""
-
 
 @dataclass(frozen=True)
 class VectorizeStreams(ModulePass):
-    """Cut the elements of every itensor into vectors of at most `lanes` entries, row-major: the token of the hardware.
+    """Cut the elements of every itensor into vectors, row-major: the token of the hardware.
+
+    A stream is as wide as the kernels it connects (`stc.analysis.lane_demand`): as wide as the vector shapes of their schedules
+    say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. A vector is never wider than `bits`,
+    and divides the last extent of the element. Where more is wanted, `split-ports` makes several streams.
 
     Inside a task a tile is read and written piece by piece. Between tasks only types change, and a converter goes whose two
     sides have become the same sequence.
 
-    Options: `lanes` (default 16: 512 bit of f32); a vector is never wider than 512 bit.
+    Options: `lanes` (default 16: 512 bit of f32), `bits` (default 512: the widest word of external memory).
 
         %t = itensor.read %p[%i] : !itensor.itensor<16x16xf32, [4]*[16], (d0) -> (d0, 0)> -> tensor<16x16xf32>
       becomes, with lanes=8,
@@ -49,37 +51,42 @@ class VectorizeStreams(ModulePass):
     name = "vectorize-streams"
 
     lanes: int = 16
+    bits: int = 512
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.lanes < 1:
             raise CompileError(f"lanes is {self.lanes}", where=self.name, accepted="at least 1 lane")
+        if self.bits < 1:
+            raise CompileError(f"bits is {self.bits}", where=self.name, accepted="at least 1 bit")
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            accesses = [found for found in kernel.walk() if isinstance(found, ReadOp | WriteOp)]
-            for access in accesses:
-                self._cut(access)
-            for value in _itensors(kernel):
+            cut = self._orders(kernel)
+            for access in [found for found in kernel.walk() if isinstance(found, ReadOp | WriteOp)]:
+                _cut(access, cut[access.source if isinstance(access, ReadOp) else access.destination])
+            for value, order in self._orders(kernel).items():
                 assert isinstance(value.type, ItensorType)
-                Rewriter.replace_value_with_new_type(value, self._vectorized(value.type))
+                Rewriter.replace_value_with_new_type(value, ItensorType.from_order(order, value.type.element_type))
             for converter in [found for found in kernel.body.block.ops if isinstance(found, ConverterOp)]:
                 _drop_if_same(converter)
 
-    def _vectorized(self, type_: ItensorType) -> ItensorType:
-        return ItensorType.from_order(vectorized(type_.order, self._lanes_of(type_)), type_.element_type)
+    def _orders(self, kernel: KernelOp) -> dict[SSAValue, StreamOrder]:
+        """For each itensor in `kernel`, of the type it had before, the order of its vectors."""
+        demand = LaneDemand(kernel, self.lanes)
+        return {value: self._vectorized(value, demand) for value in _itensors(kernel)}
 
-    def _lanes_of(self, type_: ItensorType) -> int:
-        """Fewer than `lanes` where they would be wider than a word of external memory."""
-        return min(self.lanes, max(1, WORD_BITS // bits_of(type_.element_type)))
+    def _vectorized(self, value: SSAValue, demand: LaneDemand) -> StreamOrder:
+        assert isinstance(value.type, ItensorType)
+        return vectorized(value.type.order, min(demand.lanes(value), max(1, self.bits // bits_of(value.type.element_type))))
 
-    def _cut(self, access: ReadOp | WriteOp) -> None:
-        old = access.itensor_type.order
-        new = vectorized(old, self._lanes_of(access.itensor_type))
-        if new == old:
-            return
-        pieces = _Pieces(Builder(InsertPoint.before(access)), old, new)
-        if isinstance(access, ReadOp):
-            pieces.replace_read(access)
-        else:
-            pieces.replace_write(access)
+
+def _cut(access: ReadOp | WriteOp, new: StreamOrder) -> None:
+    old = access.itensor_type.order
+    if new == old:
+        return
+    pieces = _Pieces(Builder(InsertPoint.before(access)), old, new)
+    if isinstance(access, ReadOp):
+        pieces.replace_read(access)
+    else:
+        pieces.replace_write(access)
 
 
 def _drop_if_same(converter: ConverterOp) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects import linalg
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
@@ -18,9 +18,11 @@ from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.design_space.tiling import MOST_LANES, default_order, default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
-from stc.transforms.linalg.tile_linalg import check_schedule
+from stc.transforms.linalg.tile_linalg import check_schedule, check_vectors
 
 FIELDS = ("tile", "order", "unroll", "vector")
+FIXED = "stc.fixed"
+"""Marks a generic whose schedule a user decided: no later pass chooses another."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,9 @@ class ApplySchedule(ModulePass):
     """Attach the schedules of a `schedule.toml` to the generics they name.
 
     One table per op (its `stc.name`), with the fields of `#dataflow.schedule`: `tile` is required; `order` defaults to
-    parallel loops outside and reductions inside, `unroll` to what `default-tile-size` would do, `vector` to undecided. A
-    name that no op has, a field that does not exist and a tile that does not divide its extent are errors.
+    parallel loops outside and reductions inside, `unroll` to what `default-tile-size` would do, `vector` to undecided (one shape
+    per operand, inputs first: the lanes its streams carry). A name that no op has, a field that does not exist and a tile or vector
+    that does not divide are errors.
 
     Options: `path` of the file.
 
@@ -38,7 +41,8 @@ class ApplySchedule(ModulePass):
         order = [2, 3, 0, 1]
       gives
         linalg.generic ... attrs = {stc.name = "attn_c_proj",
-          stc.schedule = #dataflow.schedule<tile = [16, 32, 4, 16], order = [2, 3, 0, 1], unroll = [1, 1, 1, 1], vector = []>}
+          stc.schedule = #dataflow.schedule<tile = [16, 32, 4, 16], order = [2, 3, 0, 1], unroll = [1, 1, 1, 1], vector = []>,
+          stc.fixed}
     """
 
     name = "apply-schedule"
@@ -55,7 +59,8 @@ class ApplySchedule(ModulePass):
             generic = generics[name]
             schedule = _schedule(generic, table, f"{self.path} [{name}]")
             check_schedule(generic, schedule)
-            generic.attributes["stc.schedule"] = schedule
+            check_vectors(generic, schedule)
+            generic.attributes |= {"stc.schedule": schedule, FIXED: UnitAttr()}
 
 
 def _read(path: str) -> Mapping[str, Mapping[str, Any]]:

@@ -59,7 +59,7 @@ class SplitConstant(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: tensor.ExpandShapeOp, rewriter: PatternRewriter) -> None:
-        if is_remade(op.src):
+        if is_remade(op.src) and not is_trivial(groups_of(op)):
             rewriter.replace(op, split_value(op.src, groups_of(op))[0])
 
 

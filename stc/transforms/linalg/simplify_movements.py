@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, ModuleOp, i64
 from xdsl.dialects.linalg.ops import FillOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -208,12 +208,18 @@ def _extract(builder: _Builder, op: Operation) -> SSAValue | None:
     assert isinstance(op, tensor.ExtractSliceOp)
     offsets, sizes = _static(op.static_offsets, op.offsets), _static(op.static_sizes, op.sizes)
     strides = _static(op.static_strides, op.strides)
-    if offsets is None or sizes is None or strides is None or set(strides) <= {1} or tuple(sizes) != shape_of(op.result):
+    if offsets is None or sizes is None or strides is None or set(strides) <= {1}:
         return None
     value = op.source
     for dim, (offset, size, stride) in enumerate(zip(offsets, sizes, strides, strict=True)):
         value = _column(builder, value, dim, offset, size, stride)
-    return value
+    if tuple(sizes) == shape_of(op.result):
+        return value
+    # Dimensions of extent 1 are dropped by a slice of everything.
+    rest = op.clone({op.source: value})
+    rest.static_offsets = DenseArrayBase.from_list(i64, [0] * len(sizes))
+    rest.static_strides = DenseArrayBase.from_list(i64, [1] * len(sizes))
+    return builder.add(rest)
 
 
 def _column(builder: _Builder, value: SSAValue, dim: int, offset: int, size: int, stride: int) -> SSAValue:

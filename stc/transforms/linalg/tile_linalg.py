@@ -82,6 +82,23 @@ def check_schedule(generic: linalg.GenericOp, schedule: ScheduleAttr) -> None:
             )
 
 
+def check_vectors(generic: linalg.GenericOp, schedule: ScheduleAttr) -> None:
+    """CompileError unless the vector shapes of `schedule`, if it has any, are one per operand and cut the tiles of `generic`."""
+    if not schedule.vectors:
+        return
+    loops, where = GenericLoops(generic), name_of(generic)
+    if len(schedule.vectors) != len(loops.operand_dims):
+        accepted = f"one for each of {len(loops.operand_dims)} operands"
+        raise CompileError(f"schedule has {len(schedule.vectors)} vector shapes", where=where, accepted=accepted)
+    for index, (shape, dims) in enumerate(zip(schedule.vectors, loops.operand_dims, strict=True)):
+        if not dims:
+            continue
+        tile = schedule.tiles[dims[-1]]
+        if len(shape) != len(dims) or any(extent != 1 for extent in shape[:-1]) or tile % shape[-1]:
+            accepted = f"{', '.join([*['1'] * (len(dims) - 1), 'L'])} with L a divisor of the tile's {tile} entries"
+            raise CompileError(f"vector shape {list(shape)} of operand {index}", where=where, accepted=accepted)
+
+
 @dataclass
 class _TiledNest:
     """Builds the nest that replaces one generic."""
@@ -94,6 +111,7 @@ class _TiledNest:
 
     def __post_init__(self) -> None:
         check_schedule(self.generic, self.schedule)
+        check_vectors(self.generic, self.schedule)
         self._check_initial_values()
         self.loops = GenericLoops(self.generic)
         self.tile = self.schedule.tiles

@@ -10,6 +10,7 @@ STREAM_PASSES = passes_of(
         "lower-dmas": "LowerDmas",
         "lower-tasks": "LowerTasks",
         "set-fifo-depths": "SetFifoDepths",
+        "reread-inputs": "RereadInputs",
         "expand-tiles": "ExpandTiles",
         "hoist-constants": "HoistConstants",
         "hls-directives": "HlsDirectives",

@@ -10,7 +10,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, linalg, memref, scf, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp, StringAttr, i32
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -44,12 +44,12 @@ class ExpandTiles(ModulePass):
     name = "expand-tiles"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for generic in generics_in(op):
-            if isa(generic.outputs[0].type, MemRefType):
-                _expand_generic(generic)
         for fill in [cast(linalg.FillOp, found) for found in op.walk() if isinstance(found, linalg.FillOp)]:
             if isa(fill.outputs[0].type, MemRefType):
                 _expand_fill(fill)
+        for generic in generics_in(op):
+            if isa(generic.outputs[0].type, MemRefType):
+                _expand_generic(generic)
         for copy in [found for found in op.walk() if isinstance(found, memref.CopyOp)]:
             _expand_copy(copy)
         for access in [found for found in op.walk() if isinstance(found, vector.LoadOp | vector.StoreOp)]:
@@ -104,7 +104,7 @@ def _expand_fill(fill: linalg.FillOp) -> None:
     extents = target.type.get_shape()
     order = [dim for dim, extent in enumerate(extents) if extent > 1]
     zero = index_constant(builder, 0)
-    ivs, inner = point_loops(builder, [extents[dim] for dim in order], f"{label_of(fill)}_init", _fill_unroll(extents, order))
+    ivs, inner = point_loops(builder, [extents[dim] for dim in order], f"{label_of(fill)}_init", _fill_unroll(target, order))
     iv_of = dict(zip(order, ivs, strict=True))
     _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))])
     fill.detach()
@@ -130,10 +130,22 @@ def _look_through_view(access: vector.LoadOp | vector.StoreOp) -> None:
     access.operands = values
 
 
-def _fill_unroll(extents: Sequence[int], order: Sequence[int]) -> list[int]:
-    """The last dimension at once where it is as short as a vector."""
+def _fill_unroll(target: SSAValue, order: Sequence[int]) -> list[int]:
+    """The last dimension at once where it is as short as a vector, or where a computation on the buffer takes it at once too."""
+    assert isa(target.type, MemRefType)
+    extents = target.type.get_shape()
     last = len(extents) - 1
-    return [extents[dim] if dim == last and extents[dim] <= MOST_LANES else 1 for dim in order]
+    most = max([MOST_LANES, *(_unroll_of_last(use) for use in target.uses)])
+    return [extents[dim] if dim == last and extents[dim] <= most else 1 for dim in order]
+
+
+def _unroll_of_last(use: Use) -> int:
+    """The unroll factor with which a generic runs along the last dimension of the buffer that is its operand `use`."""
+    generic = use.operation
+    if not isinstance(generic, linalg.GenericOp):
+        return 1
+    schedule, dims = generic.attributes.get("stc.schedule"), GenericLoops(generic).operand_dims[use.index]
+    return schedule.unrolls[dims[-1]] if isinstance(schedule, ScheduleAttr) and dims else 1
 
 
 def point_loops(

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import memref, scf, vector
+from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, ModuleOp, StringAttr, VectorType, i32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from stc.analysis.loops import is_unrolled, trip_count
+from stc.analysis.port_pressure import memory_interval
 from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.task_graph import tokens_per_iteration
 from stc.dialects import stream
@@ -27,7 +28,7 @@ class HlsDirectives(ModulePass):
     * Each loop gets a label that is unique in its task and says what the loop does.
     * Each innermost loop is pipelined. Its initiation interval is 1, or as many tokens as one iteration moves through one
       stream, or what a float accumulation that returns to the same entry while the pipeline runs needs (7 cycles of the adder
-      over the iterations in between).
+      over the iterations in between), or what the two ports of each bank of a buffer need for the accesses of one iteration.
     * A buffer that is accessed in vectors, or by an unrolled loop, is partitioned so that all lanes are reached in one cycle.
 
         scf.for %i = %c0 to %c16 step %c1 { %v = stream.read %p ... vector.store %v, %tile[%i, %c0] ... }
@@ -40,9 +41,10 @@ class HlsDirectives(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             _label_loops(task)
+            _partition_buffers(task)
+        for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             for loop in _innermost(task):
                 loop.attributes["stc.pipeline"] = IntegerAttr(_initiation_interval(loop, task), i32)
-            _partition_buffers(task)
 
 
 def _loops(op: Operation) -> list[scf.ForOp]:
@@ -91,7 +93,7 @@ def _purpose(loop: scf.ForOp) -> str:
 
 
 def _initiation_interval(loop: scf.ForOp, task: TaskOp) -> int:
-    return max(1, _most_tokens(loop, task), accumulation_interval(loop))
+    return max(1, _most_tokens(loop, task), accumulation_interval(loop), memory_interval(loop, task))
 
 
 def _most_tokens(loop: scf.ForOp, task: TaskOp) -> int:
@@ -120,7 +122,9 @@ def _partition_buffers(task: TaskOp) -> None:
 
 
 def _unrolled_entries(index: SSAValue) -> int:
-    """Neighbouring entries that an unrolled loop with induction variable `index` reaches at once."""
+    """Neighbouring entries that an unrolled loop reaches at once whose induction variable is `index`, or a term of that sum."""
+    if isinstance(add := index.owner, arith.AddiOp):
+        return max(_unrolled_entries(add.lhs), _unrolled_entries(add.rhs))
     loop = index.owner.parent_op() if isinstance(index.owner, Block) else None
     return trip_count(loop) if isinstance(loop, scf.ForOp) and is_unrolled(loop) else 1
 

@@ -1,23 +1,28 @@
-"""`lower-converters`: a converter becomes a task that fills a ping-pong buffer and a task that drains it."""
+"""`lower-converters`: a converter becomes a task that fills a buffer and one that drains it, or one task with a line buffer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import vector
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
+from xdsl.dialects import arith, memref, vector
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, VectorType
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
 
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ConverterOp, ItensorType
-from stc.iteration.converter import infer_converter
-from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
-from stc.transforms.stream.loops import coordinates, loop_nest
+from stc.iteration.converter import ConverterPlan
+from stc.iteration.line_buffer import LineStep
+from stc.iteration.order import Loop, StreamOrder
+from stc.transforms.index_constant import index_constant
+from stc.transforms.stream.bridges import consumed_stream, produced_stream
+from stc.transforms.stream.loops import coordinates, loop_nest, total
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -33,6 +38,18 @@ class LowerConverters(ModulePass):
         %b = stream.buffer @s_buffer : !stream.block<memref<16x64xf32>, count: 2>
         dataflow.task @fill_s ins(%i = %in : ...) outs(%o = %b : ...) { scf.for %k ... { %m = stream.acquire %o ... } }
         dataflow.task @drain_s ins(%i = %b : ...) outs(%o = %out : ...) { ... }
+
+    A converter with a window is one task. In each shared iteration it receives and sends tiles as its schedule says: a loop over
+    the part that repeats, with one nest for each tile, whose first line in the circular buffer is a constant.
+
+        %d = itensor.converter %s {shared_loops = 0, buffer_shape = [3, 64], blocks = 1, window = 0} : !S to !T
+      becomes
+        dataflow.task @lines_s ins(%i = %in : ...) outs(%o = %out : ...) {
+          %m = memref.alloc() : memref<3x64xf32>
+          scf.for %a ... { %v = stream.read %i ... vector.store %v, %m[...] }     // the first tiles
+          scf.for %t ... { scf.for %a ... { receive } scf.for %a ... { send } ... }
+          ...
+        }
     """
 
     name = "lower-converters"
@@ -45,45 +62,125 @@ class LowerConverters(ModulePass):
 
 
 def _lower(converter: ConverterOp, name: str, names: UniqueNames) -> None:
-    source_type, target_type = converter.source.type, converter.result.type
-    assert isinstance(source_type, ItensorType) and isinstance(target_type, ItensorType)
+    plan = converter.plan
+    source_type = converter.source.type
+    assert isinstance(source_type, ItensorType)
     builder = Builder(InsertPoint.before(converter))
     buffer_type = MemRefType(source_type.element_type, converter.buffer_shape)
-    blocks = 2 if converter.blocks is None else converter.blocks
-    ring_name = names.fresh(f"{name}_buffer")
-    ring = builder.insert(stream.BufferOp(ring_name, stream.BlockType(buffer_type, blocks)))
-    ring.result.name_hint = ring_name
-    source = consumed_stream(builder, converter.source)
-    target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
-    plan = infer_converter(source_type.order, target_type.order)  # both sides by loops of which the shared ones are the same
-    filled, drained = (ItensorType.from_order(order, source_type.element_type) for order in (plan.source, plan.target))
-    _task(builder, names.fresh(f"fill_{name}"), source, ring.result, filled, converter.shared_loops, _store_tokens)
-    _task(builder, names.fresh(f"drain_{name}"), ring.result, target, drained, converter.shared_loops, _load_tokens)
+    if plan.window is None:
+        _blocks(builder, converter, plan, buffer_type, name, names)
+    else:
+        _lines(builder, converter, plan, buffer_type, name, names)
     converter.detach()
     converter.erase()
 
 
-def _task(builder: Builder, name: str, source: SSAValue, target: SSAValue, type_: ItensorType, shared: int, body) -> None:
+# Blocks ---------------------------------------------------------------------------------------------------------------
+
+
+def _blocks(
+    builder: Builder, converter: ConverterOp, plan: ConverterPlan, buffer: MemRefType, name: str, names: UniqueNames
+) -> None:
+    ring_name = names.fresh(f"{name}_buffer")
+    ring = builder.insert(stream.BufferOp(ring_name, stream.BlockType(buffer, plan.blocks)))
+    ring.result.name_hint = ring_name
+    source = consumed_stream(builder, converter.source)
+    target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
+    shared = plan.source.loops[: plan.shared_loops]
+    _task(builder, names.fresh(f"fill_{name}"), source, ring.result, shared, plan.source_block, _store_tokens)
+    _task(builder, names.fresh(f"drain_{name}"), ring.result, target, shared, plan.target_block, _load_tokens)
+
+
+_Body = Callable[[Builder, Block, StreamOrder], None]
+
+
+def _task(
+    builder: Builder, name: str, source: SSAValue, target: SSAValue, shared: Sequence[Loop], order: StreamOrder, body: _Body
+) -> None:
+    block = _task_block(source, target)
+    outer = Builder(InsertPoint.at_end(block))
+    _, once = loop_nest(outer, shared)
+    body(once, block, order)
+    _insert_task(builder, name, source, target, block)
+
+
+def _task_block(source: SSAValue, target: SSAValue) -> Block:
     block = Block(arg_types=[source.type, target.type])
     block.args[0].name_hint, block.args[1].name_hint = "in", "out"
-    outer = Builder(InsertPoint.at_end(block))
-    _, once = loop_nest(outer, type_.order.loops[:shared])
-    body(once, block, type_, shared)
+    return block
+
+
+def _insert_task(builder: Builder, name: str, source: SSAValue, target: SSAValue, block: Block) -> None:
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
     task = builder.insert(TaskOp(name, [source], [target], block, []))
     task.attributes["stc.kind"] = StringAttr("converter")
 
 
-def _store_tokens(builder: Builder, block: Block, type_: ItensorType, shared: int) -> None:
+def _store_tokens(builder: Builder, block: Block, order: StreamOrder) -> None:
     buffer = builder.insert(stream.AcquireOp(block.args[1])).buffer
-    ivs, inner = loop_nest(builder, type_.order.loops[shared:], "abcdefgh")
+    ivs, inner = loop_nest(builder, order.loops, "abcdefgh")
     token = inner.insert(stream.ReadOp(block.args[0])).result
-    inner.insert(vector.StoreOp(token, buffer, coordinates(inner, type_.order, ivs, shared)))
+    inner.insert(vector.StoreOp(token, buffer, coordinates(inner, order, ivs)))
 
 
-def _load_tokens(builder: Builder, block: Block, type_: ItensorType, shared: int) -> None:
+def _load_tokens(builder: Builder, block: Block, order: StreamOrder) -> None:
     buffer = builder.insert(stream.AcquireOp(block.args[0])).buffer
-    ivs, inner = loop_nest(builder, type_.order.loops[shared:], "abcdefgh")
-    place = coordinates(inner, type_.order, ivs, shared)
-    token = inner.insert(vector.LoadOp(buffer, place, token_type(type_))).result
+    ivs, inner = loop_nest(builder, order.loops, "abcdefgh")
+    token = inner.insert(vector.LoadOp(buffer, coordinates(inner, order, ivs), _vector(buffer, order))).result
     inner.insert(stream.WriteOp(token, block.args[1]))
+
+
+def _vector(buffer: SSAValue, order: StreamOrder) -> VectorType:
+    assert isa(buffer.type, MemRefType)
+    return VectorType(buffer.type.element_type, [order.element_count])
+
+
+# Lines ----------------------------------------------------------------------------------------------------------------
+
+
+def _lines(
+    builder: Builder, converter: ConverterOp, plan: ConverterPlan, buffer: MemRefType, name: str, names: UniqueNames
+) -> None:
+    source = consumed_stream(builder, converter.source)
+    target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
+    block = _task_block(source, target)
+    outer = Builder(InsertPoint.at_end(block))
+    allocation = outer.insert(memref.AllocOp([], [], buffer))
+    allocation.memref.name_hint = "lines"
+    _, once = loop_nest(outer, plan.source.loops[: plan.shared_loops])
+    schedule = plan.line_schedule
+    assert schedule is not None
+    _tiles(once, block, plan, allocation.memref, schedule.before)
+    if schedule.repeats:
+        _, repeated = loop_nest(once, [Loop(schedule.repeats, 1)], "t")
+        _tiles(repeated, block, plan, allocation.memref, schedule.body)
+    _tiles(once, block, plan, allocation.memref, schedule.after)
+    _insert_task(builder, names.fresh(f"lines_{name}"), source, target, block)
+
+
+def _tiles(builder: Builder, block: Block, plan: ConverterPlan, lines: SSAValue, steps: Sequence[LineStep]) -> None:
+    """One loop nest for each tile that is received or sent."""
+    assert plan.tiles is not None and plan.window is not None
+    for step in steps:
+        order = plan.tiles[0 if step.receives else 1].inside
+        ivs, inner = loop_nest(builder, order.loops, "abcdefgh")
+        token = inner.insert(stream.ReadOp(block.args[0])).result if step.receives else None
+        place = coordinates(inner, order, ivs)
+        span = order.static_shape[plan.window]
+        place[plan.window] = _line(inner, place[plan.window], step.line, span, plan.buffer_shape[plan.window])
+        if token is not None:
+            inner.insert(vector.StoreOp(token, lines, place))
+        else:
+            token = inner.insert(vector.LoadOp(lines, place, _vector(lines, order))).result
+            inner.insert(stream.WriteOp(token, block.args[1]))
+
+
+def _line(builder: Builder, offset: SSAValue, start: int, span: int, extent: int) -> SSAValue:
+    """`start` + `offset`, an offset below `span`, modulo `extent`: a comparison where a tile wraps around, nothing else."""
+    line = total(builder, [offset, index_constant(builder, start)]) if start else offset
+    if start + span <= extent:
+        return line
+    limit = index_constant(builder, extent)
+    wraps = builder.insert(arith.CmpiOp(line, limit, "sge")).result
+    around = builder.insert(arith.SubiOp(line, limit)).result
+    return builder.insert(arith.SelectOp(wraps, around, line)).result

@@ -19,9 +19,9 @@ from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp, YieldOp
 from stc.dialects.itensor import ItensorType
-from stc.iteration.normal_form import split_loop
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import static
+from stc.iteration.words import slot
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
 from stc.transforms.stream.loops import loop_nest, total
@@ -155,26 +155,28 @@ def _lanes(memory: MemRefType) -> int:
 class WordLoops:
     """The loops of a DMA over words, with the address of each word.
 
-    `loops` are those of the order, with the tokens of one word taken out of the innermost and consecutive addresses merged
-    into one loop; all count from 0 by 1.
+    `loops` are those of the order, with consecutive addresses merged into one loop and the tokens of one word taken out of the
+    innermost; all count from 0 by 1. CompileError where a word is no whole number of tokens, or would straddle a revisit.
     """
 
     def __init__(self, order: StreamOrder, lanes: int):
+        taken = slot(order.element_count, lanes)
+        if taken is None or taken > lanes:
+            what = f"tokens of {order.element_count} entries in words of {lanes} lanes"
+            raise CompileError(what, where="lower-dmas", accepted="words of whole tokens")
+        self.slot = taken
         self.token_lanes = order.element_count
         self.lanes = lanes
-        self.tokens = max(1, lanes // self.token_lanes) if lanes % self.token_lanes == 0 else 1
-        if self.tokens > 1:
-            order = split_loop(order, len(order.loops) - 1, self.tokens)
-        outer = order.loops[:-1] if self.tokens > 1 else order.loops
+        self.tokens = lanes // taken
         self.loops: list[Loop] = []
         self.strides: list[int | None] = []
-        self._merge(outer, order.dimension_of_loop)
+        self._merge(order.loops, order.dimension_of_loop)
 
     def _merge(self, loops: Sequence[Loop], dimensions: Sequence[int | None]) -> None:
         """Fold neighbouring address loops, and neighbouring revisits, into one loop each; then set the strides."""
         kinds: list[bool] = []
         trips: list[int] = []
-        for loop, dimension in zip(loops, dimensions, strict=False):
+        for loop, dimension in zip(loops, dimensions, strict=True):
             addresses = dimension is not None
             trip = static(loop.trip)
             if trip == 1:
@@ -184,6 +186,12 @@ class WordLoops:
             else:
                 kinds.append(addresses)
                 trips.append(trip)
+        if self.tokens > 1:
+            if not kinds or not kinds[-1] or trips[-1] % self.tokens:
+                raise CompileError(
+                    f"words of {self.tokens} tokens", where="lower-dmas", accepted="as many tokens as come between two revisits"
+                )
+            trips[-1] //= self.tokens
         stride = 1
         strides: list[int | None] = []
         for trip, addresses in zip(reversed(trips), reversed(kinds), strict=True):
@@ -231,7 +239,7 @@ class WordLoops:
         """The unrolled loop over the tokens of a word: the lane at which each begins."""
         if self.tokens == 1:
             return index_constant(builder, 0), builder
-        (iv,), inner = loop_nest(builder, [Loop(self.tokens, self.token_lanes)], "t")
+        (iv,), inner = loop_nest(builder, [Loop(self.tokens, self.slot)], "t")
         loop = inner.insertion_point.block.parent_op()
         assert loop is not None
         loop.attributes["stc.unroll"] = IntegerAttr(0, i32)

@@ -1,4 +1,4 @@
-"""`lower-layout`: forks, joins, chunks and concatenations become tasks; casts and reassociations cost nothing."""
+"""`lower-layout`: forks, deals, joins, chunks and concatenations become tasks; casts and reassociations cost nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint
 
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
-from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, JoinOp, ReassociateOp
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, DealOp, ForkOp, ItensorType, JoinOp, ReassociateOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect
@@ -27,8 +27,9 @@ from stc.transforms.stream.names import UniqueNames, symbols_of
 class LowerLayout(ModulePass):
     """Materialise the operations that only move tokens.
 
-    A fork copies each token to all its results; a join takes one from each input in turn; a chunk passes each token to the
-    slice it lies in; a concat takes each token from the input it comes from. Casts and reassociations rename a stream.
+    A fork copies each token to all its results; a deal gives one to each result in turn, a join takes one from each input; a
+    chunk passes each token to the slice it lies in; a concat takes each token from the input it comes from. Casts and
+    reassociations rename a stream.
 
         %a, %b = itensor.fork %s : !X to !X, !X
       becomes
@@ -51,6 +52,8 @@ class LowerLayout(ModulePass):
                 match found:
                     case ForkOp():
                         _lower(found, names, "fork", found.source.name_hint, _fork)
+                    case DealOp():
+                        _lower(found, names, "deal", found.source.name_hint, _deal)
                     case JoinOp():
                         _lower(found, names, "join", found.result.name_hint, _join)
                     case ChunkOp():
@@ -102,6 +105,12 @@ def _fork(op: ForkOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[
     token = inner.insert(stream.ReadOp(ins[0])).result
     for out in outs:
         inner.insert(stream.WriteOp(token, out))
+
+
+def _deal(op: DealOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+    _, inner = loop_nest(builder, [Loop(_order(op.parts[0]).token_count, 1)])
+    for target in outs:
+        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(ins[0])).result, target))
 
 
 def _join(op: JoinOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:

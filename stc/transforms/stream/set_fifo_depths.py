@@ -13,11 +13,12 @@ from xdsl.rewriter import Rewriter
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.task_graph import ends_of, tokens_per_iteration
 from stc.analysis.task_programs import TaskActions
-from stc.design_space.bounded_run import Channel, TaskProgram, grown_depths
+from stc.design_space.bounded_run import grown_depths
 from stc.design_space.fifo_depths import SHALLOW, StreamEdge, bridge_ends, least_depth, provisional_depths
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.iteration.task_program import Channel, TaskProgram
 
 BUSY_TOKENS = 1 << 16
 BUSY_DEPTH = 8

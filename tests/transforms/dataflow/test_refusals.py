@@ -7,8 +7,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
-from stc.tools.pass_pipeline import read_pipeline
 from stc.transforms import all_passes
+from stc.transforms.pass_pipeline import read_pipeline
 
 
 @pytest.mark.parametrize(

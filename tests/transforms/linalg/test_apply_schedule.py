@@ -32,6 +32,11 @@ REFUSALS = {
     "[act]\ntile = [4, 4]\norder = [0]": "[act]: order is [0]; accepted: a list of 2 integers, one per loop",
     "[act]\ntile = [4, 4]\nunroll = [1, 1, 1]": "[act]: unroll is [1, 1, 1]; accepted: a list of 2 integers, one per loop",
     "[act]\ntile = [4, 4]\nvector = [4]": "[act]: vector is [4]; accepted: a list of integer lists, one per operand",
+    "[act]\ntile = [4, 4]\nvector = [[1, 4]]": "act: schedule has 1 vector shapes; accepted: one for each of 2 operands",
+    "[act]\ntile = [4, 4]\nvector = [[1, 4], [1, 3]]":
+        "act: vector shape [1, 3] of operand 1; accepted: 1, L with L a divisor of the tile's 4 entries",
+    "[act]\ntile = [4, 4]\nvector = [[4, 1], [1, 4]]":
+        "act: vector shape [4, 1] of operand 0; accepted: 1, L with L a divisor of the tile's 4 entries",
     "[act]\ntile = [4, 4]\norder = [0, 0]": "[act]: schedule has order [0, 0], expected each of the loops 0 to 1 once",
     "[act]\ntile = [4, 4]\nunroll = [1, 0]": "[act]: schedule has unroll factor 0 for loop 1, expected at least 1",
     "[act]\ntile = [4, 5]": "act: tile 5 of loop 1 does not divide its extent 12; accepted: one of 1, 2, 3, 4, 6, 12",

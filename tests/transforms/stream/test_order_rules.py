@@ -23,9 +23,9 @@ from stc.execution.linalg import execute
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
-from stc.tools.pass_pipeline import read_pipeline
 from stc.transforms import all_passes
 from stc.transforms.linalg.propagate_orders import Propagation
+from stc.transforms.pass_pipeline import read_pipeline
 
 DEPTHS = "resource allocation"
 RULES = ("run", "tokens")

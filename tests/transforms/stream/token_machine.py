@@ -18,10 +18,11 @@ from xdsl.dialects import func, memref, scf, vector
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from stc.codegen.packing import pack, unpack
 from stc.dialects import dataflow, stream
+from stc.dialects.dataflow.memory_ops import striped
 from stc.execution import linalg  # noqa: F401  # registers the tensor and scalar operations
 from stc.execution.dtypes import numpy_type
+from stc.execution.layout import pack, unpack_into
 from stc.execution.machine import Handler, Machine, Value
 from stc.execution.tensors import undefined
 
@@ -219,13 +220,19 @@ def _broadcast(machine: Machine, op: vector.BroadcastOp) -> Sequence[Value]:
 
 @implements(dataflow.PackOp)
 def _pack(machine: Machine, op: dataflow.PackOp) -> Sequence[Value]:
-    kind: Any = op.result.type
-    return [pack(np.asarray(machine.values[op.source]), op.layout.order, kind.element_type.get_shape()[0])]
+    kind: Any = op.stripes[0].type
+    parts = striped(op.layout, len(op.stripes))
+    tensor, lanes = np.asarray(machine.values[op.source]), kind.element_type.get_shape()[0]
+    return [pack(tensor, part.order, lanes, tensor.shape) for part in parts]
 
 
 @implements(dataflow.UnpackOp)
 def _unpack(machine: Machine, op: dataflow.UnpackOp) -> Sequence[Value]:
-    return [unpack(machine.values[op.source], op.layout.order)]
+    stripes = machine.operands(op)
+    tensor = np.empty(op.layout.tensor_shape, stripes[0].dtype)
+    for words, part in zip(stripes, striped(op.layout, len(stripes)), strict=True):
+        unpack_into(tensor, words, part.order)
+    return [tensor]
 
 
 @implements(dataflow.KernelOp)

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from stc.simulation.build import FLAGS, find_compiler, instrumented_kernel, read_sources
+from stc.simulation.build import FLAGS, find_compiler, instrumented_kernel, read_sources, run_compiler
 from stc.simulation.csim import CsimResult, read_report
 from stc.simulation.package import INCLUDE
 
@@ -20,13 +20,14 @@ TIMEOUT = 60.0
 
 
 def simulate(projects: Sequence[Path], folder: Path) -> dict[str, CsimResult]:
-    """Build all projects into one program in `folder` and run each of them; results by the project's folder name."""
+    """Build all projects into one program in `folder` and run each of them; results by the project's folder name.
+
+    The names of their compute units must differ, because these are not in a namespace. CompileError where g++ rejects the program.
+    """
     source = folder / "batch.cpp"
     source.write_text(_program(projects))
     binary = folder / "batch"
-    command = [find_compiler(), *FLAGS, "-O0", "-I", str(INCLUDE), str(source), "-o", str(binary)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[:3000]
+    run_compiler([find_compiler(), *FLAGS, "-O0", "-I", str(INCLUDE), str(source), "-o", str(binary)], source)
     return {project.name: _run(binary, index, project) for index, project in enumerate(projects)}
 
 

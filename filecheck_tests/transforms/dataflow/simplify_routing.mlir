@@ -1,0 +1,252 @@
+// RUN: stc-opt %s -p 'simplify-routing' --split-input-file | filecheck %s
+
+// A fork of a branch of a fork is one fork, and the branch that nobody reads goes.
+!X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+func.func @fork_of_fork(%x: tensor<3x16xf32>) -> (tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>) {
+  %r0, %r1, %r2 = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !X)
+      -> (tensor<3x16xf32> as !X, tensor<3x16xf32> as !X, tensor<3x16xf32> as !X) {
+    %a, %b, %unread = itensor.fork %s : !X to !X, !X, !X
+    %c, %d = itensor.fork %b : !X to !X, !X
+    dataflow.yield %d, %a, %c : !X, !X, !X
+  }
+  func.return %r0, %r1, %r2 : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @fork_of_fork(
+// CHECK-NEXT: %r0, %r1, %r2 = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor, tensor<3x16xf32> as !itensor, tensor<3x16xf32> as !itensor) {
+// CHECK-NEXT: %a, %c, %d = itensor.fork %s : !itensor to !itensor, !itensor, !itensor
+// CHECK-NEXT: dataflow.yield %d, %a, %c : !itensor, !itensor, !itensor
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r0, %r1, %r2 : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>
+
+// -----
+
+// A branch that nobody reads leaves a fork to one, which is no fork.
+!X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+func.func @fork_to_one(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
+  %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !X) -> (tensor<3x16xf32> as !X) {
+    %a, %unread = itensor.fork %s : !X to !X, !X
+    dataflow.yield %a : !X
+  }
+  func.return %r : tensor<3x16xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @fork_to_one(
+// CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor) {
+// CHECK-NEXT: dataflow.yield %s : !itensor
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r : tensor<3x16xf32>
+
+// -----
+
+// The slices are the inputs of the concat, in another order: both ops go.
+!H = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+func.func @chunk_of_concat(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> (tensor<3x8xf32>, tensor<3x8xf32>) {
+  %r0, %r1 = dataflow.kernel @k(%s = %x : tensor<3x8xf32> as !H, %t = %y : tensor<3x8xf32> as !H)
+      -> (tensor<3x8xf32> as !H, tensor<3x8xf32> as !H) {
+    %c = itensor.concat %s, %t at [0, 0], [0, 8] : !H, !H to !X
+    %a, %b = itensor.chunk %c at [0, 8], [0, 0] : !X to !H, !H
+    dataflow.yield %a, %b : !H, !H
+  }
+  func.return %r0, %r1 : tensor<3x8xf32>, tensor<3x8xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @chunk_of_concat(
+// CHECK-NEXT: %r0, %r1 = dataflow.kernel @k(%s = %x : tensor<3x8xf32> as !itensor, %t = %y : tensor<3x8xf32> as !itensor) -> (tensor<3x8xf32> as !itensor, tensor<3x8xf32> as !itensor) {
+// CHECK-NEXT: dataflow.yield %t, %s : !itensor, !itensor
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r0, %r1 : tensor<3x8xf32>, tensor<3x8xf32>
+
+// -----
+
+// Slices inside the inputs: two of the second, one of the first, are narrower chunks.
+!Q = !itensor.itensor<1x4xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+!H = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+func.func @narrowed(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+  %r0, %r1, %r2 = dataflow.kernel @k(%s = %x : tensor<3x8xf32> as !H, %t = %y : tensor<3x8xf32> as !H)
+      -> (tensor<3x4xf32> as !Q, tensor<3x4xf32> as !Q, tensor<3x4xf32> as !Q) {
+    %c = itensor.concat %s, %t at [0, 0], [0, 8] : !H, !H to !X
+    %a, %b, %d = itensor.chunk %c at [0, 4], [0, 8], [0, 12] : !X to !Q, !Q, !Q
+    dataflow.yield %a, %b, %d : !Q, !Q, !Q
+  }
+  func.return %r0, %r1, %r2 : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK-LABEL: func.func @narrowed(
+// CHECK-NEXT: %r0, %r1, %r2 = dataflow.kernel @k(%s = %x : tensor<3x8xf32> as !itensor, %t = %y : tensor<3x8xf32> as !itensor) -> (tensor<3x4xf32> as !itensor1, tensor<3x4xf32> as !itensor1, tensor<3x4xf32> as !itensor1) {
+// CHECK-NEXT: %a = itensor.chunk %s at [0, 4] : !itensor to !itensor1
+// CHECK-NEXT: %b, %d = itensor.chunk %t at [0, 0], [0, 4] : !itensor to !itensor1, !itensor1
+// CHECK-NEXT: dataflow.yield %a, %b, %d : !itensor1, !itensor1, !itensor1
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r0, %r1, %r2 : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+
+// -----
+
+// A slice that lies across two inputs stays, and so does one that would leave an operand without a reader.
+!H = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+func.func @across(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> (tensor<3x8xf32>, tensor<3x8xf32>) {
+  %r0 = dataflow.kernel @across(%s = %x : tensor<3x8xf32> as !H, %t = %y : tensor<3x8xf32> as !H) -> (tensor<3x8xf32> as !H) {
+    %c = itensor.concat %s, %t at [0, 0], [0, 8] : !H, !H to !X
+    %a = itensor.chunk %c at [0, 4] : !X to !H
+    dataflow.yield %a : !H
+  }
+  %r1 = dataflow.kernel @unread(%s = %x : tensor<3x8xf32> as !H, %t = %y : tensor<3x8xf32> as !H) -> (tensor<3x8xf32> as !H) {
+    %c = itensor.concat %s, %t at [0, 0], [0, 8] : !H, !H to !X
+    %a = itensor.chunk %c at [0, 8] : !X to !H
+    dataflow.yield %a : !H
+  }
+  func.return %r0, %r1 : tensor<3x8xf32>, tensor<3x8xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @across(
+// CHECK-NEXT: %r0 = dataflow.kernel @across(%s = %x : tensor<3x8xf32> as !itensor, %t = %y : tensor<3x8xf32> as !itensor) -> (tensor<3x8xf32> as !itensor) {
+// CHECK-NEXT: %c = itensor.concat %s, %t at [0, 0], [0, 8] : !itensor, !itensor to !itensor1
+// CHECK-NEXT: %a = itensor.chunk %c at [0, 4] : !itensor1 to !itensor
+// CHECK-NEXT: dataflow.yield %a : !itensor
+// CHECK-NEXT: }
+// CHECK-NEXT: %r1 = dataflow.kernel @unread(%s = %x : tensor<3x8xf32> as !itensor, %t = %y : tensor<3x8xf32> as !itensor) -> (tensor<3x8xf32> as !itensor) {
+// CHECK-NEXT: %c = itensor.concat %s, %t at [0, 0], [0, 8] : !itensor, !itensor to !itensor1
+// CHECK-NEXT: %a = itensor.chunk %c at [0, 8] : !itensor1 to !itensor
+// CHECK-NEXT: dataflow.yield %a : !itensor
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r0, %r1 : tensor<3x8xf32>, tensor<3x8xf32>
+
+// -----
+
+// All slices are put back where they were: nothing moves. The other type has a loop of one iteration.
+!H = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!U = !itensor.itensor<1x4xf32, iter_space: [3, 1, 4] * [1, 16, 4], iter_map: (d0, d1, d2) -> (d0, d1 + d2)>
+func.func @concat_of_chunks(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
+  %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !X) -> (tensor<3x16xf32> as !U) {
+    %a, %b = itensor.chunk %s at [0, 0], [0, 8] : !X to !H, !H
+    %c = itensor.concat %b, %a at [0, 8], [0, 0] : !H, !H to !U
+    dataflow.yield %c : !U
+  }
+  func.return %r : tensor<3x16xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 1, 4] * [1, 16, 4], iter_map: (d0, d1, d2) -> (d0, d1 + d2)>
+// CHECK-LABEL: func.func @concat_of_chunks(
+// CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor1) {
+// CHECK-NEXT: %c = itensor.cast %s : !itensor to !itensor1
+// CHECK-NEXT: dataflow.yield %c : !itensor1
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r : tensor<3x16xf32>
+
+// -----
+
+// Halves that are exchanged are no identity.
+!H = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+func.func @exchanged(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
+  %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !X) -> (tensor<3x16xf32> as !X) {
+    %a, %b = itensor.chunk %s at [0, 0], [0, 8] : !X to !H, !H
+    %c = itensor.concat %b, %a at [0, 0], [0, 8] : !H, !H to !X
+    dataflow.yield %c : !X
+  }
+  func.return %r : tensor<3x16xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @exchanged(
+// CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor) {
+// CHECK-NEXT: %a, %b = itensor.chunk %s at [0, 0], [0, 8] : !itensor to !itensor1, !itensor1
+// CHECK-NEXT: %c = itensor.concat %b, %a at [0, 0], [0, 8] : !itensor1, !itensor1 to !itensor
+// CHECK-NEXT: dataflow.yield %c : !itensor
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r : tensor<3x16xf32>
+
+// -----
+
+// A join of all parts of a deal is the source; in another order it is not.
+!X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!A = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
+func.func @join_of_deal(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
+  %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !X) -> (tensor<3x16xf32> as !X) {
+    %a, %b = itensor.deal %s : !X to !A, !B
+    %c = itensor.join %a, %b : !A, !B to !X
+    dataflow.yield %c : !X
+  }
+  func.return %r : tensor<3x16xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @join_of_deal(
+// CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor) {
+// CHECK-NEXT: dataflow.yield %s : !itensor
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r : tensor<3x16xf32>
+
+// -----
+
+// A deal of a join of as many inputs: two narrow streams. The fork is dealt once, not at every branch.
+!X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+!A = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
+!P = tensor<6xvector<4xf32>>
+func.func @deal_of_join(%x: !P, %y: !P) -> (!P, !P, !P, !P) {
+  %r0, %r1, %r2, %r3 = dataflow.kernel @k(%s = %x : !P as !A, %t = %y : !P as !B) -> (!P as !A, !P as !B, !P as !A, !P as !B) {
+    %j = itensor.join %s, %t : !A, !B to !X
+    %l, %m = itensor.fork %j : !X to !X, !X
+    %a, %b = itensor.deal %l : !X to !A, !B
+    %c, %d = itensor.deal %m : !X to !A, !B
+    dataflow.yield %a, %b, %c, %d : !A, !B, !A, !B
+  }
+  func.return %r0, %r1, %r2, %r3 : !P, !P, !P, !P
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
+// CHECK-LABEL: func.func @deal_of_join(
+// CHECK-NEXT: %r0, %r1, %r2, %r3 = dataflow.kernel @k(%s = %x : tensor<6xvector<4xf32>> as !itensor, %t = %y : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1, tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1) {
+// CHECK-NEXT: %a, %c = itensor.fork %s : !itensor to !itensor, !itensor
+// CHECK-NEXT: %b, %d = itensor.fork %t : !itensor1 to !itensor1, !itensor1
+// CHECK-NEXT: dataflow.yield %a, %b, %c, %d : !itensor, !itensor1, !itensor, !itensor1
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r0, %r1, %r2, %r3 : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>
+
+// -----
+
+// Joined in another order than dealt: every second token changes places with its neighbour, and both ops stay.
+!X = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
+!A = !itensor.itensor<4xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0)>
+!B = !itensor.itensor<4xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0 + 4)>
+!H = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
+func.func @swapped(%x: tensor<16xf32>) -> tensor<16xf32> {
+  %r = dataflow.kernel @k(%s = %x : tensor<16xf32> as !X) -> (tensor<16xf32> as !X) {
+    %a, %b = itensor.deal %s : !X to !A, !B
+    %e = itensor.reassociate %a : !A to !H
+    %f = itensor.reassociate %b : !B to !H
+    %c = itensor.join %f, %e : !H, !H to !X
+    dataflow.yield %c : !X
+  }
+  func.return %r : tensor<16xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
+// CHECK: !itensor1 = !itensor.itensor<4xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0)>
+// CHECK: !itensor2 = !itensor.itensor<4xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0 + 4)>
+// CHECK: !itensor3 = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
+// CHECK-LABEL: func.func @swapped(
+// CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<16xf32> as !itensor) -> (tensor<16xf32> as !itensor) {
+// CHECK-NEXT: %a, %b = itensor.deal %s : !itensor to !itensor1, !itensor2
+// CHECK-NEXT: %e = itensor.reassociate %a : !itensor1 to !itensor3
+// CHECK-NEXT: %f = itensor.reassociate %b : !itensor2 to !itensor3
+// CHECK-NEXT: %c = itensor.join %f, %e : !itensor3, !itensor3 to !itensor
+// CHECK-NEXT: dataflow.yield %c : !itensor
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %r : tensor<16xf32>

@@ -1,0 +1,143 @@
+"""How many lanes per cycle the computations at the two ends of an itensor ask for, from the schedules inside the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects import scf, tensor
+from xdsl.dialects.linalg import GenericOp
+from xdsl.ir import Operation, OpResult, SSAValue, Use
+
+from stc.analysis.generic_loops import GenericLoops, shape_of
+from stc.dialects.dataflow import KernelOp, ScheduleAttr, TaskOp, YieldOp
+from stc.dialects.itensor import (
+    CastOp,
+    ChunkOp,
+    ConcatOp,
+    DealOp,
+    ForkOp,
+    ItensorType,
+    JoinOp,
+    ReadOp,
+    ReassociateOp,
+    WriteOp,
+)
+
+ROUTING = (CastOp, ForkOp, ReassociateOp, ChunkOp, ConcatOp, DealOp, JoinOp)
+"""Ops whose operands and results carry tokens of one width."""
+
+
+@dataclass
+class LaneDemand:
+    """Which itensors of `kernel` must have tokens of one width, and how wide the tasks at their ends want them.
+
+    A port wants the lanes of its operand's vector shape, if the schedule has one; else the unroll factor of the loop along the
+    operand's last dimension, and at least `default`. A stream is as wide as all its ports want: of unequal wishes the least, since
+    nothing is gained by bringing more than the other end takes.
+    """
+
+    kernel: KernelOp
+    default: int
+    _parent: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    _wanted: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+
+    def __post_init__(self) -> None:
+        for op in self.kernel.walk():
+            if op is not self.kernel:
+                self._unite_ports(op)
+        for op in self.kernel.walk():
+            if isinstance(op, ReadOp | WriteOp) and (lanes := wanted_lanes(op, self.default)) is not None:
+                stream = self._root(op.source if isinstance(op, ReadOp) else op.destination)
+                self._wanted[stream] = min(lanes, self._wanted.get(stream, lanes))
+
+    def lanes(self, value: SSAValue) -> int:
+        """The width wanted of the tokens of an itensor inside the kernel."""
+        return self._wanted.get(self._root(value), self.default)
+
+    # Values of one stream ---------------------------------------------------------------------------------------------
+
+    def _unite_ports(self, op: Operation) -> None:
+        for first, second in _same_stream(op):
+            if isinstance(first.type, ItensorType) and isinstance(second.type, ItensorType):
+                self._parent[self._root(first)] = self._root(second)
+
+    def _root(self, value: SSAValue) -> SSAValue:
+        while (parent := self._parent.get(value, value)) is not value:
+            value = parent
+        return value
+
+
+def _same_stream(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
+    """Pairs of values that `op` makes carry the same tokens, or tokens of the same width."""
+    match op:
+        case TaskOp():
+            yield from zip((*op.ins, *op.outs), op.body.block.args, strict=True)
+            carried = [value for value in op.outs if isinstance(value.type, ItensorType)]
+            yield from zip(carried, op.outputs, strict=False)
+        case YieldOp() | scf.YieldOp() if isinstance(parent := op.parent_op(), TaskOp | scf.ForOp | scf.IfOp):
+            yield from zip(op.operands, parent.results, strict=False)
+        case scf.ForOp():
+            yield from zip(op.iter_args, op.body.block.args[1:], strict=True)
+            yield from zip(op.iter_args, op.results, strict=True)
+        case WriteOp():
+            yield op.destination, op.result
+        case _ if isinstance(op, ROUTING):
+            values = (*op.operands, *op.results)
+            yield from ((values[0], value) for value in values[1:])
+
+
+# What a computation wants ---------------------------------------------------------------------------------------------
+
+
+def wanted_lanes(access: ReadOp | WriteOp, default: int) -> int | None:
+    """Lanes that the computations behind `access` want of its port, None where no schedule says; see `LaneDemand`."""
+    uses = _consumers(access.result) if isinstance(access, ReadOp) else _producers(access.value)
+    wishes = [wish for use in uses if (wish := _wish(use, default)) is not None]
+    return max(wishes, default=None)
+
+
+def _consumers(tile: SSAValue) -> Iterator[Use]:
+    """The operands of generics that a token read becomes, once its tile is put together."""
+    for use in tile.uses:
+        match use.operation:
+            case GenericOp():
+                yield use
+            case tensor.InsertSliceOp() as op:
+                yield from _consumers(op.result)
+            case scf.YieldOp() as op if isinstance(parent := op.parent_op(), scf.ForOp):
+                yield from _consumers(parent.results[use.index])
+            case _:
+                continue
+
+
+def _producers(tile: SSAValue) -> Iterator[Use]:
+    """The outputs of generics from which a token written comes."""
+    if not isinstance(tile, OpResult):
+        return
+    match tile.op:
+        case GenericOp() as op:
+            yield Use(op, len(op.inputs) + tile.index)
+        case tensor.ExtractSliceOp() as op:
+            yield from _producers(op.source)
+        case tensor.InsertSliceOp() as op:
+            yield from _producers(op.source)
+        case scf.ForOp() | scf.IfOp() as op:
+            last = op.regions[0].block.last_op
+            assert isinstance(last, scf.YieldOp)
+            yield from _producers(last.operands[tile.index])
+        case _:
+            return
+
+
+def _wish(use: Use, default: int) -> int | None:
+    """Lanes that operand `use` of a generic wants, at most the last extent of its tile."""
+    generic = use.operation
+    assert isinstance(generic, GenericOp)
+    schedule, shape = generic.attributes.get("stc.schedule"), shape_of(generic.operands[use.index].type)
+    if not isinstance(schedule, ScheduleAttr) or not shape:
+        return None
+    if schedule.vectors:
+        return min(schedule.vectors[use.index][-1], shape[-1])
+    innermost = GenericLoops(generic).operand_dims[use.index][-1]
+    return max(default, min(schedule.unrolls[innermost], shape[-1]))

@@ -1,0 +1,62 @@
+"""Which outside tensors a kernel reads more than once, and what that saves: the attribute `stc.rereads` of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+
+from stc.dialects.dataflow import KernelOp
+
+REREADS = "stc.rereads"
+
+
+@dataclass(frozen=True)
+class Reread:
+    """`reader` has a port of its own for `tensor`, `instead_of` a "fifo" or a "converter" of `saved_bytes`; per run
+    `traffic_bytes` more are read. `packed_bytes`: what the host packs in addition, 0 where both ports share a packed buffer,
+    negative where a packing that an entry before this one has added becomes superfluous; also 0 for a parameter, packed once for all
+    runs (its second copy stays in external memory), and for what another kernel makes (`stc.analysis.host_trips` has its packing)."""
+
+    tensor: str
+    reader: str
+    instead_of: str
+    saved_bytes: int
+    traffic_bytes: int
+    packed_bytes: int = 0
+
+    def attribute(self) -> DictionaryAttr:
+        return DictionaryAttr(
+            {key: StringAttr(value) if isinstance(value, str) else IntegerAttr(value, i64) for key, value in asdict(self).items()}
+        )
+
+
+def rereads_of(kernel: KernelOp) -> list[Reread]:
+    """What passes have decided for `kernel`, in order."""
+    attribute = kernel.attributes.get(REREADS)
+    entries = attribute.data if isinstance(attribute, ArrayAttr) else ()
+    return [Reread(**_plain(entry)) for entry in entries if isinstance(entry, DictionaryAttr)]
+
+
+def _plain(entry: DictionaryAttr) -> dict[str, Any]:
+    return {key: value.data if isinstance(value, StringAttr) else value.value.data for key, value in entry.data.items()}  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def record_rereads(kernel: KernelOp, rereads: Iterable[Reread]) -> None:
+    """Add to what `kernel` has."""
+    entries = [*rereads_of(kernel), *rereads]
+    if entries:
+        kernel.attributes[REREADS] = ArrayAttr([entry.attribute() for entry in entries])
+
+
+def reread_report(module: ModuleOp) -> dict[str, Any]:
+    """All of a module's, with the total traffic they add per run."""
+    found = [entry for op in module.walk() if isinstance(op, KernelOp) for entry in rereads_of(op)]
+    return {
+        "origin": "FIFO depths from the bounded run, converters and traffic counted in the IR",
+        "list": [asdict(entry) for entry in found],
+        "saved_bytes": sum(entry.saved_bytes for entry in found),
+        "traffic_bytes": sum(entry.traffic_bytes for entry in found),
+    }

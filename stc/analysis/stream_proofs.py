@@ -1,0 +1,473 @@
+"""Proof, edge by edge, that each consumer of an itensor gets the token sequence that its type expects (method.md section 7).
+
+An edge is a place where one type meets another, or a type meets loops: a value at a port of a task, an access, a cast, a
+reassociation, a converter, a chunk, a concatenation, a fork, a deal, a join, and the boundary of a kernel. What is read has a
+writer, a task accesses every port, and once forks have been inserted each stream must have one reader. `method` says how an edge was shown:
+
+| method | how |
+|---|---|
+| type | both types are the same |
+| verifier | the rule of the operation's verifier, asked once more |
+| normal form | both sides have one normal form |
+| closed form | an exact argument about loops (`stc.iteration.converter_proofs`, `stc.iteration.restriction`) |
+| z3 | the solver found no symbol values and token that differ |
+| counted | all tokens, all addresses of a dimension, or all readers were enumerated |
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache, partial
+from itertools import chain
+from typing import Any
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import ModuleOp, TensorType, VectorType
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue, Use
+from xdsl.utils.exceptions import VerifyException
+
+from stc.dialects import stream
+from stc.dialects.dataflow import KernelOp, PackOp, TaskOp, UnpackOp, YieldOp
+from stc.dialects.dataflow.boundary import verify_boundary, verify_slice_of
+from stc.dialects.dataflow.memory_ops import striped
+from stc.dialects.itensor import (
+    CastOp,
+    ChunkOp,
+    ConcatOp,
+    ConverterOp,
+    DealOp,
+    EmptyOp,
+    ForkOp,
+    InstanceOp,
+    ItensorType,
+    JoinOp,
+    ReadOp,
+    ReassociateOp,
+    WriteOp,
+)
+from stc.dialects.itensor.accesses import verify_access
+from stc.dialects.itensor.destinations import root_of
+from stc.dialects.itensor.sequences import slice_mismatch
+from stc.dialects.locations import source_location
+from stc.iteration.converter_proofs import Proved, prove_converter
+from stc.iteration.dealing import dealt
+from stc.iteration.flattening import flattened
+from stc.iteration.normal_form import normal_form
+from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.proofs import Differs, Equal, compare_sequences
+from stc.iteration.restriction import restricted
+from stc.iteration.words import in_one_width, slot
+
+MOST_TOKENS = 1 << 22
+"""Sequences longer than this are not counted out."""
+
+
+@dataclass(frozen=True)
+class ProvedEdge:
+    """An edge that was shown to be right: `kind` is what meets there, `seconds` how long the proof took."""
+
+    name: str
+    kind: str
+    method: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class FailedEdge:
+    """An edge that is wrong, or was not proved: `reason` is a sentence; `where` the operation's place in its text, if known."""
+
+    name: str
+    kind: str
+    reason: str
+    where: str | None
+
+
+@dataclass
+class StreamProofs:
+    """The edges of a module, in the order of its operations."""
+
+    edges: list[ProvedEdge] = field(default_factory=list)
+    failures: list[FailedEdge] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        return sum(edge.seconds for edge in self.edges)
+
+    @property
+    def by_method(self) -> dict[str, int]:
+        """How many edges each method proved."""
+        methods = sorted({edge.method for edge in self.edges})
+        return {method: sum(edge.method == method for edge in self.edges) for method in methods}
+
+    def report(self) -> dict[str, Any]:
+        """What report.json says."""
+        return {
+            "origin": "proved",
+            "edges": len(self.edges),
+            "by_method": self.by_method,
+            "seconds": self.seconds,
+            "list": [asdict(edge) for edge in self.edges],
+        }
+
+
+class _NotProved(Exception):
+    """An edge that is wrong or undecided; the text is a sentence."""
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """An edge to prove: `prove` returns the method, or raises _NotProved, VerifyException or ValueError."""
+
+    op: Operation
+    kind: str
+    name: str
+    prove: Callable[[], str]
+
+
+def prove_streams(module: ModuleOp) -> StreamProofs:
+    """Prove every edge of every kernel of `module` and of the packed tensors between them; nothing is changed.
+
+    What was proved before, for another pass, is proved again: the seconds are those of the proofs.
+    """
+    for cached in (compare_sequences, _sliced, _dealt):
+        cached.cache_clear()
+    proofs = StreamProofs()
+    for edge in chain.from_iterable(map(_edges_of, module.walk())):
+        begin = time.perf_counter()
+        try:
+            method = edge.prove()
+        except (_NotProved, VerifyException, ValueError) as error:
+            proofs.failures.append(FailedEdge(edge.name, edge.kind, str(error), source_location(edge.op)))
+        else:
+            proofs.edges.append(ProvedEdge(edge.name, edge.kind, method, time.perf_counter() - begin))
+    return proofs
+
+
+# Which edges there are ----------------------------------------------------------------------------------------------------
+
+_MOVES_ALONG = (YieldOp, stream.FromItensorOp, stream.ToItensorOp)
+"""Operations that hand itensors on as they are: their types are checked where tasks, kernels and accesses use them."""
+
+_MOVES_ALONG_IN_TASKS = (scf.ForOp, scf.IfOp, scf.YieldOp)
+"""And these, around accesses, which say in which loops and under which guards they stand."""
+
+
+def _edges_of(op: Operation) -> Iterator[_Edge]:
+    match op:
+        case KernelOp():
+            yield from _boundary_edges(op)
+        case UnpackOp():
+            for index, stripe in enumerate(op.stripes):
+                name = f"{_named(stripe)} unpacked to {_named(op.result)}"
+                yield _Edge(op, "boundary", name, partial(_unpacked, op, index, stripe))
+        case TaskOp():
+            yield from _port_edges(op)
+        case EmptyOp() | InstanceOp():
+            for use in op.result.uses:
+                if not _is_destination(use):
+                    yield _Edge(use.operation, "source", f"{_named(op.result)} in {_owner(op)}", partial(_unwritten, use.operation))
+        case ReadOp() | WriteOp():
+            value = op.source if isinstance(op, ReadOp) else op.destination
+            kind = "read" if isinstance(op, ReadOp) else "write"
+            name = f"{kind} of {_named(value)} in {_owner(op)}"
+            yield _Edge(op, kind, name, partial(_access, op))
+        case CastOp():
+            yield _Edge(op, "cast", _between(op), lambda: _equal(_order(op.source), _order(op.result)))
+        case ReassociateOp():
+            yield _Edge(op, "reassociate", _between(op), lambda: _reshaped(_order(op.source), _order(op.result)))
+        case ConverterOp():
+            yield _Edge(op, "converter", _between(op), partial(_converter, op))
+        case ChunkOp():
+            yield from _slice_edges(op, "chunk", op.source, op.slices, op.offsets)
+        case ConcatOp():
+            yield from _slice_edges(op, "concat", op.result, op.inputs, op.offsets)
+            yield _Edge(op, "concat", f"cover of {_named(op.result)}", partial(_verified, op))
+        case ForkOp():
+            for copy in op.copies:
+                yield _Edge(op, "fork", _between(op), partial(_equal_types, op.source, copy))
+        case DealOp():
+            for index, part in enumerate(op.parts):
+                name = f"part {index} of {_named(op.source)}"
+                yield _Edge(op, "deal", name, partial(_dealt, _order(op.source), _order(part), index, len(op.parts)))
+        case JoinOp():
+            yield from _join_edges(op)
+        case _ if _handles_itensors(op):
+            yield _Edge(op, "unknown", f"'{op.name}' in {_owner(op)}", partial(_unknown, op))
+        case _:
+            return
+
+
+def _handles_itensors(op: Operation) -> bool:
+    """Whether an operation of a kernel may change what crosses a stream."""
+    around = _around(op)
+    if around is None or isinstance(op, _MOVES_ALONG) or (isinstance(op, _MOVES_ALONG_IN_TASKS) and isinstance(around, TaskOp)):
+        return False
+    return any(isinstance(value.type, ItensorType) for value in (*op.operands, *op.results))
+
+
+def _boundary_edges(kernel: KernelOp) -> Iterator[_Edge]:
+    name = kernel.sym_name.data
+    for index, (outside, port) in enumerate(zip(kernel.inputs, kernel.arguments, strict=True)):
+        if isinstance(port.type, ItensorType):
+            label = f"{_named(outside)} into kernel @{name}"
+            yield _Edge(kernel, "boundary", label, partial(_enters, outside, port.type, f"operand {index}"))
+    for index, (result, inside) in enumerate(zip(kernel.outputs, kernel.terminator.arguments, strict=True)):
+        if isinstance(inside.type, ItensorType):
+            label = f"{_named(inside)} out of kernel @{name}"
+            yield _Edge(kernel, "boundary", label, partial(_leaves, kernel, index, result, inside.type))
+    if _is_forked(kernel):
+        yield _Edge(kernel, "readers", f"of streams in kernel @{name}", partial(_one_reader_each, kernel))
+
+
+def _port_edges(task: TaskOp) -> Iterator[_Edge]:
+    values, ports = (*task.ins, *task.outs), (*task.input_ports, *task.output_ports)
+    for value, port in zip(values, ports, strict=True):
+        if isinstance(value.type, ItensorType):
+            name = f"{_named(value)} at {_named(port)} of @{task.sym_name.data}"
+            yield _Edge(task, "port", name, partial(_port, task, value, port))
+    for port, result in zip(task.carried_ports, task.outputs, strict=True):
+        name = f"{_named(port)} of @{task.sym_name.data} as {_named(result)}"
+        yield _Edge(task, "port", name, partial(_equal_types, port, result))
+
+
+def _slice_edges(op: Operation, kind: str, whole: SSAValue, parts, offsets) -> Iterator[_Edge]:
+    for index, (part, offset) in enumerate(zip(parts, offsets, strict=True)):
+        name = f"slice {index} of {_named(whole)}"
+        yield _Edge(op, kind, name, partial(_sliced, _order(whole), _order(part), offset))
+
+
+def _join_edges(op: JoinOp) -> Iterator[_Edge]:
+    result, inputs = _order(op.result), [_order(value) for value in op.inputs]
+    if len(set(inputs)) == 1 and inputs[0].is_exact:  # tensors of their own, not parts of one
+        yield _Edge(op, "join", _between(op), lambda: _equal(_counting(len(inputs), inputs[0]), _counting(1, result)))
+        return
+    for index, part in enumerate(inputs):
+        yield _Edge(op, "join", f"part {index} of {_named(op.result)}", partial(_dealt, result, part, index, len(inputs)))
+
+
+# How each is proved -------------------------------------------------------------------------------------------------------
+
+
+def _equal(source: StreamOrder, target: StreamOrder) -> str:
+    if source == target:
+        return "type"
+    match compare_sequences(source, target):
+        case Equal(method):
+            return method
+        case verdict:
+            raise _NotProved(str(verdict))
+
+
+def _equal_types(source: SSAValue, target: SSAValue) -> str:
+    first, second = source.type, target.type
+    assert isinstance(first, ItensorType) and isinstance(second, ItensorType)
+    if first.element_type != second.element_type:
+        raise _NotProved(f"entries are of type {first.element_type} in the source but of {second.element_type} in the target")
+    return _equal(first.order, second.order)
+
+
+def _port(task: TaskOp, value: SSAValue, port: BlockArgument) -> str:
+    """A port has the type of its value and is accessed; what a task writes to, no other has written to."""
+    if port.index < len(task.ins):
+        if not port.uses.get_length():
+            raise _NotProved(f"{_named(port)} is never read, expected a task that takes every token of its inputs")
+    else:
+        if not any(root_of(destination) is port for destination in _written_in(task)):
+            raise _NotProved(f"{_named(port)} is never written, expected a task that sends every token of its outputs")
+        if isinstance(value.owner, Operation) and not isinstance(value.owner, EmptyOp | InstanceOp):
+            raise _NotProved(f"{_named(value)} has been written by '{value.owner.name}', expected an empty destination")
+    return _equal_types(value, port)
+
+
+def _written_in(task: TaskOp) -> Iterator[SSAValue]:
+    for op in task.body.walk():
+        if isinstance(op, WriteOp):
+            yield op.destination
+        elif isinstance(op, TaskOp):
+            yield from op.outs
+
+
+def _is_destination(use: Use) -> bool:
+    """Whether an operand is only written to: an output of a task, or what is carried through loops to a write."""
+    match use.operation:
+        case TaskOp() as task:
+            return use.index >= len(task.ins)
+        case WriteOp():
+            return use.index == 1
+        case scf.ForOp() | scf.YieldOp():
+            return True
+        case _:
+            return False
+
+
+def _unwritten(reader: Operation) -> str:
+    raise _NotProved(f"taken by {_user(reader)} but written by nobody")
+
+
+def _access(op: ReadOp | WriteOp) -> str:
+    verify_access(op, op.indices, op.itensor_type.order.loops)
+    return "verifier"
+
+
+def _verified(op: Operation) -> str:
+    op.verify_()
+    return "verifier"
+
+
+def _unknown(op: Operation) -> str:
+    raise _NotProved(f"not proved: there is no rule for '{op.name}'")
+
+
+def _reshaped(source: StreamOrder, target: StreamOrder) -> str:
+    """Entries keep their row-major position."""
+    verdict = compare_sequences(flattened(source), flattened(target))
+    if isinstance(verdict, Differs):
+        raise _NotProved(f"row-major position of an entry changes: {verdict} (counted in entries)")
+    if not isinstance(verdict, Equal):
+        raise _NotProved(str(verdict))
+    return verdict.method
+
+
+def _converter(op: ConverterOp) -> str:
+    blocks = op.blocks if op.blocks is not None else 2 if op.window is None else 1
+    schedule = None if op.window is None else op.plan.line_schedule
+    orders = _order(op.source), _order(op.result)
+    outcome = prove_converter(*orders, op.shared_loops, op.buffer_shape, blocks, op.window, schedule)
+    if not isinstance(outcome, Proved):
+        raise _NotProved(str(outcome))
+    return outcome.method
+
+
+@lru_cache(maxsize=4096)
+def _sliced(whole: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> str:
+    """`part` is the tokens of `whole` in its slice at `offset`."""
+    inside = restricted(whole, offset, part.static_shape)
+    if inside is not None:
+        _equal(inside, part)
+        return "closed form"
+    if whole.token_count > MOST_TOKENS:
+        raise _NotProved(f"not proved: the slice is no nest of loops, and {whole.token_count} tokens are too many to count")
+    if (mismatch := slice_mismatch(whole, part, offset)) is not None:
+        token, expected, found = mismatch
+        raise _NotProved(str(Differs(token, expected, found)))
+    return "counted"
+
+
+@lru_cache(maxsize=4096)
+def _dealt(whole: StreamOrder, part: StreamOrder, number: int, parts: int) -> str:
+    """`part` is the tokens number, number + parts, ... of `whole`."""
+    return _equal(dealt(normal_form(whole), parts)[number], part)
+
+
+def _counting(times: int, order: StreamOrder) -> StreamOrder:
+    """An order of nothing with `times` as many tokens as `order`: only the number of its tokens is left."""
+    return StreamOrder((), (Loop(times, 1), *(Loop(loop.trip, 1) for loop in order.loops)), ())
+
+
+def _is_forked(kernel: KernelOp) -> bool:
+    """Whether forks have been inserted: there is one, or the boundary is packed, which comes after."""
+    boundary = (value.type for value in (*kernel.inputs, *kernel.outputs))
+    is_packed = any(isinstance(type, TensorType) and isinstance(type.element_type, VectorType) for type in boundary)
+    return is_packed or any(isinstance(op, ForkOp) for op in kernel.body.block.ops)
+
+
+def _one_reader_each(kernel: KernelOp) -> str:
+    block = kernel.body.block
+    for value in (*block.args, *(result for op in block.ops for result in op.results)):
+        users = [_user(use.operation) for use in value.uses]
+        if isinstance(value.type, ItensorType) and len(users) > 1:
+            raise _NotProved(f"{_named(value)} is taken by {' and '.join(sorted(users))}, expected one reader, or a fork")
+    return "counted"
+
+
+def _user(op: Operation) -> str:
+    return f"@{op.sym_name.data}" if isinstance(op, TaskOp) else f"'{op.name}'"
+
+
+# The boundary of kernels --------------------------------------------------------------------------------------------------
+
+
+def _enters(outside: SSAValue, inside: ItensorType, what: str) -> str:
+    verify_boundary(what, outside.type, inside)
+    return _packed_alike(outside, inside)
+
+
+def _leaves(kernel: KernelOp, index: int, result: OpResult, inside: ItensorType) -> str:
+    place = kernel.places[index]
+    if place is None:
+        verify_boundary(f"result {index}", result.type, inside)
+        return "type"
+    outside = kernel.inputs[place.operand].type
+    fixed = [None if is_operand else at for at, is_operand in zip(place.offsets, place.scalars, strict=True)]
+    verify_slice_of(f"result {index}", outside, inside, fixed)  # pyright: ignore[reportArgumentType]
+    return "type"
+
+
+def _unpacked(op: UnpackOp, index: int, stripe: SSAValue) -> str:
+    return _packed_alike(stripe, striped(op.layout, len(op.stripes))[index])
+
+
+def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
+    """The entries of a packed tensor lie in the order in which `reader` takes them, where it is known who laid them out.
+
+    Memory holds each distinct token once; a revisit reads words again. Tokens of several widths are the same entries where they
+    follow one another without padding.
+    """
+    layout = _layout_of(packed)
+    if layout is None:
+        return "type"
+    first, second = layout.order.without_revisits(), reader.order.without_revisits()
+    if first.element != second.element and any(_is_padded(order, packed) for order in (first, second)):
+        raise _NotProved(f"tokens of {list(first.element)} and of {list(second.element)} entries lie in words with padding")
+    return _equal(*in_one_width(first, second))
+
+
+def _is_padded(order: StreamOrder, packed: SSAValue) -> bool:
+    assert isinstance(packed.type, TensorType) and isinstance(packed.type.element_type, VectorType)
+    return slot(order.element_count, packed.type.element_type.get_shape()[0]) != order.element_count
+
+
+def _layout_of(packed: SSAValue) -> ItensorType | None:
+    """The order in which the words of a packed tensor were written, None for a plain tensor or one whose origin is not seen."""
+    if not isinstance(packed.type, TensorType) or not isinstance(packed.type.element_type, VectorType):
+        return None
+    match packed.owner:
+        case PackOp() if isinstance(packed, OpResult):
+            return striped(packed.owner.layout, len(packed.owner.stripes))[packed.index]
+        case KernelOp() if isinstance(packed, OpResult):
+            inside = packed.owner.terminator.arguments[packed.index].type
+            return inside if isinstance(inside, ItensorType) else None
+        case _:
+            return None
+
+
+# Names --------------------------------------------------------------------------------------------------------------------
+
+
+def _order(value: SSAValue) -> StreamOrder:
+    assert isinstance(value.type, ItensorType)
+    return value.type.order
+
+
+def _named(value: SSAValue) -> str:
+    return f"%{value.name_hint}" if value.name_hint else "an unnamed value"
+
+
+def _between(op: Operation) -> str:
+    sources, results = (", ".join(map(_named, values)) for values in (op.operands, op.results))
+    return f"{sources} to {results} in {_owner(op)}"
+
+
+def _owner(op: Operation) -> str:
+    around = _around(op)
+    return "no kernel" if around is None else f"@{around.sym_name.data}"
+
+
+def _around(op: Operation) -> TaskOp | KernelOp | None:
+    """The task or kernel around an operation."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, TaskOp | KernelOp):
+        around = around.parent_op()
+    return around

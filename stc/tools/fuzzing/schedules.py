@@ -1,0 +1,53 @@
+"""Random ways to compile a program: options of the pipeline, and a schedule.toml for its generics."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+
+from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
+from stc.pipeline import PipelineOptions
+
+
+def random_options(numbers: random.Random, kernel_name: str) -> PipelineOptions:
+    """Tile, rows, lanes, the rule for tiles and orders; one time in six a budget of a few KiB, so that there are several groups."""
+    return PipelineOptions(
+        tile=numbers.choice([1, 2, 3, 4, 8, 16, 16]),
+        rows=numbers.choice([1, 2, 4, 128, 128]),
+        lanes=numbers.choice([1, 2, 3, 4, 8, 16, 16]),
+        propagate_orders=numbers.random() < 0.7,
+        budget=numbers.choice([512, 1024, 2048, 4096]) if numbers.random() < 1 / 6 else 0,
+        kernel_name=kernel_name,
+    )
+
+
+def random_schedule(numbers: random.Random, module: ModuleOp) -> str:
+    """A schedule.toml for some generics of a module that has gone through the linalg stage; empty for some."""
+    share = numbers.choice([0, 0, 0.2, 0.6, 1])
+    tables = [_table(numbers, name, GenericLoops(generic)) for generic in generics_in(module)
+              if (name := name_of(generic)) is not None and numbers.random() < share]
+    return "\n".join(tables)
+
+
+def _table(numbers: random.Random, name: str, loops: GenericLoops) -> str:
+    tile = [numbers.choice(divisors(extent)) for extent in loops.extents]
+    order = numbers.sample(range(len(tile)), len(tile))
+    lines = [f'["{name}"]', f"tile = {tile}", f"order = {order}"]
+    if numbers.random() < 0.3:
+        lines.append(f"unroll = {_unroll(numbers, tile)}")
+    return "\n".join([*lines, ""])
+
+
+def _unroll(numbers: random.Random, tile: Sequence[int]) -> list[int]:
+    """One loop, or none, is computed in parallel by a divisor of its tile of at most 16."""
+    unroll = [1] * len(tile)
+    if tile:
+        loop = numbers.randrange(len(tile))
+        unroll[loop] = numbers.choice([divisor for divisor in divisors(tile[loop]) if divisor <= 16])
+    return unroll
+
+
+def divisors(extent: int) -> list[int]:
+    return [divisor for divisor in range(1, extent + 1) if extent % divisor == 0]

@@ -1,0 +1,49 @@
+"""Command-line options that several commands of `stc` share: which model, and how to compile it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stc.diagnostics import CompileError
+from stc.platforms.platform import platform_names
+
+# Which model.
+Model = Annotated[str | None, typer.Argument(help="A preset (gpt2-medium, ...), file.py:factory, or file.mlir.")]
+Config = Annotated[str | None, typer.Option(help="Instead of MODEL: a transformers config.json, its folder, or a hub id.")]
+ModelStage = Annotated[str, typer.Option(help="What a preset computes: prefill.")]
+Sequence = Annotated[int, typer.Option(help="Tokens of a preset's prefill.")]
+DType = Annotated[str, typer.Option(help="Element type of activations and weights: f32.")]
+Weights = Annotated[str | None, typer.Option(help="Folder of safetensors files, or hub:ID; default: random weights.")]
+Layer = Annotated[int | None, typer.Option(help="Which decoder layer; default: the preset's first.")]
+Seed = Annotated[int, typer.Option(help="Seed of random weights and inputs.")]
+
+# How to compile it.
+Tile = Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)]
+Rows = Annotated[int, typer.Option(help="Most rows of activations that share one pass over weights.", min=1)]
+Lanes = Annotated[int, typer.Option(help="Most entries in one stream token.", min=1)]
+UniformTiles = Annotated[
+    bool, typer.Option("--uniform-tiles", help="One tile size for every loop, instead of what neighbours want.")
+]
+Schedule = Annotated[Path | None, typer.Option(help="schedule.toml: tile, order, unroll, vector by op name.")]
+Platform = Annotated[str, typer.Option(help=f"Target device: {', '.join(platform_names())}.")]
+Budget = Annotated[int, typer.Option(help="On-chip bytes for one group; 0: what the platform has.", min=0)]
+Reread = Annotated[
+    int, typer.Option(help="Bytes on chip that reading an input again has to save; 0: never; -1: what a port costs.", min=-1)
+]
+
+SerialConverters = Annotated[
+    str, typer.Option(help="Whether a converter may receive and send in turn: never, free (where it costs no time), always.")
+]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+
+
+def one_model(model: str | None, config: str | None) -> str:
+    """What the front end calls the model; CompileError unless it is named in exactly one way."""
+    if (model is None) == (config is None):
+        complaint = "no model is named" if model is None else "both MODEL and --config name a model"
+        raise CompileError(complaint, accepted="MODEL, or --config PATH")
+    return f"config:{config}" if model is None else model

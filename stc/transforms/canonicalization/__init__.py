@@ -1,1 +1,0 @@
-"""Canonicalisation patterns of our dialects, one file per dialect; `canonicalize` finds them through traits."""

@@ -1,0 +1,223 @@
+"""`fold-itensors`: two tasks that pass tiles in step become one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import linalg, scf, tensor
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.analysis.loops import enclosing_loops
+from stc.analysis.task_cycles import access_cycles, task_cycles
+from stc.design_space.folding import Fold, is_worth_folding
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
+from stc.transforms.dataflow.elementwise_tasks import ElementwiseTask, elementwise_task
+from stc.transforms.stream.names import UniqueNames, symbols_of
+
+
+@dataclass(frozen=True)
+class FoldItensors(ModulePass):
+    """Fold an itensor whose writer and reader match exactly: the element-wise reader moves to where its tile is written.
+
+    The writer has one output, which that task alone reads, in all of its loops and in the type in which it is written. The tile
+    is passed on as a value: the FIFO goes, and the reader's copy of the tile. The reader's other inputs are read in the writer's
+    loops, next to the write, or in front of the loop that does not move them. Not folded: a reader that is not element-wise, and
+    an input that does not move with the innermost loop where the writer has reductions around the write.
+
+    The merged task does one after the other, so tasks are folded only while it takes no more cycles than `limit`
+    (`stc.design_space.folding`).
+
+    Options: `limit` in cycles (default 0: those of the slowest task of the kernel); `lanes` (default 16) of a token.
+
+        %h = dataflow.task @f ins(%p = %x : !X) outs(...) -> !H { scf.for %i ... { ... itensor.write %t into %o[%i] } }
+        %y = dataflow.task @g ins(%q = %h : !H) outs(...) -> !Y { scf.for %i ... { %t = itensor.read %q[%i]
+                                                                                  %u = linalg.generic ins(%t) ...
+                                                                                  itensor.write %u into %o[%i] } }
+      becomes
+        %y = dataflow.task @f_and_g ins(%p = %x : !X) outs(...) -> !Y { scf.for %i ... { ...
+                                                                                  %u = linalg.generic ins(%t) ...
+                                                                                  itensor.write %u into %o[%i] } }
+    """
+
+    name = "fold-itensors"
+
+    limit: int = 0
+    lanes: int = 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.limit < 0:
+            raise CompileError(f"limit is {self.limit}", where=self.name, accepted="0, or a number of cycles")
+        if self.lanes < 1:
+            raise CompileError(f"lanes is {self.lanes}", where=self.name, accepted="at least 1 lane")
+        for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            self._fold_kernel(kernel)
+
+    def _fold_kernel(self, kernel: KernelOp) -> None:
+        tasks = [found for found in kernel.body.block.ops if isinstance(found, TaskOp)]
+        cycles = {task.sym_name.data: task_cycles(task, self.lanes) for task in tasks}
+        limit = self.limit or max(cycles.values(), default=0)
+        names = symbols_of(kernel)
+        waiting = tasks
+        while waiting:
+            task = waiting.pop(0)
+            pair = _pair(task)
+            if pair is None:
+                continue
+            fold = Fold(task.sym_name.data, pair.reader.task.sym_name.data, pair.stream_cycles(self.lanes))
+            if is_worth_folding(fold, cycles, limit):
+                waiting.remove(pair.reader.task)
+                merged = pair.merge(names)
+                cycles[merged.sym_name.data] = task_cycles(merged, self.lanes)
+                waiting.insert(0, merged)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A task that writes a stream in `write`, and the element-wise task that reads it at port `port`."""
+
+    writer: TaskOp
+    write: WriteOp
+    reader: ElementwiseTask
+    port: int
+
+    def stream_cycles(self, lanes: int) -> int:
+        read = _only_read(self.reader.task.input_ports[self.port])
+        assert read is not None
+        return access_cycles(self.write, self.writer, lanes) + access_cycles(read, self.reader.task, lanes)
+
+    def merge(self, names: UniqueNames) -> TaskOp:
+        """The one task, in place of both."""
+        writer, reader = self.writer, self.reader.task
+        name = names.fresh(f"{writer.sym_name.data}_and_{reader.sym_name.data}")
+        shared = self._shared_tiles()
+        others = [index for index in range(len(reader.ins)) if index not in shared]
+        ins = [*writer.ins, *(reader.ins[index] for index in others)]
+        outs, results = list(reader.outs), list(reader.outputs)
+        body = self._body(others, shared)
+        merged = TaskOp(name, ins, outs, body, [result.type for result in results], writer.attributes)
+        Builder(InsertPoint.before(reader)).insert(merged)
+        merged.outputs[0].name_hint = results[0].name_hint
+        results[0].replace_all_uses_with(merged.outputs[0])
+        _erase(reader)
+        _erase(writer)
+        return merged
+
+    def _shared_tiles(self) -> dict[int, SSAValue]:
+        """The reader's ports whose tile the writer has: the stream between them, and streams that both read in the same place."""
+        shared = {self.port: self.write.value}
+        for index, value in enumerate(self.reader.task.ins):
+            for port, own in zip(self.writer.input_ports, self.writer.ins, strict=True):
+                if own is value and (read := _only_read(port)) is not None and self._is_read_so(read):
+                    shared[index] = read.result
+        return shared
+
+    def _is_read_so(self, read: ReadOp) -> bool:
+        """Whether the reader's own read would come right after `read`."""
+        depth = len(read.indices)
+        return list(read.indices) == list(self.write.indices)[:depth] and read.parent_block() is self._place(depth).parent_block()
+
+    def _body(self, others: list[int], shared: dict[int, SSAValue]) -> Block:
+        """The writer's block, with the reader's other ports and its computation in it."""
+        reader = self.reader.task
+        block = self.writer.body.block
+        result_type = reader.outputs[0].type
+        assert isinstance(result_type, ItensorType)
+        tiles = dict(shared)
+        for index in others:
+            old = reader.input_ports[index]
+            port = block.insert_arg(old.type, len(block.args) - 1)
+            port.name_hint = old.name_hint
+            tiles[index] = self._read(port)
+        self._compute(tiles)
+        _retype(block.args[-1], result_type)
+        return self.writer.body.detach_block(block)
+
+    def _compute(self, tiles: dict[int, SSAValue]) -> None:
+        """Insert the reader's computation before the write, and write its result instead."""
+        builder = Builder(InsertPoint.before(self.write))
+        generic = self.reader.generic
+        type_ = generic.results[0].type
+        empty = builder.insert(tensor.EmptyOp((), type_)).results[0]
+        inputs = [tiles[port] for port in self.reader.ports]
+        body = generic.body.clone()
+        computed = linalg.GenericOp(inputs, [empty], body, generic.indexing_maps, generic.iterator_types, [type_])
+        computed.attributes |= generic.attributes
+        builder.insert(computed)
+        self.write.operands[0] = computed.results[0]
+
+    def _read(self, port: SSAValue) -> SSAValue:
+        """A read of another input: in the loops that enumerate it."""
+        assert isinstance(port.type, ItensorType)
+        depth = len(port.type.order.loops)
+        read = ReadOp(port, list(self.write.indices)[:depth])
+        return Builder(InsertPoint.before(self._place(depth))).insert(read).result
+
+    def _place(self, depth: int) -> Operation:
+        """What stands directly in the first `depth` loops of the write: the next loop, or the write itself."""
+        return self.write if depth == len(self.write.indices) else enclosing_loops(self.write, self.writer)[depth]
+
+
+def _pair(writer: TaskOp) -> _Pair | None:
+    """The stream of `writer` that may be folded, None where there is none."""
+    if len(writer.outputs) != 1 or len(list(writer.outputs[0].uses)) != 1:
+        return None
+    use = next(iter(writer.outputs[0].uses))
+    if not isinstance(use.operation, TaskOp) or (reader := elementwise_task(use.operation)) is None:
+        return None
+    writes = [op for op in writer.walk() if isinstance(op, WriteOp)]
+    if len(writes) != 1 or any(isinstance(op, TaskOp) for op in writer.walk() if op is not writer):
+        return None
+    pair = _Pair(writer, writes[0], reader, use.index)
+    return pair if _runs_in_step(pair) else None
+
+
+def _runs_in_step(pair: _Pair) -> bool:
+    """Whether the reader's loops are those that write the stream, and its other inputs can be read in them."""
+    task = pair.reader.task
+    space = pair.write.itensor_type.order.loops
+    ports = [port.type for port in (*task.input_ports, *task.output_ports)]
+    spaces = [port.order.loops for port in ports if isinstance(port, ItensorType)]
+    if spaces[-1] != space or any(other != space[: len(other)] for other in spaces):
+        return False
+    hoisted = any(len(other) < len(space) for other in spaces)
+    return not hoisted or len(enclosing_loops(pair.write, pair.writer)) == len(space)
+
+
+def _only_read(port: SSAValue) -> ReadOp | None:
+    uses = [use.operation for use in port.uses]
+    return uses[0] if len(uses) == 1 and isinstance(uses[0], ReadOp) else None
+
+
+def _retype(value: SSAValue, type_: ItensorType) -> None:
+    """Give a destination another type wherever it is carried: through loops, guards and writes."""
+    if value.type == type_:
+        return
+    value = Rewriter.replace_value_with_new_type(value, type_)
+    for use in list(value.uses):
+        match user := use.operation:
+            case scf.ForOp():
+                _retype(user.body.block.args[use.index - 2], type_)
+                _retype(user.results[use.index - 3], type_)
+            case WriteOp():
+                _retype(user.result, type_)
+            case scf.YieldOp() if isinstance(parent := user.parent_op(), scf.IfOp):
+                _retype(parent.results[use.index], type_)
+            case _:
+                continue
+
+
+def _erase(task: TaskOp) -> None:
+    """Erase a task whose results nobody reads, with the destination made for it."""
+    destination = task.outs[0].owner
+    task.detach()
+    task.erase(safe_erase=False)
+    if isinstance(destination, EmptyOp) and not destination.result.uses:
+        destination.detach()
+        destination.erase()

@@ -1,0 +1,260 @@
+"""`simplify-routing`: forks, deals, joins, chunks and concatenations that undo or repeat each other disappear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import InsertPoint
+
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, DealOp, ForkOp, ItensorType, JoinOp, ReassociateOp
+from stc.dialects.itensor.canonicalization import (
+    CastOfCast,
+    CastToSameType,
+    ChunkOfEverything,
+    ConcatOfOne,
+    ForkToOne,
+    JoinOfOne,
+    ReassociateToSameType,
+)
+from stc.iteration.normal_form import same_sequence
+
+
+@dataclass(frozen=True)
+class SimplifyRouting(ModulePass):
+    """Remove operations that only move tokens where others undo or repeat them; before `insert-forks` or after.
+
+    * A fork of a branch of a fork becomes one fork; branches, slices and other results that nobody reads disappear.
+    * A chunk of a concat takes its slices from the inputs they lie in; a slice that is a whole input is that input.
+    * A concat that puts all slices of a chunk back where they were is the chunk's source.
+    * A join of all parts of a deal is the deal's source, a deal of a join of as many inputs the inputs: then n narrow streams
+      lead from task to task. A fork whose branches are all dealt alike is dealt once, and each part forked.
+
+        %a, %b = itensor.fork %x : !X to !X, !X
+        %c, %d = itensor.fork %b : !X to !X, !X
+        %p, %q = itensor.deal %c : !X to !P, !Q
+        %y = itensor.join %p, %q : !P, !Q to !X
+      becomes
+        %a, %y, %d = itensor.fork %x : !X to !X, !X, !X
+    """
+
+    name = "simplify-routing"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        patterns: list[RewritePattern] = [
+            UnreadResults(),
+            ForkOfFork(),
+            ForkToOne(),
+            ChunkOfConcat(),
+            ConcatOfChunks(),
+            JoinOfDeal(),
+            DealOfJoin(),
+            DealOfFork(),
+            DealToOne(),
+            CastToSameType(),
+            CastOfCast(),
+            ReassociateToSameType(),
+            ChunkOfEverything(),
+            ConcatOfOne(),
+            JoinOfOne(),
+        ]
+        PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+
+
+class UnreadResults(RewritePattern):
+    """Results of forks and chunks that nobody reads go; so does an op of which nobody reads anything."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if not isinstance(op, CastOp | ChunkOp | ConcatOp | DealOp | ForkOp | JoinOp | ReassociateOp):
+            return
+        read = [result for result in op.results if result.uses]
+        if not read:
+            if not any(_is_unread_without(operand, op) for operand in op.operands):
+                rewriter.erase_op(op)
+            return
+        if len(read) == len(op.results) or isinstance(op, DealOp):
+            return
+        if isinstance(op, ForkOp):
+            fewer = ForkOp(op.source, len(read))
+        else:
+            assert isinstance(op, ChunkOp)
+            kept = [offset for result, offset in zip(op.slices, op.offsets, strict=True) if result in read]
+            fewer = ChunkOp(op.source, [_type(result) for result in read], kept)
+        _replace(rewriter, op, fewer, read)
+
+
+class ForkOfFork(RewritePattern):
+    """A fork whose source is a branch of another fork: its branches become the other's."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForkOp, rewriter: PatternRewriter) -> None:
+        outer = op.source.owner
+        if not isinstance(outer, ForkOp) or not isinstance(op.source, OpResult) or not op.source.has_one_use():
+            return
+        place = op.source.index
+        branches = [*outer.copies[:place], *op.copies, *outer.copies[place + 1 :]]
+        merged = ForkOp(outer.source, len(branches))
+        rewriter.insert_op(merged, InsertPoint.before(outer))
+        for old, new in zip(branches, merged.copies, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        rewriter.erase_op(op)
+        rewriter.erase_op(outer)
+
+
+class ChunkOfConcat(RewritePattern):
+    """Slices that each lie in one input of a concat are slices of that input, or the input itself."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ChunkOp, rewriter: PatternRewriter) -> None:
+        concat = op.source.owner
+        if not isinstance(concat, ConcatOp):
+            return
+        homes = [_home(concat, _type(part), offset) for part, offset in zip(op.slices, op.offsets, strict=True)]
+        lonely = {index for index, value in enumerate(concat.inputs) if isinstance(value, BlockArgument)} - set(homes)
+        if None in homes or (op.source.has_one_use() and lonely):
+            return  # a slice across inputs, or an operand of the kernel that would be left without a reader
+        results: dict[SSAValue, SSAValue] = {}
+        made: list[Operation] = []
+        for home in dict.fromkeys(homes):
+            assert home is not None
+            wanted = [index for index, other in enumerate(homes) if other == home]
+            source, start = concat.inputs[home], concat.offsets[home]
+            types = [_type(op.slices[index]) for index in wanted]
+            offsets = [tuple(a - b for a, b in zip(op.offsets[index], start, strict=True)) for index in wanted]
+            narrow = ChunkOp(source, types, offsets)
+            made.append(narrow)
+            results.update({op.slices[index]: part for index, part in zip(wanted, narrow.slices, strict=True)})
+        for old, new in results.items():
+            new.name_hint = old.name_hint
+        rewriter.replace_op(op, made, [results[part] for part in op.slices])
+
+
+def _home(concat: ConcatOp, part: ItensorType, offset: Sequence[int]) -> int | None:
+    """The input of `concat` in which all of the slice `part` at `offset` lies."""
+    for index, (value, start) in enumerate(zip(concat.inputs, concat.offsets, strict=True)):
+        sides = zip(offset, part.tensor_shape, start, _type(value).tensor_shape, strict=True)
+        if all(first <= at and at + extent <= first + whole for at, extent, first, whole in sides):
+            return index
+    return None
+
+
+class ConcatOfChunks(RewritePattern):
+    """All slices of a chunk, read here alone and put back where they were in the order they had: the chunk's source."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConcatOp, rewriter: PatternRewriter) -> None:
+        chunk = op.inputs[0].owner
+        if not isinstance(chunk, ChunkOp) or set(op.inputs) != set(chunk.slices) or len(op.inputs) != len(chunk.slices):
+            return
+        places = dict(zip(chunk.slices, chunk.offsets, strict=True))
+        same_places = all(places[value] == start for value, start in zip(op.inputs, op.offsets, strict=True))  # pyright: ignore[reportArgumentType]
+        if same_places and all(part.has_one_use() for part in chunk.slices):
+            _pass_on(rewriter, op, [op.result], [chunk.source])
+
+
+class JoinOfDeal(RewritePattern):
+    """A join of all parts of a deal, in order, is the deal's source."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: JoinOp, rewriter: PatternRewriter) -> None:
+        deal = op.inputs[0].owner
+        if isinstance(deal, DealOp) and tuple(op.inputs) == tuple(deal.parts) and all(p.has_one_use() for p in deal.parts):
+            _pass_on(rewriter, op, [op.result], [deal.source])
+
+
+class DealOfJoin(RewritePattern):
+    """A deal of a join of as many inputs gives the inputs back."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DealOp, rewriter: PatternRewriter) -> None:
+        source = op.source.owner.source if isinstance(op.source.owner, CastOp) else op.source
+        join = source.owner
+        if isinstance(join, JoinOp) and len(join.inputs) == len(op.parts):
+            _pass_on(rewriter, op, list(op.parts), list(join.inputs))
+
+
+class DealToOne(RewritePattern):
+    """A deal to a single part is a cast."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: DealOp, rewriter: PatternRewriter) -> None:
+        if len(op.parts) == 1:
+            _pass_on(rewriter, op, list(op.parts), [op.source])
+
+
+class DealOfFork(RewritePattern):
+    """A fork whose branches are all dealt to parts of the same types: one deal, and a fork of each part."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ForkOp, rewriter: PatternRewriter) -> None:
+        deals = [_only_user(branch) for branch in op.copies]
+        first = deals[0]
+        if not isinstance(first, DealOp):
+            return
+        types = [part.type for part in first.parts]
+        if not all(isinstance(deal, DealOp) and [part.type for part in deal.parts] == types for deal in deals):
+            return
+        deal = DealOp(op.source, [_type(part) for part in first.parts])
+        forks = [ForkOp(part, len(deals)) for part in deal.parts]
+        rewriter.insert_op([deal, *forks], InsertPoint.before(op))
+        for branch, old in enumerate(deals):
+            assert isinstance(old, DealOp)
+            for part, fork in zip(old.parts, forks, strict=True):
+                fork.copies[branch].name_hint = part.name_hint
+                part.replace_all_uses_with(fork.copies[branch])
+            rewriter.erase_op(old)
+        rewriter.erase_op(op)
+
+
+# Applying -------------------------------------------------------------------------------------------------------------
+
+
+def _pass_on(rewriter: PatternRewriter, op: Operation, results: Sequence[SSAValue], sources: Sequence[SSAValue]) -> None:
+    """Replace `results` (all of `op`) by `sources`, cast where types differ; nothing where the sequences do."""
+    pairs = list(zip(results, sources, strict=True))
+    if not all(_agree(_type(result), _type(source)) for result, source in pairs):
+        return
+    builder = Builder(InsertPoint.before(op))
+    values = [s if s.type == r.type else builder.insert(CastOp(s, _type(r))).result for r, s in pairs]
+    rewriter.replace_op(op, [], values)
+
+
+def _agree(first: ItensorType, second: ItensorType) -> bool:
+    return first.tile_type == second.tile_type and same_sequence(first.order, second.order)
+
+
+def _replace(rewriter: PatternRewriter, op: Operation, new: Operation, kept: Sequence[SSAValue]) -> None:
+    """Put `new` in place of `op`: its results for the `kept` ones, the others have no reader."""
+    rewriter.insert_op(new, InsertPoint.before(op))
+    for old, result in zip(kept, new.results, strict=True):
+        result.name_hint = old.name_hint
+        old.replace_all_uses_with(result)
+    rewriter.erase_op(op)
+
+
+def _is_unread_without(value: SSAValue, op: Operation) -> bool:
+    """Whether `value` is an operand of the kernel that only `op` reads: the stream from memory needs a reader."""
+    return isinstance(value, BlockArgument) and all(use.operation is op for use in value.uses)
+
+
+def _only_user(value: SSAValue) -> Operation | None:
+    uses = list(value.uses)
+    return uses[0].operation if len(uses) == 1 else None
+
+
+def _type(value: SSAValue) -> ItensorType:
+    assert isinstance(value.type, ItensorType)
+    return value.type

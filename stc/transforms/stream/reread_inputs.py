@@ -1,0 +1,225 @@
+"""`reread-inputs`: a deep FIFO that only keeps an input for later becomes a second DMA of that input."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.hints import isa
+
+from stc.analysis.executions import executions
+from stc.analysis.kernel_memory import bytes_of, tensor_bytes
+from stc.analysis.rereads import Reread, record_rereads
+from stc.analysis.task_graph import ends_of, tokens_per_iteration
+from stc.design_space.fifo_depths import StreamEdge, least_depth
+from stc.design_space.rereads import Branch, ForkedTensor, RereadLimits, choose_fork_rereads
+from stc.dialects import stream
+from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.platforms.platform import load_platform
+from stc.transforms.stream.names import UniqueNames, symbols_of
+from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
+
+
+@dataclass(frozen=True)
+class RereadInputs(ModulePass):
+    """Give branches of a forked input a DMA of their own where their FIFO would hold much of the tensor.
+
+    It follows `set-fifo-depths`: the depth that the bounded run found for a branch says how long that branch has to wait (a
+    residual waits for all that happens beside it). The new DMA reads the same packed buffer in the same order, when its
+    reader asks for it; the fork loses a branch, and goes with its last but one. Then depths are found again: what else
+    was deep because of that branch becomes shallow. `stc.design_space.rereads` decides: bytes saved against traffic added.
+    The kernel's attribute `stc.rereads` says what was decided.
+
+    Options: `least`: bytes a branch has to save (default -1: the block RAM that the adapter of a memory port takes on
+    `platform`; 0: none is read again), `platform` (default u55c), whose limit of memory ports is kept as well.
+
+        dataflow.task @load_x ins(%x) outs(%x_stream)
+        dataflow.task @fork_x ins(%x_stream) outs(%a : depth 2, %b : depth 4096)
+      becomes
+        dataflow.task @load_x ins(%x) outs(%x_stream)
+        dataflow.task @load_x_2 ins(%x_again) outs(%x_stream_2 : depth 2)
+    """
+
+    name = "reread-inputs"
+
+    least: int = -1
+    platform: str = "u55c"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        platform = load_platform(self.platform)
+        limits, most_ports = RereadLimits.of_option(self.least, platform, self.name), platform.memory.max_ports
+        for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            forks = _forked_inputs(kernel)
+            free_ports = most_ports - len(kernel.inputs) - len(kernel.outputs)
+            problem = [fork.problem() for fork in forks]
+            chosen = {branch.name for branch in choose_fork_rereads(problem, limits, free_ports)}
+            if not chosen:
+                continue
+            names = symbols_of(kernel)
+            done = [entry for fork in forks for entry in _read_again(kernel, fork, chosen, names)]
+            _set_depths(kernel)
+            record_rereads(kernel, [entry.reread() for entry in done])
+
+
+@dataclass(frozen=True)
+class _ForkedInput:
+    """`load` reads an operand of the kernel and writes `source`, which `fork` copies."""
+
+    load: TaskOp
+    source: stream.CreateOp
+    fork: TaskOp
+
+    @property
+    def tensor(self) -> str:
+        return self.load.operands[0].name_hint or self.load.sym_name.data
+
+    @property
+    def branches(self) -> dict[str, stream.CreateOp]:
+        """The branches by the name of their stream."""
+        creates = [value.owner for value in self.fork.outs]
+        return {create.sym_name.data: create for create in creates if isinstance(create, stream.CreateOp)}
+
+    @property
+    def traffic(self) -> int:
+        """Bytes that `load` reads per run."""
+        loads = [op for op in self.load.walk() if isinstance(op, memref.LoadOp) and op.memref in self.load.input_ports]
+        return sum(executions(op, self.load) * _word_bytes(op) for op in loads)
+
+    def problem(self) -> ForkedTensor:
+        return ForkedTensor(self.tensor, tuple(Branch(name, self._saved(op), self.traffic) for name, op in self.branches.items()))
+
+    def _saved(self, create: stream.CreateOp) -> int:
+        """Bytes of the FIFO `create`, but for what it still takes between a DMA and its reader."""
+        reader = ends_of(create.result)[1]
+        tokens = create.attributes["stc.tokens"]
+        assert isinstance(tokens, IntegerAttr)
+        written, read = tokens_per_iteration(self.load, self.source.result), tokens_per_iteration(reader, create.result)
+        needed = least_depth(StreamEdge(create.sym_name.data, "", "", tokens.value.data, written, read))
+        return max(0, _fifo_bytes(create) - needed * _token_bytes(create))
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A branch that has got a DMA of its own; `before`: bytes of its FIFO until then."""
+
+    tensor: str
+    create: stream.CreateOp
+    before: int
+    traffic: int
+
+    def reread(self) -> Reread:
+        reader = ends_of(self.create.result)[1].sym_name.data
+        return Reread(self.tensor, reader, "fifo", self.before - _fifo_bytes(self.create), self.traffic)
+
+
+def _word_bytes(load: memref.LoadOp) -> int:
+    words = load.memref.type
+    assert isa(words, MemRefType)
+    return tensor_bytes(words) // words.get_shape()[0]
+
+
+def _token_bytes(create: stream.CreateOp) -> int:
+    type_ = create.result.type
+    assert isinstance(type_, stream.StreamType)
+    return type_.lanes * bytes_of(type_.scalar_type)
+
+
+def _fifo_bytes(create: stream.CreateOp) -> int:
+    type_ = create.result.type
+    assert isinstance(type_, stream.StreamType)
+    return type_.depth * _token_bytes(create)
+
+
+def _forked_inputs(kernel: KernelOp) -> list[_ForkedInput]:
+    found: list[_ForkedInput] = []
+    for create in kernel.body.block.ops:
+        if not isinstance(create, stream.CreateOp):
+            continue
+        writer, reader = ends_of(create.result)
+        if _has_kind(writer, "load") and _has_kind(reader, "fork") and _reads_an_operand(writer):
+            found.append(_ForkedInput(writer, create, reader))
+    return found
+
+
+def _has_kind(task: TaskOp, kind: str) -> bool:
+    return task.attributes.get("stc.kind") == StringAttr(kind)
+
+
+def _reads_an_operand(task: TaskOp) -> bool:
+    return len(task.operands) == 2 and isinstance(task.operands[0], BlockArgument)
+
+
+def _read_again(kernel: KernelOp, fork: _ForkedInput, chosen: Collection[str], names: UniqueNames) -> list[_Done]:
+    """Detach the branches `chosen` from `fork`: each gets a copy of the load on a port of its own."""
+    leaving = [create for name, create in fork.branches.items() if name in chosen]
+    if not leaving:
+        return []
+    done = [_Done(fork.tensor, create, _fifo_bytes(create), fork.traffic) for create in leaving]
+    remaining = _without_branches(fork.fork, [create.result for create in leaving])
+    for create in leaving:
+        create.sym_name = StringAttr(names.fresh(fork.source.sym_name.data))
+        create.result.name_hint = create.sym_name.data
+        _copy_load(kernel, fork.load, create, names)
+    if len(remaining.outs) == 1:
+        _drop_fork(remaining, fork.source)
+    return done
+
+
+def _copy_load(kernel: KernelOp, load: TaskOp, create: stream.CreateOp, names: UniqueNames) -> None:
+    first = load.operands[0]
+    assert isinstance(first, BlockArgument)
+    block = kernel.body.block
+    port = block.insert_arg(first.type, len(block.args))
+    port.name_hint = first.name_hint
+    kernel.operands = [*kernel.operands, kernel.operands[first.index]]
+    body = load.body.clone()
+    Rewriter.replace_value_with_new_type(body.block.args[1], create.result.type)
+    copy = TaskOp(names.fresh(load.sym_name.data), [port], [create.result], body, [], attributes=load.attributes)
+    Builder(InsertPoint.after(create)).insert(copy)
+
+
+def _without_branches(fork: TaskOp, dropped: Sequence[SSAValue]) -> TaskOp:
+    """The fork with the outputs `dropped` taken out."""
+    block = fork.body.block
+    ports = {value: port for value, port in zip(fork.operands, block.args, strict=True) if value in dropped}
+    for port in ports.values():
+        for use in list(port.uses):
+            write = use.operation
+            write.detach()
+            write.erase()
+        block.erase_arg(port)
+    outs = [value for value in fork.outs if value not in dropped]
+    body = fork.detach_region(fork.body)
+    smaller = TaskOp(fork.sym_name, fork.ins, outs, body, [], attributes=fork.attributes)
+    Builder(InsertPoint.before(fork)).insert(smaller)
+    fork.detach()
+    fork.erase()
+    return smaller
+
+
+def _drop_fork(fork: TaskOp, source: stream.CreateOp) -> None:
+    """A fork of one branch is a wire: its reader reads what it read."""
+    branch = fork.outs[0].owner
+    assert isinstance(branch, stream.CreateOp)
+    fork.detach()
+    fork.erase()
+    for use in list(branch.result.uses):
+        task, index = use.operation, use.index
+        task.operands[index] = source.result
+        assert isinstance(task, TaskOp) and isinstance(task.body.block, Block)
+        Rewriter.replace_value_with_new_type(task.body.block.args[index], source.result.type)
+    branch.detach()
+    branch.erase()
+
+
+def _set_depths(kernel: KernelOp) -> None:
+    depths = depths_of_run(kernel)
+    for create in [found for found in kernel.body.block.ops if isinstance(found, stream.CreateOp)]:
+        set_depth(create, depths[create.sym_name.data])

@@ -1,0 +1,112 @@
+"""One room per concern, and imports point one way: the table of the architecture, checked over every import statement of `stc`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "stc"
+
+LEAVES = frozenset({"diagnostics", "simulation.package"})
+"""Modules that import nothing of ours: the one exception a user sees, and the files of the simulator that a project carries."""
+
+_FACTS = frozenset({"iteration", "platforms", "dialects", "analysis"})
+_DECISIONS = _FACTS | {"manifest", "design_space"}
+_ROOMS_BELOW_TOOLS = _DECISIONS | {"transforms", "execution", "frontend", "codegen", "simulation", "runtime"}
+
+MAY_IMPORT: dict[str, frozenset[str]] = {
+    "iteration": frozenset(),
+    "platforms": frozenset(),
+    "manifest": frozenset(),
+    "dialects": frozenset({"iteration"}),
+    "analysis": _FACTS - {"analysis"},
+    "design_space": frozenset({"iteration", "platforms"}),
+    "transforms": _DECISIONS,
+    "execution": frozenset({"dialects", "iteration"}),
+    "frontend": frozenset({"dialects"}),
+    "codegen": _FACTS | {"manifest", "execution", "simulation.package"},
+    "simulation": frozenset({"manifest"}),
+    "runtime": frozenset({"manifest"}),
+    "universe": frozenset({"dialects", "transforms"}),
+    "pipeline": _ROOMS_BELOW_TOOLS,
+    "tools": _ROOMS_BELOW_TOOLS | {"pipeline", "universe"},
+}
+"""What each room (a folder or file below `stc/`) may import besides itself and `LEAVES`."""
+
+
+def modules(package: Path) -> Iterator[tuple[str, str]]:
+    """Name (`dialects.itensor.type`) and text of every module."""
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path.read_text()
+
+
+def imports(name: str, text: str) -> Iterator[tuple[int, str]]:
+    """Line and target (without `stc.`) of every import of ours, wherever it stands, those for type checking included."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name}: relative import"
+            module = node.module or ""
+            targets = [f"stc.{alias.name}" for alias in node.names] if module == "stc" else [module]
+        else:
+            continue
+        yield from ((node.lineno, target.removeprefix("stc.")) for target in targets if target.startswith("stc."))
+
+
+def violations(name: str, text: str) -> list[str]:
+    """The imports of a module that its room does not allow."""
+    room = name.partition(".")[0]
+    allowed = frozenset() if name in LEAVES else MAY_IMPORT[room] | LEAVES | {room}
+    return [
+        f"stc.{name}:{line} imports stc.{target}"
+        for line, target in imports(name, text)
+        if target not in allowed and target.partition(".")[0] not in allowed
+    ]
+
+
+def test_every_import_is_allowed():
+    checked = [violations(name, text) for name, text in modules(PACKAGE) if name]
+    assert len(checked) > 150
+    assert not [wrong for each in checked for wrong in each]
+
+
+def test_every_room_is_in_the_table():
+    rooms = {name.partition(".")[0] for name, _ in modules(PACKAGE) if name}
+    assert rooms == set(MAY_IMPORT) | {leaf for leaf in LEAVES if "." not in leaf}
+
+
+def test_the_table_has_no_cycle():
+    left = {room: {entry for entry in allowed if entry in MAY_IMPORT} for room, allowed in MAY_IMPORT.items()}
+    while left:
+        free = [room for room, allowed in left.items() if not allowed & set(left)]
+        assert free, f"rooms in a cycle: {sorted(left)}"
+        for room in free:
+            del left[room]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("iteration.order", "from stc.dialects.itensor import ItensorType", "stc.dialects.itensor"),
+        ("dialects.itensor", "def f():\n    from stc.transforms.linalg import fold", "stc.transforms.linalg"),
+        ("analysis.loops", "if TYPE_CHECKING:\n    import stc.design_space.fusion", "stc.design_space.fusion"),
+        ("codegen.project", "from stc.simulation.build import FLAGS", "stc.simulation.build"),
+        ("pipeline", "from stc import tools", "stc.tools"),
+        ("simulation.package", "from stc.manifest.files import MANIFEST", "stc.manifest.files"),
+        ("diagnostics", "import stc.iteration.size", "stc.iteration.size"),
+    ],
+)
+def test_a_wrong_import_is_found(name: str, text: str, found: str):
+    (wrong,) = violations(name, text)
+    assert wrong.endswith(f"imports {found}")
+
+
+def test_allowed_imports_are_not_found():
+    assert not violations("codegen.project", "from stc.simulation.package import copy_headers")
+    assert not violations("iteration.size", "from stc.diagnostics import CompileError")
+    assert not violations("tools.stc", "import stc.simulation.build, numpy\nfrom stc.pipeline import stages")

@@ -1,0 +1,175 @@
+"""`simplify-routing` changes no value: random networks of forks, deals, joins, chunks and concatenations, run before and after."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+from stc.dialects.context import make_context
+from stc.dialects.itensor import ChunkOp, ConcatOp, DealOp, ForkOp, JoinOp
+from stc.dialects.parsing import parse_module
+from stc.execution.run import execute
+from stc.iteration.dealing import dealt
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.transforms.dataflow.simplify_routing import SimplifyRouting
+
+LANES = 2
+ROUTING = (ChunkOp, ConcatOp, DealOp, ForkOp, JoinOp)
+
+
+def order(rows: int, columns: int) -> StreamOrder:
+    """Row-major vectors of `LANES` entries."""
+    loops = (Loop(rows, 1), Loop(columns // LANES, LANES))
+    return StreamOrder((1, LANES), loops, (Coordinate((0,)), Coordinate((1,))))
+
+
+def spelled(kind: StreamOrder) -> str:
+    text = str(kind)
+    head, rest = text.split(", ", 1)
+    return f"!itensor.itensor<{head}xf32, {rest}>"
+
+
+@dataclass(frozen=True)
+class Value:
+    name: str
+    rows: int
+    columns: int
+
+    @property
+    def type(self) -> str:
+        return spelled(order(self.rows, self.columns))
+
+
+@dataclass
+class Network:
+    """A kernel of one operand, and every value that nobody has read yet."""
+
+    numbers: random.Random
+    lines: list[str] = field(default_factory=list)
+    loose: list[Value] = field(default_factory=list)
+    count: int = 0
+
+    def fresh(self, rows: int, columns: int) -> Value:
+        self.count += 1
+        return Value(f"%v{self.count}", rows, columns)
+
+    def take(self) -> Value:
+        return self.loose.pop(self.numbers.randrange(len(self.loose)))
+
+    def step(self) -> None:
+        self.numbers.choice((self.fork, self.fork, self.deal, self.chunk, self.chunk, self.concat, self.concat))()
+
+    def fork(self) -> None:
+        source = self.take()
+        copies = [self.fresh(source.rows, source.columns) for _ in range(self.numbers.randint(1, 3))]
+        types = ", ".join(copy.type for copy in copies)
+        self.lines.append(f"{', '.join(c.name for c in copies)} = itensor.fork {source.name} : {source.type} to {types}")
+        if len(copies) > 1 and self.numbers.random() < 0.3:
+            copies.pop(self.numbers.randrange(len(copies)))
+        self.loose += copies
+
+    def deal(self) -> None:
+        """Deal, and join at once."""
+        source = self.take()
+        kind = order(source.rows, source.columns)
+        fitting = [n for n in (1, 2, 3, 4) if (source.columns // LANES) % n == 0]
+        count = self.numbers.choice(fitting)
+        types = [spelled(part) for part in dealt(kind, count)]
+        names = [self.fresh(1, 1).name for _ in types]
+        self.lines.append(f"{', '.join(names)} = itensor.deal {source.name} : {source.type} to {', '.join(types)}")
+        joined = self.fresh(source.rows, source.columns)
+        self.lines.append(f"{joined.name} = itensor.join {', '.join(names)} : {', '.join(types)} to {joined.type}")
+        self.loose.append(joined)
+
+    def chunk(self) -> None:
+        """Cut rows or columns in two or three, at places that are no multiples of each other."""
+        source = self.take()
+        axis = self.numbers.randrange(2)
+        extent, unit = (source.rows, 1) if axis == 0 else (source.columns, LANES)
+        places = sorted(self.numbers.sample(range(unit, extent, unit), min(self.numbers.randint(1, 2), extent // unit - 1)))
+        bounds = [0, *places, extent]
+        parts, offsets = [], []
+        for start, end in pairwise(bounds):
+            size = end - start
+            parts.append(self.fresh(size, source.columns) if axis == 0 else self.fresh(source.rows, size))
+            offsets.append([start, 0] if axis == 0 else [0, start])
+        types = ", ".join(part.type for part in parts)
+        names, at = ", ".join(part.name for part in parts), ", ".join(map(str, offsets))
+        self.lines.append(f"{names} = itensor.chunk {source.name} at {at} : {source.type} to {types}")
+        self.loose += parts
+
+    def concat(self) -> None:
+        """Put together two or more that fit, mostly neighbours in the order in which they were made."""
+        first = self.take()
+        axis = self.numbers.randrange(2)
+        fitting = [v for v in self.loose if (v.columns == first.columns if axis == 0 else v.rows == first.rows)]
+        others = fitting[: self.numbers.randint(0, 2)] if self.numbers.random() < 0.7 else fitting[-1:]
+        parts = [first, *others] if self.numbers.random() < 0.7 else [*others, first]
+        self.loose = [v for v in self.loose if v not in others]
+        offsets, start = [], 0
+        for part in parts:
+            offsets.append([start, 0] if axis == 0 else [0, start])
+            start += part.rows if axis == 0 else part.columns
+        result = self.fresh(start, first.columns) if axis == 0 else self.fresh(first.rows, start)
+        names, types = ", ".join(p.name for p in parts), ", ".join(p.type for p in parts)
+        places = ", ".join(map(str, offsets))
+        self.lines.append(f"{result.name} = itensor.concat {names} at {places} : {types} to {result.type}")
+        self.loose.append(result)
+
+
+def program(seed: int) -> ModuleOp:
+    numbers = random.Random(seed)
+    source = Value("%x", numbers.choice((1, 2, 3, 5)), LANES * numbers.choice((1, 2, 4, 6, 7)))
+    network = Network(numbers, loose=[source])
+    for _ in range(numbers.randint(2, 9)):
+        network.step()
+    outs = network.loose
+    tensors = [f"tensor<{v.rows}x{v.columns}xf32>" for v in outs]
+    results = ", ".join(f"{tensor} as {v.type}" for tensor, v in zip(tensors, outs, strict=True))
+    names = ", ".join(f"%r{index}" for index in range(len(outs)))
+    outer = f"tensor<{source.rows}x{source.columns}xf32>"
+    return parse_module(f"""
+func.func @main(%in: {outer}) -> ({', '.join(tensors)}) {{
+  {names} = dataflow.kernel @k(%x = %in : {outer} as {source.type}) -> ({results}) {{
+    {chr(10).join(network.lines)}
+    dataflow.yield {', '.join(v.name for v in outs)} : {', '.join(v.type for v in outs)}
+  }}
+  func.return {names} : {', '.join(tensors)}
+}}""")
+
+
+def routing_ops(module: ModuleOp) -> int:
+    return sum(isinstance(op, ROUTING) for op in module.walk())
+
+
+def simplified(module: ModuleOp) -> ModuleOp:
+    SimplifyRouting().apply(make_context(), module)
+    module.verify()
+    return module
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_values_stay(block: int) -> None:
+    fewer = 0
+    for seed in range(block * 30, block * 30 + 30):
+        before, after = program(seed), simplified(program(seed))
+        shape = next(iter(before.ops)).body.block.args[0].type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        tensor = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        for expected, found in zip(execute(before, [tensor]), execute(after, [tensor]), strict=True):
+            np.testing.assert_array_equal(found, expected, err_msg=f"seed {seed}")
+        fewer += routing_ops(before) - routing_ops(after)
+        assert str(simplified(after.clone())) == str(after), f"seed {seed}: a second run changes something"
+    assert fewer >= 30, "networks are made so that at least one op in each can go"
+
+
+def test_each_stream_keeps_one_reader() -> None:
+    for seed in range(100):
+        module = simplified(program(seed))
+        for op in module.walk():
+            if isinstance(op, ROUTING):
+                assert all(len(list(result.uses)) <= 1 for result in op.results), f"seed {seed}: {op}"

@@ -1,0 +1,191 @@
+"""The addresses that `lower-converters` computes are those that the converter proofs are about.
+
+The proofs take their addresses from `block_order` and the line schedule; here the index arithmetic of the lowered tasks is run and
+compared with them, and what lies at each address with what the two orders say, access by access.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import pytest
+from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects.builtin import IntegerAttr, f32
+from xdsl.ir import Block, SSAValue
+
+from stc.dialects import stream
+from stc.dialects.context import make_context
+from stc.dialects.dataflow import TaskOp, YieldOp
+from stc.dialects.itensor import ItensorType
+from stc.dialects.parsing import parse_module
+from stc.iteration.converter import ConverterPlan, infer_converter
+from stc.iteration.converter_proofs import Proved, prove_converter
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.transforms import all_passes
+from stc.transforms.pass_pipeline import read_pipeline
+
+Access = tuple[str, tuple[int, ...]]
+
+
+class _Accesses:
+    """Runs the loops and the index arithmetic of a task, and writes down each access to the buffer."""
+
+    def __init__(self) -> None:
+        self.values: dict[SSAValue, int] = {}
+        self.seen: list[Access] = []
+
+    def run(self, block: Block) -> list[Access]:
+        for op in block.ops:
+            match op:
+                case arith.ConstantOp():
+                    assert isinstance(op.value, IntegerAttr)
+                    self.values[op.result] = op.value.value.data
+                case arith.AddiOp():
+                    self._binary(op, lambda a, b: a + b)
+                case arith.SubiOp():
+                    self._binary(op, lambda a, b: a - b)
+                case arith.CmpiOp():
+                    assert op.predicate.value.data == 5, "sge"
+                    self._binary(op, lambda a, b: int(a >= b))
+                case arith.SelectOp():
+                    self.values[op.result] = self.values[op.lhs if self.values[op.cond] else op.rhs]
+                case scf.ForOp():
+                    for value in range(self.values[op.lb], self.values[op.ub], self.values[op.step]):
+                        self.values[op.body.block.args[0]] = value
+                        self.run(op.body.block)
+                case vector.StoreOp():
+                    self.seen.append(("store", self._place(op.indices)))
+                case vector.LoadOp():
+                    self.seen.append(("load", self._place(op.indices)))
+                case stream.AcquireOp():
+                    self.seen.append(("acquire", ()))
+                case _:
+                    assert isinstance(op, stream.ReadOp | stream.WriteOp | memref.AllocOp | scf.YieldOp | YieldOp), op.name
+        return self.seen
+
+    def _binary(self, op: arith.AddiOp | arith.SubiOp | arith.CmpiOp, function: Callable[[int, int], int]) -> None:
+        self.values[op.result] = function(self.values[op.lhs], self.values[op.rhs])
+
+    def _place(self, indices: Sequence[SSAValue]) -> tuple[int, ...]:
+        return tuple(self.values[index] for index in indices)
+
+
+def lowered(plan: ConverterPlan) -> list[list[Access]]:
+    """The accesses of each task that the converter becomes."""
+    source, target = (ItensorType.from_order(order, f32) for order in (plan.source, plan.target))
+    shape = "x".join(map(str, plan.source.static_shape))
+    window = "" if plan.window is None else f", window = {plan.window}"
+    text = f"""
+    func.func @f(%x: tensor<{shape}xf32>) -> tensor<{shape}xf32> {{
+      %y = dataflow.kernel @k(%s = %x : tensor<{shape}xf32> as {source}) -> (tensor<{shape}xf32> as {source}) {{
+        %t = itensor.converter %s {{shared_loops = {plan.shared_loops}, buffer_shape = {list(plan.buffer_shape)},
+          blocks = {plan.blocks}{window}}} : {source} to {target}
+        dataflow.yield %s : {source}
+      }}
+      func.return %y : tensor<{shape}xf32>
+    }}"""
+    module = parse_module(text)
+    for one_pass in read_pipeline("verify-streams,lower-converters", all_passes()):
+        one_pass.apply(make_context(), module)
+    tasks = [op for op in module.walk() if isinstance(op, TaskOp)]
+    return [_Accesses().run(task.body.block) for task in tasks]
+
+
+def rows_and_columns(rows: int, columns: int, lanes: int) -> tuple[StreamOrder, StreamOrder]:
+    """Vectors row by row, and column of vectors by column."""
+    by_rows = StreamOrder((1, lanes), (Loop(rows, 1), Loop(columns, lanes)), (Coordinate((0,)), Coordinate((1,))))
+    by_columns = StreamOrder((1, lanes), (Loop(columns, lanes), Loop(rows, 1)), (Coordinate((1,)), Coordinate((0,))))
+    return by_rows, by_columns
+
+
+def tiled(rows: int, columns: int, height: int, lanes: int) -> StreamOrder:
+    """Tiles of `height` rows, within each column by column; the tiles are visited twice."""
+    loops = (Loop(2, 1), Loop(rows // height, height), Loop(columns, lanes), Loop(height, 1))
+    return StreamOrder((1, lanes), loops, (Coordinate((1, 3)), Coordinate((2,))))
+
+
+def in_tiles(rows: int, columns: int, height: int, lanes: int) -> StreamOrder:
+    loops = (Loop(2, 1), Loop(rows // height, height), Loop(height, 1), Loop(columns, lanes))
+    return StreamOrder((1, lanes), loops, (Coordinate((1, 2)), Coordinate((3,))))
+
+
+def interleaved(inner: tuple[int, ...]) -> StreamOrder:
+    """The shared loop counts what lies inside a tile: rows 0, 3, 6, 9 of it in one shared iteration."""
+    loops = [Loop(3, 1), Loop(4, 3), Loop(2, 4)]
+    position = {loop: index + 1 for index, loop in enumerate(inner)}
+    nest = (loops[0], *(loops[loop] for loop in inner))
+    return StreamOrder((1, 4), nest, (Coordinate((0, position[1])), Coordinate((position[2],))))
+
+
+WINDOW_SOURCE = StreamOrder((1, 4), (Loop(40, 1), Loop(2, 4)), (Coordinate((0,)), Coordinate((1,))))
+WINDOW_TARGET = StreamOrder((1, 4), (Loop(38, 1), Loop(2, 4), Loop(3, 1)), (Coordinate((0, 2)), Coordinate((1,))))
+
+PLANS = {
+    "transposed": infer_converter(*rows_and_columns(3, 5, 4)),
+    "tiles": infer_converter(in_tiles(12, 5, 4, 2), tiled(12, 5, 4, 2)),
+    "interleaved": infer_converter(interleaved((1, 2)), interleaved((2, 1))),
+    "lines": infer_converter(WINDOW_SOURCE, WINDOW_TARGET, line_buffers=True),
+}
+
+
+def blocks_of(plan: ConverterPlan) -> list[list[Access]]:
+    """What the proofs take the two tasks to do."""
+    sides = (("store", plan.source_block), ("load", plan.target_block))
+    tasks = ([("acquire", ()), *((kind, tuple(place)) for place in order.enumerate().tolist())] for kind, order in sides)
+    return [accesses * plan.iterations for accesses in tasks]
+
+
+def lines_of(plan: ConverterPlan) -> list[list[Access]]:
+    """What the proofs take the one task of a line buffer to do: the block's addresses, modulo the window."""
+    assert plan.line_schedule is not None and plan.tiles is not None and plan.window is not None
+    addresses = {
+        receives: iter(order.enumerate().tolist()) for receives, order in ((True, plan.source_block), (False, plan.target_block))
+    }
+    seen: list[Access] = []
+    for step in plan.line_schedule:
+        for _ in range(plan.tiles[0 if step.receives else 1].inside.token_count):
+            place = next(addresses[step.receives])
+            place[plan.window] %= plan.buffer_shape[plan.window]
+            seen.append(("store" if step.receives else "load", tuple(place)))
+    return [seen * plan.iterations]
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_lowered_addresses_are_the_proved_ones(name: str):
+    plan = PLANS[name]
+    assert (plan.window is not None) == (name == "lines")
+    outcome = prove_converter(
+        plan.source, plan.target, plan.shared_loops, plan.buffer_shape, plan.blocks, plan.window, plan.line_schedule
+    )
+    assert isinstance(outcome, Proved)
+    assert lowered(plan) == (blocks_of(plan) if plan.window is None else lines_of(plan))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_what_is_loaded_is_what_the_target_says(name: str):
+    """The same, by running: store coordinates at the lowered addresses, and load them."""
+    plan = PLANS[name]
+    arriving, leaving = (iter(order.enumerate().tolist()) for order in (plan.source, plan.target))
+    tasks = lowered(plan)
+    inner = [order.token_count + (plan.window is None) for order in (plan.source_block, plan.target_block)]
+    for iteration in range(plan.iterations):
+        held: dict[tuple[int, ...], tuple[int, ...]] = {}
+        if plan.window is None:
+            accesses = [access for task, count in zip(tasks, inner, strict=True) for access in task[iteration * count :][:count]]
+        else:
+            accesses = tasks[0][iteration * sum(inner) :][: sum(inner)]
+        for kind, place in accesses:
+            if kind == "acquire":
+                continue
+            order = plan.source if kind == "store" else plan.target
+            start = next(arriving if kind == "store" else leaving)
+            for entry in product(*(range(extent) for extent in order.element)):
+                address = tuple(a + e for a, e in zip(place, entry, strict=True))
+                assert all(a < extent for a, extent in zip(address, plan.buffer_shape, strict=True))
+                coordinate = tuple(c + e for c, e in zip(start, entry, strict=True))
+                if kind == "store":
+                    held[address] = coordinate
+                else:
+                    assert held[address] == coordinate
+    assert next(arriving, None) is None and next(leaving, None) is None
