@@ -111,6 +111,7 @@ def memory_section(blocks: Sequence[Measured]) -> Section:
     missed: list[str] = []
     for block in blocks:
         memory, rereads = block.chosen["memory_bytes"], block.chosen["rereads"]
+        traffic = block.chosen["external_traffic_bytes"]
         share = memory["streams_over_before_unfused"]
         if share >= MOST_ON_CHIP:
             missed.append(f"{block.block} at {block.tokens} tokens keeps {_percent(share)} on chip")
@@ -123,6 +124,7 @@ def memory_section(blocks: Sequence[Measured]) -> Section:
             str(len(rereads["list"])),
             _kilobytes(rereads["saved_bytes"]),
             _kilobytes(rereads["traffic_bytes"]),
+            _kilobytes(traffic["read"] + traffic["written"]),
         ])
     return Section(
         "Memory on chip",
@@ -130,11 +132,12 @@ def memory_section(blocks: Sequence[Measured]) -> Section:
         "element-wise fusion, (a) converters with their ping-pong factor, (b) FIFOs at emitted depth (from a bounded run of "
         f"the token model), (c) tiles and accumulators. Required: (a+b)/unfused below {_percent(MOST_ON_CHIP)}. "
         "*re-read*: inputs that a second DMA reads again instead of a deep FIFO or a converter, the bytes on chip that saves and "
-        "the traffic it adds per run. The adapter of a memory port "
+        "the traffic it adds per run, beside *all traffic* of the memory ports, in words with their padding. "
+        "The adapter of a memory port "
         f"({_kilobytes(load_platform(PipelineOptions().platform).memory.adapter_bytes)} kB of block RAM) is not counted in (a) or "
         "(b): only what saves more than that is read again.",
         ("block", "tokens", "groups", "tasks", "FIFOs", "fused kB", "unfused kB", "(a) kB", "(b) kB", "(c) kB", "(a+b)/unfused",
-         "(a+b)/fused", "re-read", "saved kB", "traffic kB"),
+         "(a+b)/fused", "re-read", "saved kB", "added traffic kB", "all traffic kB"),
         rows,
         missed,
     )  # fmt: skip
@@ -187,7 +190,8 @@ def order_section(blocks: Sequence[Measured]) -> Section:
         rows.append([*block.label, *before, *chosen])
     return Section(
         "Order propagation",
-        "Counted in the IR after all dataflow passes. *before*: one tile size and one rule for loop orders everywhere (`--uniform-tiles`); "
+        "Counted in the IR after all dataflow passes. "
+        "*before*: one tile size and one rule for loop orders everywhere (`--uniform-tiles`); "
         "*after*: tiles and loop orders chosen so that neighbours agree (`propagate-orders`, the default). Converters without and "
         "with their ping-pong factor; FIFOs at emitted depth, which depend on the orders as well.",
         ("block", "tokens", *(f"{column} {when}" for when in ("before", "after") for column in

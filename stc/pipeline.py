@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpecConvertible
 
 from stc.analysis.stage_legality import STAGES, illegal_ops
+from stc.design_space.converter_choice import Serial
 from stc.diagnostics import CompileError
 from stc.transforms import all_passes
 from stc.transforms.linalg import LINALG_STAGE
@@ -28,10 +29,10 @@ from stc.transforms.pass_pipeline import did_you_mean, read_pipeline
 class PipelineOptions(ArgSpecConvertible):
     """What a user may decide about a compile.
 
-    `tile`: default tile size. `rows`: rows of activations that
-    share one pass over the weights. `propagate_orders`: choose tiles and loop orders by what neighbours want, rather than
-    one tile size for everything. `lanes`: most entries of a token. `budget`: on-chip bytes for a group, 0 for what the platform
-    has. `reread`: bytes on chip that reading an input once more has to save, 0 for none, -1 for what a memory port costs.
+    `tile`: default tile size. `rows`: rows of activations that share one pass over the weights. `propagate_orders`: choose tiles
+    and loop orders by what neighbours want, rather than one tile size for everything. `lanes`: entries of a token where no
+    schedule asks for another width. `budget`: on-chip bytes for a group, 0 for what the platform has. `reread`: bytes on chip that
+    reading an input once more has to save, 0 for none, -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called.
     """
@@ -48,6 +49,14 @@ class PipelineOptions(ArgSpecConvertible):
     serial_converters: str = "free"
     schedule: str = ""
     kernel_name: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
+        for name, least in (("tile", 1), ("rows", 1), ("lanes", 1), ("budget", 0), ("reread", -1)):
+            if (value := getattr(self, name)) < least:
+                raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
+        if self.serial_converters not in get_args(Serial):
+            raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import ShapedType
@@ -13,6 +14,7 @@ from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError
+from stc.dialects.dataflow import ScheduleAttr
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,12 @@ class GenericLoops:
     @cached_property
     def parallels(self) -> tuple[int, ...]:
         return tuple(loop for loop in range(len(self.extents)) if loop not in self.reductions)
+
+
+def points_at_once(generic: GenericOp) -> int:
+    """Points of the iteration space that the schedule of a generic computes in one cycle; 1 where it has none."""
+    schedule = generic.attributes.get("stc.schedule")
+    return prod(schedule.unrolls) if isinstance(schedule, ScheduleAttr) else 1
 
 
 def generics_in(root: Operation) -> list[GenericOp]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil, prod
 
-from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects import arith, linalg, memref, scf, vector
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from stc.analysis.generic_loops import points_at_once
 from stc.analysis.loops import is_unrolled, trip_count, unroll_factor
 from stc.analysis.task_programs import values_behind
 from stc.dialects.dataflow import TaskOp
@@ -49,7 +50,10 @@ def accesses_per_bank(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue,
 
 
 def multiply_accumulates(task: TaskOp) -> int:
-    """Float multiply-accumulates that `task` does at once: sums of a product, copies of unrolled loops counted."""
+    """Float multiply-accumulates that `task` does at once: sums of a product, copies of unrolled loops counted.
+
+    Tiles may be expanded or not: a generic is as many copies as its schedule computes points at once.
+    """
     total = 0
     for op in task.walk():
         if isinstance(op, arith.AddfOp) and any(isinstance(value.owner, arith.MulfOp) for value in op.operands):
@@ -65,6 +69,8 @@ def _copies(op: Operation, root: Operation, moving: set[SSAValue] | None) -> int
         if isinstance(current, scf.ForOp) and (moving is None or current.body.block.args[0] in moving):
             factor = unroll_factor(current)
             factors.append(trip_count(current) if is_unrolled(current) else factor or 1)
+        if isinstance(current, linalg.GenericOp) and moving is None:
+            factors.append(points_at_once(current))
         current = current.parent_op()
     return prod(factors)
 

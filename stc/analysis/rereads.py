@@ -17,8 +17,8 @@ REREADS = "stc.rereads"
 class Reread:
     """`reader` has a port of its own for `tensor`, `instead_of` a "fifo" or a "converter" of `saved_bytes`; per run
     `traffic_bytes` more are read. `packed_bytes`: what the host packs in addition, 0 where both ports share a packed buffer,
-    negative where a packing that an entry before this one has added becomes superfluous; also 0 for a parameter, packed once for all
-    runs (its second copy stays in external memory), and for what another kernel makes (`stc.analysis.host_trips` has its packing)."""
+    negative where a packing that an entry before this one has added becomes superfluous; also 0 for a parameter, packed once for
+    all runs (its second copy stays in external memory), and for what another kernel makes (see `stc.analysis.host_trips`)."""
 
     tensor: str
     reader: str

@@ -2,7 +2,8 @@
 
 An edge is a place where one type meets another, or a type meets loops: a value at a port of a task, an access, a cast, a
 reassociation, a converter, a chunk, a concatenation, a fork, a deal, a join, and the boundary of a kernel. What is read has a
-writer, a task accesses every port, and once forks have been inserted each stream must have one reader. `method` says how an edge was shown:
+writer, a task accesses each of its ports, and once forks have been inserted each stream has one reader. `method` says how an
+edge was shown:
 
 | method | how |
 |---|---|
@@ -12,6 +13,7 @@ writer, a task accesses every port, and once forks have been inserted each strea
 | closed form | an exact argument about loops (`stc.iteration.converter_proofs`, `stc.iteration.restriction`) |
 | z3 | the solver found no symbol values and token that differ |
 | counted | all tokens, all addresses of a dimension, or all readers were enumerated |
+| assumed | not proved: words of external memory that come from where nobody sees how they were laid out |
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from typing import Any
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp, TensorType, VectorType
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue, Use
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.utils.exceptions import VerifyException
 
 from stc.dialects import stream
@@ -49,7 +51,7 @@ from stc.dialects.itensor import (
 )
 from stc.dialects.itensor.accesses import verify_access
 from stc.dialects.itensor.destinations import root_of
-from stc.dialects.itensor.sequences import slice_mismatch
+from stc.dialects.itensor.sequences import MOST_TOKENS_COUNTED, slice_mismatch
 from stc.dialects.locations import source_location
 from stc.iteration.converter_proofs import Proved, prove_converter
 from stc.iteration.dealing import dealt
@@ -59,9 +61,6 @@ from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.proofs import Differs, Equal, compare_sequences
 from stc.iteration.restriction import restricted
 from stc.iteration.words import in_one_width, slot
-
-MOST_TOKENS = 1 << 22
-"""Sequences longer than this are not counted out."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +136,7 @@ def prove_streams(module: ModuleOp) -> StreamProofs:
     for edge in chain.from_iterable(map(_edges_of, module.walk())):
         begin = time.perf_counter()
         try:
+            _require_same_scalars(edge.op)
             method = edge.prove()
         except (_NotProved, VerifyException, ValueError) as error:
             proofs.failures.append(FailedEdge(edge.name, edge.kind, str(error), source_location(edge.op)))
@@ -241,7 +241,7 @@ def _slice_edges(op: Operation, kind: str, whole: SSAValue, parts, offsets) -> I
 def _join_edges(op: JoinOp) -> Iterator[_Edge]:
     result, inputs = _order(op.result), [_order(value) for value in op.inputs]
     if len(set(inputs)) == 1 and inputs[0].is_exact:  # tensors of their own, not parts of one
-        yield _Edge(op, "join", _between(op), lambda: _equal(_counting(len(inputs), inputs[0]), _counting(1, result)))
+        yield _Edge(op, "join", _between(op), partial(_stacked, inputs[0], len(inputs), result))
         return
     for index, part in enumerate(inputs):
         yield _Edge(op, "join", f"part {index} of {_named(op.result)}", partial(_dealt, result, part, index, len(inputs)))
@@ -258,6 +258,24 @@ def _equal(source: StreamOrder, target: StreamOrder) -> str:
             return method
         case verdict:
             raise _NotProved(str(verdict))
+
+
+_SAME_SCALARS = (CastOp, ReassociateOp, ConverterOp, ChunkOp, ConcatOp, ForkOp, DealOp, JoinOp)
+"""Operations that change at most the order, never what an entry is."""
+
+
+def _require_same_scalars(op: Operation) -> None:
+    if not isinstance(op, _SAME_SCALARS):
+        return
+    sources, results = (
+        [value.type.element_type for value in values if isinstance(value.type, ItensorType)] for values in (op.operands, op.results)
+    )
+    if len({*sources, *results}) > 1:
+        raise _NotProved(f"entries are of type {_listed(sources)} in the source but of {_listed(results)} in the target")
+
+
+def _listed(types: list[Attribute]) -> str:
+    return ", ".join(sorted({str(type) for type in types}))
 
 
 def _equal_types(source: SSAValue, target: SSAValue) -> str:
@@ -321,7 +339,9 @@ def _unknown(op: Operation) -> str:
 
 
 def _reshaped(source: StreamOrder, target: StreamOrder) -> str:
-    """Entries keep their row-major position."""
+    """Entries keep their row-major position, and tokens their number of entries."""
+    if source.element_count != target.element_count:
+        raise _NotProved(f"tokens have {source.element_count} entries in the source but {target.element_count} in the target")
     verdict = compare_sequences(flattened(source), flattened(target))
     if isinstance(verdict, Differs):
         raise _NotProved(f"row-major position of an entry changes: {verdict} (counted in entries)")
@@ -343,11 +363,13 @@ def _converter(op: ConverterOp) -> str:
 @lru_cache(maxsize=4096)
 def _sliced(whole: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> str:
     """`part` is the tokens of `whole` in its slice at `offset`."""
+    if whole.element != part.element:
+        raise _NotProved(f"tokens are of shape {list(whole.element)} in the whole but of {list(part.element)} in the slice")
     inside = restricted(whole, offset, part.static_shape)
     if inside is not None:
         _equal(inside, part)
         return "closed form"
-    if whole.token_count > MOST_TOKENS:
+    if whole.token_count > MOST_TOKENS_COUNTED:
         raise _NotProved(f"not proved: the slice is no nest of loops, and {whole.token_count} tokens are too many to count")
     if (mismatch := slice_mismatch(whole, part, offset)) is not None:
         token, expected, found = mismatch
@@ -359,6 +381,13 @@ def _sliced(whole: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> s
 def _dealt(whole: StreamOrder, part: StreamOrder, number: int, parts: int) -> str:
     """`part` is the tokens number, number + parts, ... of `whole`."""
     return _equal(dealt(normal_form(whole), parts)[number], part)
+
+
+def _stacked(part: StreamOrder, parts: int, whole: StreamOrder) -> str:
+    """`whole` has as many tokens of the same shape as `parts` tensors in the order of `part`."""
+    if part.element != whole.element:
+        raise _NotProved(f"tokens are of shape {list(part.element)} in the inputs but of {list(whole.element)} in the result")
+    return _equal(_counting(parts, part), _counting(1, whole))
 
 
 def _counting(times: int, order: StreamOrder) -> StreamOrder:
@@ -417,7 +446,8 @@ def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
     """
     layout = _layout_of(packed)
     if layout is None:
-        return "type"
+        is_packed = isinstance(packed.type, TensorType) and isinstance(packed.type.element_type, VectorType)
+        return "assumed" if is_packed else "type"
     first, second = layout.order.without_revisits(), reader.order.without_revisits()
     if first.element != second.element and any(_is_padded(order, packed) for order in (first, second)):
         raise _NotProved(f"tokens of {list(first.element)} and of {list(second.element)} entries lie in words with padding")

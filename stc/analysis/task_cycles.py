@@ -8,8 +8,8 @@ from xdsl.dialects import linalg
 from xdsl.ir import Operation
 
 from stc.analysis.executions import executions
-from stc.analysis.generic_loops import GenericLoops, shape_of
-from stc.dialects.dataflow import ScheduleAttr, TaskOp
+from stc.analysis.generic_loops import GenericLoops, points_at_once, shape_of
+from stc.dialects.dataflow import TaskOp
 from stc.dialects.itensor import ReadOp, WriteOp
 from stc.iteration.vectorize import largest_divisor
 
@@ -28,9 +28,7 @@ def _cycles_once(op: Operation, lanes: int) -> int:
     """Cycles of one execution of `op`, what is nested in it left out."""
     match op:
         case linalg.GenericOp():
-            schedule = op.attributes.get("stc.schedule")
-            at_once = prod(schedule.unrolls) if isinstance(schedule, ScheduleAttr) else 1
-            return -(-prod(GenericLoops(op).extents) // at_once)
+            return -(-prod(GenericLoops(op).extents) // points_at_once(op))
         case linalg.FillOp():
             return _tokens(shape_of(op.results[0].type), lanes)
         case ReadOp():

@@ -190,7 +190,7 @@ def _task(operation: TaskOp, project: Scope, scope: Scope, names: dict[SSAValue,
     name = operation.sym_name.data
     while scope.is_taken(name) and not project.is_taken(name):
         name = f"{name}_task"
-    name = project.declare(name)
+    name = project.declare(name, used_in=scope)
     return TaskDesign(
         name,
         _kind(operation),

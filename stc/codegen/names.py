@@ -39,11 +39,11 @@ class Scope:
     def is_taken(self, name: str) -> bool:
         return name in self._names or (self._parent is not None and self._parent.is_taken(name))
 
-    def declare(self, wish: str) -> str:
-        """`wish` as an identifier, numbered where the name is taken; taken from now on."""
+    def declare(self, wish: str, used_in: Scope | None = None) -> str:
+        """`wish` as an identifier, numbered where the name is taken, also in the scope where it is used; taken from now on."""
         base = identifier(wish)
         name, number = base, 1
-        while self.is_taken(name):
+        while self.is_taken(name) or (used_in is not None and used_in.is_taken(name)):
             number += 1
             name = f"{base}{number}" if not base[-1].isdigit() else f"{base}_{number}"
         self._names.add(name)

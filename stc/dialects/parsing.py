@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
@@ -29,10 +30,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
+from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.hints import isa
-from xdsl.utils.lexer import Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
@@ -41,11 +43,18 @@ from stc.dialects.upstream import constants
 from stc.dialects.upstream.syntax import reader_of
 
 
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, which by itself takes time exponential in the length of a string that is not closed."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+
 class ExactParser(Parser):
-    """xDSL's parser, with exact constants and MLIR's syntax for linalg."""
+    """xDSL's parser, with exact constants and MLIR's syntax for linalg. ParseError where the text begins with no token."""
 
     def __init__(self, ctx: Context, input: str, name: str = "<unknown>") -> None:
-        super().__init__(ctx, input, name)
+        super().__init__(ctx, "", name)
+        self._parser_state = ParserState(_Lexer(Input(input, name)))
         self._lines = SourceLines(input, name)
         self._first_uses: dict[str, Span] = {}
 

@@ -72,7 +72,8 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CompileError(f"cannot read the file ({type(error).__name__})", where=str(path), accepted="MLIR text") from None
+        reason = error.strerror if isinstance(error, OSError) else "not a text file"
+        raise CompileError(f"cannot read the file: {reason}", where=str(path), accepted="a file of MLIR text") from None
 
 
 def _tensor(kind: Attribute, where: str) -> TensorType:

@@ -52,6 +52,8 @@ class ConverterPlan:
                 raise ValueError(f"shares loop {loop}, over whose iterations the windows of the result reach")
         if self.blocks not in (1, 2):
             raise ValueError(f"has blocks = {self.blocks}, expected 1 (single buffer) or 2 (ping-pong)")
+        if self.window is not None and not 0 <= self.window < self.source.rank:
+            raise ValueError(f"has window = {self.window}, expected a dimension of the tensor, 0 to {self.source.rank - 1}")
         self._check_buffer()
         if self.window is not None:
             self._check_window(self.window)
@@ -68,8 +70,6 @@ class ConverterPlan:
                 )
 
     def _check_window(self, dimension: int) -> None:
-        if not 0 <= dimension < self.source.rank:
-            raise ValueError(f"has window = {dimension}, expected a dimension of the tensor, 0 to {self.source.rank - 1}")
         if self.blocks != 1:
             raise ValueError(f"has window = {dimension} and blocks = {self.blocks}, expected blocks = 1 of a line buffer")
         tiles, extent = self.tiles, self.buffer_shape[dimension]

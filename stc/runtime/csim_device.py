@@ -126,6 +126,9 @@ class CsimRun:
         if argument.size() < ports[index].bytes:
             port = ports[index]
             raise RuntimeError(f"buffer of {argument.size()} bytes for port {port.name}, expected {port.bytes} bytes")
+        if argument.group != self._kernel.group_id(index):
+            bank = self._kernel.group_id(index)
+            raise RuntimeError(f"buffer in bank {argument.group} for port {ports[index].name}, which is linked to bank {bank}")
         self._arguments[index] = argument
 
     def start(self) -> None:

@@ -34,6 +34,7 @@ from stc.tools.options import (
     Schedule,
     Seed,
     Sequence,
+    SerialConverters,
     Tile,
     UniformTiles,
     Weights,
@@ -72,6 +73,7 @@ def bisect_command(
     platform: Platform = "u55c",
     budget: Budget = 0,
     reread: Reread = -1,
+    serial_converters: SerialConverters = "free",
     as_json: AsJson = False,
 ) -> None:
     """Find the pass that breaks a compile of MODEL, and reduce the IR it got to a small module that still fails.
@@ -87,7 +89,7 @@ def bisect_command(
     if out is not None:
         require_free(out)
     options = PipelineOptions(
-        platform, tile, rows, lanes, not uniform_tiles, budget=budget, reread=reread, schedule=str(schedule or "")
+        platform, tile, rows, lanes, not uniform_tiles, budget, reread, serial_converters, str(schedule or "")
     )
     request = CompileRequest(one_model(model, config), stage, seq, dtype, seed, weights, layer, options=options)
     sequence = steps((Stage("-p", (passes,)),) if passes else stages(options))
@@ -114,7 +116,8 @@ def _read(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CompileError(f"cannot read the file ({type(error).__name__})", where=path, accepted="MLIR text") from None
+        reason = error.strerror if isinstance(error, OSError) else "not a text file"
+        raise CompileError(f"cannot read the file: {reason}", where=path, accepted="a file of MLIR text") from None
 
 
 def _conclude(
@@ -153,7 +156,7 @@ def _reduce(finding: Finding, tries: int, progress: Progress) -> Reduced:
 
 def _bar() -> Progress:
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeElapsedColumn(), console=messages, transient=True)
+    return Progress(*columns, TimeElapsedColumn(), console=messages, transient=True, disable=not messages.is_terminal)
 
 
 def _command(finding: Finding, path: Path) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.converter_figures import converter_figures
+from stc.analysis.external_traffic import external_traffic
 from stc.analysis.host_trips import host_trips
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
 from stc.analysis.port_words import port_words
@@ -90,6 +91,7 @@ def design_report(module: ModuleOp, options: PipelineOptions, recorder: Recorder
         **_design_figures(module),
         "converter_buffers": {"origin": "inferred from the types; the bound counted token by token", "list": recorder.converters},
         "memory_bytes": {"origin": "counted in the IR", **_memory(module, recorder).report()},
+        "external_traffic_bytes": {"origin": "counted in the IR, per run", **external_traffic(module)},
         "rereads": reread_report(module),
         "port_words": {"origin": "counted in the IR", "list": [asdict(words) for words in port_words(module)]},
         "host_trips": {"origin": "counted in the IR", "list": [asdict(trip) for trip in host_trips(module)]},
@@ -146,7 +148,7 @@ class Recorder:
     def __call__(self, stage: Stage, name: str, module: ModuleOp) -> None:
         if name == BEFORE_FUSION:
             self.before_unfused = intermediate_bytes(module)
-        if name == "shrink-converters":  # no pass changes converters any more
+        if name == VerifyStreams.name:  # no pass changes converters any more
             self.converters = [asdict(figures) for figures in converter_figures(module)]
         if stage.name == "linalg optimisation":
             self.before = intermediate_bytes(module)

@@ -23,7 +23,7 @@ Seed = Annotated[int, typer.Option(help="Seed of random weights and inputs.")]
 # How to compile it.
 Tile = Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)]
 Rows = Annotated[int, typer.Option(help="Most rows of activations that share one pass over weights.", min=1)]
-Lanes = Annotated[int, typer.Option(help="Most entries in one stream token.", min=1)]
+Lanes = Annotated[int, typer.Option(help="Entries of a stream token where no schedule asks for another width.", min=1)]
 UniformTiles = Annotated[
     bool, typer.Option("--uniform-tiles", help="One tile size for every loop, instead of what neighbours want.")
 ]

@@ -244,6 +244,10 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
     for key, label in _RATIO_ROWS:
         if key in memory:
             output.print(f"{label}: {100 * memory[key]:.1f} %")
+    rereads, traffic = report["rereads"], report["external_traffic_bytes"]
+    added, saved = rereads["traffic_bytes"], rereads["saved_bytes"]
+    output.print(f"memory ports move per run: {traffic['read']:,} bytes in, {traffic['written']:,} bytes out")
+    output.print(f"inputs read again: {len(rereads['list'])}, adding {added:,} bytes of traffic and saving {saved:,} bytes on chip")
 
 
 _MEMORY_ROWS = (

@@ -41,6 +41,16 @@ UNUSABLE_INPUT = 2
 CHECK_FAILED = 1
 
 
+def _write(path: Path, text: str, makes_folder: bool = False) -> None:
+    """Write a file that an option names; CompileError where that cannot be done."""
+    try:
+        if makes_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    except OSError as error:
+        raise CompileError(f"cannot write it: {error.strerror}", where=str(path), accepted="a path that can be written") from None
+
+
 @dataclass(frozen=True)
 class Printing:
     """Which IR to print besides the result, and how."""
@@ -65,8 +75,7 @@ class Printing:
     def store(self, reading: Reading, index: int, name: str) -> None:
         """Write the IR into the folder, if there is one."""
         if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            (self.folder / f"{index:02}_{name}.mlir").write_text(self.text(reading))
+            _write(self.folder / f"{index:02}_{name}.mlir", self.text(reading), makes_folder=True)
 
 
 @dataclass(frozen=True)
@@ -191,7 +200,8 @@ def _run(transformation: ModulePass, context: Context, reading: Reading) -> None
         transformation.apply(context, reading.module)
     except CompileError as error:
         position = reading.source.position(error.where)
-        complaint = error if position is None else CompileError(error.what, accepted=error.accepted)
+        is_said = position is not None or error.where == transformation.name
+        complaint = CompileError(error.what, accepted=error.accepted) if is_said else error
         raise Diagnostic(reading.source, f"pass '{transformation.name}': {complaint}", position) from None
     except DiagnosticException as error:
         raise Diagnostic(reading.source, f"pass '{transformation.name}': {' '.join(str(error).split())}") from None
@@ -206,8 +216,12 @@ def _with_reproducer(defect: PassDefect, options: Options, index: int) -> PassDe
     context = make_context()
     context.allow_unregistered = options.allow_unregistered
     begin = read(defect.source, context).module
-    path = reproducer_of(begin, options.pipeline, index, defect.message).write(options.crash_reproducer)
-    return PassDefect(defect.source, f"{defect.message}; reproducer: {path}", defect.position)
+    reproducer = reproducer_of(begin, options.pipeline, index, defect.message)
+    try:
+        note = f"reproducer: {reproducer.write(options.crash_reproducer)}"
+    except CompileError as error:  # what the pass did matters more
+        note = str(error)
+    return PassDefect(defect.source, f"{defect.message}; {note}", defect.position)
 
 
 def _verify_after(transformation: ModulePass, reading: Reading, printing: Printing) -> None:
@@ -259,7 +273,7 @@ def print_results(pieces: list[Source], options: Options, output: Path | None) -
     if output is None:
         sys.stdout.write(joined)
     else:
-        output.write_text(joined)
+        _write(output, joined)
     return code
 
 

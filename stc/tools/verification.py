@@ -15,14 +15,13 @@ from stc.dialects.locations import source_location
 
 @dataclass(frozen=True)
 class Violation:
-    """`operation` breaks a rule of the IR; `complaint` is one sentence."""
+    """`operation` breaks a rule of the IR; `sentence` says which operation and which rule."""
 
     operation: Operation
-    complaint: str
+    sentence: str
 
     def __str__(self) -> str:
-        text = f"'{_name(self.operation)}' op {self.complaint}"
-        return text if source_location(self.operation) else f"{text}{_surroundings(self.operation)}"
+        return self.sentence if source_location(self.operation) else f"{self.sentence}{_surroundings(self.operation)}"
 
 
 def first_violation(module: ModuleOp) -> Violation | None:
@@ -30,7 +29,7 @@ def first_violation(module: ModuleOp) -> Violation | None:
     try:
         module.verify()
     except Exception as error:  # a verifier that meets IR it did not expect may raise anything
-        return _innermost(module) or Violation(module, _one_line(error))
+        return _innermost(module) or _broken(module, error)
     for use in uses_before_definition(module):
         return Violation(use.operation, str(use))
     return None
@@ -42,8 +41,12 @@ def _innermost(module: ModuleOp) -> Violation | None:
         try:
             operation.verify()
         except Exception as error:
-            return Violation(operation, _one_line(error))
+            return _broken(operation, error)
     return None
+
+
+def _broken(operation: Operation, error: Exception) -> Violation:
+    return Violation(operation, f"'{_name(operation)}' op {_one_line(error)}")
 
 
 def _innermost_first(operation: Operation) -> Iterator[Operation]:

@@ -52,7 +52,19 @@ def _instantiate(specification: ArgSpec, passes: Mapping[str, Callable[[], type[
     try:
         return kind.from_spec(specification)
     except ValueError as error:
-        raise CompileError(f"{what} '{name}': {error}", accepted=_signature(kind) or "no option") from None
+        complaint = _ill_typed(specification, kind) or str(error)
+        raise CompileError(f"{what} '{name}': {complaint}", accepted=_signature(kind) or "no option") from None
+
+
+def _ill_typed(specification: ArgSpec, kind: type[ArgSpecConvertible]) -> str | None:
+    """Which option has a value of another type than it takes, by trying each alone."""
+    for option, value in specification.parameters.items():
+        try:
+            kind.from_spec(ArgSpec(specification.name, {option: value}))
+        except ValueError:
+            given = ",".join(map(str, value)) if isinstance(value, tuple) else value
+            return f"option '{spelled_option(option)}' cannot be '{given}'"
+    return None
 
 
 def spelled_option(name: str) -> str:

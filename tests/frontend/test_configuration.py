@@ -125,7 +125,7 @@ def test_refused_configurations(tmp_path: Path, content: str, message: str) -> N
 def test_no_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     for missing in (tmp_path, tmp_path / "none.json"):
-        with pytest.raises(CompileError, match=r"\.json: cannot read the file \(FileNotFoundError\); accepted: config\.json"):
+        with pytest.raises(CompileError, match=r"\.json: cannot read the file: No such file or directory; accepted: config\.json"):
             load_model(f"config:{missing}")
     for missing in ("nobody/nothing", str(tmp_path / "none")):
         message = rf"^{missing}: no such file, and not on the hub: .*; accepted: config\.json"

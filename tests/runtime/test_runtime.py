@@ -118,6 +118,9 @@ def test_misuse_raises_as_xrt_does(project: Path) -> None:
         bench.kernel.group_id(3)
     with pytest.raises(RuntimeError, match="buffer of 64 bytes for port x, expected 128"):
         bench.kernel(bench.xrt.bo(device, 64, 0, 0))
+    linked = bench.kernel.group_id(0)
+    with pytest.raises(RuntimeError, match=f"buffer in bank {linked + 1} for port x, which is linked to bank {linked}"):
+        bench.kernel(bench.xrt.bo(device, 128, 0, linked + 1))
     run = bench.xrt.run(bench.kernel)
     run.set_arg(0, bench.buffers[0])
     with pytest.raises(RuntimeError, match="argument fc_weight of fc_kernel is not set"):

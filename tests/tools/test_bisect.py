@@ -418,7 +418,8 @@ def test_a_refusal_is_unusable_input_unless_asked_for(registered: None, file: st
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nothing.mlir", "-p", "cse"], "cannot read the file"),
+        (["nothing.mlir", "-p", "cse"], "cannot read the file: No such file or directory"),
+        (["{file}", "--serial-converters", "maybe"], "serial-converters is 'maybe'"),
         (["{file}", "-p", "csee"], "did you mean 'cse'"),
         (["{file}", "-p", "cse", "--out", "{folder}"], "not empty"),
     ],

@@ -18,6 +18,7 @@ from xdsl.rewriter import Rewriter
 
 import stc.pipeline as pipeline
 import stc.tools.fuzzing.campaign as campaign
+from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
 from stc.tools.fuzzing.campaign import Campaign, CampaignReport, reason_of, run_campaign
 from stc.tools.fuzzing.generator import KINDS, random_program
@@ -131,6 +132,12 @@ def test_no_failure_is_exit_code_zero(tmp_path: Path) -> None:
     code, figures = _fuzz(tmp_path, "--count", "2")
     assert (code, figures["agreed"], figures["failed"]) == (0, 2, 0)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CompileError, match=f"--out: cannot write to {tmp_path}/file; accepted: a folder"):
+        CliRunner().invoke(app, ["fuzz", "--count", "1", "--out", str(tmp_path / "file" / "out")], catch_exceptions=False)
 
 
 def test_a_process_that_dies_costs_one_seed(monkeypatch: pytest.MonkeyPatch) -> None:

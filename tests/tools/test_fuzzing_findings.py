@@ -10,6 +10,7 @@ import pytest
 from xdsl.dialects.builtin import IntegerType, MemRefType, f32
 
 from stc.codegen.cpp_types import Typedefs
+from stc.codegen.names import Scope
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
@@ -165,6 +166,14 @@ def test_slices_of_lower_rank_are_executed(sizes: tuple[int, ...], shape: tuple[
     x = np.arange(4**rank, dtype=np.float32).reshape((4,) * rank)
     (result,) = execute(parse_module(_function(f"%x: {whole}", {"y": part}, text)), [x])
     np.testing.assert_array_equal(result, x[tuple(slice(1, 1 + size) for size in sizes)].reshape(shape))
+
+
+def test_a_task_numbered_after_another_kernels_is_not_called_as_a_stream_beside_it() -> None:
+    project = Scope()
+    project.declare("fork")
+    kernel = Scope(project)
+    assert kernel.declare("fork") == "fork2"
+    assert project.declare("fork", used_in=kernel) == "fork3"
 
 
 def test_printed_names_are_given_once() -> None:

@@ -65,15 +65,20 @@ def test_what_the_pipeline_does_not_have_is_refused(first: str, last: str, messa
 
 def test_options_of_the_pipeline():
     assert read_options("compile") == PipelineOptions()
-    text = 'compile{tile=8 propagate-orders=false platform="u280" schedule="a b.toml" budget=-1}'
-    assert read_options(text) == PipelineOptions(platform="u280", tile=8, propagate_orders=False, schedule="a b.toml", budget=-1)
+    text = 'compile{tile=8 propagate-orders=false platform="u280" schedule="a b.toml" budget=7}'
+    assert read_options(text) == PipelineOptions(platform="u280", tile=8, propagate_orders=False, schedule="a b.toml", budget=7)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("compile{tiel=8}", "pipeline 'compile' has no option 'tiel', did you mean 'tile'"),
-        ("compile{tile=a}", "pipeline 'compile': Incompatible types"),
+        ("compile{tile=a}", "pipeline 'compile': option 'tile' cannot be 'a'; accepted: platform: str = u55c, tile: int = 16"),
+        ("compile{tile=4 lanes=0}", "lanes is 0; accepted: at least 1"),
+        ("compile{tile=-4}", "tile is -4; accepted: at least 1"),
+        ("compile{budget=-1}", "budget is -1; accepted: at least 0"),
+        ("compile{reread=-2}", "reread is -2; accepted: at least -1"),
+        ("compile{serial-converters=maybe}", "serial-converters is 'maybe'; accepted: never or free or always"),
         ("build", "unknown pipeline 'build'"),
         ("compile,compile", "names 2 pipelines"),
         ("compile{", "accepted: 'pass{option=value ...},...'"),

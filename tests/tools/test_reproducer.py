@@ -114,6 +114,12 @@ def test_without_an_option_the_file_is_a_new_one_in_the_temporary_folder(monkeyp
     assert len(names) == 2 and all(Path(name).parent == tmp_path and Path(name).is_file() for name in names)
 
 
+def test_a_reproducer_that_cannot_be_written_does_not_hide_the_crash(tmp_path: Path) -> None:
+    result = run("-p", "mark,crash-if-marked", "--crash-reproducer", str(tmp_path / "no" / "such.mlir"))
+    assert result.exit_code == 2
+    assert "'crash-if-marked' crashes: KeyError: " in result.stderr and "such.mlir: cannot write the reproducer" in result.stderr
+
+
 def test_a_refusal_leaves_no_file(tmp_path: Path) -> None:
     result = run("-p", "mark,refuse", "--crash-reproducer", str(tmp_path / "no"))
     assert result.exit_code == 2 and "pass 'refuse': no" in result.stderr and not list(tmp_path.iterdir())

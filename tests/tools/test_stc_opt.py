@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 from xdsl.context import Context
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 import stc.tools.stc_opt as tool
 from stc.diagnostics import CompileError
+from stc.dialects.parsing import parse_module
 from stc.tools.source import Source, split_source
+from stc.tools.verification import first_violation
 
 GOOD = "func.func @f() {\n  func.return\n}\n"
 BAD = "func.func @f() {\n  %0 = itensor.fork %x : i32 to i32\n  func.return\n}\n"
@@ -35,6 +38,43 @@ def test_error_has_line_column_and_caret():
     lines = result.stderr.splitlines()
     assert lines[0].startswith("<stdin>:2:8: error: 'arith.addi' uses %c where it is not defined")
     assert lines[1:] == ["  %s = arith.addi %c, %c : i32", "       ^"]
+
+
+@pytest.mark.parametrize("option", ["-o", "--print-ir-to"])
+def test_a_file_that_cannot_be_written(option: str, tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CompileError, match=r"file/below.*: cannot write it: Not a directory; accepted: "):
+        CliRunner().invoke(tool.app, [option, str(tmp_path / "file" / "below")], input=GOOD, catch_exceptions=False)
+
+
+def test_a_verifier_that_fails_itself_is_an_error_at_its_operation(monkeypatch: pytest.MonkeyPatch):
+    def verify(op: arith.AddiOp) -> None:
+        raise IndexError("tuple index out of range")
+
+    monkeypatch.setattr(arith.AddiOp, "verify_", verify)
+    result = run(text=LATE)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[0] == "<stdin>:2:8: error: 'arith.addi' op IndexError: tuple index out of range"
+
+
+def test_a_use_before_definition_names_its_operation_once():
+    violation = first_violation(parse_module(LATE, verify=False))
+    assert str(violation).count("arith.addi") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "caret"),
+    [
+        ("$ x", "<stdin>:1:1: error: Unexpected character: $", 0),
+        (f'"{"a" * 200}', "<stdin>:1:1: error: End of file reached before closing string literal.", 0),
+        (f'module attributes {{a = "{"a" * 200}}}', "<stdin>:1:24: error: End of file reached before closing string", 23),
+    ],
+)
+def test_text_that_is_not_made_of_tokens(text: str, first: str, caret: int):
+    result = run(text=text)
+    assert result.exit_code == 2
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith(first) and lines[2] == f"{' ' * caret}^"
 
 
 def test_one_bad_piece_does_not_hide_the_others():

@@ -43,7 +43,7 @@ func.func @f(%a : !A) {
 !A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<4x2xf32, iter_space: [4, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
 func.func @f(%a : !A) {
-  // expected-error @below {{source and result visit coordinates in different orders, expected an equal order}}
+  // expected-error @below {{different orders (token 1 is at [0, 2] in the source but at [4, 0] in the target), expected an equal order or a converter}}
   %0 = itensor.cast %a : !A to !B
   func.return
 }

@@ -38,3 +38,45 @@ func.func @offset(%s: !S) -> !T {
   %t = itensor.cast %s : !S to !T
   func.return %t : !T
 }
+
+// -----
+
+!S = !itensor.itensor<4xf32, iter_space: [3] * [4], iter_map: (d0) -> (d0)>
+!T = !itensor.itensor<4xi32, iter_space: [3] * [4], iter_map: (d0) -> (d0)>
+func.func @scalars(%s: !S) -> !T {
+  // expected-error @below {{cast %s to %t in no kernel: entries are of type f32 in the source but of i32 in the target}}
+  %t = itensor.cast %s : !S to !T
+  func.return %t : !T
+}
+
+// -----
+
+// As many entries in the same order, but twice as many tokens.
+!S = !itensor.itensor<4xf32, iter_space: [3] * [4], iter_map: (d0) -> (d0)>
+!T = !itensor.itensor<2xf32, iter_space: [6] * [2], iter_map: (d0) -> (d0)>
+func.func @cut(%s: !S) -> !T {
+  // expected-error @below {{reassociate %s to %t in no kernel: tokens have 4 entries in the source but 2 in the target}}
+  %t = itensor.reassociate %s : !S to !T
+  func.return %t : !T
+}
+
+// -----
+
+// The tokens of the slice begin where they should, but are of another shape.
+!S = !itensor.itensor<1xf32, iter_space: [2, 3, 4] * [1, 8, 2], iter_map: (d0, d1, d2) -> (d0 + d1 + d2)>
+!B = !itensor.itensor<2xf32, iter_space: [2, 6] * [1, 2], iter_map: (d0, d1) -> (d0 + d1)>
+func.func @slice(%s: !S) -> !B {
+  // expected-error @below {{chunk slice 0 of %s: tokens are of shape [1] in the whole but of [2] in the slice}}
+  %b = itensor.chunk %s at [0] : !S to !B
+  func.return %b : !B
+}
+
+// -----
+
+!S = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+!T = !itensor.itensor<1xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0)>
+func.func @stacked(%s: !S, %u: !S) -> !T {
+  // expected-error @below {{join %s, %u to %t in no kernel: tokens are of shape [2] in the inputs but of [1] in the result}}
+  %t = itensor.join %s, %u : !S, !S to !T
+  func.return %t : !T
+}

@@ -2,7 +2,7 @@
 
 !S = !itensor.itensor<2x4xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)>
 !T = !itensor.itensor<2x2xf32, iter_space: [2, 2] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>
-// expected-error @unknown {{lower-converters': element of shape 2x4 is not a vector; accepted: run vectorize-streams first}}
+// expected-error @unknown {{lower-converters': %p: element of shape 2x4 is not a vector; accepted: run vectorize-streams first}}
 func.func @tiles(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %y = dataflow.kernel @k(%p = %x : tensor<4x4xf32> as !S) -> (tensor<4x4xf32> as !T) {
     %c = itensor.converter %p {shared_loops = 1, buffer_shape = [2, 4], blocks = 2} : !S to !T

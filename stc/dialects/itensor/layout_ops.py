@@ -78,7 +78,14 @@ class CastOp(IRDLOperation):
                 f"{list(result.element_shape)}, expected equal elements"
             )
         if not same_sequence(source.order, result.order) and source.order.is_static and result.order.is_static:
-            raise VerifyException("source and result visit coordinates in different orders, expected an equal order")
+            raise VerifyException(_different_orders(source, result))
+
+
+def _different_orders(source: ItensorType, result: ItensorType) -> str:
+    from stc.iteration.proofs import compare_sequences  # loads z3
+
+    verdict = compare_sequences(source.order, result.order)
+    return f"source and result visit coordinates in different orders ({verdict}), expected an equal order or a converter"
 
 
 class ReassociateHasCanonicalization(HasCanonicalizationPatternsTrait):

@@ -12,7 +12,8 @@ from stc.iteration.normal_form import normal_form
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
 
-_ENUMERABLE_TOKENS = 1 << 22
+MOST_TOKENS_COUNTED = 1 << 22
+"""Sequences longer than this are not counted out."""
 
 
 @lru_cache(maxsize=4096)
@@ -32,7 +33,7 @@ def slice_mismatch(
     None if so, else the first token of `part` that differs, with the coordinate expected and the one found (in the slice;
     None past the end of a side). Sequences above four million tokens are compared by token count alone.
     """
-    if whole.token_count > _ENUMERABLE_TOKENS:
+    if whole.token_count > MOST_TOKENS_COUNTED:
         return None
     tokens = whole.enumerate() - np.array(offsets, dtype=np.int64).reshape(1, -1)
     inside = np.ones(len(tokens), dtype=bool)
@@ -53,7 +54,7 @@ def deal_mismatch(
     deals = bool(whole.loops) and static(whole.loops[-1].trip) % parts == 0
     if deals and normal_form(dealt(whole, parts)[number]) == normal_form(part):
         return None
-    if whole.token_count > _ENUMERABLE_TOKENS:
+    if whole.token_count > MOST_TOKENS_COUNTED:
         return 0, None, None
     return _first_difference(whole.enumerate()[number::parts], part.enumerate())
 

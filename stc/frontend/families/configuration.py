@@ -36,7 +36,8 @@ def read_configuration(path: Path) -> PreTrainedConfig:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise CompileError(f"cannot read the file ({type(error).__name__})", where=str(path), accepted=ACCEPTED) from None
+        reason = error.strerror if isinstance(error, OSError) else "not a text file"
+        raise CompileError(f"cannot read the file: {reason}", where=str(path), accepted=ACCEPTED) from None
     except json.JSONDecodeError as error:
         raise CompileError(f"no JSON ({error})", where=str(path), accepted=ACCEPTED) from None
     if not isinstance(content, dict) or not isinstance(content.get("model_type"), str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from stc.diagnostics import CompileError
 from stc.simulation.build import find_compiler
 from stc.tools.fuzzing.campaign import Campaign, CampaignReport, run_campaign
 from stc.tools.fuzzing.levels import AGREED, FAILED, REFUSED, Outcome, draw_case
@@ -25,6 +27,7 @@ def run_with_progress(campaign: Campaign, out: Path, console: Console) -> Campai
     """Run a campaign; failures are printed as they come and written into `out`. CompileError where there is no C++ compiler."""
     if campaign.csim_every:
         find_compiler()
+    _require_writable(out)
     _load_everything(campaign)
     counts: dict[str, int] = dict.fromkeys((AGREED, REFUSED, FAILED), 0)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -41,6 +44,13 @@ def run_with_progress(campaign: Campaign, out: Path, console: Console) -> Campai
             progress.update(task, advance=1, description=label, refresh=True)
 
         return run_campaign(campaign, heard)
+
+
+def _require_writable(out: Path) -> None:
+    """Refuse a folder that failing programs could not be written to, before hours of work rather than after."""
+    nearest = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise CompileError(f"cannot write to {nearest}", where="--out", accepted="a folder, new or not, that can be written")
 
 
 def _load_everything(campaign: Campaign) -> None:

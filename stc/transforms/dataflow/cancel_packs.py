@@ -16,6 +16,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of, local_bytes
+from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import ConverterOp, ForkOp, ItensorType
@@ -56,6 +57,8 @@ class CancelPacks(ModulePass):
     platform: str = "u55c"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.budget < 0:
+            raise CompileError(f"budget is {self.budget}", where=self.name, accepted="0, or a number of bytes")
         budget = self.budget or load_platform(self.platform).usable_on_chip_bytes
         for function in functions_of(op):
             known = host_values(function)

@@ -12,7 +12,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from stc.analysis.emission_rules import MAX_MULTIPLY_ACCUMULATES
 from stc.analysis.loops import enclosing_loops
+from stc.analysis.port_pressure import multiply_accumulates
 from stc.analysis.task_cycles import access_cycles, task_cycles
 from stc.design_space.folding import Fold, is_worth_folding
 from stc.diagnostics import CompileError
@@ -32,7 +34,7 @@ class FoldItensors(ModulePass):
     an input that does not move with the innermost loop where the writer has reductions around the write.
 
     The merged task does one after the other, so tasks are folded only while it takes no more cycles than `limit`
-    (`stc.design_space.folding`).
+    (`stc.design_space.folding`), and only as far as one task may do their multiply-accumulates at once (emission rule 18).
 
     Options: `limit` in cycles (default 0: those of the slowest task of the kernel); `lanes` (default 16) of a token.
 
@@ -71,7 +73,7 @@ class FoldItensors(ModulePass):
             if pair is None:
                 continue
             fold = Fold(task.sym_name.data, pair.reader.task.sym_name.data, pair.stream_cycles(self.lanes))
-            if is_worth_folding(fold, cycles, limit):
+            if pair.fits_one_task() and is_worth_folding(fold, cycles, limit):
                 waiting.remove(pair.reader.task)
                 merged = pair.merge(names)
                 cycles[merged.sym_name.data] = task_cycles(merged, self.lanes)
@@ -91,6 +93,10 @@ class _Pair:
         read = _only_read(self.reader.task.input_ports[self.port])
         assert read is not None
         return access_cycles(self.write, self.writer, lanes) + access_cycles(read, self.reader.task, lanes)
+
+    def fits_one_task(self) -> bool:
+        """Whether a task may do as many multiply-accumulates at once as both do (emission rule 18)."""
+        return multiply_accumulates(self.writer) + multiply_accumulates(self.reader.task) <= MAX_MULTIPLY_ACCUMULATES
 
     def merge(self, names: UniqueNames) -> TaskOp:
         """The one task, in place of both."""

@@ -13,15 +13,16 @@ from stc.dialects import stream
 from stc.dialects.itensor import ItensorType
 
 
-def token_type(type_: Attribute) -> VectorType:
-    """The vector that carries one element of shape 1 x ... x 1 x L; a scalar is a vector of one lane."""
+def token_type(type_: Attribute, where: str | None = None) -> VectorType:
+    """The vector that carries one element of shape 1 x ... x 1 x L; a scalar is a vector of one lane. `where` names the value."""
     if isinstance(type_, ItensorType):
         shape, scalar = type_.element_shape, type_.element_type
     else:
         assert isa(type_, TensorType)
         shape, scalar = type_.get_shape(), type_.element_type
     if any(extent != 1 for extent in shape[:-1]):
-        raise CompileError(f"element of shape {'x'.join(map(str, shape))} is not a vector", accepted="run vectorize-streams first")
+        complaint = f"element of shape {'x'.join(map(str, shape))} is not a vector"
+        raise CompileError(complaint, where=where, accepted="run vectorize-streams first")
     return VectorType(scalar, [shape[-1] if shape else 1])
 
 
@@ -30,14 +31,14 @@ def consumed_stream(builder: Builder, value: SSAValue) -> SSAValue:
     assert isinstance(value.type, ItensorType)
     if isinstance(bridge := value.owner, stream.ToItensorOp):
         return bridge.source
-    return builder.insert(stream.FromItensorOp(value, stream_type(value.type))).result
+    return builder.insert(stream.FromItensorOp(value, stream_type(value.type, f"%{value.name_hint or '?'}"))).result
 
 
 def produced_stream(builder: Builder, result: SSAValue, name: str) -> SSAValue:
     """A new stream that a task will write in place of the itensor `result`, whose uses see it through a bridge."""
     assert isinstance(result.type, ItensorType)
     order = result.type.order
-    create = builder.insert(stream.CreateOp(name, stream_type(result.type)))
+    create = builder.insert(stream.CreateOp(name, stream_type(result.type, name)))
     create.attributes["stc.tokens"] = IntegerAttr(order.token_count, i64)
     create.attributes["stc.distinct_tokens"] = IntegerAttr(order.tokens_before_revisits, i64)
     create.result.name_hint = name
@@ -63,6 +64,6 @@ def _connect(user: object, index: int, source: SSAValue, bridged: SSAValue) -> N
     user.operands[index] = bridged  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def stream_type(type_: ItensorType) -> stream.StreamType:
-    """The stream that carries an itensor of vectors; its depth is set by a later pass."""
-    return stream.StreamType(token_type(type_), SHALLOW)
+def stream_type(type_: ItensorType, where: str | None = None) -> stream.StreamType:
+    """The stream that carries an itensor of vectors (of the value `where`); its depth is set by a later pass."""
+    return stream.StreamType(token_type(type_, where), SHALLOW)

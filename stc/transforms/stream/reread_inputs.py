@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.hints import isa
 
-from stc.analysis.executions import executions
-from stc.analysis.kernel_memory import bytes_of, tensor_bytes
+from stc.analysis.external_traffic import bytes_read
+from stc.analysis.kernel_memory import bytes_of
 from stc.analysis.rereads import Reread, record_rereads
 from stc.analysis.task_graph import ends_of, tokens_per_iteration
 from stc.design_space.fifo_depths import StreamEdge, least_depth
@@ -86,14 +84,9 @@ class _ForkedInput:
         creates = [value.owner for value in self.fork.outs]
         return {create.sym_name.data: create for create in creates if isinstance(create, stream.CreateOp)}
 
-    @property
-    def traffic(self) -> int:
-        """Bytes that `load` reads per run."""
-        loads = [op for op in self.load.walk() if isinstance(op, memref.LoadOp) and op.memref in self.load.input_ports]
-        return sum(executions(op, self.load) * _word_bytes(op) for op in loads)
-
     def problem(self) -> ForkedTensor:
-        return ForkedTensor(self.tensor, tuple(Branch(name, self._saved(op), self.traffic) for name, op in self.branches.items()))
+        traffic = bytes_read(self.load)
+        return ForkedTensor(self.tensor, tuple(Branch(name, self._saved(op), traffic) for name, op in self.branches.items()))
 
     def _saved(self, create: stream.CreateOp) -> int:
         """Bytes of the FIFO `create`, but for what it still takes between a DMA and its reader."""
@@ -117,12 +110,6 @@ class _Done:
     def reread(self) -> Reread:
         reader = ends_of(self.create.result)[1].sym_name.data
         return Reread(self.tensor, reader, "fifo", self.before - _fifo_bytes(self.create), self.traffic)
-
-
-def _word_bytes(load: memref.LoadOp) -> int:
-    words = load.memref.type
-    assert isa(words, MemRefType)
-    return tensor_bytes(words) // words.get_shape()[0]
 
 
 def _token_bytes(create: stream.CreateOp) -> int:
@@ -161,7 +148,7 @@ def _read_again(kernel: KernelOp, fork: _ForkedInput, chosen: Collection[str], n
     leaving = [create for name, create in fork.branches.items() if name in chosen]
     if not leaving:
         return []
-    done = [_Done(fork.tensor, create, _fifo_bytes(create), fork.traffic) for create in leaving]
+    done = [_Done(fork.tensor, create, _fifo_bytes(create), bytes_read(fork.load)) for create in leaving]
     remaining = _without_branches(fork.fork, [create.result for create in leaving])
     for create in leaving:
         create.sym_name = StringAttr(names.fresh(fork.source.sym_name.data))

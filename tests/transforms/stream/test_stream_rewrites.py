@@ -6,6 +6,7 @@ import random
 from math import prod
 
 import pytest
+from notation import MULTIPLY_ADD, Program
 from rewrite_programs import RowProgram
 from tiled_programs import PROGRAMS, RandomProgram
 from xdsl.builder import Builder
@@ -13,6 +14,7 @@ from xdsl.dialects import linalg
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.rewriter import InsertPoint
 
+from stc.analysis.emission_rules import emission_violations
 from stc.analysis.kernel_memory import bytes_of
 from stc.analysis.task_cycles import task_cycles
 from stc.diagnostics import CompileError
@@ -24,6 +26,7 @@ from stc.dialects.printing import print_module
 from stc.execution.run import execute
 from stc.iteration.layout_orders import in_order
 from stc.iteration.normal_form import normal_form, split_loop
+from stc.platforms.platform import load_platform
 from stc.tools.check_semantics import check_pass, compare, random_inputs
 from stc.transforms import all_passes
 from stc.transforms.dataflow.connections import connect
@@ -199,3 +202,22 @@ def test_option_is_refused(passes: str, message: str) -> None:
     with pytest.raises(CompileError) as refusal:
         one.apply(make_context(), ModuleOp([]))
     assert str(refusal.value) == message
+
+
+@pytest.mark.parametrize(("points", "tasks"), [("[8, 14, 1]", 1), ("[8, 16, 1]", 2)])
+def test_no_task_does_more_at_once_than_may_be_emitted(points: str, tasks: int) -> None:
+    """112 + 16 multiply-accumulates are the most of emission rule 18, 128 + 16 are too many."""
+    matmul = "tile = [8, 112, 4], order = [0, 1, 2]"
+    text = (
+        Program({"x": (8, 4), "w": (4, 112), "b": (112,)})
+        .op("fc", "ik kj -> ij", "x w", MULTIPLY_ADD, initial="0.0", schedule=matmul)
+        .op("y", "ij j j -> ij", "fc b b", ("mulf %a0, %a1", "addf %t0, %a2"), schedule="tile = [8, 112], order = [0, 1]")
+        .returning("y")
+        .replace(f"{matmul}, unroll = [1, 1, 1]", f"{matmul}, unroll = {points}")
+        .replace("order = [0, 1], unroll = [1, 1]", "order = [0, 1], unroll = [1, 16]")
+    )
+    module = fused(text)
+    run(module, "fold-itensors{limit=1000000}")
+    assert len(tasks_of(module)) == tasks
+    run(module, f"{BELOW},hoist-constants,hls-directives")
+    assert not [one for one in emission_violations(module, load_platform("u55c")) if one.rule == 18]
