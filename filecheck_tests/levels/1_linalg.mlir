@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'generalize-named-ops,drop-asserts,unfold-windows,simplify-movements,demote-f64,inline-constants,expand-powers,drop-unused-results,drop-unit-dims,fold-fills,share-subexpressions,propagate-reshapes,fold-transposes,fuse-elementwise,share-subexpressions,fold-fills,name-ops' | filecheck %s
+// RUN: stc-opt %s --until linalg-optimisation | filecheck %s
 
 // Level 1, linalg: one form for all ops, each with a name; the input is what a front end would give.
 func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {stc.name = "w", stc.parameter}) -> (tensor<8x16xf32> {stc.name = "y"}) {

@@ -1,30 +1,36 @@
-// RUN: stc-opt %s -p 'apply-schedule{path="%S/Inputs/schedule.toml"},default-tile-size,tile-linalg' | filecheck %s
+// RUN: stc-opt %s --pipeline 'compile{schedule="%S/Inputs/schedule.toml" propagate-orders=false}' --from linalg-tiling --until linalg-tiling | filecheck %s
 
 // Level 2, tiled linalg: nests of tile loops; fc accumulates a 4x8 tile over k.
-func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {stc.name = "w", stc.parameter}) -> (tensor<8x16xf32> {stc.name = "y"}) {
-  %0 = arith.constant 0.000000e+00 : f32
-  %1 = tensor.empty() : tensor<8x16xf32>
-  %2 = linalg.fill ins(%0 : f32) outs(%1 : tensor<8x16xf32>) -> tensor<8x16xf32>
-  %fc = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<8x12xf32>, tensor<12x16xf32>) outs(%2 : tensor<8x16xf32>) attrs = {stc.module = "fc", stc.name = "fc"} {
-  ^bb0(%3: f32, %4: f32, %5: f32):
-    %6 = arith.mulf %3, %4 : f32
-    %7 = arith.addf %6, %5 : f32
-    linalg.yield %7 : f32
-  } -> tensor<8x16xf32>
-  %y = tensor.empty() : tensor<8x16xf32>
-  %gelu = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%fc : tensor<8x16xf32>) outs(%y : tensor<8x16xf32>) attrs = {stc.module = "gelu", stc.name = "gelu"} {
-  ^bb0(%8: f32, %9: f32):
-    %10 = arith.constant 5.000000e-01 : f32
-    %11 = arith.constant 1.000000e+00 : f32
-    %12 = arith.constant 1.41421354 : f32
-    %13 = arith.divf %8, %12 : f32
-    %14 = math.erf %13 : f32
-    %15 = arith.addf %14, %11 : f32
-    %16 = arith.mulf %8, %10 : f32
-    %17 = arith.mulf %16, %15 : f32
-    linalg.yield %17 : f32
-  } -> tensor<8x16xf32>
-  func.return %gelu : tensor<8x16xf32>
+#map = affine_map<(d0, d1, d2) -> (d0, d2)>
+#map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+#map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+#map3 = affine_map<(d0, d1) -> (d0, d1)>
+builtin.module {
+  func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {stc.name = "w", stc.parameter}) -> (tensor<8x16xf32> {stc.name = "y"}) {
+    %0 = arith.constant 0.000000e+00 : f32
+    %1 = tensor.empty() : tensor<8x16xf32>
+    %2 = linalg.fill ins(%0 : f32) outs(%1 : tensor<8x16xf32>) -> tensor<8x16xf32>
+    %fc = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<8x12xf32>, tensor<12x16xf32>) outs(%2 : tensor<8x16xf32>) attrs =  {stc.module = "fc", stc.name = "fc"} {
+    ^bb0(%3: f32, %4: f32, %5: f32):
+      %6 = arith.mulf %3, %4 : f32
+      %7 = arith.addf %6, %5 : f32
+      linalg.yield %7 : f32
+    } -> tensor<8x16xf32>
+    %y = tensor.empty() : tensor<8x16xf32>
+    %gelu = linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%fc : tensor<8x16xf32>) outs(%y : tensor<8x16xf32>) attrs =  {stc.module = "gelu", stc.name = "gelu"} {
+    ^bb0(%8: f32, %9: f32):
+      %10 = arith.constant 5.000000e-01 : f32
+      %11 = arith.constant 1.000000e+00 : f32
+      %12 = arith.constant 1.41421354 : f32
+      %13 = arith.divf %8, %12 : f32
+      %14 = math.erf %13 : f32
+      %15 = arith.addf %14, %11 : f32
+      %16 = arith.mulf %8, %10 : f32
+      %17 = arith.mulf %16, %15 : f32
+      linalg.yield %17 : f32
+    } -> tensor<8x16xf32>
+    func.return %gelu : tensor<8x16xf32>
+  }
 }
 
 // CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>

@@ -1,72 +1,83 @@
-// RUN: stc-opt %s -p 'vectorize-streams,pack-interfaces' | filecheck %s
+// RUN: stc-opt %s --from vectorize-streams --until verify-streams | filecheck %s
 
-// Level 4, vectorised and packed: tokens are vectors, external memory lies in words in the order in which they stream.
-func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {stc.name = "w", stc.parameter}) -> (tensor<8x16xf32> {stc.name = "y"}) {
-  %y = dataflow.kernel @main(%x_1 = %x : tensor<8x12xf32> as !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>, %w_1 = %w : tensor<12x16xf32> as !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)>) -> (tensor<8x16xf32> as !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) {
-    %0 = itensor.empty : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-    %fc = dataflow.task @fc ins(%x_2 = %x_1 : !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>, %w_2 = %w_1 : !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)>) outs(%out = %0 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "fc", stc.module = "fc"} {
-      %c0 = arith.constant 0 : index
-      %c8 = arith.constant 8 : index
-      %c4 = arith.constant 4 : index
-      %c16 = arith.constant 16 : index
-      %1 = arith.constant 0.000000e+00 : f32
-      %c12 = arith.constant 12 : index
-      %fc_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %out) -> (!itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) {
-        %3 = scf.for %j = %c0 to %c16 step %c8 iter_args(%4 = %2) -> (!itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>) {
-          %5 = tensor.empty() : tensor<4x8xf32>
-          %6 = linalg.fill {stc.name = "fc", stc.module = "fc"} ins(%1 : f32) outs(%5 : tensor<4x8xf32>) -> tensor<4x8xf32>
-          %7 = scf.for %k = %c0 to %c12 step %c4 iter_args(%8 = %6) -> (tensor<4x8xf32>) {
-            %9 = itensor.read %x_2[%i, %j, %k] : !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)> -> tensor<4x4xf32>
-            %10 = itensor.read %w_2[%i, %j, %k] : !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)> -> tensor<4x8xf32>
-            %11 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %10 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs = {stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
-            ^bb0(%12: f32, %13: f32, %14: f32):
-              %15 = arith.mulf %12, %13 : f32
-              %16 = arith.addf %15, %14 : f32
-              linalg.yield %16 : f32
-            } -> tensor<4x8xf32>
-            scf.yield %11 : tensor<4x8xf32>
+// Level 5, vectorised and packed: tokens are vectors, external memory lies in words in the order in which they stream.
+#map = affine_map<(d0, d1, d2) -> (d0, d2)>
+#map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+#map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+#map3 = affine_map<(d0, d1) -> (d0, d1)>
+!itensor = !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>
+!itensor1 = !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)>
+!itensor2 = !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+!itensor3 = !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+!itensor4 = !itensor.itensor<4x4xf32, iter_space: [2, 2, 2] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d1 + d2)>
+builtin.module {
+  func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {stc.name = "w", stc.parameter}) -> (tensor<8x16xf32> {stc.name = "y"}) {
+    %y = dataflow.kernel @main(%x_1 = %x : tensor<8x12xf32> as !itensor, %w_1 = %w : tensor<12x16xf32> as !itensor1) -> (tensor<8x16xf32> as !itensor2) {
+      %0 = itensor.empty : !itensor3
+      %fc = dataflow.task @fc ins(%x_2 = %x_1 : !itensor, %w_2 = %w_1 : !itensor1) outs(%out = %0 : !itensor3) -> !itensor3 attributes {stc.name = "fc", stc.module = "fc"} {
+        %c0 = arith.constant 0 : index
+        %c8 = arith.constant 8 : index
+        %c4 = arith.constant 4 : index
+        %c16 = arith.constant 16 : index
+        %1 = arith.constant 0.000000e+00 : f32
+        %c12 = arith.constant 12 : index
+        %fc_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %out) -> (!itensor3) {
+          %3 = scf.for %j = %c0 to %c16 step %c8 iter_args(%4 = %2) -> (!itensor3) {
+            %5 = tensor.empty() : tensor<4x8xf32>
+            %6 = linalg.fill {stc.name = "fc", stc.module = "fc"} ins(%1 : f32) outs(%5 : tensor<4x8xf32>) -> tensor<4x8xf32>
+            %7 = scf.for %k = %c0 to %c12 step %c4 iter_args(%8 = %6) -> (tensor<4x8xf32>) {
+              %9 = itensor.read %x_2[%i, %j, %k] : !itensor -> tensor<4x4xf32>
+              %10 = itensor.read %w_2[%i, %j, %k] : !itensor1 -> tensor<4x8xf32>
+              %11 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %10 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs =  {stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.fixed, stc.tile = "fc"} {
+              ^bb0(%12: f32, %13: f32, %14: f32):
+                %15 = arith.mulf %12, %13 : f32
+                %16 = arith.addf %15, %14 : f32
+                linalg.yield %16 : f32
+              } -> tensor<4x8xf32>
+              scf.yield %11 : tensor<4x8xf32>
+            }
+            %17 = itensor.write %7 into %4[%i, %j] : tensor<4x8xf32> -> !itensor3
+            scf.yield %17 : !itensor3
           }
-          %17 = itensor.write %7 into %4[%i, %j] : tensor<4x8xf32> -> !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-          scf.yield %17 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+          scf.yield %3 : !itensor3
         }
-        scf.yield %3 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
+        dataflow.yield %fc_1 : !itensor3
       }
-      dataflow.yield %fc_1 : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-    }
-    %fc_1 = itensor.converter %fc {shared_loops = 2, buffer_shape = [4, 8], blocks = 2} : !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<4x4xf32, iter_space: [2, 2, 2] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d1 + d2)>
-    %fc_2 = itensor.cast %fc_1 : !itensor.itensor<4x4xf32, iter_space: [2, 2, 2] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d1 + d2)> to !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
-    %1 = itensor.empty : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
-    %gelu = dataflow.task @gelu ins(%fc_3 = %fc_2 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) outs(%out = %1 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) -> !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)> attributes {stc.name = "gelu", stc.module = "gelu"} {
-      %c0 = arith.constant 0 : index
-      %c8 = arith.constant 8 : index
-      %c4 = arith.constant 4 : index
-      %c16 = arith.constant 16 : index
-      %gelu_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %out) -> (!itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) {
-        %3 = scf.for %j = %c0 to %c16 step %c4 iter_args(%4 = %2) -> (!itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>) {
-          %5 = itensor.read %fc_3[%i, %j] : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)> -> tensor<4x4xf32>
-          %6 = tensor.empty() : tensor<4x4xf32>
-          %7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%5 : tensor<4x4xf32>) outs(%6 : tensor<4x4xf32>) attrs = {stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "gelu"} {
-          ^bb0(%8: f32, %9: f32):
-            %10 = arith.constant 5.000000e-01 : f32
-            %11 = arith.constant 1.000000e+00 : f32
-            %12 = arith.constant 1.41421354 : f32
-            %13 = arith.divf %8, %12 : f32
-            %14 = math.erf %13 : f32
-            %15 = arith.addf %14, %11 : f32
-            %16 = arith.mulf %8, %10 : f32
-            %17 = arith.mulf %16, %15 : f32
-            linalg.yield %17 : f32
-          } -> tensor<4x4xf32>
-          %18 = itensor.write %7 into %4[%i, %j] : tensor<4x4xf32> -> !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
-          scf.yield %18 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+      %fc_1 = itensor.converter %fc {shared_loops = 2, buffer_shape = [4, 8], blocks = 2} : !itensor3 to !itensor4
+      %fc_2 = itensor.cast %fc_1 : !itensor4 to !itensor2
+      %1 = itensor.empty : !itensor2
+      %gelu = dataflow.task @gelu ins(%fc_3 = %fc_2 : !itensor2) outs(%out = %1 : !itensor2) -> !itensor2 attributes {stc.name = "gelu", stc.module = "gelu"} {
+        %c0 = arith.constant 0 : index
+        %c8 = arith.constant 8 : index
+        %c4 = arith.constant 4 : index
+        %c16 = arith.constant 16 : index
+        %gelu_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %out) -> (!itensor2) {
+          %3 = scf.for %j = %c0 to %c16 step %c4 iter_args(%4 = %2) -> (!itensor2) {
+            %5 = itensor.read %fc_3[%i, %j] : !itensor2 -> tensor<4x4xf32>
+            %6 = tensor.empty() : tensor<4x4xf32>
+            %7 = linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%5 : tensor<4x4xf32>) outs(%6 : tensor<4x4xf32>) attrs =  {stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.fixed, stc.tile = "gelu"} {
+            ^bb0(%8: f32, %9: f32):
+              %10 = arith.constant 5.000000e-01 : f32
+              %11 = arith.constant 1.000000e+00 : f32
+              %12 = arith.constant 1.41421354 : f32
+              %13 = arith.divf %8, %12 : f32
+              %14 = math.erf %13 : f32
+              %15 = arith.addf %14, %11 : f32
+              %16 = arith.mulf %8, %10 : f32
+              %17 = arith.mulf %16, %15 : f32
+              linalg.yield %17 : f32
+            } -> tensor<4x4xf32>
+            %18 = itensor.write %7 into %4[%i, %j] : tensor<4x4xf32> -> !itensor2
+            scf.yield %18 : !itensor2
+          }
+          scf.yield %3 : !itensor2
         }
-        scf.yield %3 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+        dataflow.yield %gelu_1 : !itensor2
       }
-      dataflow.yield %gelu_1 : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+      dataflow.yield %gelu : !itensor2
     }
-    dataflow.yield %gelu : !itensor.itensor<4x4xf32, iter_space: [2, 4] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
+    func.return %y : tensor<8x16xf32>
   }
-  func.return %y : tensor<8x16xf32>
 }
 
 // CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
@@ -113,7 +124,7 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
 // CHECK-NEXT: %16 = tensor.insert_slice %15 into %14[%a_1, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<4x8xf32>
 // CHECK-NEXT: scf.yield %16 : tensor<4x8xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: %17 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %13 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "fc"} {
+// CHECK-NEXT: %17 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %13 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.fixed, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%18: f32, %19: f32, %20: f32):
 // CHECK-NEXT: %21 = arith.mulf %18, %19 : f32
 // CHECK-NEXT: %22 = arith.addf %21, %20 : f32
@@ -155,7 +166,7 @@ func.func @main(%x: tensor<8x12xf32> {stc.name = "x"}, %w: tensor<12x16xf32> {st
 // CHECK-NEXT: scf.yield %8 : tensor<4x4xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %9 = tensor.empty() : tensor<4x4xf32>
-// CHECK-NEXT: %10 = linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%5 : tensor<4x4xf32>) outs(%9 : tensor<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "gelu"} {
+// CHECK-NEXT: %10 = linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%5 : tensor<4x4xf32>) outs(%9 : tensor<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.fixed, stc.tile = "gelu"} {
 // CHECK-NEXT: ^bb0(%11: f32, %12: f32):
 // CHECK-NEXT: %13 = arith.constant 5.000000e-01 : f32
 // CHECK-NEXT: %14 = arith.constant 1.000000e+00 : f32

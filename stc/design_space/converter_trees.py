@@ -13,10 +13,12 @@ anything. This counts depths before they are known, rather too high than too low
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from math import prod
+from typing import TypeAlias
 
 from stc.iteration.converter import infer_converter
 from stc.iteration.normal_form import same_sequence
@@ -24,8 +26,9 @@ from stc.iteration.order import StreamOrder
 
 ROOT = -1
 """The stream itself, as a parent."""
-MOST_NODES = 5
-"""Trees of more orders are left alone: 5 orders have 6^5 = 7776 candidates, each costing some ten microseconds."""
+MOST_TREES = 8192
+"""As many trees are tried one by one, each costing some ten microseconds: 5 orders have 6^5 = 7776. Of more, one parent after the
+other is changed while that is cheaper."""
 
 
 @dataclass(frozen=True)
@@ -106,19 +109,64 @@ def _parts_below(tree: Tree, index: int) -> frozenset[int]:
 
 
 def shared_tree(stream: Stream, tree: Tree) -> Tree:
-    """The cheapest tree in which any node may be converted from any other; `tree` itself where none is cheaper."""
-    candidates = [tree, *_all_parents(tree.nodes)]
-    return min(candidates, key=lambda found: (tree_bytes(stream, found), found != tree, *_effort(stream, found)))
+    """The cheapest tree in which any node may be converted from any other; `tree` itself where none is cheaper.
+
+    Of trees of many orders (`MOST_TREES`) a cheap one.
+    """
+    count = len(tree.nodes)
+    choices = [[ROOT, *(j for j in range(count) if j != i), *_left_out(node)] for i, node in enumerate(tree.nodes)]
+    return _cheapest(tree, choices, lambda found: (tree_bytes(stream, found), found != tree, *_effort(stream, found)))
 
 
 def collapsed_tree(stream: Stream, tree: Tree) -> Tree:
     """The cheapest tree in which nodes are converted from what they are now, directly or at some removes.
 
-    Nodes that nobody reads are left out where that is cheaper, or as cheap: fewer converters in a row come first.
+    Nodes that nobody reads are left out where that is cheaper, or as cheap: fewer converters in a row come first. Of trees of many
+    orders (`MOST_TREES`) a cheap one.
     """
-    choices = [[*_ancestors(tree, index), *((None,) if not node.readers else ())] for index, node in enumerate(tree.nodes)]
-    candidates = [tree, *(found for parents in product(*choices) if _is_tree(found := Tree(tree.nodes, parents)))]
-    return min(candidates, key=lambda found: (tree_bytes(stream, found), *_effort(stream, found)))
+    choices = [[*_ancestors(tree, index), *_left_out(node)] for index, node in enumerate(tree.nodes)]
+    return _cheapest(tree, choices, lambda found: (tree_bytes(stream, found), *_effort(stream, found)))
+
+
+Parent: TypeAlias = int | None
+
+
+def _left_out(node: Node) -> tuple[None, ...]:
+    """The choice not to make a node: only where nobody reads it."""
+    return () if node.readers else (None,)
+
+
+def _cheapest(tree: Tree, choices: Sequence[Sequence[Parent]], cost: Callable[[Tree], tuple[int, ...]]) -> Tree:
+    """The tree of least `cost` with a parent of `choices` for each node; `tree` where none costs less."""
+    if prod(map(len, choices)) <= MOST_TREES:
+        return min([tree, *_trees(tree.nodes, choices)], key=cost)
+    best, last = tree, None
+    while best != last:
+        last = best
+        for index, parents in enumerate(choices):
+            best = min([best, *_with_other_parent(best, index, parents)], key=cost)
+    return best
+
+
+def _trees(nodes: tuple[Node, ...], choices: Sequence[Sequence[Parent]]) -> Iterator[Tree]:
+    return filter(_is_tree, (Tree(nodes, parents) for parents in product(*choices)))
+
+
+def _with_other_parent(tree: Tree, index: int, parents: Sequence[Parent]) -> Iterator[Tree]:
+    """`tree` with another parent for one node, without the nodes that then are there for nobody."""
+    for parent in parents:
+        found = list(tree.parents)
+        found[index] = parent
+        if _is_tree(changed := Tree(tree.nodes, tuple(found))):
+            yield _without_loose_ends(changed)
+
+
+def _without_loose_ends(tree: Tree) -> Tree:
+    kept = tuple(
+        parent if node.readers or index in tree.parents else None
+        for index, (node, parent) in enumerate(zip(tree.nodes, tree.parents, strict=True))
+    )
+    return tree if kept == tree.parents else _without_loose_ends(Tree(tree.nodes, kept))
 
 
 def _ancestors(tree: Tree, index: int) -> list[int]:
@@ -128,19 +176,6 @@ def _ancestors(tree: Tree, index: int) -> list[int]:
         assert parent is not None
         found.append(index := parent)
     return found
-
-
-def _all_parents(nodes: Sequence[Node]) -> Iterator[Tree]:
-    """Every tree over `nodes`; those without readers may be missing."""
-    if len(nodes) > MOST_NODES:
-        return
-    choices = [
-        [ROOT, *(j for j in range(len(nodes)) if j != i), *((None,) if not node.readers else ())]
-        for i, node in enumerate(nodes)
-    ]
-    for parents in product(*choices):
-        if _is_tree(tree := Tree(tuple(nodes), parents)):
-            yield tree
 
 
 def _is_tree(tree: Tree) -> bool:

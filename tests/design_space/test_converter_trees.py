@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from stc.design_space import converter_trees
 from stc.design_space.converter_trees import ROOT, Node, Stream, Tree, collapsed_tree, shared_tree, tree_bytes
 from stc.iteration.layout_orders import in_order
 from stc.iteration.order import Coordinate, Loop, StreamOrder
@@ -71,6 +72,21 @@ def test_back_to_the_first_order() -> None:
     assert tree_bytes(stream(), collapsed) == 0
 
 
+@pytest.mark.parametrize("count", [5, 6, 12])
+def test_any_number_of_duplicates_becomes_one(count: int) -> None:
+    duplicates = Tree(tuple(Node(COLUMNS, (reader,)) for reader in range(count)), (ROOT,) * count)
+    assert tree_bytes(stream(), shared_tree(stream(), duplicates)) == 128 * 4
+
+
+@pytest.mark.parametrize("count", [3, 12])
+def test_a_row_of_any_length_collapses(count: int) -> None:
+    """All trees of 12 converters in a row would be 12! of them."""
+    nodes = tuple(Node(COLUMNS if index % 2 else HALF_COLUMNS) for index in range(count - 1))
+    chain = Tree((*nodes, Node(ROWS, (0,))), tuple(range(ROOT, count - 1)))
+    collapsed = collapsed_tree(stream(), chain)
+    assert collapsed.parents == (*(None,) * (count - 1), ROOT)
+
+
 def random_tree(numbers: random.Random) -> tuple[Stream, Tree]:
     """Up to four orders of one tensor, some revisited, each from any earlier one; the last of every branch has a reader."""
     shape = numbers.choice([(4, 6), (7, 5), (1, 8), (8, 12)])
@@ -95,8 +111,11 @@ def random_tree(numbers: random.Random) -> tuple[Stream, Tree]:
     return Stream(Node(plain, tuple(numbers.choices([0, 1, 2], k=numbers.randint(0, 1)))), 4), Tree(tuple(nodes), tuple(parents))
 
 
+@pytest.mark.parametrize("most", [0, converter_trees.MOST_TREES])
 @pytest.mark.parametrize("seed", range(40))
-def test_choices_are_trees_and_never_dearer(seed: int) -> None:
+def test_choices_are_trees_and_never_dearer(seed: int, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether all trees are tried or one parent after the other."""
+    monkeypatch.setattr(converter_trees, "MOST_TREES", most)
     whole, tree = random_tree(random.Random(seed))
     for chosen in (shared_tree(whole, tree), collapsed_tree(whole, tree)):
         assert tree_bytes(whole, chosen) <= tree_bytes(whole, tree)

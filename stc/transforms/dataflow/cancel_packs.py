@@ -20,7 +20,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import ConverterOp, ForkOp, ItensorType
-from stc.iteration.words import common_word, packed_words, same_entries
+from stc.iteration.words import common_word, packed_words
 from stc.platforms.platform import load_platform
 from stc.transforms.dataflow.connections import connect, converter_bytes
 from stc.transforms.dataflow.kernel_results import with_results
@@ -90,12 +90,20 @@ def _share_packs(function: func.FuncOp, known: set[SSAValue]) -> None:
     first: list[PackOp] = []
     for pack in _packs(function, known):
         for other in first:
-            alike = other.source is pack.source and other.stripes.types == pack.stripes.types
-            if alike and same_entries(other.layout.order, pack.layout.order):
+            if other.source is pack.source and _are_alike(other, pack):
                 _replace_pack(pack, list(other.stripes))
                 break
         else:
             first.append(pack)
+
+
+def _are_alike(first: PackOp, second: PackOp) -> bool:
+    """Whether both make the same words. Tokens of other widths, though in one order, may be dealt and padded differently."""
+    if first.stripes.types != second.stripes.types:
+        return False
+    lanes = _lanes(first.stripes[0])
+    stripes = zip(*(striped(pack.layout, len(pack.stripes)) for pack in (first, second)), strict=True)
+    return all(common_word(one.order, other.order, lanes) == lanes for one, other in stripes)
 
 
 def _replace_pack(pack: PackOp, values: list[SSAValue]) -> None:

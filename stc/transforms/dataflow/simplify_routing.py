@@ -19,7 +19,8 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.rewriter import InsertPoint
 
-from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, DealOp, ForkOp, ItensorType, JoinOp, ReassociateOp
+from stc.analysis.lane_demand import ROUTING
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, DealOp, ForkOp, ItensorType, JoinOp
 from stc.dialects.itensor.canonicalization import (
     CastOfCast,
     CastToSameType,
@@ -70,18 +71,19 @@ class SimplifyRouting(ModulePass):
             ConcatOfOne(),
             JoinOfOne(),
         ]
-        PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
+        # UnreadResults erases what is dead, but for the last reader of a stream from memory.
+        PatternRewriteWalker(GreedyRewritePatternApplier(patterns, dce_enabled=False)).rewrite_module(op)
 
 
 class UnreadResults(RewritePattern):
     """Results of forks and chunks that nobody reads go; so does an op of which nobody reads anything."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if not isinstance(op, CastOp | ChunkOp | ConcatOp | DealOp | ForkOp | JoinOp | ReassociateOp):
+        if not isinstance(op, ROUTING):
             return
         read = [result for result in op.results if result.uses]
         if not read:
-            if not any(_is_unread_without(operand, op) for operand in op.operands):
+            if not any(isinstance(operand, BlockArgument) and _is_last_reader(op, operand) for operand in op.operands):
                 rewriter.erase_op(op)
             return
         if len(read) == len(op.results) or isinstance(op, DealOp):
@@ -123,8 +125,9 @@ class ChunkOfConcat(RewritePattern):
         if not isinstance(concat, ConcatOp):
             return
         homes = [_home(concat, _type(part), offset) for part, offset in zip(op.slices, op.offsets, strict=True)]
-        lonely = {index for index, value in enumerate(concat.inputs) if isinstance(value, BlockArgument)} - set(homes)
-        if None in homes or (op.source.has_one_use() and lonely):
+        dropped = [value for index, value in enumerate(concat.inputs) if index not in homes]
+        lonely = op.source.has_one_use() and any(_is_last_reader(concat, value) for value in dropped)
+        if None in homes or lonely:
             return  # a slice across inputs, or an operand of the kernel that would be left without a reader
         results: dict[SSAValue, SSAValue] = {}
         made: list[Operation] = []
@@ -245,9 +248,16 @@ def _replace(rewriter: PatternRewriter, op: Operation, new: Operation, kept: Seq
     rewriter.erase_op(op)
 
 
-def _is_unread_without(value: SSAValue, op: Operation) -> bool:
-    """Whether `value` is an operand of the kernel that only `op` reads: the stream from memory needs a reader."""
-    return isinstance(value, BlockArgument) and all(use.operation is op for use in value.uses)
+def _is_last_reader(op: Operation, value: SSAValue) -> bool:
+    """Whether an operand of the kernel ends in `op` by way of `value`, and nowhere else: a stream from memory needs a reader."""
+    if any(use.operation is not op for use in value.uses):
+        return False
+    source = value.owner
+    if not isinstance(source, ROUTING):
+        return isinstance(value, BlockArgument)
+    return not any(other.uses for other in source.results if other is not value) and any(
+        _is_last_reader(source, operand) for operand in source.operands
+    )
 
 
 def _only_user(value: SSAValue) -> Operation | None:

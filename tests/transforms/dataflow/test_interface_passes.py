@@ -15,6 +15,7 @@ from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.itensor import DealOp, ItensorType, JoinOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
+from stc.iteration.dealing import dealt
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.vectorize import largest_divisor
 from stc.transforms import all_passes
@@ -216,3 +217,38 @@ def test_words_hold_the_tensor_and_little_else() -> None:
                 slot = 1 << (token - 1).bit_length()
                 assert lanes * 32 <= 128
                 assert words * lanes == entries // token * slot
+
+
+def two_readers(widths: tuple[int, int], stripes: int) -> str:
+    """Two kernels that take one tensor row by row, in tokens of these widths, through as many ports as there are stripes."""
+    rows, columns = 4, 24 * stripes
+    outer = f"tensor<{rows}x{columns}xf32>"
+
+    def kernel(name: str, width: int) -> str:
+        whole = StreamOrder((1, width), (Loop(rows, 1), Loop(columns // width, width)), (Coordinate((0,)), Coordinate((1,))))
+        parts = ", ".join(typed(part) for part in dealt(whole, stripes))
+        values = ", ".join(f"%p{number}" for number in range(stripes))
+        return f"""
+  %{name} = dataflow.kernel @{name}(%s = %x : {outer} as {typed(whole)}) -> ({outer} as {typed(whole)}) {{
+    {values} = itensor.deal %s : {typed(whole)} to {parts}
+    %j = itensor.join {values} : {parts} to {typed(whole)}
+    dataflow.yield %j : {typed(whole)}
+  }}"""
+
+    kernels = kernel("a", widths[0]) + kernel("b", widths[1])
+    return f"func.func @main(%x: {outer}) -> ({outer}, {outer}) {{{kernels}\n  func.return %a, %b : {outer}, {outer}\n}}"
+
+
+@pytest.mark.parametrize(
+    ("widths", "stripes", "packs"),
+    [((4, 4), 2, 1), ((4, 8), 2, 2), ((4, 8), 1, 1), ((3, 6), 1, 2), ((3, 3), 1, 1)],
+)
+def test_packs_are_shared_where_every_word_is_the_same(widths: tuple[int, int], stripes: int, packs: int) -> None:
+    """Tokens of 4 and 8 are dealt differently; tokens of 3 and 6 have their padding in different lanes."""
+    module = parse_module(two_readers(widths, stripes))
+    inputs = inputs_of(module)
+    expected = execute(module, inputs)
+    apply(module, "simplify-routing,pack-interfaces{port_bits=256}" if stripes == 1 else "pack-interfaces{port_bits=256}")
+    apply(module, "cancel-packs")
+    assert sum(isinstance(op, PackOp) for op in module.walk()) == packs
+    require_same(expected, module, inputs)

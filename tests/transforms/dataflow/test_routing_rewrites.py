@@ -11,6 +11,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.dialects.context import make_context
+from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ChunkOp, ConcatOp, DealOp, ForkOp, JoinOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
@@ -173,3 +174,29 @@ def test_each_stream_keeps_one_reader() -> None:
         for op in module.walk():
             if isinstance(op, ROUTING):
                 assert all(len(list(result.uses)) <= 1 for result in op.results), f"seed {seed}: {op}"
+
+
+@pytest.mark.parametrize("other_reader", [False, True])
+def test_no_operand_is_left_without_a_reader(other_reader: bool) -> None:
+    """A slice of a concat drops the other input only if the stream from memory behind it is read elsewhere too."""
+    part, whole = spelled(order(3, 4)), spelled(order(3, 8))
+    outer = "tensor<3x4xf32>"
+    module = parse_module(
+        f"""
+func.func @main(%x: {outer}, %y: tensor<3x8xf32>) -> ({outer}, {outer}) {{
+  %r, %t = dataflow.kernel @k(%a = %x : {outer} as {part}, %b = %y : tensor<3x8xf32> as {whole})
+      -> ({outer} as {part}, {outer} as {part}) {{
+    %d, %e = itensor.chunk %b at [0, 0], [0, 4] : {whole} to {part}, {part}
+    %f, %g = itensor.fork %a : {part} to {part}, {part}
+    %c = itensor.concat %f, %e at [0, 0], [0, 4] : {part}, {part} to {whole}
+    %s = itensor.chunk %c at [0, 0] : {whole} to {part}
+    dataflow.yield %s, {"%d" if other_reader else "%g"} : {part}, {part}
+  }}
+  func.return %r, %t : {outer}, {outer}
+}}"""
+    )
+    simplified(module)
+    (kernel,) = (op for op in module.walk() if isinstance(op, KernelOp))
+    assert all(argument.uses for argument in kernel.arguments)
+    assert all(result.uses for op in kernel.body.block.ops for result in op.results)
+    assert any(isinstance(op, ConcatOp) for op in module.walk()) != other_reader
