@@ -295,7 +295,8 @@ def test_refused_linalg_files(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_no_file_and_no_weights(tmp_path: Path) -> None:
-    with pytest.raises(CompileError, match=r"none\.mlir: cannot read the file: No such file or directory; accepted: a file of MLIR text"):
+    message = r"none\.mlir: cannot read the file: No such file or directory; accepted: a file of MLIR text"
+    with pytest.raises(CompileError, match=message):
         load_model(str(tmp_path / "none.mlir"))
     with pytest.raises(CompileError, match=r"weights cannot be given for a linalg file"):
         load_model(str(tmp_path / "none.mlir"), weights=str(tmp_path))
