@@ -329,12 +329,48 @@ class Instrumenter:
         label = block.name if block.kind in ("for", "loop") else ""
         number = self.site_count
         self.site_count += 1
-        self.insert_after(
-            block.open,
-            f" static const stc_sim::LoopSite stc_site_{number}{{{quoted(function.name if function else '')}, "
+        site = (
+            f"static const stc_sim::LoopSite stc_site_{number}{{{quoted(function.name if function else '')}, "
             f"{quoted(label)}, {self.tokens[block.open].line}, int({ii}), stc_sim::Style::{style}}};"
-            f" stc_sim::Iteration stc_iteration_{number}(stc_site_{number});",
         )
+        run = f"stc_sim::LoopRun stc_run_{number}(stc_site_{number});"
+        guard = f" stc_sim::Iteration stc_iteration_{number}(stc_run_{number});"
+        if block.kind in ("function", "lambda"):
+            self.insert_after(block.open, f" {site} {run}{guard}")
+            return
+        # Around the loop, or around the perfect nest of it: HLS flattens that into one loop.
+        self.insert_before(self.flattened_nest(block), f"if ({site} true) if ({run} true) ")
+        self.insert_after(block.open, guard)
+
+    def flattened_nest(self, block: Block) -> int:
+        """The keyword of the outermost loop that is perfectly nested around `block`."""
+        keyword = self.keyword_of(block)
+        outer = block.outer
+        while outer is not None and outer.kind == "for" and self.holds_only(outer, keyword, block):
+            if any(p.name == "loop_flatten" and "off" in p.options for p in (*outer.pragmas, *block.pragmas)):
+                break
+            block, outer = outer, outer.outer
+            keyword = self.keyword_of(block)
+        return keyword
+
+    def keyword_of(self, block: Block) -> int:
+        """Where the loop with this body begins, its label left out."""
+        before = block.open - 1
+        while self.tokens[before].kind == "directive":
+            before -= 1
+        return before if self.tokens[before].text == "do" else self.partner[before] - 1
+
+    def holds_only(self, outer: Block, keyword: int, inner: Block) -> bool:
+        """Whether the body of `outer` is the loop at `keyword` and nothing else."""
+        first = outer.open + 1
+        while self.tokens[first].kind == "directive":
+            first += 1
+        if first != keyword and not (first == keyword - 2 and self.tokens[first + 1].text == ":"):
+            return False
+        last = inner.close + 1
+        while self.tokens[last].kind == "directive":
+            last += 1
+        return last == outer.close
 
     # depths
 

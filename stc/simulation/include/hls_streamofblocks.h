@@ -58,6 +58,7 @@ class stream_of_blocks<Value_, 0> : public stc_sim::Channel {
     wait_until_writable();
     Value_ &data = blocks_[written_ % count_].data;
     count_write();
+    stamp_slot();
     return data;
   }
   Value_ &acquire_to_read() {
@@ -65,6 +66,7 @@ class stream_of_blocks<Value_, 0> : public stc_sim::Channel {
     wait_until_readable();
     Value_ &data = blocks_[read_ % count_].data;
     count_read();
+    stamp_read();
     return data;
   }
 

@@ -1,12 +1,13 @@
 // What every stream and block channel has in common: counters, waiting, statistics. Derived classes add only storage.
 //
-// Four counters, each only growing, say everything about a bounded channel:
-//   freed <= read <= published <= written,   written - freed <= depth
+// Five counters, each only growing, say everything about a bounded channel:
+//   freed <= read <= published <= committed <= written,   written - freed <= depth
 // A write takes a slot (written) and becomes visible (published); a read takes a token (read) and gives its slot back
 // (freed). Outside a pipelined iteration the two halves of each happen together. Inside one, `published` and `freed`
 // follow when the iteration commits: all its reads and writes fire together.
 //
-// Timing (a later extension) hooks in at exactly four places: count_write, publish, count_read, free_slots.
+// Under a stop-everything pipeline (stp) a write stays in the pipeline until later iterations push it out: then
+// `committed` counts what the iteration is done with, and `published` follows when it leaves.
 #ifndef STC_SIM_CHANNEL_H
 #define STC_SIM_CHANNEL_H
 
@@ -16,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler.h"
+#include "loop_run.h"
 
 namespace stc_sim {
 
@@ -56,12 +57,14 @@ class Channel {
   void set_name(const char *name) {
     name_ = scheduler.path_below_top(name);
     named_ = true;
+    find_timing();
   }
   bool is_named() const { return named_; }
 
   // `#pragma HLS stream depth=`. A channel made outside the design belongs to the testbench and has no bound.
   void set_depth(std::uint64_t depth) {
     if (bounded_ && depth > 0) depth_ = depth;
+    find_timing();
   }
 
   ChannelRecord record() const {
@@ -70,17 +73,19 @@ class Channel {
 
   // The second halves of this channel's accesses.
   void publish() {
-    published_ = written_;
+    stamp_writes();
+    committed_ = published_ = written_;
     wake(reader_waiting_);
   }
   void free_slots() {
+    stamp_reads();
     freed_ = read_;
     wake(writer_waiting_);
   }
 
   // Ends the current cycle of the iteration under way: all that it wrote and read so far takes effect.
   static void commit() {
-    for (Channel *c = std::exchange(scheduler.firing.written, nullptr); c != nullptr; c = c->next_written_) c->publish();
+    for (Channel *c = std::exchange(scheduler.firing.written, nullptr); c != nullptr; c = c->next_written_) c->commit_write();
     for (Channel *c = std::exchange(scheduler.firing.read, nullptr); c != nullptr; c = c->next_read_) c->free_slots();
   }
 
@@ -99,10 +104,12 @@ class Channel {
     if (next_ != nullptr) next_->previous_ = previous_;
     (previous_ != nullptr ? previous_->next_ : scheduler.channels) = next_;
     scheduler.keep(record());
+    keep_clock();
   }
 
   bool readable() const { return published_ != read_; }
-  bool writable() const { return !bounded_ || written_ - freed_ < depth_; }
+  // A write that its pipeline holds back needs no slot before it leaves.
+  bool writable() const { return !bounded_ || written_ - freed_ < depth_ || held_back(); }
 
   void wait_until_readable() {
     while (__builtin_expect(!readable(), 0)) wait(reader_waiting_, Wait::read);
@@ -113,10 +120,10 @@ class Channel {
 
   // Before an access: an earlier access of the same iteration to the same side was in an earlier cycle.
   void begin_read() {
-    if (__builtin_expect(read_ != freed_, 0)) commit();
+    if (__builtin_expect(read_ != freed_, 0)) commit_and_go_on();
   }
   void begin_write() {
-    if (__builtin_expect(written_ != published_, 0)) commit();
+    if (__builtin_expect(written_ != committed_, 0)) commit_and_go_on();
   }
 
   void count_write() {
@@ -142,6 +149,7 @@ class Channel {
   }
   void take_token() {
     count_read();
+    stamp_read();
     if (scheduler.firing.site == nullptr) {
       free_slots();
     } else {
@@ -150,9 +158,115 @@ class Channel {
     }
   }
 
-  std::uint64_t written_ = 0, published_ = 0, read_ = 0, freed_ = 0;
+  std::uint64_t written_ = 0, committed_ = 0, published_ = 0, read_ = 0, freed_ = 0;
 
  private:
+#ifdef STC_SIM_TIMED
+  // Whether the pipeline of the running task keeps writes until they are pushed out.
+  static bool held_back() { return scheduler.firing.run != nullptr && scheduler.firing.run->clock.holds_writes(); }
+
+  void commit_write() {
+    if (!held_back()) return publish();
+    committed_ = written_;
+    scheduler.firing.run->hold(this);
+  }
+  static void commit_and_go_on() {
+    if (scheduler.firing.run != nullptr) scheduler.firing.run->clock.settle();
+    commit();
+    if (scheduler.firing.run != nullptr) scheduler.firing.run->clock.next_cycle();
+  }
+
+  // The running task goes on when the channel lets it, from cycle `at` on.
+  void wait_until(Cycle at, bool reads) {
+    TaskClock &task = scheduler.current->clock;
+    if (at <= task.now) return;
+    task.stalled(number_, reads, task.now, at);
+    (reads ? clock_.stalled_reader : clock_.stalled_writer) += at - task.now;
+    task.now = at;
+  }
+
+ protected:
+  // The token just taken was there from some cycle on: the iteration, or the task, cannot have been earlier.
+  void stamp_read() {
+    const Cycle at = clock_.readable_at(clock_base_ + read_ - 1);
+    if (LoopRun *run = scheduler.firing.run) return run->clock.require(at, number_, &clock_.stalled_reader);
+    wait_until(at, true);
+    ++scheduler.current->clock.now;
+  }
+  // A block just taken to be filled was free from some cycle on.
+  void stamp_slot() { wait_until(clock_.writable_at(clock_base_ + written_ - 1, depth_, bounded_), false); }
+
+ private:
+  void stamp_reads() {
+    const LoopRun *run = scheduler.firing.run;
+    const Cycle at = run != nullptr ? run->clock.read_time() : scheduler.current->clock.now;
+    for (std::uint64_t i = freed_; i != read_; ++i) clock_.read(clock_base_ + i, at);
+  }
+  void stamp_writes() {
+    for (std::uint64_t i = published_; i != written_; ++i) {
+      const Cycle free = clock_.writable_at(clock_base_ + i, depth_, bounded_);
+      if (LoopRun *run = scheduler.firing.run) {
+        clock_.written(run->clock.write(run->clock.due(), free, number_, clock_.stalled_writer), depth_, bounded_);
+        continue;
+      }
+      wait_until(free, false);
+      clock_.written(scheduler.current->clock.now++, depth_, bounded_);
+    }
+  }
+
+ public:
+  // A write that was held back leaves the pipeline, once there is a slot.
+  void publish_held(LoopClock &loop, Cycle due) {
+    while (bounded_ && published_ - freed_ >= depth_) wait(writer_waiting_, Wait::write);
+    const Cycle free = clock_.writable_at(clock_base_ + published_, depth_, bounded_);
+    clock_.written(loop.write(due, free, number_, clock_.stalled_writer), depth_, bounded_);
+    ++published_;
+    wake(reader_waiting_);
+  }
+  void keep_clock() {
+    if (number_ != unnumbered) timeline.channels[std::size_t(number_)].second = std::move(clock_);
+  }
+
+ private:
+  // A FIFO in RAM can be read a cycle later than one of registers.
+  Cycle usual_latency() const { return std::string(kind_) == "fifo" && depth_ > 2 ? 2 : 1; }
+
+  // The table may know better; and an earlier invocation has used the same slots.
+  void find_timing() {
+    if (external_ || !named_) return;
+    const TimingTable &table = timing_table();
+    const bool is_fifo = std::string(kind_) == "fifo";
+    const FifoTiming *fifo = table.fifo(name_);
+    if (is_fifo && fifo != nullptr && fifo->depth > 0) depth_ = fifo->depth;
+    if (is_fifo && table.unbounded) bounded_ = false;
+    if (number_ == unnumbered) {
+      number_ = timeline.number_of(name_);
+      clock_ = std::move(timeline.channels[std::size_t(number_)].second);
+      clock_base_ = clock_.tokens();
+    }
+    clock_.latency = fifo != nullptr && fifo->latency > 0 ? fifo->latency : usual_latency();
+  }
+
+  static constexpr int unnumbered = -2;
+  int number_ = unnumbered;
+  ChannelClock clock_;
+  std::uint64_t clock_base_ = 0;   // tokens of earlier invocations
+#else
+  void find_timing() {}
+  void keep_clock() {}
+  static constexpr bool held_back() { return false; }
+  void commit_write() { publish(); }
+  static void commit_and_go_on() { commit(); }
+
+ protected:
+  void stamp_read() {}
+  void stamp_slot() {}
+
+ private:
+  void stamp_reads() {}
+  void stamp_writes() {}
+#endif
+
   void wait(Task *&slot, Wait what) {
     if (slot != nullptr && slot != scheduler.current) conflict(slot, what);
     note_peers(what);

@@ -160,7 +160,10 @@ class Region {
       scheduler.block(Wait::join, nullptr);
     }
     joiner_ = nullptr;
-    for (Task *task : tasks_) scheduler.release(task);
+    for (Task *task : tasks_) {
+      scheduler.not_before(*task);
+      scheduler.release(task);
+    }
     tasks_.clear();
     joined_ = true;
     --scheduler.open_regions;
@@ -286,6 +289,7 @@ inline void Scheduler::finish_current() {
   Task *self = current;
   self->body.reset();
   self->done = true;
+  end_time(*self);
   for (Task *waiter = self->waiting_for_return; waiter != nullptr;) {
     Task *following = waiter->next_in_queue;
     make_ready(waiter);

@@ -10,8 +10,16 @@
 #include <fstream>
 
 #include "engine.h"
+#include "json.h"
+#include "timing_report.h"
 
 namespace stc_sim {
+
+// How often the top function is called: once, or what STC_SIM_INVOCATIONS says where time is kept.
+inline int invocations() {
+  const char *wanted = timed ? std::getenv("STC_SIM_INVOCATIONS") : nullptr;
+  return wanted == nullptr ? 1 : std::max(1, std::atoi(wanted));
+}
 
 // Runs `top()` to its end, or until no task can go on.
 template <class Top>
@@ -21,7 +29,7 @@ Outcome run(const char *name, Top top) {
     explicit TopBody(Top t) : top(std::move(t)) {}
     void execute() override { top(); }
   };
-  scheduler.run_top(name, std::make_unique<TopBody>(std::move(top)));
+  for (int left = invocations(); left > 0; --left) scheduler.run_top(name, std::make_unique<TopBody>(top));
   return scheduler.failed() ? scheduler.outcome : check_leftovers();
 }
 
@@ -62,30 +70,6 @@ Output compare(const std::string &name, const Value_ *got, const Value_ *referen
     if (std::isfinite(x)) o.max_abs_reference_minus_input = std::max(o.max_abs_reference_minus_input, std::fabs(r - x));
   }
   return o;
-}
-
-inline std::string json_text(const std::string &text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c));
-      out += escaped;
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
-inline std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
 }
 
 class Report {
@@ -143,48 +127,42 @@ class Report {
     out += std::string(",\n  \"passed\": ") + (passed() ? "true" : "false") + ",\n  \"runs\": " + std::to_string(runs_);
     out += ",\n  \"seconds\": " + json_number(seconds_);
     out += ",\n  \"explanation\": " + (outcome_.ok ? std::string("null") : json_text(outcome_.text));
-    out += ",\n  \"blocked\": " + list(outcome_.blocked, blocked_json);
-    out += ",\n  \"outputs\": " + list(outputs_, output_json);
-    out += ",\n  \"channels\": " + list(channel_records(), channel_json);
+    out += ",\n  \"blocked\": " + json_list(outcome_.blocked, blocked_json);
+    out += ",\n  \"outputs\": " + json_list(outputs_, output_json);
+    out += ",\n  \"channels\": " + json_list(channel_records(), channel_json);
+#ifdef STC_SIM_TIMED
+    out += ",\n  \"timing\": " + timing_json();
+#endif
     return out + "\n}\n";
   }
 
  private:
-  template <class Items, class Print>
-  static std::string list(const Items &items, Print print) {
-    std::string out = "[";
-    for (const auto &item : items) out += (out.size() == 1 ? "\n    " : ",\n    ") + print(item);
-    return out + (out.size() == 1 ? "]" : "\n  ]");
-  }
-
-  static std::string field(const char *name, const std::string &json) { return std::string("\"") + name + "\": " + json; }
-
   static std::string blocked_json(const Blocked &b) {
-    return "{" + field("task", json_text(b.task)) + ", " + field("waits_to", json_text(b.waits_to)) + ", " +
-           field("channel", json_text(b.channel)) + ", " + field("kind", json_text(b.kind)) + ", " +
-           field("peer", json_text(b.peer)) + ", " + field("occupancy", std::to_string(b.occupancy)) + ", " +
-           field("depth", b.bounded ? std::to_string(b.depth) : "null") + ", " +
-           field("tokens_written", std::to_string(b.written)) + ", " + field("tokens_read", std::to_string(b.read)) + ", " +
-           field("uncommitted_reads", std::to_string(b.uncommitted_reads)) + ", " + field("loop", json_text(b.loop)) +
-           ", " + field("line", std::to_string(b.line)) + "}";
+    return "{" + json_field("task", json_text(b.task)) + ", " + json_field("waits_to", json_text(b.waits_to)) + ", " +
+           json_field("channel", json_text(b.channel)) + ", " + json_field("kind", json_text(b.kind)) + ", " +
+           json_field("peer", json_text(b.peer)) + ", " + json_field("occupancy", std::to_string(b.occupancy)) + ", " +
+           json_field("depth", b.bounded ? std::to_string(b.depth) : "null") + ", " +
+           json_field("tokens_written", std::to_string(b.written)) + ", " + json_field("tokens_read", std::to_string(b.read)) + ", " +
+           json_field("uncommitted_reads", std::to_string(b.uncommitted_reads)) + ", " + json_field("loop", json_text(b.loop)) +
+           ", " + json_field("line", std::to_string(b.line)) + "}";
   }
 
   static std::string output_json(const Output &o) {
-    return "{" + field("name", json_text(o.name)) + ", " + field("elements", std::to_string(o.elements)) + ", " +
-           field("max_abs_error", json_number(o.max_abs_error)) + ", " +
-           field("max_abs_reference", json_number(o.max_abs_reference)) + ", " +
-           field("max_abs_reference_minus_input",
+    return "{" + json_field("name", json_text(o.name)) + ", " + json_field("elements", std::to_string(o.elements)) + ", " +
+           json_field("max_abs_error", json_number(o.max_abs_error)) + ", " +
+           json_field("max_abs_reference", json_number(o.max_abs_reference)) + ", " +
+           json_field("max_abs_reference_minus_input",
                  o.has_input ? json_number(o.max_abs_reference_minus_input) : std::string("null")) + ", " +
-           field("nan_mismatches", std::to_string(o.nan_mismatches)) + ", " +
-           field("tolerance", json_number(o.tolerance)) + ", " + field("passed", o.passed() ? "true" : "false") + "}";
+           json_field("nan_mismatches", std::to_string(o.nan_mismatches)) + ", " +
+           json_field("tolerance", json_number(o.tolerance)) + ", " + json_field("passed", o.passed() ? "true" : "false") + "}";
   }
 
   static std::string channel_json(const ChannelRecord &c) {
-    return "{" + field("name", json_text(c.name)) + ", " + field("kind", json_text(c.kind)) + ", " +
-           field("depth", c.bounded ? std::to_string(c.depth) : "null") + ", " + field("tokens", std::to_string(c.tokens)) +
-           ", " + field("highest_occupancy", std::to_string(c.highest_occupancy)) + ", " +
-           field("left_over", std::to_string(c.left_over)) + ", " + field("external", c.external ? "true" : "false") +
-           ", " + field("producer", json_text(c.producer)) + ", " + field("consumer", json_text(c.consumer)) + "}";
+    return "{" + json_field("name", json_text(c.name)) + ", " + json_field("kind", json_text(c.kind)) + ", " +
+           json_field("depth", c.bounded ? std::to_string(c.depth) : "null") + ", " + json_field("tokens", std::to_string(c.tokens)) +
+           ", " + json_field("highest_occupancy", std::to_string(c.highest_occupancy)) + ", " +
+           json_field("left_over", std::to_string(c.left_over)) + ", " + json_field("external", c.external ? "true" : "false") +
+           ", " + json_field("producer", json_text(c.producer)) + ", " + json_field("consumer", json_text(c.consumer)) + "}";
   }
 
   void print() const {

@@ -14,19 +14,21 @@
 #include <unordered_map>
 #include <vector>
 
+#include "clock.h"
 #include "fiber.h"
 
 namespace stc_sim {
 
 class Channel;
+class LoopRun;
 class Region;
-struct LoopSite;
 
 enum class Wait { none, read, write, join, handover };
 
 // The pipelined iteration under way, if `site` is set, and the channels whose accesses it has not committed.
 struct Firing {
   const LoopSite *site = nullptr;
+  LoopRun *run = nullptr;
   Channel *written = nullptr, *read = nullptr;
 };
 
@@ -45,6 +47,7 @@ struct Task {
   Context context;
   Stack stack;
   Firing firing;                      // while suspended; that of the running task is Scheduler::firing
+  TaskClock clock;
   bool done = false;
 
   Wait wait = Wait::none;
@@ -125,6 +128,7 @@ class Scheduler {
     task->parent = current;
     task->region = region;
     task->body = std::move(body);
+    begin_time(*task);
     task->stack = stacks_.take();
     task->context.prepare(task->stack, &Scheduler::enter);
     task->next_alive = alive_;
@@ -154,7 +158,24 @@ class Scheduler {
       other->waiting_for_return = current;
       block(Wait::handover, nullptr);
     }
+    not_before(*other);
   }
+
+#ifdef STC_SIM_TIMED
+  // The running task cannot go on before `other` ended.
+  void not_before(const Task &other) { current->clock.now = std::max(current->clock.now, other.clock.now); }
+  static void begin_time(Task &task) {
+    task.clock.now = task.clock.start = timeline.begin(task.path, task.region == nullptr ? 0 : task.parent->clock.now);
+  }
+  static void end_time(const Task &task) {
+    timeline.end(task.path, task.clock);
+    if (task.region == nullptr) timeline.invocations.push_back(task.clock.now);
+  }
+#else
+  void not_before(const Task &) {}
+  static void begin_time(Task &) {}
+  static void end_time(const Task &) {}
+#endif
 
   // A test such as `empty()` failed: let the others run first, or a loop around it would never end.
   void poll_failed() {

@@ -1,0 +1,64 @@
+// The times of a run as JSON: invocations, tasks with what they waited for, FIFOs with their curves, external memory.
+#ifndef STC_SIM_TIMING_REPORT_H
+#define STC_SIM_TIMING_REPORT_H
+
+#ifdef STC_SIM_TIMED
+
+#include "engine.h"
+#include "json.h"
+
+namespace stc_sim {
+
+inline std::string cycles_json(Cycle at) { return std::to_string(at); }
+
+inline std::string call_json(const std::pair<Cycle, Cycle> &call) {
+  return "[" + cycles_json(call.first) + ", " + cycles_json(call.second) + "]";
+}
+
+inline std::string stall_json(const Stall &stall) {
+  return "[" + std::to_string(stall.channel) + ", " + (stall.reads ? "\"read\"" : "\"write\"") + ", " + cycles_json(stall.begin) +
+         ", " + cycles_json(stall.end) + ", " + cycles_json(stall.cycles) + "]";
+}
+
+inline std::string task_times_json(const TaskTimes &task) {
+  return "{" + json_field("task", json_text(task.path)) + ", " + json_field("calls", json_list(task.calls, call_json)) + ", " +
+         json_field("stalled_reading", cycles_json(task.stalled_reading)) + ", " +
+         json_field("stalled_writing", cycles_json(task.stalled_writing)) + ", " +
+         json_field("stalls", json_list(task.stalls, stall_json)) + "}";
+}
+
+inline std::string point_json(const std::pair<Cycle, std::uint64_t> &point) {
+  return "[" + cycles_json(point.first) + ", " + std::to_string(point.second) + "]";
+}
+
+inline std::string channel_times_json(const std::pair<std::string, ChannelClock> &channel) {
+  const ChannelClock &clock = channel.second;
+  return "{" + json_field("channel", json_text(channel.first)) + ", " + json_field("latency", cycles_json(clock.latency)) + ", " +
+         json_field("highest_occupancy", std::to_string(clock.highest())) + ", " +
+         json_field("stalled_reader", cycles_json(clock.stalled_reader)) + ", " +
+         json_field("stalled_writer", cycles_json(clock.stalled_writer)) + ", " +
+         json_field("produced", json_list(clock.produced.points(), point_json)) + ", " +
+         json_field("consumed", json_list(clock.consumed.points(), point_json)) + "}";
+}
+
+inline std::string port_json(const std::pair<const std::string, MemoryPort> &port) {
+  return "{" + json_field("port", json_text(port.first)) + ", " +
+         json_field("words", std::to_string(port.second.transferred)) + ", " +
+         json_field("first_write", port.second.first_write == 0 ? std::string("null") : cycles_json(port.second.first_write)) + "}";
+}
+
+// Also where a run was abandoned: what its tasks and channels had come to.
+inline std::string timing_json() {
+  for (const Task *task = scheduler.alive(); task != nullptr; task = task->next_alive) {
+    if (!task->done && task->region != nullptr) timeline.end(task->path, task->clock);
+  }
+  for (Channel *c = scheduler.channels; c != nullptr; c = c->next_alive()) c->keep_clock();
+  return "{" + json_field("invocations", json_list(timeline.invocations, cycles_json)) + ",\n  " +
+         json_field("tasks", json_list(timeline.tasks, task_times_json)) + ",\n  " +
+         json_field("channels", json_list(timeline.channels, channel_times_json)) + ",\n  " +
+         json_field("ports", json_list(timing_table().ports, port_json)) + "}";
+}
+
+}  // namespace stc_sim
+#endif
+#endif

@@ -1,0 +1,124 @@
+// What the tool chain says about time: a text file named by the environment variable STC_SIM_TIMING, one fact per line.
+//
+//     loop FUNCTION LABEL II DEPTH STYLE [reads=PORT] [writes=PORT]     a pipelined loop; "-" for no label
+//     port NAME LATENCY CYCLES_PER_WORD BURST OUTSTANDING               external memory behind a port
+//     fifo NAME DEPTH LATENCY                                           0 keeps what the source says
+//     unbounded                                                         FIFOs have as many slots as needed
+//     limit CYCLES                                                      a task that gets there ends the run
+//
+// Loops that are not named get the II of their pragma (else 1) and depth 1.
+#ifndef STC_SIM_TIMING_TABLE_H
+#define STC_SIM_TIMING_TABLE_H
+
+#ifdef STC_SIM_TIMED
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "clock.h"
+
+namespace stc_sim {
+
+struct FifoTiming {
+  std::uint64_t depth = 0;
+  Cycle latency = 0;
+};
+
+class TimingTable {
+ public:
+  bool unbounded = false;
+  Cycle limit = ~Cycle(0);
+  std::map<std::string, MemoryPort> ports;
+
+  TimingTable() {
+    const char *path = std::getenv("STC_SIM_TIMING");
+    if (path == nullptr || *path == 0) return;
+    std::ifstream file(path);
+    std::string line;
+    if (!file) refuse(path, "cannot be read");
+    while (std::getline(file, line)) read(path, line);
+  }
+
+  const LoopTiming &of(const LoopSite &site) {
+    if (site.timing == nullptr) {
+      const auto found = loops_.find(key(site.function, site.label));
+      LoopTiming timing;
+      if (found != loops_.end()) {
+        timing = found->second;
+      } else {
+        timing.ii = site.ii > 0 ? Cycle(site.ii) : 1;
+        timing.style = site.style;
+      }
+      site.timing = &(sites_[&site] = timing);
+    }
+    return *site.timing;
+  }
+
+  const FifoTiming *fifo(const std::string &name) const {
+    const auto found = fifos_.find(name);
+    return found == fifos_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  static std::string key(const std::string &function, const std::string &label) { return function + "/" + label; }
+
+  [[noreturn]] static void refuse(const std::string &path, const std::string &what) {
+    std::fprintf(stderr, "stc_sim: %s: %s\n", path.c_str(), what.c_str());
+    std::_Exit(2);
+  }
+
+  void read(const std::string &path, const std::string &line) {
+    std::istringstream words(line);
+    std::string what, name;
+    if (!(words >> what)) return;
+    if (what == "unbounded") {
+      unbounded = true;
+    } else if (what == "limit") {
+      words >> limit;
+    } else if (what == "fifo") {
+      FifoTiming fifo;
+      words >> name >> fifo.depth >> fifo.latency;
+      fifos_[name] = fifo;
+    } else if (what == "port") {
+      MemoryPort port;
+      words >> port.name >> port.latency >> port.cycles_per_word >> port.burst >> port.outstanding;
+      ports[port.name] = port;
+    } else if (what == "loop") {
+      read_loop(path, words);
+    } else {
+      refuse(path, "unknown line '" + line + "'");
+    }
+    if (words.fail()) refuse(path, "unreadable line '" + line + "'");
+  }
+
+  void read_loop(const std::string &path, std::istringstream &words) {
+    std::string function, label, style, more;
+    LoopTiming timing;
+    if (!(words >> function >> label >> timing.ii >> timing.depth >> style)) return;
+    timing.style = style == "stp" ? Style::stp : style == "frp" ? Style::frp : Style::flp;
+    while (words >> more) {
+      const std::size_t equals = more.find('=');
+      const auto port = equals == std::string::npos ? ports.end() : ports.find(more.substr(equals + 1));
+      if (port == ports.end()) refuse(path, "unknown port in '" + more + "'");
+      (more.compare(0, equals, "reads") == 0 ? timing.reads : timing.writes) = &port->second;
+    }
+    words.clear();
+    loops_[key(function, label == "-" ? "" : label)] = timing;
+  }
+
+  std::map<std::string, LoopTiming> loops_;
+  std::map<std::string, FifoTiming> fifos_;
+  std::map<const LoopSite *, LoopTiming> sites_;
+};
+
+inline TimingTable &timing_table() {
+  static TimingTable table;
+  return table;
+}
+
+}  // namespace stc_sim
+#endif
+#endif
