@@ -165,7 +165,8 @@ class Scheduler {
   // The running task cannot go on before `other` ended.
   void not_before(const Task &other) { current->clock.now = std::max(current->clock.now, other.clock.now); }
   static void begin_time(Task &task) {
-    task.clock.now = task.clock.start = timeline.begin(task.path, task.region == nullptr ? 0 : task.parent->clock.now);
+    // The inputs of every invocation of the top function are there from the beginning: its tasks begin when they are free.
+    task.clock.now = task.clock.start = task.region == nullptr ? 0 : timeline.begin(task.path, task.parent->clock.now);
   }
   static void end_time(const Task &task) {
     timeline.end(task.path, task.clock);
