@@ -111,7 +111,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
         Stage("resource allocation", ("set-fifo-depths", reread("inputs"))),
-        Stage("HLS optimisation", ("expand-tiles", "hoist-constants", "hls-directives")),
+        Stage("HLS optimisation", ("expand-tiles", "hoist-constants", f'hls-directives{{platform="{options.platform}"}}')),
     )
 
 

@@ -67,7 +67,7 @@ def _kernel_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleVio
     for task in tasks_of(kernel):
         yield from _loop_violations(task)
         yield from _array_violations(task)
-        yield from _pressure_violations(task)
+        yield from _pressure_violations(task, platform)
     yield from _memory_violations(kernel, platform)
     unbounded = any(_unbounded_loops(task) for task in tasks_of(kernel))
     counts = _endpoints(kernel) if unbounded else traffic(kernel)
@@ -142,13 +142,13 @@ def _iteration_violations(
 # Rules 13, 14 and 18: what one iteration asks of memory and arithmetic ------------------------------------------------------
 
 
-def _pressure_violations(task: TaskOp) -> Iterator[RuleViolation]:
+def _pressure_violations(task: TaskOp, platform: Platform) -> Iterator[RuleViolation]:
     name = task.sym_name.data
     for loop, label in loop_labels(task).items():
         interval = pipeline_ii(loop)
         if interval is None or constant_bounds(loop) is None:
             continue
-        if interval < (needed := accumulation_interval(loop)):
+        if interval < (needed := accumulation_interval(loop, platform.cycle_ns)):
             yield RuleViolation(13, f"@{name}: loop {label} has II {interval}, its float sum needs {needed}")
         for buffer, accesses in accesses_per_bank(loop, task):
             if accesses > MAX_ACCESSES * interval:

@@ -6,18 +6,18 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from stc.analysis.loops import trip_count
+from stc.analysis.operator_library import ADD
 from stc.analysis.task_programs import values_behind
-
-ACCUMULATION_STAGES = 7
-"""Latency of a float32 adder at 3.33 ns (platforms/data/vitis_operators.csv, fadd_f32_full_dsp)."""
+from stc.platforms.operators import find_operator
 
 
-def accumulation_interval(loop: scf.ForOp) -> int:
-    """Cycles between iterations so that a sum is finished before it is added to again."""
+def accumulation_interval(loop: scf.ForOp, clock_ns: float) -> int:
+    """Cycles of `clock_ns` between iterations so that a sum is finished before it is added to again."""
+    stages = find_operator(ADD, clock_ns).stages
     worst = 1
     for store in [op for op in loop.walk() if isinstance(op, memref.StoreOp)]:
         if _accumulates(store) and (distance := _distance(store, loop)) is not None:
-            worst = max(worst, -(-ACCUMULATION_STAGES // distance))
+            worst = max(worst, -(-stages // distance))
     return worst
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from math import ceil
 from typing import Any
 
 from stc.analysis.stream_traffic import traffic
@@ -21,6 +22,7 @@ from stc.manifest.schema import (
     HostTensor,
     Kernel,
     Manifest,
+    MemoryTiming,
     Order,
     OrderCoordinate,
     OrderLoop,
@@ -30,13 +32,15 @@ from stc.manifest.schema import (
     Task,
 )
 from stc.platforms.fifo_storage import fifo_storage
+from stc.platforms.platform import Platform, load_platform
 
 ORIGINS = {
     "streams.tokens": "counted: executions of every access, from constant loop bounds and guards",
     "streams.depth": "decided before emission (stream types of the IR)",
     "schedule.trip": "counted from constant loop bounds",
     "schedule.ii": "requested by pragma; not confirmed by synthesis",
-    "schedule.depth": "not estimated yet",
+    "schedule.depth": "estimated: longest way through an iteration, operators from published reports (analysis/operator_library.py)",
+    "memory": "published figures of the platform",
     "golden": "executed: the reference run of the model",
 }
 _PACKAGES = ("stc", "xdsl", "torch", "torch-mlir", "transformers", "numpy")
@@ -61,17 +65,19 @@ def build_manifest(
     """The manifest; `files` are the packed parameters by port, `golden` the files of host tensors."""
     names = tensor_names(design)
     buffers = buffer_names(design)
+    cycle_ns = load_platform(platform).cycle_ns
     return Manifest(
         schema_version=SCHEMA_VERSION,
         name=name,
         platform=platform,
-        kernels=tuple(_kernel(kernel, files, names, buffers) for kernel in design.kernels),
+        kernels=tuple(_kernel(kernel, files, names, buffers, cycle_ns) for kernel in design.kernels),
         tensors=tuple(_tensor(tensor, names[tensor], golden.get(tensor)) for tensor in design.host.tensors),
         steps=tuple(_step(step, design, names) for step in design.host.steps),
         tolerance=tolerance,
         versions=_versions(),
         options=options,
         origins=dict(ORIGINS),
+        memory=_memory_timing(load_platform(platform)),
         copies=tuple(Copy(names[copy.source], names[copy.target]) for copy in design.host.copies),
     )
 
@@ -86,7 +92,11 @@ def buffer_names(design: Design) -> dict[Buffer, str]:
 
 
 def _kernel(
-    kernel: KernelDesign, files: dict[PortDesign, DataFile], names: dict[HostValue, str], buffers: dict[Buffer, str]
+    kernel: KernelDesign,
+    files: dict[PortDesign, DataFile],
+    names: dict[HostValue, str],
+    buffers: dict[Buffer, str],
+    cycle_ns: float,
 ) -> Kernel:
     counts = traffic(kernel.op)
     tasks = {task.op: task.name for task in kernel.tasks}
@@ -123,7 +133,19 @@ def _kernel(
         tasks=tuple(Task(task.name, task.kind, task.module, task.reads, task.writes) for task in kernel.tasks),
         streams=tuple(streams),
         blocks=tuple(blocks),
-        schedule=tuple(entry for task in kernel.tasks for entry in task_schedule(task)),
+        schedule=tuple(entry for task in kernel.tasks for entry in task_schedule(task, cycle_ns)),
+    )
+
+
+def _memory_timing(platform: Platform) -> MemoryTiming:
+    memory = platform.memory
+    return MemoryTiming(
+        clock_mhz=1000 / platform.cycle_ns,
+        read_latency=ceil(memory.read_latency_ns / platform.cycle_ns),
+        channel_bytes_per_cycle=memory.sustained_gigabytes_per_second * platform.cycle_ns,
+        burst_words=memory.burst_words,
+        outstanding_bursts=memory.outstanding_bursts,
+        launch_us=platform.launch_us,
     )
 
 

@@ -9,6 +9,7 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from stc.analysis.loop_schedules import pipeline_depth
 from stc.analysis.loops import constant_bounds, is_flattened, is_unrolled, loop_labels, pipeline_ii, unroll_factor
 from stc.codegen.cpp_types import token_bits
 from stc.codegen.design import TaskDesign
@@ -17,14 +18,16 @@ from stc.dialects.stream import AcquireOp, ReadOp, WriteOp
 from stc.manifest.schema import LoopSchedule, MemoryAccess
 
 
-def task_schedule(task: TaskDesign) -> list[LoopSchedule]:
-    """One entry per loop that is left in hardware, in source order."""
+def task_schedule(task: TaskDesign, clock_ns: float) -> list[LoopSchedule]:
+    """One entry per loop that is left in hardware, in source order; depths for cycles of `clock_ns`."""
     names = dict(zip(task.op.body.block.args, task.arguments, strict=True))
     labels = loop_labels(task.op)
-    return [_entry(task, loop, labels, names) for loop in labels if not is_unrolled(loop)]
+    return [_entry(task, loop, labels, names, clock_ns) for loop in labels if not is_unrolled(loop)]
 
 
-def _entry(task: TaskDesign, loop: scf.ForOp, labels: dict[scf.ForOp, str], names: dict[BlockArgument, str]) -> LoopSchedule:
+def _entry(
+    task: TaskDesign, loop: scf.ForOp, labels: dict[scf.ForOp, str], names: dict[BlockArgument, str], clock_ns: float
+) -> LoopSchedule:
     reads: dict[str, int] = {}
     writes: dict[str, int] = {}
     memory: dict[str, int] = {}
@@ -47,7 +50,7 @@ def _entry(task: TaskDesign, loop: scf.ForOp, labels: dict[scf.ForOp, str], name
         parent=labels[parent] if parent is not None else None,
         trip=bounds.trip if bounds is not None else 0,
         ii=pipeline_ii(loop),
-        depth=None,
+        depth=pipeline_depth(loop, clock_ns) if pipeline_ii(loop) is not None else None,
         unroll=unroll_factor(loop) or 1,
         flattened=is_flattened(loop),
         reads=reads,

@@ -161,6 +161,19 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class MemoryTiming:
+    """Time of the platform at `clock_mhz`: cycles from a read request to its data, bytes per cycle that one channel sustains,
+    bursts of how many words and how many of them under way at once, and what one launch costs."""
+
+    clock_mhz: float
+    read_latency: int
+    channel_bytes_per_cycle: float
+    burst_words: int
+    outstanding_bursts: int
+    launch_us: float
+
+
+@dataclass(frozen=True)
 class HostTensor:
     """A tensor the host sees: an input or output of the model (with its golden file), one re-packed between kernels, or a
     constant that becomes a result (with its file)."""
@@ -205,6 +218,7 @@ class Manifest:
     versions: dict[str, str]
     options: dict[str, Any]
     origins: dict[str, str]
+    memory: MemoryTiming | None = None
     copies: tuple[Copy, ...] = ()
     kernel_source: str = "kernel.cpp"
     testbench_sources: tuple[str, ...] = ("testbench.cpp",)

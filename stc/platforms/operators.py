@@ -31,6 +31,19 @@ def operator_costs() -> tuple[OperatorCost, ...]:
     return tuple(_cost(row) for row in csv.DictReader(text.splitlines()))
 
 
+@cache
+def find_operator(name: str, clock_ns: float) -> OperatorCost:
+    """The row of operator `name` for designs with cycles of `clock_ns`; KeyError where the file has none.
+
+    That is the row of the longest cycle which is not longer: an operator scheduled for a shorter cycle has stages enough. Where
+    all are longer, the shortest of them.
+    """
+    rows = sorted((row for row in operator_costs() if row.operator == name), key=lambda row: row.clock_ns)
+    if not rows:
+        raise KeyError(name)
+    return max((row for row in rows if row.clock_ns <= clock_ns), key=lambda row: row.clock_ns, default=rows[0])
+
+
 def _cost(row: dict[str, str]) -> OperatorCost:
     return OperatorCost(
         operator=row["operator"],

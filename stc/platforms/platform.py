@@ -49,6 +49,7 @@ class Resources:
 class ExternalMemory:
     """The memory behind the ports: `channels` of `channel_bytes` each, all ports at die `slr`.
 
+    `read_latency_cycles` is what HLS schedules for, `read_latency_ns` what it really takes.
     `adapter_bram18`: blocks of 18 kbit that the adapter of one port takes.
     """
 
@@ -61,6 +62,10 @@ class ExternalMemory:
     slr: int
     read_latency_cycles: int
     adapter_bram18: int
+    read_latency_ns: float
+    sustained_gigabytes_per_second: float
+    burst_words: int
+    outstanding_bursts: int
 
     @property
     def adapter_bytes(self) -> int:
@@ -89,6 +94,11 @@ class Platform:
         for slr in self.slrs:
             total = total.plus(slr.scaled(self.plan))
         return total
+
+    @property
+    def cycle_ns(self) -> float:
+        """The cycle designs are scheduled for: that of the fastest clock."""
+        return 1000 / max(self.clocks_mhz)
 
     @property
     def usable_on_chip_bytes(self) -> int:

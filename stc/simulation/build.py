@@ -108,8 +108,9 @@ def instrumented_kernel(sources: SimulationSources) -> str:
         raise CompileError(f"not UTF-8 ({error.reason})", where=str(path)) from None
 
 
-def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION) -> Build:
-    """Make DIR/build/csim up to date. A source that g++ rejects is a CompileError with its first message.
+def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION, timed: bool = False) -> Build:
+    """Make DIR/build/csim (DIR/build/simulate where `timed`) up to date. A source that g++ rejects is a CompileError with its
+    first message.
 
     `optimisation` is g++'s level: small designs are built sooner at 0 than they run faster at 3.
     """
@@ -118,17 +119,18 @@ def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION) -> Build:
     sources.build.mkdir(exist_ok=True)
     kernel_copy = sources.build / (Path(sources.kernel).stem + ".sim.cpp")
     kernel_copy.write_text(instrumented_kernel(sources), encoding="utf-8")
-    flags = (*FLAGS, f"-O{optimisation}")
+    flags = (*FLAGS, f"-O{optimisation}", *(["-DSTC_SIM_TIMED"] if timed else []))
+    name = "simulate" if timed else "csim"
     common = _common_hash(sources, compiler, flags)
     units = [kernel_copy, *(sources.directory / name for name in sources.testbenches)]
-    objects = [sources.build / f"{index}_{unit.stem}.o" for index, unit in enumerate(units)]
+    objects = [sources.build / f"{name}_{index}_{unit.stem}.o" for index, unit in enumerate(units)]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         compiled = list(
             pool.map(
                 lambda pair: _compile([compiler, *flags], sources, common, *pair), zip(units, objects, strict=True)
             )
         )
-    binary = sources.build / "csim"
+    binary = sources.build / name
     cached = not any(compiled) and binary.is_file()
     if not cached:
         run_compiler([compiler, *map(str, objects), "-o", str(binary)], binary)

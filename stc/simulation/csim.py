@@ -112,12 +112,13 @@ def csim(project_dir: Path, timeout: float = DEFAULT_TIMEOUT, optimisation: int 
     if done.returncode == 2:
         raise CompileError(message or "the testbench refuses its input", where=str(directory))
     if done.returncode < 0 or not report.is_file():
-        text = f"the simulation {_how_it_ended(done.returncode)}" + (f": {message}" if message else "")
+        text = f"the simulation {how_it_ended(done.returncode)}" + (f": {message}" if message else "")
         return CsimResult("crash", False, text, 0.0, build_seconds, built.cached)
     return read_report(report, build_seconds, built.cached)
 
 
-def _how_it_ended(code: int) -> str:
+def how_it_ended(code: int) -> str:
+    """An exit code in words."""
     if code >= 0:
         return f"ended with code {code} and without a report"
     try:

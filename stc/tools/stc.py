@@ -42,6 +42,7 @@ from stc.tools.options import (
     Weights,
     one_model,
 )
+from stc.tools.simulate_command import simulate_command
 
 CHECK_FAILED = 1
 
@@ -197,6 +198,7 @@ def csim_command(
 
 
 app.command("bisect")(bisect_command)
+app.command("simulate")(simulate_command)
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------

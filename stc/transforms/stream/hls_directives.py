@@ -18,6 +18,7 @@ from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.task_graph import tokens_per_iteration
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
+from stc.platforms.platform import load_platform
 from stc.transforms.stream.names import UniqueNames
 
 
@@ -27,9 +28,11 @@ class HlsDirectives(ModulePass):
 
     * Each loop gets a label that is unique in its task and says what the loop does.
     * Each innermost loop is pipelined. Its initiation interval is 1, or as many tokens as one iteration moves through one
-      stream, or what a float accumulation that returns to the same entry while the pipeline runs needs (7 cycles of the adder
+      stream, or what a float accumulation that returns to the same entry while the pipeline runs needs (the stages of the adder
       over the iterations in between), or what the two ports of each bank of a buffer need for the accesses of one iteration.
     * A buffer that is accessed in vectors, or by an unrolled loop, is partitioned so that all lanes are reached in one cycle.
+
+    Options: `platform` (default u55c), whose cycle the adder is scheduled for.
 
         scf.for %i = %c0 to %c16 step %c1 { %v = stream.read %p ... vector.store %v, %tile[%i, %c0] ... }
       becomes
@@ -38,13 +41,16 @@ class HlsDirectives(ModulePass):
 
     name = "hls-directives"
 
+    platform: str = "u55c"
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        cycle_ns = load_platform(self.platform).cycle_ns
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             _label_loops(task)
             _partition_buffers(task)
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             for loop in _innermost(task):
-                loop.attributes["stc.pipeline"] = IntegerAttr(_initiation_interval(loop, task), i32)
+                loop.attributes["stc.pipeline"] = IntegerAttr(_initiation_interval(loop, task, cycle_ns), i32)
 
 
 def _loops(op: Operation) -> list[scf.ForOp]:
@@ -92,8 +98,8 @@ def _purpose(loop: scf.ForOp) -> str:
 # Pipelines ------------------------------------------------------------------------------------------------------------
 
 
-def _initiation_interval(loop: scf.ForOp, task: TaskOp) -> int:
-    return max(1, _most_tokens(loop, task), accumulation_interval(loop), memory_interval(loop, task))
+def _initiation_interval(loop: scf.ForOp, task: TaskOp, cycle_ns: float) -> int:
+    return max(1, _most_tokens(loop, task), accumulation_interval(loop, cycle_ns), memory_interval(loop, task))
 
 
 def _most_tokens(loop: scf.ForOp, task: TaskOp) -> int:

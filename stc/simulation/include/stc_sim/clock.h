@@ -245,8 +245,8 @@ struct MemoryPort {
 
 // What the tool chain says of a loop; the pragma's values where it says nothing.
 struct LoopTiming {
-  Cycle ii = 1, depth = 1;
-  Style style = Style::flp;
+  Cycle ii = 0, depth = 1;
+  Style style = Style::unspecified;
   MemoryPort *reads = nullptr, *writes = nullptr;
 };
 
@@ -397,7 +397,7 @@ class Timeline {
  public:
   std::vector<TaskTimes> tasks;
   std::vector<std::pair<std::string, ChannelClock>> channels;   // by number
-  std::vector<Cycle> invocations;                               // when each ended
+  std::vector<std::pair<std::string, Cycle>> invocations;       // of which top function, when it ended
 
   int number_of(const std::string &channel) {
     for (std::size_t i = 0; i < channels.size(); ++i) {

@@ -75,7 +75,9 @@ Output compare(const std::string &name, const Value_ *got, const Value_ *referen
 class Report {
  public:
   // `path` of the JSON report; its folder is made if need be. A report of an earlier run is removed at once.
+  // STC_SIM_REPORT names another file.
   explicit Report(std::string path) : path_(std::move(path)) {
+    if (const char *wanted = std::getenv("STC_SIM_REPORT")) path_ = wanted;
     const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
     std::error_code ignored;
     if (!folder.empty()) std::filesystem::create_directories(folder, ignored);

@@ -170,7 +170,7 @@ class Scheduler {
   }
   static void end_time(const Task &task) {
     timeline.end(task.path, task.clock);
-    if (task.region == nullptr) timeline.invocations.push_back(task.clock.now);
+    if (task.region == nullptr) timeline.invocations.push_back({task.path, task.clock.now});
   }
 #else
   void not_before(const Task &) {}

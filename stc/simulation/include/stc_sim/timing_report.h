@@ -15,6 +15,10 @@ inline std::string call_json(const std::pair<Cycle, Cycle> &call) {
   return "[" + cycles_json(call.first) + ", " + cycles_json(call.second) + "]";
 }
 
+inline std::string invocation_json(const std::pair<std::string, Cycle> &invocation) {
+  return "[" + json_text(invocation.first) + ", " + cycles_json(invocation.second) + "]";
+}
+
 inline std::string stall_json(const Stall &stall) {
   return "[" + std::to_string(stall.channel) + ", " + (stall.reads ? "\"read\"" : "\"write\"") + ", " + cycles_json(stall.begin) +
          ", " + cycles_json(stall.end) + ", " + cycles_json(stall.cycles) + "]";
@@ -53,7 +57,7 @@ inline std::string timing_json() {
     if (!task->done && task->region != nullptr) timeline.end(task->path, task->clock);
   }
   for (Channel *c = scheduler.channels; c != nullptr; c = c->next_alive()) c->keep_clock();
-  return "{" + json_field("invocations", json_list(timeline.invocations, cycles_json)) + ",\n  " +
+  return "{" + json_field("invocations", json_list(timeline.invocations, invocation_json)) + ",\n  " +
          json_field("tasks", json_list(timeline.tasks, task_times_json)) + ",\n  " +
          json_field("channels", json_list(timeline.channels, channel_times_json)) + ",\n  " +
          json_field("ports", json_list(timing_table().ports, port_json)) + "}";

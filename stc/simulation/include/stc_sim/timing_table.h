@@ -1,12 +1,13 @@
 // What the tool chain says about time: a text file named by the environment variable STC_SIM_TIMING, one fact per line.
 //
-//     loop FUNCTION LABEL II DEPTH STYLE [reads=PORT] [writes=PORT]     a pipelined loop; "-" for no label
+//     loop FUNCTION LABEL II DEPTH STYLE [reads=PORT] [writes=PORT]     a pipelined loop; LABEL "-" for none, II 0 and STYLE "-"
+//                                                                       for what its pragma says
 //     port NAME LATENCY CYCLES_PER_WORD BURST OUTSTANDING               external memory behind a port
 //     fifo NAME DEPTH LATENCY                                           0 keeps what the source says
 //     unbounded                                                         FIFOs have as many slots as needed
 //     limit CYCLES                                                      a task that gets there ends the run
 //
-// Loops that are not named get the II of their pragma (else 1) and depth 1.
+// Loops that are not named get II and style of their pragma (else 1 and stp) and depth 1.
 #ifndef STC_SIM_TIMING_TABLE_H
 #define STC_SIM_TIMING_TABLE_H
 
@@ -46,12 +47,10 @@ class TimingTable {
     if (site.timing == nullptr) {
       const auto found = loops_.find(key(site.function, site.label));
       LoopTiming timing;
-      if (found != loops_.end()) {
-        timing = found->second;
-      } else {
-        timing.ii = site.ii > 0 ? Cycle(site.ii) : 1;
-        timing.style = site.style;
-      }
+      if (found != loops_.end()) timing = found->second;
+      if (timing.ii == 0) timing.ii = site.ii > 0 ? Cycle(site.ii) : 1;
+      if (timing.style == Style::unspecified) timing.style = site.style;
+      if (timing.style == Style::unspecified) timing.style = Style::stp;   // the vendor's default
       site.timing = &(sites_[&site] = timing);
     }
     return *site.timing;
@@ -98,7 +97,7 @@ class TimingTable {
     std::string function, label, style, more;
     LoopTiming timing;
     if (!(words >> function >> label >> timing.ii >> timing.depth >> style)) return;
-    timing.style = style == "stp" ? Style::stp : style == "frp" ? Style::frp : Style::flp;
+    timing.style = style == "stp" ? Style::stp : style == "flp" ? Style::flp : style == "frp" ? Style::frp : Style::unspecified;
     while (words >> more) {
       const std::size_t equals = more.find('=');
       const auto port = equals == std::string::npos ? ports.end() : ports.find(more.substr(equals + 1));
