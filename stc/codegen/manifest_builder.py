@@ -39,7 +39,7 @@ ORIGINS = {
     "streams.depth": "decided before emission (stream types of the IR)",
     "schedule.trip": "counted from constant loop bounds",
     "schedule.ii": "requested by pragma; not confirmed by synthesis",
-    "schedule.depth": "estimated: longest way through an iteration, operators from published reports (analysis/operator_library.py)",
+    "schedule.depth": "estimated: longest way through an iteration, with operators of published reports",
     "memory": "published figures of the platform",
     "golden": "executed: the reference run of the model",
 }

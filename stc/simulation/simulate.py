@@ -105,7 +105,10 @@ def simulate(
     timeout: float = DEFAULT_TIMEOUT,
     optimisation: int = DEFAULT_OPTIMISATION,
 ) -> SimulationResult:
-    """Build and run `project_dir` with time, for at most `timeout` seconds of run. CompileError for unusable projects or options."""
+    """Build and run `project_dir` with time, for at most `timeout` seconds of run.
+
+    CompileError for unusable projects or options.
+    """
     options = options or SimulationOptions()
     directory = project_dir.resolve()
     manifest = read_manifest(directory)

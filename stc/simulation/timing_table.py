@@ -17,7 +17,8 @@ class SimulationOptions:
     """How to run a design.
 
     `depths` replaces FIFO depths by name, `unbounded` all of them by as many slots as needed. `depth_error` multiplies the
-    estimated depth of every pipelined loop. `style` (stp, flp, frp) replaces the pipeline style of the source. `limit`: most cycles.
+    estimated depth of every pipelined loop. `style` (stp, flp, frp) replaces the pipeline style of the source. `limit`: most
+    cycles.
     """
 
     depths: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -16,6 +16,7 @@ from stc.simulation.simulate import SimulationResult, TaskTime, simulate
 from stc.simulation.timing_table import SimulationOptions
 
 ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
+DEPTHS_ACCEPTED = "a JSON object of FIFO names and integer depths"
 CHECK_FAILED = 1
 
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -58,9 +59,9 @@ def read_depths(path: Path | None) -> dict[str, int]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CompileError(f"cannot read depths ({error})", where=str(path), accepted="a JSON object of FIFO names and depths") from None
-    if not isinstance(content, dict) or not all(isinstance(depth, int) and not isinstance(depth, bool) for depth in content.values()):
-        raise CompileError("not a list of depths", where=str(path), accepted="a JSON object of FIFO names and integer depths")
+        raise CompileError(f"cannot read depths ({error})", where=str(path), accepted=DEPTHS_ACCEPTED) from None
+    if not isinstance(content, dict) or any(type(depth) is not int for depth in content.values()):
+        raise CompileError("not a list of depths", where=str(path), accepted=DEPTHS_ACCEPTED)
     return content
 
 

@@ -453,7 +453,8 @@ def an_expanded_sum_adds_to_its_neighbour(module: ModuleOp) -> None:
 
 @fault("hls-directives", "rule 13")
 def a_sum_is_started_again_before_it_is_finished(module: ModuleOp) -> None:
-    slow = next(loop for loop in loops(module) if pipeline_ii(loop) and accumulation_interval(loop) > 1)
+    cycle_ns = load_platform("u55c").cycle_ns
+    slow = next(loop for loop in loops(module) if pipeline_ii(loop) and accumulation_interval(loop, cycle_ns) > 1)
     slow.attributes["stc.pipeline"] = IntegerAttr(1, 32)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +194,7 @@ def test_external_memory_sets_the_pace_and_the_start(simulate: Callable[[str], S
 def test_invocations_overlap_in_steady_state(simulate: Callable[[str], Simulate]) -> None:
     result = simulate(NESTS)("loop produce inner 1 6 flp", "loop consume columns 1 6 flp", invocations=4)
     ends = result["ends"]
-    intervals = [second - first for first, second in zip(ends, ends[1:], strict=False)]
+    intervals = [second - first for first, second in pairwise(ends)]
     consume = 7 * (4 + 6 + 1)
     assert intervals[1:] == intervals[:-1]
     assert consume <= intervals[0] < ends[0]
