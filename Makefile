@@ -11,7 +11,7 @@ JOBS ?= 2
 .PHONY: help demo test test-full fuzz lit pytest lint benchmarks clean
 help:
 	@echo "make demo       compile a GPT-2-medium block, run the emitted C++, compare with PyTorch"
-	@echo "make test       lit, pytest, ruff and basedpyright (under 10 minutes on 2 cores)"
+	@echo "make test       lit, pytest, ruff and basedpyright (some 13 minutes on 2 cores)"
 	@echo "make test-full  full-size models as well"
 	@echo "make fuzz N=1000 compile N random programs, all levels and the emitted C++ must agree (JOBS=2, SEED=0)"
 	@echo "make benchmarks print the tables of benchmarks/"
