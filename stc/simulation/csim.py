@@ -7,15 +7,17 @@ mismatch, a deadlock or a crash of the design is a result; an environment or pro
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from stc.diagnostics import CompileError
-from stc.simulation.build import DEFAULT_OPTIMISATION, build
+from stc.simulation.build import DEFAULT_OPTIMISATION, Build, build
 
 DEFAULT_TIMEOUT = 600.0  # seconds
 
@@ -92,13 +94,20 @@ def csim(project_dir: Path, timeout: float = DEFAULT_TIMEOUT, optimisation: int 
     directory = project_dir.resolve()
     started = time.perf_counter()
     built = build(directory, optimisation)
-    build_seconds = time.perf_counter() - started
-    report = directory / "build" / "csim.json"
+    return run_simulation(built, directory, "csim.json", {}, time.perf_counter() - started, timeout)
+
+
+def run_simulation(
+    built: Build, directory: Path, report_name: str, variables: Mapping[str, str], build_seconds: float, timeout: float
+) -> CsimResult:
+    """Run a built design, which writes DIR/build/`report_name`; `variables` are added to its environment."""
+    report = directory / "build" / report_name
     report.unlink(missing_ok=True)
     try:
         done = subprocess.run(
             [str(built.binary), str(directory)],
             cwd=directory,
+            env={**os.environ, **variables, "STC_SIM_REPORT": str(report)},
             capture_output=True,
             text=True,
             errors="replace",

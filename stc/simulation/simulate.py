@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 from stc.manifest.schema import Manifest
 from stc.simulation.build import DEFAULT_OPTIMISATION, build
-from stc.simulation.csim import DEFAULT_TIMEOUT, CsimResult, how_it_ended, read_report
+from stc.simulation.csim import DEFAULT_TIMEOUT, CsimResult, run_simulation
 from stc.simulation.timing_table import SimulationOptions, timing_table
 
 MEMORY = "external memory"
+REPORT = "simulate.json"
 
 
 @dataclass(frozen=True)
@@ -116,34 +114,14 @@ def simulate(
     started = time.perf_counter()
     built = build(directory, optimisation, timed=True)
     build_seconds = time.perf_counter() - started
-    report = directory / "build" / "simulate.json"
-    report.unlink(missing_ok=True)
     timing = directory / "build" / "timing.txt"
     timing.write_text(table)
-    environment = {
-        **os.environ,
-        "STC_SIM_TIMING": str(timing),
-        "STC_SIM_INVOCATIONS": str(options.invocations),
-        "STC_SIM_REPORT": str(report),
-    }
-    try:
-        done = subprocess.run(
-            [str(built.binary), str(directory)],
-            cwd=directory, env=environment, capture_output=True, text=True, errors="replace", timeout=timeout, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        text = f"the design did not end within {timeout:g} s"
-        return _without_report(CsimResult("timeout", False, text, timeout, build_seconds, built.cached))
-    if done.returncode == 2:
-        raise CompileError(done.stderr.strip() or "the testbench refuses its input", where=str(directory))
-    if done.returncode < 0 or not report.is_file():
-        text = f"the simulation {how_it_ended(done.returncode)}: {done.stderr.strip()}"
-        return _without_report(CsimResult("crash", False, text, 0.0, build_seconds, built.cached))
-    return _result(manifest, read_report(report, build_seconds, built.cached), json.loads(report.read_text())["timing"])
-
-
-def _without_report(values: CsimResult) -> SimulationResult:
-    return SimulationResult(values, {}, None, 0, None, (), ())
+    variables = {"STC_SIM_TIMING": str(timing), "STC_SIM_INVOCATIONS": str(options.invocations)}
+    values = run_simulation(built, directory, REPORT, variables, build_seconds, timeout)
+    report = directory / "build" / REPORT
+    if not report.is_file():
+        return SimulationResult(values, {}, None, 0, None, (), ())
+    return _result(manifest, values, json.loads(report.read_text())["timing"])
 
 
 def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> SimulationResult:
