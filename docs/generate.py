@@ -1,4 +1,4 @@
-"""Write docs/passes.md from the passes and docs/manual.md from docs/manual.in.md, whose IR comes from tested files.
+"""Write docs/passes.md from the passes, docs/manual.md and docs/foreign_designs.md from their .in.md and tested files.
 
 `python docs/generate.py` writes; `python docs/generate.py --check` says what is out of date and fails.
 """
@@ -21,6 +21,7 @@ from stc.transforms.pass_pipeline import spelled_option
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 _INCLUDE = re.compile(r"^<!-- include (?P<path>\S+) -->$", re.MULTILINE)
+_LANGUAGES = {".cpp": "cpp", ".toml": "toml"}
 _DIRECTIVE = re.compile(r"^// (?:RUN|CHECK)")
 
 
@@ -93,7 +94,16 @@ def _listed(operations: frozenset[str]) -> str:
 
 def manual_markdown() -> str:
     """The manual with every `<!-- include FILE -->` replaced by the IR of that (tested) file."""
-    return _INCLUDE.sub(lambda found: _embedded(ROOT / found["path"]), (DOCS / "manual.in.md").read_text())
+    return _with_files("manual.in.md")
+
+
+def foreign_designs_markdown() -> str:
+    """The page on designs that stc did not write, with the files of its (tested) example."""
+    return _with_files("foreign_designs.in.md")
+
+
+def _with_files(name: str) -> str:
+    return _INCLUDE.sub(lambda found: _embedded(ROOT / found["path"]), (DOCS / name).read_text())
 
 
 def _embedded(path: Path) -> str:
@@ -102,7 +112,7 @@ def _embedded(path: Path) -> str:
     checks = [line.split(":", 1)[1][1:] for line in text.splitlines() if re.match(r"^\s*// CHECK(-NEXT)?:", line)]
     checked = [re.sub(r"\{\{(.*?)\}\}", lambda escaped: escaped[1].replace("\\", ""), line) for line in checks]
     shown = _indented(checked) if checked else "\n".join(line for line in text.splitlines() if not _DIRECTIVE.match(line)).strip()
-    return f"`{path.relative_to(ROOT)}`:\n\n```mlir\n{shown}\n```"
+    return f"`{path.relative_to(ROOT)}`:\n\n```{_LANGUAGES.get(path.suffix, 'mlir')}\n{shown}\n```"
 
 
 def _indented(lines: list[str]) -> str:
@@ -118,7 +128,9 @@ def _indented(lines: list[str]) -> str:
 
 def main(arguments: list[str]) -> int:
     stale = 0
-    for name, text in (("passes.md", passes_markdown()), ("manual.md", manual_markdown())):
+    pages = {"passes.md": passes_markdown, "manual.md": manual_markdown, "foreign_designs.md": foreign_designs_markdown}
+    for name, generate in pages.items():
+        text = generate()
         path = DOCS / name
         if path.exists() and path.read_text() == text:
             continue

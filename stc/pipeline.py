@@ -19,6 +19,7 @@ from xdsl.utils.arg_spec import ArgSpecConvertible
 
 from stc.analysis.stage_legality import STAGES, illegal_ops
 from stc.design_space.converter_choice import Serial
+from stc.design_space.fifo_sizing import Strategy
 from stc.diagnostics import CompileError
 from stc.transforms import all_passes
 from stc.transforms.linalg import LINALG_STAGE
@@ -34,7 +35,9 @@ class PipelineOptions(ArgSpecConvertible):
     schedule asks for another width. `budget`: on-chip bytes for a group, 0 for what the platform has. `reread`: bytes on chip that
     reading an input once more has to save, 0 for none, -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
-    `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called.
+    `dsp`: DSPs among which lanes and copies of the computations are chosen, 0 for `lanes` everywhere and no copies.
+    `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_strategy`: normal
+    (no cycle is lost), conservative, rigid. `fifo_depths`: path of a JSON object of required depths by FIFO, empty for none.
     """
 
     name: ClassVar[str] = "compile"
@@ -47,16 +50,21 @@ class PipelineOptions(ArgSpecConvertible):
     budget: int = 0
     reread: int = -1
     serial_converters: str = "free"
+    dsp: int = 0
     schedule: str = ""
     kernel_name: str = ""
+    fifo_strategy: str = "normal"
+    fifo_depths: str = ""
 
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
-        for name, least in (("tile", 1), ("rows", 1), ("lanes", 1), ("budget", 0), ("reread", -1)):
+        for name, least in (("tile", 1), ("rows", 1), ("lanes", 1), ("budget", 0), ("reread", -1), ("dsp", 0)):
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
         if self.serial_converters not in get_args(Serial):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
+        if self.fifo_strategy not in get_args(Strategy):
+            raise CompileError(f"fifo-strategy is '{self.fifo_strategy}'", accepted=" or ".join(get_args(Strategy)))
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         tiles = f"propagate-orders{{columns={options.tile} rows={options.rows} lanes={options.lanes}}}"
     else:
         tiles = f"default-tile-size{{size={options.tile} lanes={options.lanes}}}"
+    parallel = ("transpose-operands", f'choose-parallelism{{dsp={options.dsp} platform="{options.platform}"}}', "distribute-parallel")
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
 
     def reread(what: str) -> str:
@@ -81,7 +90,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
 
     return (
         Stage("linalg optimisation", LINALG_STAGE),
-        Stage("linalg tiling", (*schedule, tiles, "tile-linalg")),
+        Stage("linalg tiling", (*(parallel if options.dsp else ()), *schedule, tiles, "tile-linalg")),
         Stage(
             "kernel fusion",
             (
@@ -111,7 +120,17 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
         Stage("resource allocation", ("set-fifo-depths", reread("inputs"))),
-        Stage("HLS optimisation", ("expand-tiles", "hoist-constants", f'hls-directives{{platform="{options.platform}"}}')),
+        Stage(
+            "HLS optimisation",
+            (
+                "expand-tiles",
+                f'interleave-sums{{platform="{options.platform}"}}',
+                "hoist-constants",
+                f'hls-directives{{platform="{options.platform}"}}',
+                # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
+                f'size-fifos{{strategy="{options.fifo_strategy}" depths="{options.fifo_depths}" platform="{options.platform}"}}',
+            ),
+        ),
     )
 
 

@@ -241,7 +241,7 @@ builtin.module {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8x12xf32> as !itensor.itensor<1x4xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d2)> -> tensor<6xvector<16xf32>>
 // CHECK-NEXT: %w_1 = dataflow.pack %w : tensor<12x16xf32> as !itensor.itensor<1x8xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d2 + d3, d1)> -> tensor<12xvector<16xf32>>
 // CHECK-NEXT: %y = dataflow.kernel @main(%x_2 = %x_1 : tensor<6xvector<16xf32>> as memref<6xvector<16xf32>>, %w_2 = %w_1 : tensor<12xvector<16xf32>> as memref<12xvector<16xf32>>) -> (tensor<8xvector<16xf32>> as memref<8xvector<16xf32>>) {
-// CHECK-NEXT: %x_stream = stream.create @x_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: %x_stream = stream.create @x_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @load_x ins(%x_3 = %x_2 : memref<6xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
@@ -266,7 +266,7 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "write_out_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %w_stream = stream.create @w_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: %w_stream = stream.create @w_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @load_w ins(%w_3 = %w_2 : memref<12xvector<16xf32>>) outs(%out = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.kind = "load"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
@@ -287,7 +287,7 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "write_out_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_out = stream.create @fc_out {stc.tokens = 16 : i64, stc.distinct_tokens = 16 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: %fc_out = stream.create @fc_out {stc.tokens = 16 : i64, stc.distinct_tokens = 16 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "fc", stc.module = "fc"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
@@ -337,7 +337,7 @@ builtin.module {
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %fc_buffer = stream.buffer @fc_buffer {stc.partition = {{\[\[}}1 : i32, 0 : i32]]} : !stream.block<memref<4x8xf32>, count: 2>
-// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) attributes {stc.kind = "converter"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
@@ -355,7 +355,7 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.kind = "converter"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -367,15 +367,15 @@ builtin.module {
 // CHECK-NEXT: scf.for %a = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %b = %c0 to %c4 step %c1 {
 // CHECK-NEXT: %1 = vector.load %0[%b, %a] : memref<4x8xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: } {stc.label = "write_out_b", stc.pipeline = 1 : i32}
 // CHECK-NEXT: } {stc.label = "write_out_a"}
 // CHECK-NEXT: } {stc.label = "tile_j"}
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %gelu_out = stream.create @gelu_out {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %gelu_out : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.name = "gelu", stc.module = "gelu"} {
+// CHECK-NEXT: %gelu_out = stream.create @gelu_out {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 8>) outs(%out = %gelu_out : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.name = "gelu", stc.module = "gelu"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -389,7 +389,7 @@ builtin.module {
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c4 {
 // CHECK-NEXT: scf.for %a = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %3 = stream.read %fc : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %3 = stream.read %fc : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: vector.store %3, %fc_1[%a, %c0] : memref<4x4xf32>, vector<4xf32>
 // CHECK-NEXT: } {stc.label = "read_fc_a", stc.pipeline = 1 : i32}
 // CHECK-NEXT: scf.for %a_1 = %c0 to %c4 step %c1 {
@@ -405,14 +405,14 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "gelu_a"}
 // CHECK-NEXT: scf.for %a_2 = %c0 to %c4 step %c1 {
 // CHECK-NEXT: %10 = vector.load %tile[%a_2, %c0] : memref<4x4xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %10 into %out : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: stream.write %10 into %out : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: } {stc.label = "write_out_a", stc.pipeline = 1 : i32}
 // CHECK-NEXT: } {stc.label = "tile_j"}
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %y_1 = dataflow.memory @y : memref<8xvector<16xf32>>
-// CHECK-NEXT: dataflow.task @store_y ins(%in = %gelu_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<8xvector<16xf32>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %gelu_out : !stream.stream<vector<4xf32>, depth: 8>) outs(%y_2 = %y_1 : memref<8xvector<16xf32>>) attributes {stc.kind = "store"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
@@ -421,7 +421,7 @@ builtin.module {
 // CHECK-NEXT: %word = memref.alloc() {stc.partition = {{\[\[}}0 : i32, 0 : i32]]} : memref<16xf32>
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c1 {
 // CHECK-NEXT: scf.for %t = %c0 to %c16 step %c4 {
-// CHECK-NEXT: %0 = stream.read %in : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: %0 = stream.read %in : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: vector.store %0, %word[%t] : memref<16xf32>, vector<4xf32>
 // CHECK-NEXT: } {stc.unroll = 0 : i32, stc.label = "read_in_t"}
 // CHECK-NEXT: %1 = vector.load %word[%c0] : memref<16xf32>, vector<16xf32>

@@ -43,7 +43,7 @@ def executions(operation: Operation, root: Operation) -> int:
     """
     loops = {loop.body.block.args[0]: _bounds(loop) for loop in enclosing_loops(operation, root)}
     guards = _guards(operation, root)
-    involved = {induction for guard, _ in guards for induction in _inductions(guard)}
+    involved = {induction for guard, _ in guards for induction in inductions(guard)}
     free = prod(bounds.trip for induction, bounds in loops.items() if induction not in involved)
     return free * _guarded_points({i: loops[i] for i in loops if i in involved}, guards)
 
@@ -69,8 +69,8 @@ def _guards(operation: Operation, root: Operation) -> list[tuple[SSAValue, bool]
     return guards
 
 
-def _inductions(value: SSAValue) -> set[BlockArgument]:
-    """The induction variables a value depends on."""
+def inductions(value: SSAValue) -> set[BlockArgument]:
+    """The induction variables a value depends on; CompileError where it depends on anything else but constants."""
     if isinstance(value, BlockArgument):
         if isinstance(value.block.parent_op(), scf.ForOp) and value.index == 0:
             return {value}
@@ -81,7 +81,7 @@ def _inductions(value: SSAValue) -> set[BlockArgument]:
         return set()
     if type(owner) not in _ARITHMETIC and not isinstance(owner, arith.CmpiOp):
         raise CompileError(f"a guard depends on {owner.name}", accepted="guards on induction variables and constants")
-    return {induction for operand in owner.operands for induction in _inductions(operand)}
+    return {induction for operand in owner.operands for induction in inductions(operand)}
 
 
 def _guarded_points(loops: dict[BlockArgument, Bounds], guards: list[tuple[SSAValue, bool]]) -> int:
@@ -94,11 +94,12 @@ def _guarded_points(loops: dict[BlockArgument, Bounds], guards: list[tuple[SSAVa
     values: dict[SSAValue, np.ndarray] = dict(zip(loops, axes, strict=True))
     holds = np.ones(trips, dtype=bool)
     for guard, wanted in guards:
-        holds &= _evaluate(guard, values).astype(bool) == wanted
+        holds &= index_value(guard, values).astype(bool) == wanted
     return int(holds.sum())
 
 
-def _evaluate(value: SSAValue, values: dict[SSAValue, np.ndarray]) -> np.ndarray:
+def index_value(value: SSAValue, values: dict[SSAValue, np.ndarray]) -> np.ndarray:
+    """An index or condition computed from constants and the induction variables in `values`, which also remembers it."""
     if value not in values:
         values[value] = _computed(value, values)
     return values[value]
@@ -110,7 +111,7 @@ def _computed(value: SSAValue, values: dict[SSAValue, np.ndarray]) -> np.ndarray
         assert isinstance(owner.value, IntegerAttr)
         return np.array(owner.value.value.data)
     assert isinstance(owner, Operation)
-    operands = [_evaluate(operand, values) for operand in owner.operands]
+    operands = [index_value(operand, values) for operand in owner.operands]
     if isinstance(owner, arith.CmpiOp):
         return _COMPARISONS[owner.predicate.value.data](*operands)
     return _ARITHMETIC[type(owner)](*operands)

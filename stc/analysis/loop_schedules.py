@@ -1,44 +1,140 @@
-"""How deep the pipeline of a loop is: the longest way through one iteration, in cycles (an estimate, no vendor tool is asked).
+"""One iteration of a pipelined loop, scheduled as soon as possible: its depth, its longest chain, what it carries to later ones.
 
-An operation starts when its operands are there. What is stored to an entry of local memory is there for a later load of the
-same entry. Copies of unrolled loops run side by side, unless one hands a value to the next. External memory answers at once
-here: its latency belongs to the port.
+An estimate; no vendor tool is asked. An operation starts when its operands are there, without limits on resources: the
+initiation interval accounts for those. What is stored to an entry of local memory and loaded from it in the same iteration is
+handed over without the memory (the compiler sees both indices). Copies of unrolled loops run side by side, unless one hands a
+value to the next. External memory answers at once here: its latency belongs to the port.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from xdsl.dialects import memref, scf, vector
 from xdsl.ir import Block, Operation, SSAValue
 
-from stc.analysis.loops import is_unrolled, trip_count
-from stc.analysis.operator_library import hardware_cost
-from stc.analysis.task_programs import values_behind
+from stc.analysis.index_expressions import IndexExpression, index_expression
+from stc.analysis.loops import constant_bounds, is_unrolled
+from stc.analysis.operator_library import MEMORY_LOAD, MEMORY_STORE, HardwareCost, hardware_cost
 
-Entry: TypeAlias = tuple[SSAValue, tuple[SSAValue, ...], tuple[int, ...]]
-"""An entry of local memory: the buffer, its indices, and which copies of unrolled loops move these."""
+MemoryAccess: TypeAlias = memref.LoadOp | memref.StoreOp | vector.LoadOp | vector.StoreOp
+ACCESSES = (memref.LoadOp, memref.StoreOp, vector.LoadOp, vector.StoreOp)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of local memory, or the first of a vector of them: the buffer and its indices."""
+
+    buffer: SSAValue
+    indices: tuple[IndexExpression, ...]
+
+
+@dataclass(frozen=True)
+class ChainLink:
+    """An operation on a chain: its name, its cycles, the origin of that figure, and the chain before it."""
+
+    operator: str
+    stages: int
+    origin: str
+    before: ChainLink | None
+
+
+def links(chain: ChainLink | None) -> list[ChainLink]:
+    """The operations of a chain, first to last."""
+    found: list[ChainLink] = []
+    while chain is not None:
+        found.append(chain)
+        chain = chain.before
+    return found[::-1]
+
+
+@dataclass(frozen=True)
+class Path:
+    """A way through an iteration: its cycles, and the operations on it that take any."""
+
+    cycles: int = 0
+    chain: ChainLink | None = None
+
+    def then(self, op: Operation, cost: HardwareCost) -> Path:
+        """The way with `op` at its end."""
+        if cost.stages == 0:
+            return self
+        return Path(self.cycles + cost.stages, ChainLink(operator_name(op), cost.stages, cost.origin, self.chain))
+
+
+START = Path()
+Source: TypeAlias = Entry | int
+"""Where a value of an earlier iteration comes in: an entry that is loaded, or the number of a value the loop carries."""
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """A value of an earlier iteration comes in at `source`; what is computed from it leaves at `target`, `path` later.
+
+    Where both are entries of memory, `path` begins with the load and ends with the store.
+    """
+
+    source: Source
+    target: Source
+    path: Path
+
+
+@dataclass(frozen=True)
+class IterationSchedule:
+    """What one iteration takes: `longest` is the longest way through it."""
+
+    longest: Path
+    circuits: tuple[Circuit, ...]
+
+    @property
+    def depth(self) -> int:
+        """Cycles from the first operation to the last, at least 1."""
+        return max(1, self.longest.cycles)
 
 
 def pipeline_depth(loop: scf.ForOp, clock_ns: float) -> int:
-    """Cycles from the first operation of an iteration of `loop` to its last, at least 1."""
-    schedule = _Schedule(clock_ns)
-    schedule.run(loop.body.block, [])
-    return max(1, schedule.last)
+    """Cycles of `clock_ns` from the first operation of an iteration of `loop` to its last, at least 1."""
+    return iteration_schedule(loop, clock_ns).depth
+
+
+def iteration_schedule(loop: scf.ForOp, clock_ns: float) -> IterationSchedule:
+    """The schedule of one iteration of `loop`, for cycles of `clock_ns`."""
+    schedule = _Scheduler(clock_ns, _rewritten(loop))
+    block = loop.body.block
+    for number, argument in enumerate(block.args[1:]):
+        schedule.values[argument] = _Arrival(START, {number: START})
+    schedule.run(block, {})
+    for number, value in enumerate(_yielded(block)):
+        for source, path in schedule.values.get(value, _NOTHING).since.items():
+            schedule.circuits[source, number] = path
+    circuits = tuple(Circuit(source, target, path) for (source, target), path in schedule.circuits.items())
+    return IterationSchedule(schedule.longest, circuits)
+
+
+@dataclass(frozen=True)
+class _Arrival:
+    """When a value is there: the longest way to it, and the longest from each source it is computed from."""
+
+    path: Path
+    since: Mapping[Source, Path]
+
+
+_NOTHING = _Arrival(START, {})
 
 
 @dataclass
-class _Schedule:
-    """As soon as possible, without limits on resources: the initiation interval accounts for those."""
-
+class _Scheduler:
     clock_ns: float
-    ready: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    stored: dict[Entry, int] = field(default_factory=dict[Entry, int])
-    last: int = 0
+    rewritten: set[SSAValue]
+    values: dict[SSAValue, _Arrival] = field(default_factory=dict[SSAValue, _Arrival])
+    stored: dict[Entry, _Arrival] = field(default_factory=dict[Entry, _Arrival])
+    circuits: dict[tuple[Source, Source], Path] = field(default_factory=dict[tuple[Source, Source], Path])
+    longest: Path = START
 
-    def run(self, block: Block, copies: list[tuple[SSAValue, int]]) -> None:
-        """Schedule the operations of `block`; `copies` are the induction variables of unrolled loops around, with their copy."""
+    def run(self, block: Block, copies: Mapping[SSAValue, int]) -> None:
+        """Schedule the operations of `block`; `copies` are the values of unrolled loops around."""
         for op in block.ops:
             match op:
                 case scf.ForOp():
@@ -47,55 +143,104 @@ class _Schedule:
                     self._guarded(op, copies)
                 case scf.YieldOp():
                     pass
+                case memref.LoadOp() | vector.LoadOp():
+                    self._load(op, entry_of(op, copies))
+                case memref.StoreOp() | vector.StoreOp():
+                    self._store(op, entry_of(op, copies))
                 case _:
-                    self._operation(op, copies)
+                    self._computed(op, _latest(self._arrivals(op.operands)))
 
-    def _operation(self, op: Operation, copies: list[tuple[SSAValue, int]]) -> None:
-        start = max((self.ready.get(value, 0) for value in op.operands), default=0)
-        entry = _entry(op, copies)
-        if entry is not None:
-            start = max(start, self.stored.get(entry, 0))
-        end = start + hardware_cost(op, self.clock_ns).stages
+    def _arrivals(self, values: Sequence[SSAValue]) -> Iterator[_Arrival]:
+        return (self.values[value] for value in values if value in self.values)
+
+    def _computed(self, op: Operation, operands: _Arrival) -> _Arrival:
+        cost = hardware_cost(op, self.clock_ns)
+        path = operands.path.then(op, cost)
+        arrival = _Arrival(path, {source: way.then(op, cost) for source, way in operands.since.items()})
         for result in op.results:
-            self.ready[result] = end
-        if entry is not None and isinstance(op, memref.StoreOp | vector.StoreOp):
-            self.stored[entry] = end
-        self.last = max(self.last, end)
+            self.values[result] = arrival
+        if path.cycles > self.longest.cycles:
+            self.longest = path
+        return arrival
 
-    def _unrolled(self, loop: scf.ForOp, copies: list[tuple[SSAValue, int]]) -> None:
+    def _load(self, op: memref.LoadOp | vector.LoadOp, entry: Entry) -> None:
+        if (handed := self.stored.get(entry)) is not None:
+            self.values[op.results[0]] = handed
+            return
+        arrival = _latest(self._arrivals(op.indices))
+        if entry.buffer in self.rewritten:
+            arrival = _Arrival(arrival.path, {**arrival.since, entry: START})
+        self._computed(op, arrival)
+
+    def _store(self, op: memref.StoreOp | vector.StoreOp, entry: Entry) -> None:
+        value = op.value if isinstance(op, memref.StoreOp) else op.vector
+        operands = _latest(self._arrivals([value, *op.indices]))
+        self.stored[entry] = operands
+        written = self._computed(op, operands)
+        for source, path in written.since.items():
+            if isinstance(source, Entry) and source.buffer is entry.buffer:
+                self.circuits[source, entry] = path
+
+    def _unrolled(self, loop: scf.ForOp, copies: Mapping[SSAValue, int]) -> None:
         """All copies; the values carried from one to the next make a chain."""
-        body = loop.body.block
-        carried = [self.ready.get(value, 0) for value in loop.iter_args]
-        for copy in range(trip_count(loop) if is_unrolled(loop) else 1):
-            for argument, time in zip(body.args[1:], carried, strict=True):
-                self.ready[argument] = time
-            self.run(body, [*copies, (body.args[0], copy)])
-            terminator = body.last_op
-            assert terminator is not None
-            carried = [self.ready.get(value, 0) for value in terminator.operands]
-        for result, time in zip(loop.results, carried, strict=True):
-            self.ready[result] = time
+        body, bounds = loop.body.block, constant_bounds(loop)
+        carried = [self.values.get(value, _NOTHING) for value in loop.iter_args]
+        known = range(bounds.lower, bounds.upper, bounds.step) if bounds is not None and is_unrolled(loop) else ()
+        for value in known or (None,):
+            self.values.update(zip(body.args[1:], carried, strict=True))
+            self.run(body, copies if value is None else {**copies, body.args[0]: value})
+            carried = [self.values.get(result, _NOTHING) for result in _yielded(body)]
+        self.values.update(zip(loop.results, carried, strict=True))
 
-    def _guarded(self, op: scf.IfOp, copies: list[tuple[SSAValue, int]]) -> None:
+    def _guarded(self, op: scf.IfOp, copies: Mapping[SSAValue, int]) -> None:
         """Both branches are there; results are chosen by the condition."""
-        times = [self.ready.get(op.cond, 0)] * len(op.results)
+        chosen = [[self.values.get(op.cond, _NOTHING)] for _ in op.results]
         for region in op.regions:
             for block in region.blocks:
                 self.run(block, copies)
-                if isinstance(block.last_op, scf.YieldOp):
-                    yields = [self.ready.get(value, 0) for value in block.last_op.operands]
-                    times = [max(pair) for pair in zip(times, yields, strict=True)]
-        for result, time in zip(op.results, times, strict=True):
-            self.ready[result] = time
+                for ways, value in zip(chosen, _yielded(block), strict=False):
+                    ways.append(self.values.get(value, _NOTHING))
+        self.values.update((result, _latest(iter(ways))) for result, ways in zip(op.results, chosen, strict=True))
 
 
-def _entry(op: Operation, copies: list[tuple[SSAValue, int]]) -> Entry | None:
-    match op:
-        case memref.LoadOp() | memref.StoreOp():
-            buffer, indices = op.memref, tuple(op.indices)
-        case vector.LoadOp() | vector.StoreOp():
-            buffer, indices = op.base, tuple(op.indices)
-        case _:
-            return None
-    moving = values_behind(indices)
-    return buffer, indices, tuple(copy for variable, copy in copies if variable in moving)
+def _latest(arrivals: Iterator[_Arrival]) -> _Arrival:
+    path, since = START, dict[Source, Path]()
+    for arrival in arrivals:
+        if arrival.path.cycles > path.cycles:
+            path = arrival.path
+        for source, way in arrival.since.items():
+            if source not in since or way.cycles > since[source].cycles:
+                since[source] = way
+    return _Arrival(path, since)
+
+
+def _yielded(block: Block) -> Sequence[SSAValue]:
+    return block.last_op.operands if isinstance(block.last_op, scf.YieldOp) else ()
+
+
+def _rewritten(loop: scf.ForOp) -> set[SSAValue]:
+    """Buffers that are both loaded from and stored to."""
+    loaded = {buffer_of(op) for op in loop.walk() if isinstance(op, memref.LoadOp | vector.LoadOp)}
+    return loaded & {buffer_of(op) for op in loop.walk() if isinstance(op, memref.StoreOp | vector.StoreOp)}
+
+
+def buffer_of(access: MemoryAccess) -> SSAValue:
+    """The array that an access is to."""
+    return access.memref if isinstance(access, memref.LoadOp | memref.StoreOp) else access.base
+
+
+def entry_of(access: MemoryAccess, copies: Mapping[SSAValue, int]) -> Entry:
+    """What an access is to, in the copy of unrolled loops with these values."""
+    return Entry(buffer_of(access), tuple(index_expression(index, copies) for index in access.indices))
+
+
+def operator_name(op: Operation) -> str:
+    """An operation as a table names it: without its dialect, `stream.read` and the like whole."""
+    dialect, _, name = op.name.partition(".")
+    if dialect in ("memref", "vector") and isinstance(op, ACCESSES):
+        return name
+    return name if dialect in ("arith", "math") else op.name
+
+
+MEMORY_CYCLES = MEMORY_LOAD.stages + MEMORY_STORE.stages
+"""Of a circuit through memory, what the memory takes."""

@@ -6,12 +6,14 @@ figures are *assumed*, all others *published*.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 
 from xdsl.dialects import arith, math, memref, vector
 from xdsl.dialects.builtin import AnyFloat, VectorType
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from stc.dialects.stream import ReadOp, WriteOp
 from stc.platforms.operators import OperatorCost, find_operator
@@ -33,6 +35,10 @@ class HardwareCost:
         return HardwareCost(
             self.stages + other.stages, self.dsp + other.dsp, self.ff + other.ff, self.lut + other.lut, origin
         )
+
+    def times(self, copies: int) -> HardwareCost:
+        """So many of them side by side."""
+        return HardwareCost(self.stages, self.dsp * copies, self.ff * copies, self.lut * copies, self.origin)
 
 
 WIRE = HardwareCost(0)
@@ -70,6 +76,7 @@ _POLYNOMIAL = (MULTIPLY, ADD) * 5
 COMPOSED: dict[type[Operation], tuple[str, ...]] = {
     math.RsqrtOp: (ROOT, RECIPROCAL),
     math.FmaOp: (MULTIPLY, ADD),
+    vector.FMAOp: (MULTIPLY, ADD),
     math.Exp2Op: (MULTIPLY, EXPONENTIAL),
     math.ExpM1Op: (EXPONENTIAL, ADD),
     math.LogOp: (RECIPROCAL, *_POLYNOMIAL),
@@ -96,6 +103,10 @@ COMPOSED: dict[type[Operation], tuple[str, ...]] = {
 }
 
 
+REDUCED = {"add": ADD, "mul": MULTIPLY, "maximumf": COMPARE, "minimumf": COMPARE, "maxnumf": COMPARE, "minnumf": COMPARE}
+"""Operators of `vector.reduction` by its kind."""
+
+
 def hardware_cost(op: Operation, clock_ns: float) -> HardwareCost:
     """The cost of one instance of `op` in a design scheduled for cycles of `clock_ns`."""
     match op:
@@ -107,8 +118,35 @@ def hardware_cost(op: Operation, clock_ns: float) -> HardwareCost:
             return STREAM_ACCESS
         case arith.MuliOp() | arith.DivSIOp() | arith.DivUIOp() | arith.RemSIOp() | arith.RemUIOp():
             return WIRE   # on loop indices, by constants: counters (emission rule 16)
+        case vector.ReductionOp() if _is_float(op):
+            return _chain(REDUCED[op.kind.data.value], _lanes(op.operands[0].type), clock_ns)
+        case _ if _is_float(op):
+            return _arithmetic(type(op), clock_ns).times(_lanes(op.results[0].type) if op.results else 1)
         case _:
-            return _arithmetic(type(op), clock_ns) if _is_float(op) else WIRE
+            return WIRE
+
+
+def operators_of(op: Operation) -> Counter[str]:
+    """Operators of the table that one instance of `op` is made of, all lanes counted; none for wires, memory and streams."""
+    if not _is_float(op):
+        return Counter()
+    if isinstance(op, vector.ReductionOp):
+        return Counter({REDUCED[op.kind.data.value]: _lanes(op.operands[0].type)})
+    names = (PUBLISHED[type(op)],) if type(op) in PUBLISHED else COMPOSED.get(type(op), ())
+    lanes = _lanes(op.results[0].type) if op.results else 1
+    return Counter({name: count * lanes for name, count in Counter(names).items()})
+
+
+def _chain(operator: str, length: int, clock_ns: float) -> HardwareCost:
+    """Operators one after the other, as a reduction is printed: HLS does not reorder sums of floats."""
+    total = HardwareCost(0, origin="published")
+    for _ in range(length):
+        total = total.then(_published(find_operator(operator, clock_ns)))
+    return total
+
+
+def _lanes(kind: Attribute) -> int:
+    return prod(kind.get_shape()) if isinstance(kind, VectorType) else 1
 
 
 def _is_float(op: Operation) -> bool:

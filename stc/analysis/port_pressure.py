@@ -94,12 +94,18 @@ def _storage(buffer: SSAValue, task: TaskOp) -> Operation | None:
 def _banks(buffer: SSAValue, task: TaskOp) -> int:
     """Banks a buffer is partitioned into."""
     storage = _storage(buffer, task)
-    partition = storage.attributes.get("stc.partition") if storage is not None else None
-    if not isinstance(partition, ArrayAttr) or not isa(buffer.type, MemRefType):
+    assert isa(buffer.type, MemRefType)
+    return bank_count(storage, buffer.type) if storage is not None else 1
+
+
+def bank_count(storage: Operation, kind: MemRefType) -> int:
+    """Banks into which `storage` (an allocation, a ring of buffers) partitions its arrays of type `kind`."""
+    partition = storage.attributes.get("stc.partition")
+    if not isinstance(partition, ArrayAttr):
         return 1
     banks = 1
     for entry in partition:
         assert isinstance(entry, ArrayAttr)
         dimension, factor = (number.value.data for number in entry if isinstance(number, IntegerAttr))
-        banks *= factor or buffer.type.get_shape()[dimension]
+        banks *= factor or kind.get_shape()[dimension]
     return banks

@@ -54,7 +54,7 @@ from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.sequences import MOST_TOKENS_COUNTED, slice_mismatch
 from stc.dialects.locations import source_location
 from stc.iteration.converter_proofs import Proved, prove_converter
-from stc.iteration.dealing import dealt
+from stc.iteration.dealing import dealt, without_constants
 from stc.iteration.flattening import flattened
 from stc.iteration.normal_form import normal_form
 from stc.iteration.order import Loop, StreamOrder
@@ -379,8 +379,9 @@ def _sliced(whole: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> s
 
 @lru_cache(maxsize=4096)
 def _dealt(whole: StreamOrder, part: StreamOrder, number: int, parts: int) -> str:
-    """`part` is the tokens number, number + parts, ... of `whole`."""
-    return _equal(dealt(normal_form(whole), parts)[number], part)
+    """`part` is the tokens number, number + parts, ... of `whole`, at their coordinates or, as a tensor of its own, from 0."""
+    expected = dealt(normal_form(whole), parts)[number]
+    return _equal(without_constants(expected) if part.is_exact else expected, part)
 
 
 def _stacked(part: StreamOrder, parts: int, whole: StreamOrder) -> str:
@@ -451,6 +452,8 @@ def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
     first, second = layout.order.without_revisits(), reader.order.without_revisits()
     if first.element != second.element and any(_is_padded(order, packed) for order in (first, second)):
         raise _NotProved(f"tokens of {list(first.element)} and of {list(second.element)} entries lie in words with padding")
+    if first.is_exact != second.is_exact:  # a slice is a tensor of its own on one side: which slice, the deal or join said
+        first, second = without_constants(first), without_constants(second)
     return _equal(*in_one_width(first, second))
 
 

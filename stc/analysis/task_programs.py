@@ -40,14 +40,9 @@ class TaskActions:
     guard_ivs: dict[scf.ForOp, set[SSAValue]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        block = self.task.body.block
-        self.channel: dict[SSAValue, str] = {
-            port: self.names[value]
-            for port, value in zip(block.args, self.task.operands, strict=True)
-            if value in self.names
-        }
+        self.channel = channels_of(self.task, self.names)
         self.outputs = set(self.task.output_ports)
-        self.touches, self.has_steps = cache(_touches_streams), cache(_has_steps)
+        self.touches, self.has_steps = cache(touches_streams), cache(has_steps)
 
     def __iter__(self) -> Iterator[Action]:
         return _merged(self._block(self.task.body.block))
@@ -210,15 +205,22 @@ def _repeated(action: Action, count: int) -> Action:
     return action if action.iterations == count else replace(action, iterations=count)
 
 
-def _has_steps(root: Operation) -> bool:
+def channels_of(task: TaskOp, names: Mapping[SSAValue, str]) -> dict[SSAValue, str]:
+    """The names of the channels behind the ports of `task`; `names` are those of the values outside."""
+    ports = zip(task.body.block.args, task.operands, strict=True)
+    return {port: names[value] for port, value in ports if value in names}
+
+
+def has_steps(root: Operation) -> bool:
     """Whether the accesses in `root` happen in steps: in a loop that is left in hardware, or to a block that is acquired first."""
     return any(
-        isinstance(op, stream.AcquireOp) or (isinstance(op, scf.ForOp) and not is_unrolled(op) and _touches_streams(op))
+        isinstance(op, stream.AcquireOp) or (isinstance(op, scf.ForOp) and not is_unrolled(op) and touches_streams(op))
         for op in root.walk()
     )
 
 
-def _touches_streams(root: Operation) -> bool:
+def touches_streams(root: Operation) -> bool:
+    """Whether anything in `root` reads or writes a stream or takes a block."""
     return any(isinstance(op, stream.ReadOp | stream.WriteOp | stream.AcquireOp) for op in root.walk())
 
 

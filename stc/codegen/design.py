@@ -115,15 +115,16 @@ def design_of(module: ModuleOp, platform: Platform) -> Design:
     project = Scope()
     names = {kernel: project.declare(kernel.sym_name.data) for kernel in plan.kernels}
     banks: dict[Buffer, int] = {}
-    kernels = [_kernel(kernel, names[kernel], plan, project, platform, banks) for kernel in plan.kernels]
+    channels = Scope(project)   # of all kernels: a FIFO has one name in the whole project
+    kernels = [_kernel(kernel, names[kernel], plan, project, channels, platform, banks) for kernel in plan.kernels]
     return Design(tuple(kernels), plan)
 
 
 def _kernel(
-    kernel: KernelOp, name: str, plan: HostPlan, project: Scope, platform: Platform, banks: dict[Buffer, int]
+    kernel: KernelOp, name: str, plan: HostPlan, project: Scope, scope: Scope, platform: Platform, banks: dict[Buffer, int]
 ) -> KernelDesign:
+    """`scope`: where streams and rings are named."""
     ports = _ports(kernel, plan, project, platform, banks)
-    scope = Scope(project)
     streams: list[StreamDesign] = []
     blocks: list[BlockDesign] = []
     names: dict[SSAValue, str] = {port.value: port.name for port in ports}

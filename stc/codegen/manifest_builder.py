@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from math import ceil
 from typing import Any
 
+from xdsl.dialects.builtin import IntegerAttr
+
+from stc.analysis.resources import task_resources
 from stc.analysis.stream_traffic import traffic
 from stc.codegen.cpp_types import split_token, token_bits
-from stc.codegen.design import Design, KernelDesign, PortDesign
+from stc.codegen.design import Design, KernelDesign, PortDesign, StreamDesign, TaskDesign
 from stc.codegen.host_plan import Buffer, HostStep, HostValue
 from stc.codegen.names import Scope
 from stc.codegen.parameters import DataFile
 from stc.codegen.schedule import task_schedule
+from stc.codegen.task_accesses import accesses_outside_loops, guarded_streams
+from stc.dialects.stream import CreateOp
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import Size, is_static
 from stc.manifest.schema import (
@@ -30,6 +36,7 @@ from stc.manifest.schema import (
     Step,
     Stream,
     Task,
+    TaskResources,
 )
 from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.platform import Platform, load_platform
@@ -37,9 +44,11 @@ from stc.platforms.platform import Platform, load_platform
 ORIGINS = {
     "streams.tokens": "counted: executions of every access, from constant loop bounds and guards",
     "streams.depth": "decided before emission (stream types of the IR)",
+    "streams.required": "computed from estimated loop depths, or given; report.json says which",
     "schedule.trip": "counted from constant loop bounds",
-    "schedule.ii": "requested by pragma; not confirmed by synthesis",
-    "schedule.depth": "estimated: longest way through an iteration, with operators of published reports",
+    "schedule.ii": "requested by pragma, as estimated (limit says why); not confirmed by synthesis",
+    "schedule.depth": "estimated: longest way through an iteration (chain), with operators of published reports",
+    "tasks.resources": "estimated: operators of published reports, arrays by partition; report.json says what is assumed",
     "memory": "published figures of the platform",
     "golden": "executed: the reference run of the model",
 }
@@ -111,6 +120,7 @@ def _kernel(
             producer=tasks[counts[stream.value].writers[0]],
             consumer=tasks[counts[stream.value].readers[0]],
             tokens=counts[stream.value].written,
+            required=_required(stream),
         )
         for stream in kernel.streams
     ]
@@ -130,11 +140,24 @@ def _kernel(
     return Kernel(
         name=kernel.name,
         ports=tuple(_port(port, files.get(port), names, buffers) for port in kernel.ports),
-        tasks=tuple(Task(task.name, task.kind, task.module, task.reads, task.writes) for task in kernel.tasks),
+        tasks=tuple(_task(task, cycle_ns) for task in kernel.tasks),
         streams=tuple(streams),
         blocks=tuple(blocks),
         schedule=tuple(entry for task in kernel.tasks for entry in task_schedule(task, cycle_ns)),
     )
+
+
+def _required(stream: StreamDesign) -> int | None:
+    """What `size-fifos` asked for, None where it has not run."""
+    assert isinstance(stream.value.owner, CreateOp)
+    required = stream.value.owner.attributes.get("stc.required_depth")
+    return required.value.data if isinstance(required, IntegerAttr) else None
+
+
+def _task(task: TaskDesign, cycle_ns: float) -> Task:
+    outside, guarded = accesses_outside_loops(task), guarded_streams(task)
+    resources = TaskResources(**asdict(task_resources(task.op, cycle_ns)))
+    return Task(task.name, task.kind, task.module, task.reads, task.writes, outside, guarded, resources)
 
 
 def _memory_timing(platform: Platform) -> MemoryTiming:

@@ -9,7 +9,7 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from stc.analysis.loop_schedules import pipeline_depth
+from stc.analysis.loop_estimates import LoopEstimate, loop_estimate
 from stc.analysis.loops import constant_bounds, is_flattened, is_unrolled, loop_labels, pipeline_ii, unroll_factor
 from stc.codegen.cpp_types import token_bits
 from stc.codegen.design import TaskDesign
@@ -44,19 +44,28 @@ def _entry(
     parent = loop.parent_op()
     while parent is not None and not isinstance(parent, scf.ForOp):
         parent = parent.parent_op() if parent is not task.op else None
+    ii = pipeline_ii(loop)
+    estimate = loop_estimate(loop, task.op, clock_ns) if ii is not None else None
     return LoopSchedule(
         task=task.name,
         label=labels[loop],
         parent=labels[parent] if parent is not None else None,
         trip=bounds.trip if bounds is not None else 0,
-        ii=pipeline_ii(loop),
-        depth=pipeline_depth(loop, clock_ns) if pipeline_ii(loop) is not None else None,
+        ii=ii,
+        depth=estimate.depth if estimate is not None else None,
         unroll=unroll_factor(loop) or 1,
         flattened=is_flattened(loop),
         reads=reads,
         writes=writes,
         memory=tuple(MemoryAccess(port, size) for port, size in memory.items()),
+        limit=_limit(ii, estimate) if ii is not None and estimate is not None else None,
+        chain=estimate.chain_text if estimate is not None else None,
     )
+
+
+def _limit(ii: int, estimate: LoopEstimate) -> str:
+    """What bounds the interval: the estimate's reason where the interval is its own."""
+    return estimate.limit.reason if ii == estimate.ii else f"asked for; the estimate is {estimate.ii}: {estimate.limit.reason}"
 
 
 @dataclass(frozen=True)
@@ -69,8 +78,11 @@ class _Access:
     bytes: int = 0
 
 
-def accesses_per_iteration(loop: scf.ForOp) -> Iterator[_Access]:
-    """Accesses of the loop itself: those in unrolled loops inside count, those in other loops do not; guards count as taken."""
+def accesses_per_iteration(loop: scf.ForOp | TaskOp) -> Iterator[_Access]:
+    """Accesses of the loop (or of a task outside its loops) itself: those in unrolled loops inside count, those in others do not.
+
+    Guards count as taken.
+    """
     yield from _accesses(loop, 1)
 
 

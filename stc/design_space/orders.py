@@ -8,7 +8,7 @@ reduction kernels follow their neighbours, and a converter is left only where co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod
@@ -64,20 +64,25 @@ class LoopPlan:
     order: tuple[int, ...]
 
 
-def plan_loops(computation: Computation, sizes: TileSizes) -> LoopPlan:
-    """Tile and order of least memory for one computation, given the orders of its inputs."""
-    tile = inherited_tiles(computation, sizes)
-    return LoopPlan(tile, cheapest_order(computation, tile))
+def plan_loops(computation: Computation, sizes: TileSizes, decided: Mapping[int, int] | None = None) -> LoopPlan:
+    """Tile and order of least memory for one computation, given the orders of its inputs and the tiles `decided` for some loops.
+
+    Where tiles were decided, for speed, converters count first: what waits in one is late.
+    """
+    tile = inherited_tiles(computation, sizes, decided or {})
+    return LoopPlan(tile, cheapest_order(computation, tile, for_speed=bool(decided)))
 
 
 # Tiles ----------------------------------------------------------------------------------------------------------------
 
 
-def inherited_tiles(computation: Computation, sizes: TileSizes) -> tuple[int, ...]:
-    """The tile of each loop: the element extent of the largest stream it indexes, else a default."""
+def inherited_tiles(
+    computation: Computation, sizes: TileSizes, decided: Mapping[int, int] | None = None
+) -> tuple[int, ...]:
+    """The tile of each loop: as decided, else the element extent of the largest stream it indexes, else a default."""
     streams = [operand for operand in computation.inputs if operand.order is not None]
     streams.sort(key=lambda operand: -prod(computation.extents[loop] for loop in operand.dims))
-    tiles: dict[int, int] = {}
+    tiles: dict[int, int] = dict(decided or {})
     for operand in streams:
         assert operand.order is not None
         for loop, extent in zip(operand.dims, operand.order.element, strict=True):
@@ -104,15 +109,25 @@ def _default_limit(computation: Computation, loop: int, sizes: TileSizes) -> int
 # Orders ---------------------------------------------------------------------------------------------------------------
 
 
-def cheapest_order(computation: Computation, tile: Sequence[int]) -> tuple[int, ...]:
-    """The tile-loop order with the least memory that reads no parameter more often than the default order does."""
+def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: bool = False) -> tuple[int, ...]:
+    """The tile-loop order with the least memory that reads no parameter more often than the default order does.
+
+    `for_speed`: the least memory of converters first, then of all.
+    """
     default = default_order(len(tile), computation.reductions)
     looped = [loop for loop in default if computation.extents[loop] != tile[loop]]
     rest = tuple(loop for loop in default if loop not in looped)
     limit = parameter_tokens(computation, tile, default)
+
+    def sorted_cost(cost: tuple[int, int]) -> tuple[int, int]:
+        return (cost[1], cost[0]) if for_speed else cost
+
     best = min(
         (candidate for candidate in _candidates(computation, looped) if parameter_tokens(computation, tile, candidate) <= limit),
-        key=lambda candidate: (*memory_cost(computation, tile, candidate), parameter_tokens(computation, tile, candidate)),
+        key=lambda candidate: (
+            *sorted_cost(memory_cost(computation, tile, candidate)),
+            parameter_tokens(computation, tile, candidate),
+        ),
         default=tuple(looped),
     )
     return (*best, *rest)

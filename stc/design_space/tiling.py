@@ -22,15 +22,15 @@ def default_unroll(
 
     Point loops have reductions outside and parallel loops inside (method.md section 4). The last parallel loop with more than
     one point is unrolled over its tile if every operand it indexes has it as its last dimension (so that the entries it
-    touches are lanes, which lie in different banks) and the tile has at most `lanes` points.
+    touches are lanes, which lie in different banks), by the largest divisor of the tile that is at most `lanes`.
     """
     parallel = [loop for loop, tile in enumerate(tiles) if loop not in reductions and tile > 1]
     unroll = [1] * len(tiles)
     if parallel:
         innermost = parallel[-1]
         in_lanes = all(dims[-1] == innermost for dims in operand_dims if innermost in dims)
-        if in_lanes and tiles[innermost] <= lanes:
-            unroll[innermost] = tiles[innermost]
+        if in_lanes:
+            unroll[innermost] = largest_divisor(tiles[innermost], lanes)
     return tuple(unroll)
 
 

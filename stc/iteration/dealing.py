@@ -39,6 +39,21 @@ def dealt(order: StreamOrder, parts: int) -> tuple[StreamOrder, ...]:
     return tuple(part(number) for number in range(parts))
 
 
+def interleaved(part: StreamOrder, parts: int, dimension: int) -> StreamOrder:
+    """The order of a tensor made of `parts` slices along `dimension`, each in the order `part`, token by token in turn.
+
+    The inverse of `dealt` up to constants: it moves the slices to where they lie in the whole. `part` is exact.
+    """
+    if parts == 1:
+        return part
+    inner = len(part.loops)
+    step = part.static_shape[dimension]
+    coordinates = list(part.coordinates)
+    old = part.coordinates[dimension]
+    coordinates[dimension] = Coordinate((*old.loops, inner), old.constant)
+    return StreamOrder(part.element, (*part.loops, Loop(parts, step)), tuple(coordinates))
+
+
 def without_constants(order: StreamOrder) -> StreamOrder:
     """The same tokens with all coordinates moved to the origin."""
     return replace(order, coordinates=tuple(Coordinate(coordinate.loops) for coordinate in order.coordinates))

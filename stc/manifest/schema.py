@@ -69,10 +69,23 @@ class Port:
 
 
 @dataclass(frozen=True)
+class TaskResources:
+    """What a task takes of the device; `bram18` are blocks of 18 kbit, `uram` of 288 kbit."""
+
+    dsp: int
+    lut: int
+    ff: int
+    bram18: int
+    uram: int
+
+
+@dataclass(frozen=True)
 class Task:
     """One function of the kernel: `kind` is compute, load, store, converter, fork, ...
 
-    `reads` and `writes` name ports, streams and block buffers.
+    `reads` and `writes` name ports, streams and block buffers. `outside_loops`: tokens per launch that it moves outside its
+    labelled loops; `guarded`: streams it touches under a condition, so that loops and counts say at most how often. Both are None
+    where nobody has looked. `resources`: of the function with its arrays.
     """
 
     name: str
@@ -80,11 +93,17 @@ class Task:
     module: str | None
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    outside_loops: dict[str, int] | None = None
+    guarded: tuple[str, ...] | None = None
+    resources: TaskResources | None = None
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One FIFO: `bits` per token, `tokens` that cross per launch."""
+    """One FIFO: `bits` per token, `tokens` that cross per launch.
+
+    `depth` as emitted; `required`: the depth that sizing asked for, before margin and rounding to what costs no more.
+    """
 
     name: str
     element_type: str
@@ -95,6 +114,7 @@ class Stream:
     producer: str
     consumer: str
     tokens: int
+    required: int | None = None
 
 
 @dataclass(frozen=True)
@@ -124,7 +144,7 @@ class LoopSchedule:
     """One labelled loop. `ii` is None where it is not pipelined; `depth` (cycles of its pipeline) is None until estimated.
 
     `flattened`: the loop is merged into its perfectly nested pipelined child. `reads`/`writes`: tokens per stream and
-    iteration, of this loop alone.
+    iteration, of this loop alone. `limit`: what bounds `ii`, in words; `chain`: the operators whose cycles make up `depth`.
     """
 
     task: str
@@ -138,6 +158,8 @@ class LoopSchedule:
     reads: dict[str, int]
     writes: dict[str, int]
     memory: tuple[MemoryAccess, ...]
+    limit: str | None = None
+    chain: str | None = None
 
 
 @dataclass(frozen=True)

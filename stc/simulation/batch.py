@@ -1,16 +1,22 @@
 """Several emitted projects in one program: the headers, most of the time of a small C++ build, are read once.
 
 Each project's instrumented kernel and testbench stand in a namespace of their own; the program runs the testbench it is told to.
+
+    results = simulate(projects, folder)                       # values; by folder name
+    runs = timed_runs(projects, folder)                        # the same programs with time, for any number of runs
 """
 
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from stc.manifest.files import read_manifest
 from stc.simulation.build import FLAGS, find_compiler, instrumented_kernel, read_sources, run_compiler
 from stc.simulation.csim import CsimResult, read_report
+from stc.simulation.design_runs import DesignRuns
 from stc.simulation.package import INCLUDE
 
 HEADERS = ("cstdint", "limits", "string", "vector", "ap_int.h", "hls_math.h", "hls_stream.h", "hls_streamofblocks.h",
@@ -24,11 +30,29 @@ def simulate(projects: Sequence[Path], folder: Path) -> dict[str, CsimResult]:
 
     The names of their compute units must differ, because these are not in a namespace. CompileError where g++ rejects the program.
     """
-    source = folder / "batch.cpp"
-    source.write_text(_program(projects))
-    binary = folder / "batch"
-    run_compiler([find_compiler(), *FLAGS, "-O0", "-I", str(INCLUDE), str(source), "-o", str(binary)], source)
+    binary = _built(projects, folder, "batch", ())
     return {project.name: _run(binary, index, project) for index, project in enumerate(projects)}
+
+
+def timed_runs(projects: Sequence[Path], folder: Path) -> dict[str, DesignRuns]:
+    """Build all projects with time into one program in `folder`; what runs each of them, by the project's folder name.
+
+    CompileError as for `simulate`. `build_seconds` of each is its share. The program stays in `folder`, which holds one only.
+    """
+    begin = time.perf_counter()
+    binary = _built(projects, folder, "timed_batch", ("-DSTC_SIM_TIMED",))
+    share = (time.perf_counter() - begin) / max(1, len(projects))
+    return {
+        project.name: DesignRuns(read_manifest(project), project, [str(binary), str(index), str(project)], share, TIMEOUT)
+        for index, project in enumerate(projects)
+    }
+
+
+def _built(projects: Sequence[Path], folder: Path, name: str, flags: Sequence[str]) -> Path:
+    source, binary = folder / f"{name}.cpp", folder / name
+    source.write_text(_program(projects))
+    run_compiler([find_compiler(), *FLAGS, *flags, "-O0", "-I", str(INCLUDE), str(source), "-o", str(binary)], source)
+    return binary
 
 
 def _without_includes(text: str) -> str:

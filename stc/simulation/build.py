@@ -1,4 +1,4 @@
-"""Build the C simulation of an emitted project: instrument the kernel, compile, link. Writes only under DIR/build.
+"""Build the C simulation of an emitted project, or of a foreign design: instrument, compile, link. Writes only under DIR/build.
 
 Objects are kept with a hash of everything that went into them, so that an unchanged project is not compiled again.
 """
@@ -16,7 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stc.diagnostics import CompileError
+from stc.simulation.design_file import ForeignDesign, is_foreign, read_design
+from stc.simulation.foreign_design import instrument_design
 from stc.simulation.instrument import InstrumentError, instrument
+from stc.simulation.package import INCLUDE
 
 # No fast-math: masks are -inf. No contraction: the result must not depend on whether the host has fused multiply-add.
 FLAGS = ("-std=c++17", "-march=native", "-ffp-contract=off", "-w")
@@ -43,10 +46,27 @@ class SimulationSources:
 
 @dataclass(frozen=True)
 class Build:
-    """The simulation binary, and whether nothing had to be compiled for it."""
+    """The simulation binary, whether nothing had to be compiled for it, and what the user should know about its sources."""
 
     binary: Path
     cached: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Units:
+    """What is compiled: files, folders for #include, files that all of them depend on, and macros."""
+
+    directory: Path
+    files: tuple[Path, ...]
+    include: tuple[Path, ...]
+    headers: tuple[Path, ...]
+    defines: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def build(self) -> Path:
+        return self.directory / "build"
 
 
 def read_sources(directory: Path) -> SimulationSources:
@@ -114,52 +134,70 @@ def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION, timed: bool
 
     `optimisation` is g++'s level: small designs are built sooner at 0 than they run faster at 3.
     """
-    sources = read_sources(directory)
+    units = foreign_units(read_design(directory)) if is_foreign(directory) else emitted_units(read_sources(directory))
     compiler = find_compiler()
-    sources.build.mkdir(exist_ok=True)
-    kernel_copy = sources.build / (Path(sources.kernel).stem + ".sim.cpp")
-    kernel_copy.write_text(instrumented_kernel(sources), encoding="utf-8")
-    flags = (*FLAGS, f"-O{optimisation}", *(["-DSTC_SIM_TIMED"] if timed else []))
+    flags = (*FLAGS, f"-O{optimisation}", *(["-DSTC_SIM_TIMED"] if timed else []), *(f"-D{define}" for define in units.defines))
     name = "simulate" if timed else "csim"
-    common = _common_hash(sources, compiler, flags)
-    units = [kernel_copy, *(sources.directory / name for name in sources.testbenches)]
-    objects = [sources.build / f"{name}_{index}_{unit.stem}.o" for index, unit in enumerate(units)]
+    common = _common_hash(units, compiler, flags)
+    objects = [units.build / f"{name}_{index}_{unit.stem}.o" for index, unit in enumerate(units.files)]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         compiled = list(
             pool.map(
-                lambda pair: _compile([compiler, *flags], sources, common, *pair), zip(units, objects, strict=True)
+                lambda pair: _compile([compiler, *flags], units, common, *pair), zip(units.files, objects, strict=True)
             )
         )
-    binary = sources.build / name
+    binary = units.build / name
     cached = not any(compiled) and binary.is_file()
     if not cached:
         run_compiler([compiler, *map(str, objects), "-o", str(binary)], binary)
-    return Build(binary, cached)
+    return Build(binary, cached, units.notes)
 
 
-def _common_hash(sources: SimulationSources, compiler: str, flags: Sequence[str]) -> bytes:
+def emitted_units(sources: SimulationSources) -> Units:
+    """The instrumented kernel and the testbenches of an emitted project; writes the copy."""
+    sources.build.mkdir(exist_ok=True)
+    kernel_copy = sources.build / (Path(sources.kernel).stem + ".sim.cpp")
+    kernel_copy.write_text(instrumented_kernel(sources), encoding="utf-8")
+    directory = sources.directory
+    headers = (*directory.glob("*.h"), *directory.glob("*.hpp"), *sources.include.rglob("*.h"))
+    files = (kernel_copy, *(directory / name for name in sources.testbenches))
+    return Units(directory, files, (sources.include, directory), headers)
+
+
+def foreign_units(design: ForeignDesign) -> Units:
+    """Copies of all files of a foreign design, in DIR/build/sources; the drop-in headers are those of this package."""
+    instrumented = instrument_design(design)
+    folder = design.directory / "build" / "sources"
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, text in instrumented.copies.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    headers = (*(folder / name for name in instrumented.copies if name not in design.sources), *INCLUDE.rglob("*.h"))
+    others = tuple(path for given in design.include_folders for path in given.rglob("*") if path.is_file())
+    include = (INCLUDE, folder, *design.include_folders)
+    files = tuple(folder / name for name in design.sources)
+    return Units(design.directory, files, include, (*headers, *others), design.defines, instrumented.notes)
+
+
+def _common_hash(units: Units, compiler: str, flags: Sequence[str]) -> bytes:
     """Hash of what every object depends on: compiler, flags, and all headers of the project."""
     digest = hashlib.sha256()
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
-    digest.update("\0".join([compiler, version, *flags, str(sources.directory)]).encode())
-    headers = [
-        *sources.directory.glob("*.h"),
-        *sources.directory.glob("*.hpp"),
-        *sources.include.rglob("*.h"),
-    ]
-    for header in sorted(headers):
+    digest.update("\0".join([compiler, version, *flags, str(units.directory)]).encode())
+    for header in sorted(units.headers):
         digest.update(str(header).encode() + b"\0" + header.read_bytes() + b"\0")
     return digest.digest()
 
 
-def _compile(command: Sequence[str], sources: SimulationSources, common: bytes, unit: Path, target: Path) -> bool:
+def _compile(command: Sequence[str], units: Units, common: bytes, unit: Path, target: Path) -> bool:
     """Compile one file unless its object is up to date; returns whether it had to be."""
     key = hashlib.sha256(common + unit.read_bytes()).hexdigest()
     key_file = target.with_suffix(".key")
     if target.is_file() and key_file.is_file() and key_file.read_text(encoding="ascii") == key:
         return False
     key_file.unlink(missing_ok=True)
-    includes = ("-I", str(sources.include), "-I", str(sources.directory))
+    includes = [word for folder in units.include for word in ("-I", str(folder))]
     run_compiler([*command, *includes, "-c", str(unit), "-o", str(target)], unit)
     key_file.write_text(key, encoding="ascii")
     return True

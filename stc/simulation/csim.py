@@ -53,7 +53,10 @@ class ChannelUse:
 
 @dataclass(frozen=True)
 class BlockedTask:
-    """A task that could not go on: `waits_to` is read, write, join, handover or poll; `peer` the task at the other end."""
+    """A task that could not go on: `waits_to` is read, write, join, handover or poll; `peer` the task at the other end.
+
+    `held_back`: tokens of the channel that its writer has computed but keeps in a pipeline that stops as a whole (stp).
+    """
 
     task: str
     waits_to: str
@@ -67,11 +70,13 @@ class BlockedTask:
     uncommitted_reads: int
     loop: str
     line: int
+    held_back: int = 0
 
 
 @dataclass(frozen=True)
 class CsimResult:
-    """`outcome` is finished, deadlock, livelock, leftover, error, crash or timeout; `seconds` the time inside the top function."""
+    """`outcome` is finished, deadlock, livelock, leftover, error, crash or timeout; `seconds` the time inside the top function,
+    `cpu_seconds` what this program had of the processor in it."""
 
     outcome: str
     passed: bool
@@ -82,6 +87,7 @@ class CsimResult:
     outputs: list[OutputCheck] = field(default_factory=list)
     channels: list[ChannelUse] = field(default_factory=list)
     blocked: list[BlockedTask] = field(default_factory=list)
+    cpu_seconds: float | None = None
 
     @property
     def deadlock(self) -> str | None:
@@ -89,12 +95,26 @@ class CsimResult:
         return self.explanation if self.outcome in ("deadlock", "livelock") else None
 
 
-def csim(project_dir: Path, timeout: float = DEFAULT_TIMEOUT, optimisation: int = DEFAULT_OPTIMISATION) -> CsimResult:
-    """Build (at g++'s level `optimisation`) and run the C simulation of `project_dir`, for at most `timeout` seconds of run."""
+def csim(
+    project_dir: Path,
+    timeout: float = DEFAULT_TIMEOUT,
+    optimisation: int = DEFAULT_OPTIMISATION,
+    depths: Mapping[str, int] | None = None,
+) -> CsimResult:
+    """Build (at g++'s level `optimisation`) and run the C simulation of `project_dir`, for at most `timeout` seconds of run.
+
+    `depths` replaces the depths of some FIFOs, by name; such a trial leaves the report of the last ordinary run alone.
+    """
     directory = project_dir.resolve()
     started = time.perf_counter()
     built = build(directory, optimisation)
-    return run_simulation(built, directory, "csim.json", {}, time.perf_counter() - started, timeout)
+    variables: dict[str, str] = {}
+    report = "csim_trial.json" if depths else "csim.json"
+    if depths:
+        table = directory / "build" / "csim_depths.txt"
+        table.write_text("".join(f"{name} {depth}\n" for name, depth in depths.items()))
+        variables["STC_SIM_DEPTHS"] = str(table)
+    return run_simulation(built, directory, report, variables, time.perf_counter() - started, timeout)
 
 
 def run_simulation(
@@ -149,4 +169,5 @@ def read_report(path: Path, build_seconds: float, cached: bool) -> CsimResult:
         outputs=[OutputCheck(**o) for o in content["outputs"]],
         channels=[ChannelUse(**c) for c in content["channels"]],
         blocked=[BlockedTask(**b) for b in content["blocked"]],
+        cpu_seconds=content.get("cpu_seconds"),
     )

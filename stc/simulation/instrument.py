@@ -263,6 +263,17 @@ def joined(tokens: list[Token]) -> str:
     return re.sub(r"\s+([,;)\]])", r"\1", " ".join(t.text for t in tokens)).replace(" :: ", "::")
 
 
+@dataclass(frozen=True)
+class TaskCall:
+    """A call in a dataflow body: of which function, by its name without namespaces and template arguments, and where."""
+
+    task: str
+    line: int
+
+
+_ARRAY_AS_FIFO = "an array between tasks that is a FIFO has no known time; accepted: hls::stream, or type=pipo"
+
+
 class Instrumenter:
     """Collects the edits of one file."""
 
@@ -277,11 +288,34 @@ class Instrumenter:
                     "a pragma made by a macro cannot be seen", token.line, "#pragma HLS lines"
                 )
         self.partner = match_brackets(self.tokens)
+        self.refuse_pragmas_before_bodies()
         self.blocks = find_blocks(self.tokens, self.partner)
         self.edits: list[Edit] = []
+        self.task_calls: list[TaskCall] = []
         self.site_count = 0
 
+    def refuse_pragmas_before_bodies(self) -> None:
+        """A pragma of a loop stands in the braces of its body; before a body without braces it would belong to the block around."""
+        loop_headers = {
+            self.partner[i + 1]
+            for i, token in enumerate(self.tokens)
+            if token.kind == "word" and token.text in ("for", "while") and self.tokens[i + 1].text == "("
+        }
+        after_header = False
+        for i, token in enumerate(self.tokens):
+            pragma = parse_pragma(token) if token.kind == "directive" and after_header else None
+            if pragma is not None and pragma.name in ("pipeline", "dataflow"):
+                what = f"a {pragma.name} pragma between a loop and its body"
+                raise InstrumentError(what, token.line, "the pragma inside the braces of the loop's body")
+            after_header = i in loop_headers or (after_header and token.kind == "directive")
+
     def run(self, file_name: str) -> str:
+        self.collect()
+        head = f'#include "stc_sim/engine.h"\n#line 1 {quoted(file_name)}\n'
+        return head + apply_edits(self.source, self.edits)
+
+    def collect(self) -> None:
+        """All edits of this file."""
         for block in self.blocks:
             names = {p.name for p in block.pragmas}
             pipelined = [p for p in block.pragmas if p.name == "pipeline" and "off" not in p.options]
@@ -295,9 +329,7 @@ class Instrumenter:
                 self.instrument_iteration(block, pipelined[0])
             for pragma in block.pragmas:
                 if pragma.name == "stream":
-                    self.instrument_depth(pragma)
-        head = f'#include "stc_sim/engine.h"\n#line 1 {quoted(file_name)}\n'
-        return head + apply_edits(self.source, self.edits)
+                    self.instrument_depth(pragma, "dataflow" in names)
 
     def insert_after(self, index: int, text: str) -> None:
         end = self.tokens[index].end
@@ -326,7 +358,7 @@ class Instrumenter:
             raise InstrumentError(f"unknown pipeline style '{style}'", line, "stp, flp, frp")
         function = self.function_of(block)
         ii = pragma.options.get("ii") or "0"
-        label = block.name if block.kind in ("for", "loop") else ""
+        label = self.label_of(block)
         number = self.site_count
         self.site_count += 1
         site = (
@@ -341,6 +373,10 @@ class Instrumenter:
         # Around the loop, or around the perfect nest of it: HLS flattens that into one loop.
         self.insert_before(self.flattened_nest(block), f"if ({site} true) if ({run} true) ")
         self.insert_after(block.open, guard)
+
+    def label_of(self, block: Block) -> str:
+        """The label of the loop with this body, "" where it has none."""
+        return block.name if block.kind in ("for", "loop") else ""
 
     def flattened_nest(self, block: Block) -> int:
         """The keyword of the outermost loop that is perfectly nested around `block`."""
@@ -374,11 +410,22 @@ class Instrumenter:
 
     # depths
 
-    def instrument_depth(self, pragma: Pragma) -> None:
-        variables, depth = pragma.options.get("variable"), pragma.options.get("depth")
-        if not variables or not depth:
+    def instrument_depth(self, pragma: Pragma, in_region: bool) -> None:
+        variables, depth = pragma.options.get("variable"), pragma.options.get("depth") or "0"
+        if not variables or "off" in pragma.options:
             return
-        calls = " ".join(f"stc_sim::set_depth({v.strip()}, {depth});" for v in variables.split(","))
+        kind = (pragma.options.get("type") or "fifo").lower()
+        if kind in ("unsync", "shared"):
+            accepted = "type=pipo or type=fifo"
+            raise InstrumentError(f"a stream pragma with type={kind} is not simulated", pragma.token.line, accepted)
+        names = [v.strip() for v in variables.split(",")]
+        if kind == "pipo" and not in_region:
+            return
+        if kind == "pipo":
+            calls = " ".join(f"stc_region.set_blocks({quoted(v)}, {depth} > 0 ? {depth} : 2);" for v in names)
+        else:
+            checks = " ".join(f"static_assert(stc_sim::has_depth<decltype({v})>, {quoted(_ARRAY_AS_FIFO)});" for v in names)
+            calls = checks + " " + " ".join(f"stc_sim::set_depth({v}, {depth});" for v in names)
         self.edits.append(
             Edit(pragma.token.begin, pragma.token.end, calls + "\n" * pragma.token.text.count("\n"))
         )
@@ -395,7 +442,10 @@ class Instrumenter:
             )
         function = self.function_of(block)
         name = function.name if function is not None else ""
-        self.insert_after(block.open, f" stc_sim::Region stc_region({quoted(name)});")
+        if block.kind == "for":
+            self.insert_before(self.keyword_of(block), "if (stc_sim::RegionLoop stc_loop; true) ")
+        loop = ", &stc_loop" if block.kind == "for" else ""
+        self.insert_after(block.open, f" stc_sim::Region stc_region({quoted(name)}{loop});")
         Region(self, block).instrument(block.open + 1, block.close, in_loop=False)
         self.insert_before(block.close, "stc_region.join(); ")
 
@@ -599,6 +649,8 @@ class Region:
     def call(self, i: int, parenthesis: int, stop: int) -> None:
         """`f(a, b);` is kept, unreachable, for the compiler's messages; the fiber is started after it, on its last line."""
         callee = joined(self.tokens[i:parenthesis]).replace(" ", "")
+        name = callee.split("<")[0].split("::")[-1].split(".")[-1]
+        self.out.task_calls.append(TaskCall(name, self.tokens[i].line))
         forward = f"{joined(self.tokens[i:parenthesis])}(static_cast<decltype(stc_a)>(stc_a)...)"
         arguments = "".join(", " + self.argument(a) for a in self.split_arguments(parenthesis))
         self.out.insert_before(i, "if (false) { ")

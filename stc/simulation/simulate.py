@@ -4,97 +4,75 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stc.manifest.files import read_manifest
+from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
-from stc.simulation.build import DEFAULT_OPTIMISATION, build
+from stc.simulation.build import DEFAULT_OPTIMISATION, Build, build
+from stc.simulation.cross_check import check_against_manifest
 from stc.simulation.csim import DEFAULT_TIMEOUT, CsimResult, run_simulation
-from stc.simulation.timing_table import SimulationOptions, timing_table
-
-MEMORY = "external memory"
-REPORT = "simulate.json"
-
-
-@dataclass(frozen=True)
-class Wait:
-    """From cycle `begin` to `end` a task waited, mostly, to read or write `channel`; `cycles` of them were lost."""
-
-    channel: str
-    reads: bool
-    begin: int
-    end: int
-    cycles: int
+from stc.simulation.projects import project_manifest
+from stc.simulation.simulation_result import MEMORY, FifoTime, LoopRan, SimulationResult, TaskTime, Wait
+from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table, unknown_fifo
 
 
 @dataclass(frozen=True)
-class TaskTime:
-    """One task over all its calls. `busy` are the cycles between first start and last end in which it did not wait."""
+class TimedDesign:
+    """A project whose C++ has been built with time, for any number of runs, with the loops and FIFOs of `manifest`.
 
-    name: str
-    calls: tuple[tuple[int, int], ...]
-    stalled_reading: int
-    stalled_writing: int
-    waits: tuple[Wait, ...]
+    `emitted`: the manifest that came with the C++, which what runs is checked against.
+    """
 
-    @property
-    def begin(self) -> int:
-        return self.calls[0][0]
+    directory: Path
+    manifest: Manifest
+    built: Build
+    build_seconds: float
+    emitted: Manifest | None = None
 
-    @property
-    def end(self) -> int:
-        return self.calls[-1][1]
+    def run(
+        self, options: SimulationOptions | None = None, timeout: float = DEFAULT_TIMEOUT, name: str = "simulate"
+    ) -> SimulationResult:
+        """One run of at most `timeout` seconds, which writes DIR/build/`name`.json.
 
-    @property
-    def busy(self) -> int:
-        return sum(until - begin for begin, until in self.calls) - self.stalled_reading - self.stalled_writing
+        CompileError for unusable options, and for a manifest that does not describe what ran: then there is no report either.
+        """
+        options = options or SimulationOptions()
+        table = timing_table(self.manifest, options)
+        timing = self.directory / "build" / f"{name}.timing.txt"
+        timing.write_text(table)
+        variables = {"STC_SIM_TIMING": str(timing), "STC_SIM_INVOCATIONS": str(options.invocations)}
+        values = run_simulation(self.built, self.directory, f"{name}.json", variables, self.build_seconds, timeout)
+        report = self.directory / "build" / f"{name}.json"
+        if not report.is_file():
+            return SimulationResult(values, {}, None, 0, None, (), ())
+        result = _result(self.manifest, values, json.loads(report.read_text())["timing"])
+        try:
+            self._check(result, options)
+        except CompileError:
+            report.unlink()
+            raise
+        return replace(result, foreign=self.manifest.platform == NO_PLATFORM, notes=self.built.notes)
+
+    def _check(self, result: SimulationResult, options: SimulationOptions) -> None:
+        if self.emitted is not None and self.emitted.platform != NO_PLATFORM:
+            check_against_manifest(self.emitted, result, options.invocations, str(self.directory))
+        if self.manifest.platform != NO_PLATFORM:
+            return
+        known = {fifo.name for fifo in result.fifos}
+        for fifo in options.depths:
+            if fifo not in known:
+                raise unknown_fifo(fifo, known)
 
 
-@dataclass(frozen=True)
-class FifoTime:
-    """One FIFO or ring of blocks. Curves are (cycle, count from then on), thinned to at most 1024 points."""
-
-    name: str
-    depth: int | None
-    tokens: int
-    highest_occupancy: int
-    stalled_reader: int
-    stalled_writer: int
-    producer: str
-    consumer: str
-    produced: tuple[tuple[int, int], ...]
-    consumed: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True)
-class SimulationResult:
-    """`ends`: for each kernel the cycle in which each of its invocations ended. `launch_cycles`: what launches cost besides."""
-
-    values: CsimResult
-    ends: dict[str, tuple[int, ...]]
-    first_output: int | None
-    launch_cycles: int
-    clock_mhz: float | None
-    tasks: tuple[TaskTime, ...]
-    fifos: tuple[FifoTime, ...]
-
-    @property
-    def passed(self) -> bool:
-        return self.values.passed
-
-    @property
-    def cycles(self) -> int | None:
-        """Of one invocation of every kernel, one after the other, launches apart; None where the run did not end."""
-        return sum(ends[0] for ends in self.ends.values()) if self.values.outcome == "finished" else None
-
-    @property
-    def interval(self) -> int | None:
-        """Cycles between the last two ends, summed over kernels; None after a single invocation."""
-        if any(len(ends) < 2 for ends in self.ends.values()):
-            return None
-        return sum(ends[-1] - ends[-2] for ends in self.ends.values())
+def timed_design(project_dir: Path, optimisation: int = DEFAULT_OPTIMISATION) -> TimedDesign:
+    """Build `project_dir` with time, at g++'s level `optimisation`. CompileError for unusable projects."""
+    directory = project_dir.resolve()
+    manifest = project_manifest(directory)
+    started = time.perf_counter()
+    built = build(directory, optimisation, timed=True)
+    return TimedDesign(directory, manifest, built, time.perf_counter() - started, manifest)
 
 
 def simulate(
@@ -108,24 +86,13 @@ def simulate(
     CompileError for unusable projects or options.
     """
     options = options or SimulationOptions()
-    directory = project_dir.resolve()
-    manifest = read_manifest(directory)
-    table = timing_table(manifest, options)
-    started = time.perf_counter()
-    built = build(directory, optimisation, timed=True)
-    build_seconds = time.perf_counter() - started
-    timing = directory / "build" / "timing.txt"
-    timing.write_text(table)
-    variables = {"STC_SIM_TIMING": str(timing), "STC_SIM_INVOCATIONS": str(options.invocations)}
-    values = run_simulation(built, directory, REPORT, variables, build_seconds, timeout)
-    report = directory / "build" / REPORT
-    if not report.is_file():
-        return SimulationResult(values, {}, None, 0, None, (), ())
-    return _result(manifest, values, json.loads(report.read_text())["timing"])
+    timing_table(project_manifest(project_dir.resolve()), options)   # refused before anything is built
+    return timed_design(project_dir, optimisation).run(options, timeout)
 
 
 def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> SimulationResult:
     channels = [entry["channel"] for entry in timing["channels"]]
+    handovers = timing.get("handovers", [])
     kernels = {kernel.name for kernel in manifest.kernels}
     ends: dict[str, tuple[int, ...]] = {}
     for kernel, end in timing["invocations"]:
@@ -143,6 +110,10 @@ def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> S
             consumer=uses[entry["channel"]].consumer,
             produced=tuple((at, count) for at, count in entry["produced"]),
             consumed=tuple((at, count) for at, count in entry["consumed"]),
+            kind=uses[entry["channel"]].kind,
+            declared_depth=entry.get("declared_depth", 0),
+            latency=entry["latency"],
+            lead=entry.get("lead", 0),
         )
         for entry in timing["channels"]
         if entry["channel"] in uses
@@ -156,15 +127,30 @@ def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> S
         first_output=min(outputs, default=None),
         launch_cycles=launch * len(manifest.kernels),
         clock_mhz=clock,
-        tasks=tuple(_task(entry, channels) for entry in timing["tasks"] if entry["task"] not in kernels),
+        tasks=tuple(_task(entry, channels, handovers) for entry in timing["tasks"] if entry["task"] not in kernels),
         fifos=fifos,
+        loops=tuple(
+            LoopRan(entry["function"], entry["label"], entry["line"], entry["pragma_ii"], entry["ii"], entry["depth"])
+            for entry in timing.get("loops", [])
+        ),
+        kernel_tasks={kernel.name: tuple(task.name for task in kernel.tasks) for kernel in manifest.kernels},
     )
 
 
-def _task(entry: dict[str, Any], channels: list[str]) -> TaskTime:
+def _task(entry: dict[str, Any], channels: list[str], handovers: list[list[str]]) -> TaskTime:
     waits = tuple(
-        Wait(channels[channel] if channel >= 0 else MEMORY, kind == "read", begin, end, cycles)
-        for channel, kind, begin, end, cycles in entry["stalls"]
+        _wait(number, channels, handovers, (kind == "read", begin, end, cycles))
+        for number, kind, begin, end, cycles in entry["stalls"]
     )
     calls = tuple((begin, end) for begin, end in entry["calls"])
     return TaskTime(entry["task"], calls, entry["stalled_reading"], entry["stalled_writing"], waits)
+
+
+def _wait(number: int, channels: list[str], handovers: list[list[str]], rest: tuple[bool, int, int, int]) -> Wait:
+    """`number` as in clock.h: of a channel, -1 for external memory, below that a hand-over."""
+    if number >= 0:
+        return Wait(channels[number], *rest)
+    if number == -1:
+        return Wait(MEMORY, *rest)
+    name, peer = handovers[-2 - number]
+    return Wait(name, *rest, peer)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import ceil
 
 from stc.diagnostics import CompileError
-from stc.manifest.schema import Kernel, LoopSchedule, Manifest
+from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Stream
+from stc.simulation.profile import Profile, with_profile
 
 STYLES = ("stp", "flp", "frp")
+NO_PLATFORM = "none"
+"""The platform of a design that `stc` did not write: its FIFOs are known only when it runs."""
+MOST = 2**62
+"""Cycles and slots are counted in 64 bits."""
+MOST_DEPTH_ERROR = 1000
+REGISTERS = 2
+"""A FIFO of so many slots is made of registers; a deeper one is read a cycle later."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +26,7 @@ class SimulationOptions:
 
     `depths` replaces FIFO depths by name, `unbounded` all of them by as many slots as needed. `depth_error` multiplies the
     estimated depth of every pipelined loop. `style` (stp, flp, frp) replaces the pipeline style of the source. `limit`: most
-    cycles.
+    cycles. `profile`: measured intervals and depths in place of estimates.
     """
 
     depths: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -27,13 +35,17 @@ class SimulationOptions:
     style: str | None = None
     invocations: int = 1
     limit: int | None = None
+    profile: Profile | None = None
 
 
 def timing_table(manifest: Manifest, options: SimulationOptions) -> str:
     """The table; CompileError for options that do not fit the design."""
     _check(manifest, options)
+    if options.profile is not None:
+        manifest = with_profile(manifest, options.profile)
     lines = [line for kernel in manifest.kernels for line in _kernel_lines(manifest, kernel, options)]
-    lines += [f"fifo {name} {depth} 0" for name, depth in options.depths.items()]
+    latencies = {stream.name: fifo_latency(stream) for kernel in manifest.kernels for stream in kernel.streams}
+    lines += [f"fifo {name} {depth} {latencies.get(name, 0)}" for name, depth in options.depths.items()]
     if options.unbounded:
         lines.append("unbounded")
     if options.limit is not None:
@@ -41,19 +53,38 @@ def timing_table(manifest: Manifest, options: SimulationOptions) -> str:
     return "\n".join(lines) + "\n"
 
 
+def fifo_latency(stream: Stream) -> int:
+    """Cycles from a write to the first possible read, as `stc_sim/channel.h` takes it from the depth in the source.
+
+    Runs with replaced depths keep it: they differ in the number of slots only, so that their cycles can be compared.
+    """
+    return 2 if stream.depth > REGISTERS else 1
+
+
 def _check(manifest: Manifest, options: SimulationOptions) -> None:
     if options.style is not None and options.style not in STYLES:
         raise CompileError(f"unknown pipeline style '{options.style}'", accepted=", ".join(STYLES))
-    if options.depth_error <= 0:
-        raise CompileError(f"depth error is {options.depth_error:g}", accepted="a positive factor")
+    if not 0 < options.depth_error <= MOST_DEPTH_ERROR:
+        raise CompileError(f"depth error is {options.depth_error:g}", accepted=f"a positive factor, at most {MOST_DEPTH_ERROR}")
+    if options.limit is not None and not 1 <= options.limit <= MOST:
+        raise CompileError(f"a limit of {options.limit} cycles", accepted=f"1 to {MOST}")
     if options.invocations < 1:
         raise CompileError(f"{options.invocations} invocations", accepted="at least 1")
+    foreign = manifest.platform == NO_PLATFORM
+    if foreign and options.invocations != 1:
+        what = f"{options.invocations} invocations of a design that stc did not write"
+        raise CompileError(what, accepted="1: the testbench's calls of the top function are the invocations")
     known = {stream.name for kernel in manifest.kernels for stream in kernel.streams}
     for name, depth in options.depths.items():
-        if name not in known:
-            raise CompileError(f"no FIFO is called '{name}'", where="depths", accepted=_some(sorted(known)))
-        if depth < 1:
-            raise CompileError(f"FIFO '{name}' has depth {depth}", where="depths", accepted="at least 1")
+        if name not in known and not foreign:
+            raise unknown_fifo(name, known)
+        if not 1 <= depth <= MOST:
+            raise CompileError(f"FIFO '{name}' has depth {depth}", where="depths", accepted=f"1 to {MOST}")
+
+
+def unknown_fifo(name: str, known: Iterable[str]) -> CompileError:
+    """The refusal of a FIFO that the design does not have."""
+    return CompileError(f"no FIFO is called '{name}'", where="depths", accepted=_some(sorted(known)))
 
 
 def _some(names: list[str]) -> str:

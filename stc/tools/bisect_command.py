@@ -89,7 +89,7 @@ def bisect_command(
     if out is not None:
         require_free(out)
     options = PipelineOptions(
-        platform, tile, rows, lanes, not uniform_tiles, budget, reread, serial_converters, str(schedule or "")
+        platform, tile, rows, lanes, not uniform_tiles, budget, reread, serial_converters, schedule=str(schedule or "")
     )
     request = CompileRequest(one_model(model, config), stage, seq, dtype, seed, weights, layer, options=options)
     sequence = steps((Stage("-p", (passes,)),) if passes else stages(options))

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 
 from stc.analysis.converter_figures import converter_figures
 from stc.analysis.external_traffic import external_traffic
 from stc.analysis.host_trips import host_trips
+from stc.analysis.loop_report import loop_report
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
 from stc.analysis.port_words import port_words
 from stc.analysis.rereads import reread_report
+from stc.analysis.resources import resource_report
 from stc.analysis.stream_proofs import StreamProofs
 from stc.analysis.support import obstacles
 from stc.codegen.names import identifier
@@ -26,8 +29,13 @@ from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.printing import print_module
 from stc.dialects.stream import CreateOp
 from stc.pipeline import PipelineOptions, Stage, stages
+from stc.platforms.platform import load_platform
 from stc.tools.reproducer import run_or_reproduce
+from stc.tools.trim import apply_depths, trimmed_sizing, trimming_report
+from stc.transforms import all_passes
 from stc.transforms.dataflow.verify_streams import VerifyStreams
+from stc.transforms.pass_pipeline import read_pipeline
+from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
 
 if TYPE_CHECKING:
     from stc.frontend.exported import ExportedModel
@@ -38,7 +46,10 @@ BEFORE_FUSION = "fold-transposes"
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """What the user asked for. `options` decide the passes, the rest the model."""
+    """What the user asked for. `options` decide the passes, the rest the model.
+
+    `trim`: the part of the cycles that trimming FIFOs by runs of the emitted design may lose; None: no trimming.
+    """
 
     model: str
     stage: str = "prefill"
@@ -50,6 +61,7 @@ class CompileRequest:
     emit_ir: bool = False
     options: PipelineOptions = field(default_factory=PipelineOptions)
     crash_reproducer: Path | None = None
+    trim: float | None = None
 
 
 Progress = Callable[[str], None]
@@ -76,26 +88,46 @@ def compile_model(request: CompileRequest, out: Path, progress: Progress = lambd
     design = design_report(model.module, options, recorder)
     front_end = {"origin": "executed", "torch_import": imported - begin, "export": exported - imported}
     report = {"model": model.name, **design, "compile_seconds": front_end | design["compile_seconds"]}
+    manifest_options = _manifest_options(request, options)
+    if request.trim is not None:
+        report |= _trimmed(model, manifest_options, request.trim, recorder, options.platform)
     progress("code generation")
-    emit_project(model.module, model, out, _manifest_options(request, options), report, recorder.texts)
+    emit_project(model.module, model, out, manifest_options, report, recorder.texts)
     return report
+
+
+def _trimmed(
+    model: ExportedModel, options: dict[str, Any], slack: float, recorder: Recorder, platform: str
+) -> dict[str, Any]:
+    """Give the FIFOs of the finished module the depths that runs of it find; what that changes in the report."""
+    sizing = trimmed_sizing(lambda folder: emit_project(model.module, model, folder, options, {}), slack, recorder.progress)
+    recorder.sizings.clear()
+    apply_depths(model.module, sizing, _RecordedSizes(platform=platform, recorder=recorder))
+    return {
+        "memory_bytes": _memory_report(model.module, recorder),
+        "fifo_sizing": _fifo_report(recorder) | {"trimming": trimming_report(sizing)},
+        "resources": resource_report(model.module, load_platform(platform)),
+    }
 
 
 def design_report(module: ModuleOp, options: PipelineOptions, recorder: Recorder) -> dict[str, Any]:
     """Run all passes on `module`, in place; what report.json says of them and of the design. CompileError where refused."""
-    sequence = [_with_recorded_proofs(stage, recorder) for stage in stages(options)]
+    sequence = [_recorded(stage, recorder) for stage in stages(options)]
     timings = run_or_reproduce(module, make_context(), sequence, [recorder], recorder.begin, recorder.crash_reproducer)
     return {
         "compile_seconds": {"origin": "executed", **timings.by_stage},
         "pass_seconds": [{"stage": stage, "pass": name, "seconds": seconds} for stage, name, seconds in timings.by_pass],
         **_design_figures(module),
         "converter_buffers": {"origin": "inferred from the types; the bound counted token by token", "list": recorder.converters},
-        "memory_bytes": {"origin": "counted in the IR", **_memory(module, recorder).report()},
+        "memory_bytes": _memory_report(module, recorder),
         "external_traffic_bytes": {"origin": "counted in the IR, per run", **external_traffic(module)},
         "rereads": reread_report(module),
         "port_words": {"origin": "counted in the IR", "list": [asdict(words) for words in port_words(module)]},
         "host_trips": {"origin": "counted in the IR", "list": [asdict(trip) for trip in host_trips(module)]},
         "proofs": recorder.proofs.report(),
+        "fifo_sizing": _fifo_report(recorder),
+        "loops": loop_report(module, load_platform(options.platform)),
+        "resources": resource_report(module, load_platform(options.platform)),
     }
 
 
@@ -140,6 +172,7 @@ class Recorder:
     before: int = 0
     before_unfused: int = 0
     proofs: StreamProofs = field(default_factory=StreamProofs)
+    sizings: list[KernelSizing] = field(default_factory=list[KernelSizing])
     count: int = 0
 
     def begin(self, stage: Stage, name: str) -> None:
@@ -168,9 +201,29 @@ class _RecordedProofs(VerifyStreams):
         super().judge(proofs)
 
 
-def _with_recorded_proofs(stage: Stage, recorder: Recorder) -> Stage:
-    recorded = _RecordedProofs(recorder)
-    return Stage(stage.name, tuple(recorded if entry == recorded.name else entry for entry in stage.passes))
+@dataclass(frozen=True)
+class _RecordedSizes(SizeFifos):
+    """`size-fifos` that also leaves what it decided with the recorder."""
+
+    recorder: Recorder = field(default_factory=Recorder)
+
+    def record(self, sizing: KernelSizing) -> None:
+        self.recorder.sizings.append(sizing)
+
+
+def _recorded(stage: Stage, recorder: Recorder) -> Stage:
+    """The stage with those passes replaced that have more to tell than the IR they leave."""
+    return Stage(stage.name, tuple(_recorded_pass(entry, recorder) for entry in stage.passes))
+
+
+def _recorded_pass(entry: str | ModulePass, recorder: Recorder) -> str | ModulePass:
+    if entry == VerifyStreams.name:
+        return _RecordedProofs(recorder)
+    if isinstance(entry, str) and entry.split("{")[0] == SizeFifos.name:
+        (found,) = read_pipeline(entry, all_passes())
+        assert isinstance(found, SizeFifos)
+        return _RecordedSizes(**asdict(found), recorder=recorder)
+    return entry
 
 
 def _design_figures(module: ModuleOp) -> dict[str, Any]:
@@ -180,6 +233,14 @@ def _design_figures(module: ModuleOp) -> dict[str, Any]:
         **{name: sum(isinstance(op, kind) for op in ops) for name, kind in counted.items()},
         "converters": converter_count(module),
     }
+
+
+def _fifo_report(recorder: Recorder) -> dict[str, Any]:
+    return {"kernels": [sizing.report() for sizing in recorder.sizings]}
+
+
+def _memory_report(module: ModuleOp, recorder: Recorder) -> dict[str, Any]:
+    return {"origin": "counted in the IR", **_memory(module, recorder).report()}
 
 
 def _memory(module: ModuleOp, recorder: Recorder) -> MemoryFigures:

@@ -24,6 +24,9 @@ Seed = Annotated[int, typer.Option(help="Seed of random weights and inputs.")]
 Tile = Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)]
 Rows = Annotated[int, typer.Option(help="Most rows of activations that share one pass over weights.", min=1)]
 Lanes = Annotated[int, typer.Option(help="Entries of a stream token where no schedule asks for another width.", min=1)]
+Dsp = Annotated[
+    int, typer.Option(help="DSPs among which lanes and copies of all computations are chosen; 0: --lanes everywhere.", min=0)
+]
 UniformTiles = Annotated[
     bool, typer.Option("--uniform-tiles", help="One tile size for every loop, instead of what neighbours want.")
 ]

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from stc.diagnostics import CompileError
-from stc.simulation.simulate import SimulationResult, TaskTime, simulate
-from stc.simulation.timing_table import SimulationOptions
+from stc.manifest.schema import Manifest
+from stc.simulation.explanation import Explanation
+from stc.simulation.profile import read_profile, with_profile
+from stc.simulation.projects import project_manifest
+from stc.simulation.simulate import SimulationResult, timed_design
+from stc.simulation.static_checks import check_statically, refuse_contradictions
+from stc.simulation.timing_table import SimulationOptions, timing_table
+from stc.simulation.waiting import Waiting, waiting_of
+from stc.tools.explaining import explain_simulation, explanation_json, print_static, print_waiting
+from stc.tools.simulation_tables import path_json, print_run, wide_console
 
 ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
+ORIGIN_FOREIGN = "executed: cycle-level simulation of the given C++, with the loop depths of design.toml"
 DEPTHS_ACCEPTED = "a JSON object of FIFO names and integer depths"
 CHECK_FAILED = 1
 
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
-output = Console(highlight=False, emoji=False)
+output = wide_console()
 
 
 def simulate_command(
-    directory: Annotated[Path, typer.Argument(help="An emitted project, as `stc compile` writes.")],
+    directory: Annotated[Path, typer.Argument(help="An emitted project, as `stc compile` writes, or a folder with design.toml.")],
     depths: Annotated[Path | None, typer.Option(help="JSON object: FIFO names and the depths to run with.")] = None,
     unlimited: Annotated[bool, typer.Option("--unlimited", help="FIFOs with as many slots as needed.")] = False,
     depth_error: Annotated[float, typer.Option(help="Multiply the estimated depth of every pipelined loop.")] = 1.0,
@@ -32,23 +40,58 @@ def simulate_command(
     invocations: Annotated[int, typer.Option(help="Call the design so often, one call after the other.")] = 1,
     limit: Annotated[int | None, typer.Option(help="Give up beyond this cycle.")] = None,
     why: Annotated[str | None, typer.Option(metavar="TASK", help="Show what this task waits for over time.")] = None,
+    static: Annotated[bool, typer.Option("--static", help="Only check the manifest: token counts, cycles, paths.")] = False,
+    profile: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Measured IIs and depths for estimates: .json, .csv, or csynth.xml.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     timeout: Annotated[float, typer.Option(help="Seconds after which the run is stopped.")] = 600.0,
 ) -> None:
     """Run an emitted design with time: cycles per task and in total, and who waits for whom.
 
-    Exit codes: 0 fine, 1 mismatch, deadlock or limit, 2 unusable project or options.
+    A deadlock is explained: who waits for whom, where the paths part and meet, and the least FIFO depth that cures it.
+
+    Exit codes: 0 fine, 1 mismatch, deadlock or limit (with --static: a contradiction), 2 unusable project or options.
     """
-    options = SimulationOptions(read_depths(depths), unlimited, depth_error, style, invocations, limit)
-    with messages.status("building and running the emitted C++ with time"):
-        result = simulate(directory, options, timeout)
+    manifest = project_manifest(directory.resolve())
+    if static:
+        _check_only(manifest, as_json)
+        return
+    measured = read_profile(profile, manifest) if profile is not None else None
+    options = SimulationOptions(read_depths(depths), unlimited, depth_error, style, invocations, limit, measured)
+    refuse_contradictions(manifest)
+    if not timeout > 0:
+        raise CompileError(f"a timeout of {timeout:g} s", accepted="a positive number of seconds")
+    timing_table(manifest, options)   # refuses options before anything is built
+    with messages.status("building and running the emitted C++ with time") as status:
+        design = timed_design(directory)
+        result = design.run(options, timeout)
+        if measured is not None:
+            origin = with_profile(manifest, measured).origins["schedule.depth"]
+            result = replace(result, notes=(*result.notes, f"loop intervals and depths: {origin}"))
+        waiting = waiting_of(result, why) if why is not None else None
+        if not result.passed:
+            status.update("looking for the least FIFO depths that cure it")
+        explanation = explain_simulation(design, options, result, timeout)
+    for note in result.notes:
+        messages.print(f"note: {note}", markup=False)
     if as_json:
-        output.print_json(json.dumps(report_of(result)))
-    elif why is not None:
-        print_waits(result, why, output)
-    else:
-        print_result(result, output)
+        output.print_json(json.dumps(report_of(result, explanation, waiting)))
+    elif waiting is not None:
+        print_waiting(waiting, output)
+    if not as_json and (waiting is None or not result.passed):
+        print_result(result, explanation, output)
     if not result.passed:
+        raise typer.Exit(CHECK_FAILED)
+
+
+def _check_only(manifest: Manifest, as_json: bool) -> None:
+    report = check_statically(manifest)
+    if as_json:
+        output.print_json(json.dumps(report.as_json()))
+    else:
+        print_static(report, output)
+    if not report.passed:
         raise typer.Exit(CHECK_FAILED)
 
 
@@ -60,57 +103,40 @@ def read_depths(path: Path | None) -> dict[str, int]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CompileError(f"cannot read depths ({error})", where=str(path), accepted=DEPTHS_ACCEPTED) from None
-    if not isinstance(content, dict) or any(type(depth) is not int for depth in content.values()):
+    if not isinstance(content, dict):
         raise CompileError("not a list of depths", where=str(path), accepted=DEPTHS_ACCEPTED)
+    for name, depth in content.items():
+        if type(depth) is not int:
+            raise CompileError(f"FIFO '{name}' has depth {json.dumps(depth)}", where=str(path), accepted="an integer")
     return content
 
 
-def report_of(result: SimulationResult) -> dict[str, Any]:
-    """Everything, as JSON."""
-    return {"origin": ORIGIN, "cycles": result.cycles, "interval": result.interval, **asdict(result)}
+def origin_of(result: SimulationResult) -> str:
+    """Where the cycles come from."""
+    return ORIGIN_FOREIGN if result.foreign else ORIGIN
 
 
-def print_result(result: SimulationResult, console: Console) -> None:
-    """A summary and the busiest tasks."""
+def report_of(result: SimulationResult, explanation: Explanation | None = None, waiting: Waiting | None = None) -> dict[str, Any]:
+    """Everything, as JSON; `explanation` of a run that did not end, `why` for one task."""
+    return {
+        "origin": origin_of(result),
+        "cycles": result.cycles,
+        "interval": result.interval,
+        "tokens": result.tokens,
+        "tokens_per_second": result.tokens_per_second,
+        "tokens_per_cpu_second": result.tokens_per_cpu_second,
+        "critical_path": path_json(result),
+        "explanation": explanation_json(result.values, explanation),
+        "why": waiting.as_json() if waiting is not None else None,
+        **asdict(result),
+    }
+
+
+def print_result(result: SimulationResult, explanation: Explanation | None, console: Console) -> None:
+    """A summary, tasks, FIFOs and the critical path; of a run that did not end, why."""
     if result.cycles is None:
         console.print(f"no cycle count: {result.values.outcome}", markup=False)
-        console.print(result.values.explanation or "", markup=False, soft_wrap=True)
+        text = explanation.text if explanation is not None else result.values.explanation
+        console.print(text or "", markup=False, soft_wrap=True)
         return
-    clock = result.clock_mhz
-    time = f" = {result.cycles / clock / 1000:.3f} ms at {clock:g} MHz" if clock else ""
-    console.print(f"{result.cycles:,} cycles{time}, and {result.launch_cycles:,} for launches; values "
-                  f"{'passed' if result.values.passed else 'FAILED'} ({ORIGIN})", soft_wrap=True)
-    if result.first_output is not None:
-        console.print(f"first output after {result.first_output:,} cycles")
-    if result.interval is not None:
-        console.print(f"steady state: one invocation per {result.interval:,} cycles")
-    table = Table("task", "begin", "end", "busy", "waits to read", "waits to write", "mostly for", title="tasks by cycles busy")
-    for task in sorted(result.tasks, key=lambda task: -task.busy)[:MOST_TASKS]:
-        table.add_row(task.name, f"{task.begin:,}", f"{task.end:,}", f"{task.busy:,}", f"{task.stalled_reading:,}",
-                      f"{task.stalled_writing:,}", _main_cause(task))
-    console.print(table)
-
-
-MOST_TASKS = 20
-
-
-def _main_cause(task: TaskTime) -> str:
-    totals: dict[str, int] = {}
-    for wait in task.waits:
-        totals[wait.channel] = totals.get(wait.channel, 0) + wait.cycles
-    return max(totals, key=lambda name: totals[name]) if totals else ""
-
-
-def print_waits(result: SimulationResult, name: str, console: Console) -> None:
-    """What one task waits for over time."""
-    task = next((task for task in result.tasks if task.name == name), None)
-    if task is None:
-        names = ", ".join(task.name for task in result.tasks)
-        raise CompileError(f"no task is called '{name}'", accepted=names)
-    ends = {fifo.name: (fifo.producer, fifo.consumer) for fifo in result.fifos}
-    table = Table("from", "to", "cycles lost", "waits to", "for", title=f"what {name} waits for")
-    for wait in task.waits:
-        producer, consumer = ends.get(wait.channel, ("", ""))
-        table.add_row(f"{wait.begin:,}", f"{wait.end:,}", f"{wait.cycles:,}",
-                      f"{'read' if wait.reads else 'write'} {wait.channel}", producer if wait.reads else consumer)
-    console.print(table)
+    print_run(result, origin_of(result), console)

@@ -20,11 +20,15 @@ from rich.text import Text
 
 from stc.pipeline import PipelineOptions
 from stc.simulation.csim import CsimResult, csim
+from stc.simulation.explanation import Explanation
 from stc.tools.bisect_command import bisect_command
 from stc.tools.command_line import run_app
+from stc.tools.estimate_command import estimate_command
+from stc.tools.explaining import explain_csim, explanation_json
 from stc.tools.options import (
     Budget,
     Config,
+    Dsp,
     DType,
     Lanes,
     Layer,
@@ -42,7 +46,9 @@ from stc.tools.options import (
     Weights,
     one_model,
 )
+from stc.tools.report.command import report_command
 from stc.tools.simulate_command import simulate_command
+from stc.tools.size_command import size_command
 
 CHECK_FAILED = 1
 
@@ -70,6 +76,7 @@ def compile_command(
     tile: Tile = 16,
     rows: Rows = 128,
     lanes: Lanes = 16,
+    dsp: Dsp = 0,
     uniform_tiles: UniformTiles = False,
     schedule: Schedule = None,
     platform: Platform = "u55c",
@@ -80,6 +87,10 @@ def compile_command(
         Path | None, typer.Option(metavar="FILE", help="If a pass crashes, write the IR it got here, not to the temporary folder.")
     ] = None,
     emit_ir: Annotated[bool, typer.Option("--emit-ir", help="Keep the IR after each pass in OUT/ir.")] = False,
+    trim: Annotated[
+        bool, typer.Option("--trim", help="Run the design with time, take the least FIFO depths that lose no cycles, emit again.")
+    ] = False,
+    slack: Annotated[float, typer.Option(help="With --trim: part of the cycles that may be lost; 0.05 for 5 %.", min=0)] = 0.0,
     check: Annotated[bool, typer.Option("--check", help="Build the emitted C++, run it, compare with PyTorch.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -88,32 +99,42 @@ def compile_command(
     Example: stc compile gpt2-medium --seq 32 --out build/gpt2-medium --check
     """
     from stc.tools.compile import CompileRequest, compile_model
+    from stc.tools.trim import check_trimmed, print_trimming
 
     options = PipelineOptions(
         platform=platform,
         tile=tile,
         rows=rows,
         lanes=lanes,
+        dsp=dsp,
         propagate_orders=not uniform_tiles,
         budget=budget,
         reread=reread,
         serial_converters=serial_converters,
         schedule=str(schedule or ""),
     )
-    request = CompileRequest(one_model(model, config), stage, seq, dtype, seed, weights, layer, emit_ir, options, crash_reproducer)
-    if check:
+    name, lost = one_model(model, config), slack if trim else None
+    request = CompileRequest(name, stage, seq, dtype, seed, weights, layer, emit_ir, options, crash_reproducer, lost)
+    if check or trim:
         _require_compiler()
     with _progress() as step:
         report = compile_model(request, out, step)
+        trimmed = check_trimmed(out, slack, step) if trim else None
     result = _checked(out) if check else None
+    explanation = _explained(out, result) if result is not None else None
     if as_json:
-        content = report if result is None else {**report, "check": _check_report(result)}
+        content = report if result is None else {**report, "check": _check_report(result, explanation)}
+        content = content if trimmed is None else {**content, "trim_check": asdict(trimmed)}
         output.print_json(json.dumps(content))
     else:
         _print_report(report, out)
+        if trimmed is not None:
+            print_trimming(report["fifo_sizing"]["trimming"], trimmed, output)
         if result is not None:
-            _print_check(result)
+            _print_check(result, explanation)
     _exit_with(result)
+    if trimmed is not None and not trimmed.passed:
+        raise typer.Exit(CHECK_FAILED)
 
 
 @app.command("check")
@@ -181,24 +202,28 @@ def fuzz_command(
 
 @app.command("csim")
 def csim_command(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that stc compile wrote.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that stc compile wrote, or one with design.toml.")],
     timeout: Annotated[float, typer.Option(help="Seconds the simulation may take.")] = 600.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Build the C++ of DIR with g++, run it on the golden inputs with bounded FIFOs, compare with PyTorch.
 
-    A deadlock ends at once and names the blocked tasks and FIFOs. Writes only under DIR/build.
+    A deadlock ends at once; the blocked tasks and FIFOs are named, and the least depth that cures it. Writes only under DIR/build.
     """
     result = _checked(directory, timeout)
+    explanation = _explained(directory, result, timeout)
     if as_json:
-        output.print_json(json.dumps(_check_report(result)))
+        output.print_json(json.dumps(_check_report(result, explanation)))
     else:
-        _print_check(result)
+        _print_check(result, explanation)
     _exit_with(result)
 
 
 app.command("bisect")(bisect_command)
+app.command("report")(report_command)
+app.command("estimate")(estimate_command)
 app.command("simulate")(simulate_command)
+app.command("size")(size_command)
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------
@@ -220,6 +245,14 @@ def _require_compiler() -> None:
 def _checked(directory: Path, timeout: float = 600.0) -> CsimResult:
     with messages.status("building and running the emitted C++"):
         return csim(directory, timeout)
+
+
+def _explained(directory: Path, result: CsimResult, timeout: float = 600.0) -> Explanation | None:
+    """Why the design did not end, and what cures it; None where it ended."""
+    if result.passed:
+        return None
+    with messages.status("looking for the least FIFO depths that cure it"):
+        return explain_csim(directory, result, timeout)
 
 
 def _exit_with(result: CsimResult | None) -> None:
@@ -248,8 +281,22 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
             output.print(f"{label}: {100 * memory[key]:.1f} %")
     rereads, traffic = report["rereads"], report["external_traffic_bytes"]
     added, saved = rereads["traffic_bytes"], rereads["saved_bytes"]
+    _print_estimates(report)
     output.print(f"memory ports move per run: {traffic['read']:,} bytes in, {traffic['written']:,} bytes out")
     output.print(f"inputs read again: {len(rereads['list'])}, adding {added:,} bytes of traffic and saving {saved:,} bytes on chip")
+
+
+def _print_estimates(report: dict[str, Any]) -> None:
+    loops, resources = report["loops"], report["resources"]
+    limited = ", ".join(f"{count} by {kind}" for kind, count in loops["limited"].items())
+    output.print(f"pipelined loops (estimated): {len(loops['list'])}, with an interval above 1: {limited or 'none'}; "
+                 "stc estimate OUT says why")
+    total, share = resources["total"], resources["share"]
+    used = ", ".join(f"{total[name]:,} {label} ({100 * share[name]:.0f} %)" for name, label in _RESOURCES)
+    output.print(f"resources (estimated; share of what a plan may use of all dies): {used}")
+
+
+_RESOURCES = (("dsp", "DSP"), ("lut", "LUT"), ("ff", "FF"), ("bram18", "BRAM18"), ("uram", "URAM"))
 
 
 _MEMORY_ROWS = (
@@ -268,11 +315,12 @@ _RATIO_ROWS = (
 )
 
 
-def _check_report(result: CsimResult) -> dict[str, Any]:
-    return {"origin": "executed: C simulation of the emitted C++", **asdict(result)}
+def _check_report(result: CsimResult, explanation: Explanation | None) -> dict[str, Any]:
+    told = explanation_json(result, explanation)
+    return {"origin": "executed: C simulation of the emitted C++", **asdict(result), "explanation": told}
 
 
-def _print_check(result: CsimResult) -> None:
+def _print_check(result: CsimResult, explanation: Explanation | None) -> None:
     verdict = "passed" if result.passed else f"FAILED ({result.outcome})"
     output.print(f"C simulation {verdict} in {result.seconds:.1f} s (build {result.build_seconds:.1f} s)")
     for check in result.outputs:
@@ -283,8 +331,8 @@ def _print_check(result: CsimResult) -> None:
         if check.nan_mismatches:
             text += f", {check.nan_mismatches} entries that are not finite differ"
         output.print(f"{text} (tolerance {check.tolerance:g})")
-    if result.explanation:
-        output.print(result.explanation)
+    if text := explanation.text if explanation is not None else result.explanation:
+        output.print(text, markup=False)
 
 
 def main() -> None:

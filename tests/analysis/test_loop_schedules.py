@@ -66,8 +66,8 @@ COPIES_SIDE_BY_SIDE = """
     [
         ("", 1),
         (SUM_OF_PRODUCT, LOAD + MULTIPLY + ADD + STORE),
-        (STORED_THEN_LOADED, EXP + STORE + LOAD + ADD + STORE),
-        (CHAIN_OF_COPIES, 4 * (LOAD + ADD + STORE)),
+        (STORED_THEN_LOADED, EXP + ADD + STORE),   # handed over, not through memory
+        (CHAIN_OF_COPIES, LOAD + 4 * ADD + STORE),
         (CARRIED_BY_COPIES, 4 * ADD + STORE),
         (COPIES_SIDE_BY_SIDE, LOAD + ADD + STORE),
     ],

@@ -60,7 +60,7 @@ def test_manifest_schedule(emitted: Callable[[str], Path]) -> None:
     kernel = read_manifest(emitted("matmul")).kernels[0]
     loops = {(entry.task, entry.label): entry for entry in kernel.schedule}
     mac, outer = loops["fc", "mac"], loops["fc", "mac_k"]
-    assert (mac.trip, mac.ii, mac.parent, outer.flattened) == (4, 2, "mac_k", True)
+    assert (mac.trip, mac.ii, mac.parent, outer.flattened) == (4, 3, "mac_k", True)
     assert loops["fc", "write_y"].writes == {"y_stream": 2} and loops["fc", "write_y"].ii == 2
     assert not loops["fc", "tile_k"].flattened
     load = loops["load_x", "words"]

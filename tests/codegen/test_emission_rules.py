@@ -163,10 +163,10 @@ def _messages(text: str, rule: int) -> list[str]:
 
 def test_rule_13_sums_that_are_not_ready():
     text = source_of("matmul")
-    hasty = text.replace('stc.label = "mac", stc.pipeline = 2', 'stc.label = "mac", stc.pipeline = 1')
+    hasty = text.replace('stc.label = "mac", stc.pipeline = 3', 'stc.label = "mac", stc.pipeline = 1')
     assert hasty != text
     assert _messages(text, 13) == []
-    assert _messages(hasty, 13) == ["@fc: loop mac has II 1, its float sum needs 2"]
+    assert _messages(hasty, 13) == ["@fc: loop mac has II 1, its float sum needs 3"]
 
 
 def test_rule_14_accesses_per_bank():

@@ -18,7 +18,14 @@ def _generator():
     return module
 
 
-@pytest.mark.parametrize(("name", "generate"), [("passes.md", "passes_markdown"), ("manual.md", "manual_markdown")])
+GENERATED = [
+    ("passes.md", "passes_markdown"),
+    ("manual.md", "manual_markdown"),
+    ("foreign_designs.md", "foreign_designs_markdown"),
+]
+
+
+@pytest.mark.parametrize(("name", "generate"), GENERATED)
 def test_is_up_to_date(name: str, generate: str):
     text = (ROOT / "docs" / name).read_text()
     assert text == getattr(_generator(), generate)(), "run `python docs/generate.py`"

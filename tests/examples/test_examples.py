@@ -36,3 +36,29 @@ def test_example(name: str, tmp_path: Path) -> None:
 
 def test_every_example_is_tested() -> None:
     assert {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".sh")} == set(PROMISES)
+
+
+def _stc(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [Path(sys.executable).parent / "stc", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"})
+
+
+def test_the_foreign_design(tmp_path: Path) -> None:
+    """As docs/foreign_designs.md says: cycles, and with too shallow a FIFO a deadlock that names its cure."""
+    page = (EXAMPLES.parent / "docs" / "foreign_designs.md").read_text()
+    design = shutil.copytree(EXAMPLES / "foreign", tmp_path / "design", ignore=shutil.ignore_patterns("build"))
+    done = _stc("simulate", str(design))
+    assert done.returncode == 0, done.stdout + done.stderr
+    cycles, interval = "336 cycles", "one invocation per 263 cycles"
+    assert done.stdout.startswith(cycles) and interval in done.stdout and "loop depths of design.toml" in done.stdout
+    assert cycles in page and "263 cycles" in page and "`stc simulate examples/foreign`" in page
+    assert "`stc simulate examples/foreign`" in (EXAMPLES / "README.md").read_text()
+
+    (tmp_path / "depths.json").write_text('{"direct": 8}')
+    stuck = _stc("simulate", str(design), "--depths", str(tmp_path / "depths.json"))
+    assert stuck.returncode == 1
+    assert "deadlock" in stuck.stdout and "set its depth to at least 64" in stuck.stdout
+    explained = (EXAMPLES.parent / "docs" / "explanations.md").read_text().splitlines()
+    shown = [line.strip() for line in explained if line.startswith("    ")]
+    assert len(shown) > 5 and all(line in stuck.stdout for line in shown)
+    assert "a depth of 64" in page

@@ -78,7 +78,7 @@ def compile_checked(text: str, options: dict[str, Any], *, with_linalg: bool) ->
 
     def observe(_: Stage, name: str, now: ModuleOp) -> None:
         check.after(name, now)
-        if name in ("set-fifo-depths", "hls-directives"):
+        if name in ("set-fifo-depths", "hls-directives", "size-fifos"):
             assert check.results is not None
             assert compare(check.results, execute(now, check.inputs, depths=True)) is None
 

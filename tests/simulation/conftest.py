@@ -41,6 +41,17 @@ def headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def timed_headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `headers`, for simulation with time."""
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is needed")
+    path = tmp_path_factory.mktemp("timed_headers") / "all.h"
+    path.write_text(HEADERS + '#include "stc_sim.h"\n')
+    compiler("-DSTC_SIM_TIMED", "-x", "c++-header", str(path), "-o", f"{path}.gch")
+    return path
+
+
 def compile_program(source: str, folder: Path, headers: Path, *flags: str) -> Path:
     """A program from one file of C++, compiled against the drop-in headers."""
     path = folder / "program.cpp"

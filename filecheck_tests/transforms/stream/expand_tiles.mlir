@@ -34,14 +34,18 @@ func.func @contraction() {
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: scf.for %a_1 = %c0_1 to %c3 step %c1 {
 // CHECK-NEXT: scf.for %b_1 = %c0_1 to %c2 step %c1 {
-// CHECK-NEXT: scf.for %c_1 = %c0_1 to %c4 step %c1 {
+// CHECK-NEXT: %c2_1 = arith.constant 2 : index
+// CHECK-NEXT: scf.for %c_1 = %c0_1 to %c4 step %c2_1 {
+// CHECK-NEXT: scf.for %c_lane = %c0_1 to %c2_1 step %c1 {
+// CHECK-NEXT: %0 = arith.addi %c_1, %c_lane : index
 // CHECK-NEXT: %x = memref.load %a[%b_1, %a_1] : memref<2x3xf32>
-// CHECK-NEXT: %y = memref.load %b[%a_1, %c_1] : memref<3x4xf32>
-// CHECK-NEXT: %z = memref.load %c[%b_1, %c_1] : memref<2x4xf32>
+// CHECK-NEXT: %y = memref.load %b[%a_1, %0] : memref<3x4xf32>
+// CHECK-NEXT: %z = memref.load %c[%b_1, %0] : memref<2x4xf32>
 // CHECK-NEXT: %p = arith.mulf %x, %y : f32
 // CHECK-NEXT: %s = arith.addf %p, %z : f32
-// CHECK-NEXT: memref.store %s, %c[%b_1, %c_1] : memref<2x4xf32>
-// CHECK-NEXT: } {stc.label = "fc_c", stc.unroll = 2 : i32}
+// CHECK-NEXT: memref.store %s, %c[%b_1, %0] : memref<2x4xf32>
+// CHECK-NEXT: } {stc.label = "fc_c_lane", stc.unroll = 0 : i32}
+// CHECK-NEXT: } {stc.label = "fc_c"}
 // CHECK-NEXT: } {stc.label = "fc_b", stc.unroll = 0 : i32}
 // CHECK-NEXT: } {stc.label = "fc_a"}
 // CHECK-NEXT: dataflow.yield

@@ -40,7 +40,7 @@ func.func @accumulation() {
 // CHECK: } {stc.label = "loop_k", stc.pipeline = 7 : i32}
 // CHECK-NEXT: scf.for %k_1 = %c0 to %c8 step %c1 {
 // CHECK-NEXT: scf.for %i = %c0 to %c4 step %c1 {
-// CHECK: } {stc.label = "loop_i", stc.pipeline = 2 : i32}
+// CHECK: } {stc.label = "loop_i", stc.pipeline = 3 : i32}
 // CHECK-NEXT: } {stc.label = "loop_k_2"}
 
 // -----

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from stc.iteration.converter import ConverterPlan
-from stc.iteration.dealing import dealt
+from stc.iteration.dealing import dealt, without_constants
 from stc.iteration.normal_form import normal_form
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
@@ -48,12 +48,16 @@ def deal_mismatch(
 ) -> tuple[int, tuple[int, ...] | None, tuple[int, ...] | None] | None:
     """Whether `part` is the tokens number, number + parts, number + 2 * parts, ... of `whole`; both static.
 
+    A part may be in coordinates of its own, from 0, where its tokens are a slice that became a tensor of its own.
+
     None if so, else the first token of `part` that differs, with the coordinate expected and the one found (None past the
     end of a side). Sequences above four million tokens are compared by normal form alone: then the token is 0.
     """
     deals = bool(whole.loops) and static(whole.loops[-1].trip) % parts == 0
-    if deals and normal_form(dealt(whole, parts)[number]) == normal_form(part):
-        return None
+    if deals:
+        expected = dealt(whole, parts)[number]
+        if normal_form(part) in (normal_form(expected), normal_form(without_constants(expected))):
+            return None
     if whole.token_count > MOST_TOKENS_COUNTED:
         return 0, None, None
     return _first_difference(whole.enumerate()[number::parts], part.enumerate())

@@ -40,20 +40,14 @@ class stream<Value_, 0> : public stc_sim::Channel {
 
   bool write_nb(const Value_ &value) {
     begin_write();
-    if (!writable()) {
-      scheduler_poll_failed();
-      return false;
-    }
+    if (!finds_slot()) return false;
     store(value);
     return true;
   }
 
   bool read_nb(Value_ &value) {
     begin_read();
-    if (!readable()) {
-      scheduler_poll_failed();
-      return false;
-    }
+    if (!finds_token()) return false;
     value = load();
     return true;
   }
@@ -61,16 +55,8 @@ class stream<Value_, 0> : public stc_sim::Channel {
   void operator<<(const Value_ &value) { write(value); }
   void operator>>(Value_ &value) { read(value); }
 
-  bool empty() {
-    if (readable()) return false;
-    scheduler_poll_failed();
-    return true;
-  }
-  bool full() {
-    if (writable()) return false;
-    scheduler_poll_failed();
-    return true;
-  }
+  bool empty() { return !finds_token(); }
+  bool full() { return !finds_slot(); }
   std::size_t size() const { return std::size_t(published_ - read_); }
   std::size_t capacity() const { return std::size_t(depth()); }
 
@@ -80,8 +66,6 @@ class stream<Value_, 0> : public stc_sim::Channel {
   }
 
  private:
-  static void scheduler_poll_failed() { stc_sim::scheduler.poll_failed(); }
-
   void store(const Value_ &value) {
     if (__builtin_expect(written_ - freed_ > mask_ || ring_ == nullptr, 0)) grow();
     ring_[written_ & mask_] = value;

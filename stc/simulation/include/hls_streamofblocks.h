@@ -28,16 +28,8 @@ class stream_of_blocks<Value_, 0> : public stc_sim::Channel {
  public:
   void set_depth(std::uint64_t) {}  // the number of blocks is part of the type
 
-  bool empty() {
-    if (readable()) return false;
-    stc_sim::scheduler.poll_failed();
-    return true;
-  }
-  bool full() {
-    if (writable()) return false;
-    stc_sim::scheduler.poll_failed();
-    return true;
-  }
+  bool empty() { return !finds_token(); }
+  bool full() { return !finds_slot(); }
 
  protected:
   stream_of_blocks(int depth, const char *name)
@@ -98,7 +90,7 @@ class write_lock {
   explicit write_lock(stream_of_blocks<Value_, 0> &blocks) : blocks_(blocks), data_(blocks.acquire_to_write()) {}
   write_lock(const write_lock &) = delete;
   write_lock &operator=(const write_lock &) = delete;
-  ~write_lock() { blocks_.publish(); }
+  ~write_lock() { blocks_.hand_over_block(); }
   operator Value_ &() { return data_; }
   Value_ &operator=(const Value_ &value) { return data_ = value; }
 
@@ -114,7 +106,7 @@ class read_lock {
   explicit read_lock(stream_of_blocks<Value_, 0> &blocks) : blocks_(blocks), data_(blocks.acquire_to_read()) {}
   read_lock(const read_lock &) = delete;
   read_lock &operator=(const read_lock &) = delete;
-  ~read_lock() { blocks_.free_slots(); }
+  ~read_lock() { blocks_.give_back_block(); }
   operator Value_ &() { return data_; }
 
  private:

@@ -18,10 +18,13 @@ from stc.analysis.generic_loops import name_of, shape_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, YieldOp
-from stc.dialects.itensor import ChunkOp, ConcatOp, ItensorType, ReassociateOp
-from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
+from stc.dialects.itensor import ChunkOp, ConcatOp, DealOp, ItensorType, JoinOp, ReassociateOp
+from stc.iteration.dealing import interleaved
+from stc.iteration.layout_orders import concat_orders, reshape_orders, row_major, slice_orders
 from stc.iteration.order import StreamOrder
+from stc.iteration.vectorize import largest_divisor
 from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.linalg.distribute_parallel import STRIPE
 
 Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
@@ -34,6 +37,10 @@ class LayoutToDataflow(ModulePass):
     `itensor.reassociate`: both sides run over the largest blocks that are contiguous in either shape, row-major, which is
     the same token sequence; whatever order the neighbours have is the business of converters. So no reshape is refused.
     Reshapes of arguments and results of the function stay outside: the host sees the same bytes.
+
+    Equal parts for copies of a computation (`distribute-parallel`) that come from an argument of the function, or become its
+    result and nothing else, are dealt and joined instead, in the order in which the copies read or write them: each then gets a
+    memory port of its own.
 
     Options: `size`, the default tile size (default 16).
 
@@ -77,6 +84,9 @@ class LayoutToDataflow(ModulePass):
         ]
         for op in siblings:
             _check_slice(op)
+        if (dealt := _stripes(first, siblings)) is not None:
+            self._deal(*dealt)
+            return
         extents = shape_of(first.source.type)
         offsets = [tuple(op.static_offsets.get_values()) for op in siblings]
         sizes = [tuple(op.static_sizes.get_values()) for op in siblings]
@@ -95,7 +105,40 @@ class LayoutToDataflow(ModulePass):
             result.name_hint = _stem(op)
             _replace(op, _reshaped(kernel, result, op.result.type))
 
+    def _deal(self, slices: Sequence[tensor.ExtractSliceOp], dimension: int) -> None:
+        """Stripes of an argument, in the order in which the first reader wants its own."""
+        first, scalar = slices[0], _scalar(slices[0].source)
+        wanted = _order_wanted(first.result)
+        order = wanted if wanted is not None else _rows(shape_of(first.result.type), self.size)
+        whole = ItensorType.from_order(interleaved(order, len(slices), dimension), scalar)
+        part = ItensorType.from_order(order, scalar)
+
+        def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            return builder.insert(DealOp(ports[0], [part] * len(slices))).results
+
+        tensors = [TensorType(scalar, shape_of(op.result.type)) for op in slices]
+        kernel = _kernel(f"{_stem(first)}_deal", first, [first.source], [whole], tensors, body)
+        for op, result in zip(slices, kernel.results, strict=True):
+            result.name_hint = _stem(op)
+            _replace(op, result)
+
+    def _join(self, op: tensor.ConcatOp) -> None:
+        """Parts that together become a result, in the order in which the first of them is made."""
+        scalar = _scalar(op.result)
+        order = _order_of(op.inputs[0]) or _rows(shape_of(op.inputs[0].type), self.size)
+        whole = ItensorType.from_order(interleaved(order, len(op.inputs), op.dim.value.data), scalar)
+        types = [ItensorType.from_order(order, scalar)] * len(op.inputs)
+
+        def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            return [builder.insert(JoinOp(ports, whole)).result]
+
+        kernel = _kernel(f"{_stem(op)}_join", op, list(op.inputs), types, [op.result.type], body)
+        _replace(op, kernel.results[0])
+
     def _concat(self, op: tensor.ConcatOp) -> None:
+        if STRIPE in op.attributes and all(_reaches_return_only(use.operation) for use in op.result.uses):
+            self._join(op)
+            return
         axis = op.dim.value.data
         extents = shape_of(op.result.type)
         sizes = [shape_of(value.type) for value in op.inputs]
@@ -152,6 +195,39 @@ def _reaches_return_only(op: Operation) -> bool:
     if isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
         return all(_reaches_return_only(use.operation) for use in op.result.uses)
     return isinstance(op, func.ReturnOp)
+
+
+def _stripes(
+    first: tensor.ExtractSliceOp, siblings: Sequence[tensor.ExtractSliceOp]
+) -> tuple[Sequence[tensor.ExtractSliceOp], int] | None:
+    """The slices in order and the dimension they divide, where they are all that is read of an argument, for copies."""
+    source = first.source
+    if not (_from_argument(source) and all(STRIPE in op.attributes for op in siblings)):
+        return None
+    if any(use.operation not in siblings for use in source.uses):
+        return None
+    pieces = zip(shape_of(source.type), first.static_sizes.get_values(), strict=True)
+    divided = [dim for dim, (extent, size) in enumerate(pieces) if extent != size]
+    if len(divided) != 1:
+        return None
+    ordered = sorted(siblings, key=lambda op: op.static_offsets.get_values()[divided[0]])
+    size = first.static_sizes.get_values()[divided[0]]
+    places = [op.static_offsets.get_values()[divided[0]] for op in ordered]
+    complete = places == list(range(0, shape_of(source.type)[divided[0]], size))
+    return (ordered, divided[0]) if complete else None
+
+
+def _order_wanted(value: SSAValue) -> StreamOrder | None:
+    """The order in which the kernels that read `value` want it: with revisits where one reads it, without for several."""
+    readers = [(use.operation, use.index) for use in value.uses if isinstance(use.operation, KernelOp)]
+    types = [kernel.body.block.args[index].type for kernel, index in readers if isinstance(kernel, KernelOp)]
+    if not types or not isinstance(types[0], ItensorType):
+        return None
+    return types[0].order if len(types) == 1 else types[0].order.without_revisits()
+
+
+def _rows(extents: Sequence[int], largest: int) -> StreamOrder:
+    return row_major(extents, tuple(largest_divisor(extent, largest) for extent in extents))
 
 
 def _order_of(value: SSAValue) -> StreamOrder | None:

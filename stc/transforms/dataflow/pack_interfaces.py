@@ -19,6 +19,7 @@ from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import DealOp, ItensorType, JoinOp
+from stc.iteration.dealing import without_constants
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
 from stc.iteration.words import packed_words, word_lanes
@@ -166,9 +167,14 @@ def _are_stripes(whole: SSAValue, parts: Sequence[SSAValue]) -> bool:
     except ValueError:
         return False
     return all(
-        isinstance(part.type, ItensorType) and same_sequence(part.type.order, stripe.order)
+        isinstance(part.type, ItensorType) and _is_stripe(part.type.order, stripe.order)
         for part, stripe in zip(parts, stripes, strict=True)
     )
+
+
+def _is_stripe(part: StreamOrder, stripe: StreamOrder) -> bool:
+    """Whether `part` is the tokens of `stripe`, at their coordinates in the whole or, as a tensor of its own, from 0."""
+    return same_sequence(part, without_constants(stripe) if part.is_exact else stripe)
 
 
 def _name_stripes(values: Sequence[SSAValue], name: str | None) -> None:

@@ -17,7 +17,8 @@ from stc.analysis.kernel_memory import bits_of
 from stc.analysis.lane_demand import LaneDemand
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.itensor import ConverterOp, ItensorType, ReadOp, WriteOp
+from stc.dialects.itensor import ConverterOp, DealOp, ItensorType, JoinOp, ReadOp, WriteOp
+from stc.iteration.dealing import interleaved
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.vectorize import vectorized
 from stc.transforms.dataflow.connections import connect, plan_connection
@@ -32,6 +33,8 @@ class VectorizeStreams(ModulePass):
     A stream is as wide as the kernels it connects (`stc.analysis.lane_demand`): as wide as the vector shapes of their schedules
     say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. A vector is never wider than `bits`,
     and divides the last extent of the element. Where more is wanted, `split-ports` makes several streams.
+
+    A tensor that is dealt to slices or joined of them, at the kernel's boundary, then moves a vector of each slice in turn.
 
     Inside a task a tile is read and written piece by piece. Between tasks only types change, and a converter goes whose two
     sides have become the same sequence.
@@ -71,11 +74,25 @@ class VectorizeStreams(ModulePass):
     def _orders(self, kernel: KernelOp) -> dict[SSAValue, StreamOrder]:
         """For each itensor in `kernel`, of the type it had before, the order of its vectors."""
         demand = LaneDemand(kernel, self.lanes)
-        return {value: self._vectorized(value, demand) for value in _itensors(kernel)}
+        orders = {value: self._vectorized(value, demand) for value in _itensors(kernel)}
+        for op in kernel.body.block.ops:
+            if isinstance(op, DealOp):
+                orders[op.source] = _interleaved(op.source, op.parts, orders)
+            elif isinstance(op, JoinOp):
+                orders[op.result] = _interleaved(op.result, op.inputs, orders)
+        return orders
 
     def _vectorized(self, value: SSAValue, demand: LaneDemand) -> StreamOrder:
         assert isinstance(value.type, ItensorType)
         return vectorized(value.type.order, min(demand.lanes(value), max(1, self.bits // bits_of(value.type.element_type))))
+
+
+def _interleaved(whole: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValue, StreamOrder]) -> StreamOrder:
+    """The order of the vectors of a tensor from memory, or to it, whose slices are dealt or joined: a vector of each in turn."""
+    assert isinstance(whole.type, ItensorType)
+    divided = whole.type.order.dimension_of_loop[-1]
+    assert divided is not None
+    return interleaved(orders[parts[0]], len(parts), divided)
 
 
 def _cut(access: ReadOp | WriteOp, new: StreamOrder) -> None:

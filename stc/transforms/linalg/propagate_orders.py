@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.linalg import GenericOp
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
@@ -21,8 +21,16 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
 from stc.iteration.order import StreamOrder
+from stc.iteration.vectorize import largest_divisor
 from stc.transforms.dataflow.layout_to_dataflow import is_host_reshape
+from stc.transforms.linalg.distribute_parallel import STRIPE
 from stc.transforms.linalg.tile_linalg import check_schedule, element_type
+
+LANES = "stc.lanes"
+"""Of a generic: how many points of its last parallel loop are to be computed at once."""
+
+LONGEST_TILE = 64
+"""Iterations of a reduction, or of the unrolled loop, in a tile where lanes were decided."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,8 @@ class PropagateOrders(ModulePass):
     """Give every generic that will become hardware a schedule that agrees with its neighbours.
 
     In topological order each op inherits the tiles of the streams it reads and takes the loop order of least memory
-    (converters and accumulators, exactly counted). Ops that have a schedule keep it, and others follow them. A function
+    (converters and accumulators, exactly counted). Ops that have a schedule keep it, and others follow them; `stc.lanes` of an op
+    (`choose-parallelism`) decides the tile of its last parallel loop and how wide its operands come. A function
     input takes the order in which its first reader wants it.
 
     Options: `columns` (default 16), the tile of a last dimension that no stream fixes; `rows` (default 128), of the one
@@ -94,8 +103,10 @@ class Propagation:
         )
         plan = self._plan(generic, computation)
         if "stc.schedule" not in generic.attributes:
-            unroll = default_unroll(plan.tile, loops.reductions, loops.operand_dims, self.lanes)
-            generic.attributes["stc.schedule"] = ScheduleAttr.of(plan.tile, plan.order, unroll)
+            lanes = lanes_of(generic)
+            unroll = default_unroll(plan.tile, loops.reductions, loops.operand_dims, lanes or self.lanes)
+            vectors = self._vectors(generic, plan, lanes) if lanes and loops.reductions and loops.parallels else ()
+            generic.attributes["stc.schedule"] = ScheduleAttr.of(plan.tile, plan.order, unroll, vectors)
         for value, operand in zip(generic.inputs, computation.inputs, strict=True):
             if operand.order is None and not operand.is_parameter and operand.dims:
                 wanted = input_order(computation, plan.tile, plan.order, operand)
@@ -108,7 +119,21 @@ class Propagation:
         if isinstance(given, ScheduleAttr):
             check_schedule(generic, given)
             return LoopPlan(given.tiles, given.loop_order)
-        return plan_loops(computation, self.sizes)
+        streamed = {loop for operand in computation.inputs if operand.order is not None for loop in operand.dims}
+        return plan_loops(computation, self.sizes, tiles_of_lanes(GenericLoops(generic), lanes_of(generic), streamed))
+
+    def _vectors(self, generic: GenericOp, plan: LoopPlan, lanes: int) -> list[list[int]]:
+        """Vector shapes where lanes were decided: an input along the lanes comes all at once, other operands `self.lanes` wide."""
+        loops = GenericLoops(generic)
+        unrolled = loops.output_dims[0][-1]
+        shapes: list[list[int]] = []
+        for index, dims in enumerate(loops.operand_dims):
+            if not dims:
+                shapes.append([])
+                continue
+            is_wide = index < len(loops.input_dims) and dims[-1] == unrolled
+            shapes.append([*([1] * (len(dims) - 1)), largest_divisor(plan.tile[dims[-1]], lanes if is_wide else self.lanes)])
+        return shapes
 
     def _operand(self, value: SSAValue, dims: tuple[int, ...]) -> Operand:
         return Operand(
@@ -122,8 +147,8 @@ class Propagation:
     # Movements --------------------------------------------------------------------------------------------------------
 
     def _slice(self, op: tensor.ExtractSliceOp) -> None:
-        if op.offsets:
-            return
+        if op.offsets or (STRIPE in op.attributes and self._order_from_kernel(op.source) is None):
+            return  # an argument's slice for one copy of a computation: the reader chooses
         users = [use.operation for use in op.source.uses]
         siblings = [user for user in users if isinstance(user, tensor.ExtractSliceOp) and not user.offsets]
         offsets = [tuple(sibling.static_offsets.get_values()) for sibling in siblings]
@@ -148,6 +173,25 @@ class Propagation:
         if is_host_reshape(op):
             return  # the host's view of an input: the reader chooses
         _, self.orders[op.result] = reshape_orders(shape_of(op.src.type), shape_of(op.result.type), self.sizes.columns)
+
+
+def lanes_of(generic: GenericOp) -> int:
+    """How many points of the last parallel loop were decided to run at once (`choose-parallelism`); 0 where nothing was."""
+    lanes = generic.attributes.get(LANES)
+    return lanes.value.data if isinstance(lanes, IntegerAttr) else 0
+
+
+def tiles_of_lanes(loops: GenericLoops, lanes: int, streamed: Set[int]) -> dict[int, int]:
+    """The tiles that a decision on lanes means: long ones, so that the pipeline is seldom filled anew, in whole groups of lanes.
+
+    Reductions over what comes from another computation (`streamed`) take its tiles.
+    """
+    if not lanes or not loops.parallels or not loops.reductions or not loops.output_dims[0]:
+        return {}
+    tiles = {loop: largest_divisor(loops.extents[loop], LONGEST_TILE) for loop in loops.reductions if loop not in streamed}
+    last = loops.output_dims[0][-1]
+    groups = loops.extents[last] // lanes
+    return {**tiles, last: lanes * largest_divisor(groups, max(1, LONGEST_TILE // lanes))}
 
 
 def _without_unit_dimensions(piece: StreamOrder, sizes: Sequence[int], shape: Sequence[int]) -> StreamOrder:

@@ -13,6 +13,8 @@ STREAM_PASSES = passes_of(
         "reread-inputs": "RereadInputs",
         "expand-tiles": "ExpandTiles",
         "hoist-constants": "HoistConstants",
+        "interleave-sums": "InterleaveSums",
         "hls-directives": "HlsDirectives",
+        "size-fifos": "SizeFifos",
     },
 )

@@ -25,6 +25,8 @@ from stc.transforms.index_constant import index_constant
 class ExpandTiles(ModulePass):
     """Write out the point loops of every `linalg.generic`, `linalg.fill` and `memref.copy` on memrefs.
 
+    A buffer is filled as many entries at a time as the computations on it take along its last dimension.
+
     Reductions go outward and parallel loops innermost, so that consecutive iterations accumulate into different entries
     and the pipeline need not wait for the adder. Unroll factors come from the op's schedule. Subviews dissolve into
     offsets. After this pass a task holds loops, scalar arithmetic, loads and stores only: what is printed.
@@ -93,6 +95,8 @@ def _expand_generic(generic: linalg.GenericOp) -> None:
     yielded = list(terminator.operands)
     for value, target, dims in zip(yielded, generic.outputs, loops.output_dims, strict=True):
         _store(inner, value, target, [points[dim] for dim in dims])
+    terminator.detach()
+    terminator.erase()   # its uses would hide that a value has one use only
     generic.detach()
     generic.erase()
 
@@ -131,12 +135,26 @@ def _look_through_view(access: vector.LoadOp | vector.StoreOp) -> None:
 
 
 def _fill_unroll(target: SSAValue, order: Sequence[int]) -> list[int]:
-    """The last dimension at once where it is as short as a vector, or where a computation on the buffer takes it at once too."""
+    """The last dimension at once where it is as short as a vector; else as much of it as a computation on the buffer takes."""
     assert isa(target.type, MemRefType)
     extents = target.type.get_shape()
     last = len(extents) - 1
-    most = max([MOST_LANES, *(_unroll_of_last(use) for use in target.uses)])
-    return [extents[dim] if dim == last and extents[dim] <= most else 1 for dim in order]
+    lanes = _lanes_of_users(target)
+    at_once = lanes if extents and extents[last] > max(MOST_LANES, lanes) else extents[last] if extents else 1
+    return [at_once if dim == last and extents[dim] % at_once == 0 else 1 for dim in order]
+
+
+def _lanes_of_users(target: SSAValue) -> int:
+    """The largest unroll factor with which a computation on the buffer, or on a part of it, runs along its last dimension."""
+    views = [use.operation for use in target.uses if isinstance(use.operation, memref.SubviewOp)]
+    inside = [_lanes_of_users(view.result) for view in views if _keeps_last(view)]
+    return max([1, *(_unroll_of_last(use) for use in target.uses), *inside])
+
+
+def _keeps_last(view: memref.SubviewOp) -> bool:
+    """Whether the last dimension of the view runs along that of the buffer."""
+    assert isa(view.result.type, MemRefType) and isa(view.source.type, MemRefType)
+    return len(view.result.type.get_shape()) == len(view.source.type.get_shape())
 
 
 def _unroll_of_last(use: Use) -> int:
@@ -155,19 +173,32 @@ def point_loops(
     ivs: list[SSAValue] = []
     zero, one = (index_constant(builder, value) for value in (0, 1))
     bounds = [index_constant(builder, extent) for extent in extents]
-    for position, bound in enumerate(bounds):
-        block = Block(arg_types=[IndexType()])
-        block.args[0].name_hint = "abcdefgh"[position] if position < 8 else f"a{position}"
-        block.add_op(scf.YieldOp())
-        loop = builder.insert(scf.ForOp(zero, bound, one, [], block))
-        loop.attributes["stc.label"] = StringAttr(f"{label}_{block.args[0].name_hint}")
-        if unroll[position] > 1:
-            complete = unroll[position] >= extents[position]
-            loop.attributes["stc.unroll"] = IntegerAttr(0 if complete else unroll[position], i32)
-        ivs.append(block.args[0])
-        assert block.last_op is not None
-        builder = Builder(InsertPoint.before(block.last_op))
+    for position, (extent, factor) in enumerate(zip(extents, unroll, strict=True)):
+        name = "abcdefgh"[position] if position < 8 else f"a{position}"
+        if 1 < factor < extent:  # `factor` points of the loop at once: a loop over groups, and one inside a group
+            lanes = index_constant(builder, factor)
+            group, builder = _point_loop(builder, (zero, bounds[position], lanes), name, label)
+            lane, builder = _point_loop(builder, (zero, lanes, one), f"{name}_lane", label, at_once=True)
+            ivs.append(builder.insert(arith.AddiOp(group, lane)).result)
+        else:
+            iv, builder = _point_loop(builder, (zero, bounds[position], one), name, label, at_once=factor > 1)
+            ivs.append(iv)
     return ivs, builder
+
+
+def _point_loop(
+    builder: Builder, bounds: tuple[SSAValue, SSAValue, SSAValue], name: str, label: str, at_once: bool = False
+) -> tuple[SSAValue, Builder]:
+    """One loop, completely unrolled where `at_once`; its induction variable, and a builder for its body."""
+    block = Block(arg_types=[IndexType()])
+    block.args[0].name_hint = name
+    block.add_op(scf.YieldOp())
+    loop = builder.insert(scf.ForOp(*bounds, [], block))
+    loop.attributes["stc.label"] = StringAttr(f"{label}_{name}")
+    if at_once:
+        loop.attributes["stc.unroll"] = IntegerAttr(0, i32)
+    assert block.last_op is not None
+    return block.args[0], Builder(InsertPoint.before(block.last_op))
 
 
 def label_of(op: linalg.GenericOp | linalg.FillOp) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -12,10 +11,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
+from stc.analysis.loop_estimates import innermost_loops, loop_estimate
 from stc.analysis.loops import is_unrolled, trip_count
-from stc.analysis.port_pressure import memory_interval
-from stc.analysis.recurrences import accumulation_interval
-from stc.analysis.task_graph import tokens_per_iteration
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.platforms.platform import load_platform
@@ -27,9 +24,10 @@ class HlsDirectives(ModulePass):
     """Decide the directives of every task.
 
     * Each loop gets a label that is unique in its task and says what the loop does.
-    * Each innermost loop is pipelined. Its initiation interval is 1, or as many tokens as one iteration moves through one
-      stream, or what a float accumulation that returns to the same entry while the pipeline runs needs (the stages of the adder
-      over the iterations in between), or what the two ports of each bank of a buffer need for the accesses of one iteration.
+    * Each innermost loop is pipelined. Its initiation interval is the estimate of stc.analysis.loop_estimates: 1, or as many
+      tokens as one iteration moves through one stream, or what a float accumulation that returns to the same entry while the
+      pipeline runs needs (the stages of its operators, with load and store where it is in memory, over the iterations in
+      between), or what the two ports of each bank of a buffer need for the accesses of one iteration.
     * A buffer that is accessed in vectors, or by an unrolled loop, is partitioned so that all lanes are reached in one cycle.
 
     Options: `platform` (default u55c), whose cycle the adder is scheduled for.
@@ -49,19 +47,12 @@ class HlsDirectives(ModulePass):
             _label_loops(task)
             _partition_buffers(task)
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
-            for loop in _innermost(task):
-                loop.attributes["stc.pipeline"] = IntegerAttr(_initiation_interval(loop, task, cycle_ns), i32)
+            for loop in innermost_loops(task):
+                loop.attributes["stc.pipeline"] = IntegerAttr(loop_estimate(loop, task, cycle_ns).ii, i32)
 
 
 def _loops(op: Operation) -> list[scf.ForOp]:
     return [found for found in op.walk() if isinstance(found, scf.ForOp)]
-
-
-def _innermost(task: TaskOp) -> Iterable[scf.ForOp]:
-    for loop in _loops(task):
-        inside = [inner for inner in _loops(loop) if inner is not loop]
-        if not is_unrolled(loop) and all(is_unrolled(inner) for inner in inside):
-            yield loop
 
 
 # Labels ---------------------------------------------------------------------------------------------------------------
@@ -93,19 +84,6 @@ def _purpose(loop: scf.ForOp) -> str:
     if isinstance(label := loop.attributes.get("stc.label"), StringAttr):
         return label.data.rsplit("_", 1)[0]
     return "loop"
-
-
-# Pipelines ------------------------------------------------------------------------------------------------------------
-
-
-def _initiation_interval(loop: scf.ForOp, task: TaskOp, cycle_ns: float) -> int:
-    return max(1, _most_tokens(loop, task), accumulation_interval(loop, cycle_ns), memory_interval(loop, task))
-
-
-def _most_tokens(loop: scf.ForOp, task: TaskOp) -> int:
-    """The largest number of tokens one iteration moves through one stream."""
-    ports = {op.stream for op in loop.walk() if isinstance(op, stream.ReadOp | stream.WriteOp)}
-    return max((tokens_per_iteration(task, task.operands[port.index]) for port in ports), default=1)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 # Partitions -----------------------------------------------------------------------------------------------------------

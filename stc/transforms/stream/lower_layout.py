@@ -19,7 +19,7 @@ from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, DealOp, ForkOp, Iten
 from stc.iteration.order import Loop, StreamOrder
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect
-from stc.transforms.stream.loops import coordinates, loop_nest
+from stc.transforms.stream.loops import before_terminator, coordinates, loop_nest
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -133,15 +133,43 @@ def _concat(op: ConcatOp, builder: Builder, ins: Sequence[SSAValue], outs: Seque
     order = _order(op.result)
     ivs, inner = loop_nest(builder, order.loops)
     place = coordinates(inner, order, ivs)
-    for source, value, offset in zip(ins, op.inputs, op.offsets, strict=True):
-        then = _guarded(inner, place, order, offset, _order(value).static_shape)
-        then.insert(stream.WriteOp(then.insert(stream.ReadOp(source)).result, outs[0]))
+    last = len(ins) - 1
+    for position, (source, value, offset) in enumerate(zip(ins, op.inputs, op.offsets, strict=True)):
+        # One branch per iteration, and HLS sees that: the output takes one token per cycle.
+        otherwise = inner
+        if position < last:
+            inner, otherwise = _branches(inner, place, order, offset, _order(value).static_shape)
+        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, outs[0]))
+        inner = otherwise
 
 
 def _guarded(
     builder: Builder, place: Sequence[SSAValue], order: StreamOrder, offset: Sequence[int], extents: Sequence[int]
 ) -> Builder:
     """A builder that runs only for tokens inside the slice at `offset` of `extents`; `builder` itself if all are."""
+    condition = _inside(builder, place, order, offset, extents)
+    if condition is None:
+        return builder
+    block = Block([scf.YieldOp()])
+    builder.insert(scf.IfOp(condition, [], Region(block)))
+    return before_terminator(block)
+
+
+def _branches(
+    builder: Builder, place: Sequence[SSAValue], order: StreamOrder, offset: Sequence[int], extents: Sequence[int]
+) -> tuple[Builder, Builder]:
+    """A builder that runs for tokens inside the slice at `offset` of `extents`, and one that runs for all others."""
+    condition = _inside(builder, place, order, offset, extents)
+    assert condition is not None, "a part of a concatenation is not all of it"
+    inside, outside = Block([scf.YieldOp()]), Block([scf.YieldOp()])
+    builder.insert(scf.IfOp(condition, [], Region(inside), Region(outside)))
+    return before_terminator(inside), before_terminator(outside)
+
+
+def _inside(
+    builder: Builder, place: Sequence[SSAValue], order: StreamOrder, offset: Sequence[int], extents: Sequence[int]
+) -> SSAValue | None:
+    """Whether a token is inside the slice at `offset` of `extents`; None if all are."""
     tests: list[SSAValue] = []
     for dimension, (start, extent) in enumerate(zip(offset, extents, strict=True)):
         end = start + extent
@@ -150,11 +178,8 @@ def _guarded(
         if end < order.static_shape[dimension]:
             tests.append(builder.insert(arith.CmpiOp(place[dimension], index_constant(builder, end), "ult")).result)
     if not tests:
-        return builder
+        return None
     condition = tests[0]
     for test in tests[1:]:
         condition = builder.insert(arith.AndIOp(condition, test, i1)).result
-    block = Block([scf.YieldOp()])
-    builder.insert(scf.IfOp(condition, [], Region(block)))
-    assert block.last_op is not None
-    return Builder(InsertPoint.before(block.last_op))
+    return condition

@@ -26,6 +26,11 @@ class UniqueNames:
 
 
 def symbols_of(kernel: KernelOp) -> UniqueNames:
-    """Names for new tasks, streams, buffers and memories of `kernel`, none of which is in use there."""
-    symbols = (op.properties.get("sym_name") for op in kernel.body.block.ops)
+    """Names for new tasks, streams, buffers and memories of `kernel`, none of which is in use there or in a kernel beside it.
+
+    So a FIFO has one name in the whole project: in depth files, in the manifest and in what the simulation reports.
+    """
+    block = kernel.parent_block()
+    kernels = [kernel] if block is None else [op for op in block.ops if isinstance(op, KernelOp)]
+    symbols = (op.properties.get("sym_name") for found in kernels for op in found.body.block.ops)
     return UniqueNames(symbol.data for symbol in symbols if isinstance(symbol, StringAttr))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -32,7 +33,7 @@ class SetFifoDepths(ModulePass):
     Options: `rule`: "run" (default) starts with the least depths and lets the token model of the tasks run; whenever nobody
     can go on, the smallest full FIFO that somebody waits for grows (`stc.design_space.bounded_run`). "tokens" runs nothing:
     streams out of a task with several outputs, on a cycle of the undirected task graph, hold all their tokens
-    (`stc.design_space.fifo_depths`). `size-fifos` will replace both by a linear program that looks at time.
+    (`stc.design_space.fifo_depths`). `size-fifos` replaces these depths, once the time of every loop is known.
 
         %s = stream.create @s {stc.tokens = 64} : !stream.stream<vector<8xf32>, depth: 2>
       becomes, where a task on the other branch needs 40 tokens before it yields one,
@@ -66,8 +67,8 @@ def depths_by_tokens(kernel: KernelOp) -> dict[str, int]:
     return provisional_depths([_edge(create) for create in _streams(kernel)], [_names(ring) for ring in _rings(kernel)])
 
 
-def depths_of_run(kernel: KernelOp) -> dict[str, int]:
-    """Depths by `grown_depths`: those at which a run of the token model ends."""
+def depths_of_run(kernel: KernelOp, begin: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Depths by `grown_depths`, at which a run of the token model ends. It starts with `begin`, else with the least depths."""
     streams, rings = _streams(kernel), _rings(kernel)
     names: dict[SSAValue, str] = {op.result: op.sym_name.data for op in (*streams, *rings)}
     tasks = [task for task in kernel.body.block.ops if isinstance(task, TaskOp)]
@@ -76,8 +77,10 @@ def depths_of_run(kernel: KernelOp) -> dict[str, int]:
     bridges = bridge_ends([(edge.producer, edge.consumer) for edge in edges] + [_names(ring) for ring in rings])
     free = {edge.name for edge in edges if frozenset((edge.producer, edge.consumer)) in bridges}
     channels = [_channel(create, edge, edge.name in free) for create, edge in zip(streams, edges, strict=True)]
+    if begin is not None:
+        channels = [channel if channel.name in free else replace(channel, depth=begin[channel.name]) for channel in channels]
     depths = grown_depths(programs, channels + [_ring_channel(ring) for ring in rings])
-    return depths | {edge.name: least_depth(edge) for edge in edges if edge.name in free}
+    return depths | {edge.name: max(least_depth(edge), (begin or {}).get(edge.name, 0)) for edge in edges if edge.name in free}
 
 
 def _channel(create: stream.CreateOp, edge: StreamEdge, is_bridge: bool) -> Channel:

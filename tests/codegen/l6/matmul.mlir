@@ -78,7 +78,7 @@ func.func @main(%x: tensor<4x6xf32> {stc.name = "x"}, %w: tensor<8x6xf32> {stc.n
               %s = arith.addf %old, %p : f32
               memref.store %s, %acc[%i, %j] : memref<4x8xf32>
             } {stc.label = "mac_lanes", stc.unroll = 0 : i32}
-          } {stc.label = "mac", stc.pipeline = 2 : i32}
+          } {stc.label = "mac", stc.pipeline = 3 : i32}
         } {stc.label = "mac_k"}
         %last = arith.cmpi eq, %k, %c2 : index
         scf.if %last {

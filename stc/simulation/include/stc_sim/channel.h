@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "depths.h"
 #include "loop_run.h"
 
 namespace stc_sim {
@@ -35,6 +36,8 @@ class Channel {
   std::uint64_t tokens_read() const { return read_; }
   std::uint64_t occupancy() const { return written_ - freed_; }
   std::uint64_t uncommitted_reads() const { return read_ - freed_; }
+  // Tokens computed but kept in the pipeline of a loop that stops as a whole.
+  std::uint64_t held_back_tokens() const { return committed_ - published_; }
   const std::string &producer() const { return producer_; }
   const std::string &consumer() const { return consumer_; }
   Channel *next_alive() const { return next_; }
@@ -63,7 +66,7 @@ class Channel {
 
   // `#pragma HLS stream depth=`. A channel made outside the design belongs to the testbench and has no bound.
   void set_depth(std::uint64_t depth) {
-    if (bounded_ && depth > 0) depth_ = depth;
+    if (bounded_ && depth > 0) depth_ = declared_depth_ = depth;
     find_timing();
   }
 
@@ -83,16 +86,27 @@ class Channel {
     wake(writer_waiting_);
   }
 
-  // Ends the current cycle of the iteration under way: all that it wrote and read so far takes effect.
-  static void commit() {
-    for (Channel *c = std::exchange(scheduler.firing.written, nullptr); c != nullptr; c = c->next_written_) c->commit_write();
-    for (Channel *c = std::exchange(scheduler.firing.read, nullptr); c != nullptr; c = c->next_read_) c->free_slots();
+  // A lock on a block was released, perhaps in a loop.
+  void hand_over_block() {
+    if (scheduler.loop != nullptr) scheduler.loop->touch();
+    publish();
   }
+  void give_back_block() {
+    if (scheduler.loop != nullptr) scheduler.loop->touch();
+    free_slots();
+  }
+
+  // The channels that one iteration has accessed, see LoopRun.
+  Channel *next_written() const { return next_written_; }
+  Channel *next_read() const { return next_read_; }
+  void follows_written(Channel *next) { next_written_ = next; }
+  void follows_read(Channel *next) { next_read_ = next; }
 
  protected:
   // A FIFO that the testbench made has no bound: it is the world outside.
   Channel(const char *kind, std::uint64_t depth, bool always_bounded)
-      : kind_(kind), external_(!scheduler.in_design()), bounded_(always_bounded || !external_), depth_(depth) {
+      : kind_(kind), external_(!scheduler.in_design()), bounded_(always_bounded || !external_), depth_(depth),
+        declared_depth_(depth) {
     name_ = scheduler.path_below_top("(unnamed)");
     next_ = scheduler.channels;
     if (next_ != nullptr) next_->previous_ = this;
@@ -118,12 +132,16 @@ class Channel {
     while (__builtin_expect(!writable(), 0)) wait(writer_waiting_, Wait::write);
   }
 
+  // Whether the running task, which does not wait for it, finds a token (or a slot).
+  bool finds_token() { return finds(true); }
+  bool finds_slot() { return finds(false); }
+
   // Before an access: an earlier access of the same iteration to the same side was in an earlier cycle.
   void begin_read() {
-    if (__builtin_expect(read_ != freed_, 0)) commit_and_go_on();
+    if (__builtin_expect(read_ != freed_, 0)) go_to_next_cycle();
   }
   void begin_write() {
-    if (__builtin_expect(written_ != committed_, 0)) commit_and_go_on();
+    if (__builtin_expect(written_ != committed_, 0)) go_to_next_cycle();
   }
 
   void count_write() {
@@ -140,40 +158,58 @@ class Channel {
   // After storing or loading the token.
   void take_slot() {
     count_write();
-    if (scheduler.firing.site == nullptr) {
-      publish();
-    } else {
-      next_written_ = scheduler.firing.written;
-      scheduler.firing.written = this;
-    }
+    if (scheduler.loop == nullptr) return publish();
+    scheduler.loop->wrote(this);
   }
   void take_token() {
     count_read();
     stamp_read();
-    if (scheduler.firing.site == nullptr) {
-      free_slots();
-    } else {
-      next_read_ = scheduler.firing.read;
-      scheduler.firing.read = this;
-    }
+    if (scheduler.loop == nullptr) return free_slots();
+    scheduler.loop->read(this);
   }
 
   std::uint64_t written_ = 0, committed_ = 0, published_ = 0, read_ = 0, freed_ = 0;
 
  private:
+  // An access that cannot be in one cycle with an earlier one of the same iteration.
+  static __attribute__((noinline)) void go_to_next_cycle() {
+    LoopRun *loop = scheduler.loop;
+    if (loop == nullptr) return;
+    loop->split_iteration();
 #ifdef STC_SIM_TIMED
-  // Whether the pipeline of the running task keeps writes until they are pushed out.
-  static bool held_back() { return scheduler.firing.run != nullptr && scheduler.firing.run->clock.holds_writes(); }
+    loop->clock.next_cycle();
+#endif
+  }
 
+#ifdef STC_SIM_TIMED
+ public:
   void commit_write() {
     if (!held_back()) return publish();
     committed_ = written_;
-    scheduler.firing.run->hold(this);
+    scheduler.loop->hold(this);
   }
-  static void commit_and_go_on() {
-    if (scheduler.firing.run != nullptr) scheduler.firing.run->clock.settle();
-    commit();
-    if (scheduler.firing.run != nullptr) scheduler.firing.run->clock.next_cycle();
+
+ private:
+  // Whether the pipeline of the running task keeps writes until they are pushed out.
+  static bool held_back() { return scheduler.loop != nullptr && scheduler.loop->clock.holds_writes(); }
+
+  // Answered for the cycle in which the task asks. Where the other end is not that far, the task waits until it is, or until nobody
+  // else can go on: then the earliest question is answered with no, because nothing can happen before it any more.
+  bool finds(bool reads) {
+    if (!scheduler.in_design() || scheduler.is_host(scheduler.current)) return reads ? readable() : writable();
+    LoopRun *loop = scheduler.loop;
+    TaskClock &task = scheduler.current->clock;
+    if (loop != nullptr) loop->prepare_question(reads);
+    const Cycle at = loop == nullptr ? task.now : reads ? loop->clock.read_time() : loop->clock.write_time();
+    bool found = false;
+    do {
+      const bool known = reads ? readable() : !bounded_ || written_ - freed_ < depth_;
+      if (!known) continue;
+      found = (reads ? clock_.readable_at(clock_base_ + read_) : clock_.writable_at(clock_base_ + written_, depth_, bounded_)) <= at;
+      break;
+    } while (scheduler.ask(at, reads ? reader_waiting_ : writer_waiting_));
+    if (!found && loop == nullptr) ++task.now;
+    return found;
   }
 
   // The running task goes on when the channel lets it, from cycle `at` on.
@@ -188,38 +224,55 @@ class Channel {
  protected:
   // The token just taken was there from some cycle on: the iteration, or the task, cannot have been earlier.
   void stamp_read() {
+    if (scheduler.is_host(scheduler.current)) return;   // the testbench takes no time
     const Cycle at = clock_.readable_at(clock_base_ + read_ - 1);
-    if (LoopRun *run = scheduler.firing.run) return run->clock.require(at, number_, &clock_.stalled_reader);
+    if (LoopRun *loop = scheduler.loop) {
+      loop->touch();
+      return loop->clock.require(at, number_, &clock_.stalled_reader);
+    }
     wait_until(at, true);
-    ++scheduler.current->clock.now;
+    scheduler.require_within_limit(++scheduler.current->clock.now);
   }
   // A block just taken to be filled was free from some cycle on.
   void stamp_slot() { wait_until(clock_.writable_at(clock_base_ + written_ - 1, depth_, bounded_), false); }
 
  private:
   void stamp_reads() {
-    const LoopRun *run = scheduler.firing.run;
-    const Cycle at = run != nullptr ? run->clock.read_time() : scheduler.current->clock.now;
-    for (std::uint64_t i = freed_; i != read_; ++i) clock_.read(clock_base_ + i, at);
+    if (scheduler.is_host(scheduler.current)) return;
+    const LoopRun *loop = scheduler.loop;
+    const Cycle at = loop != nullptr ? loop->clock.read_time() : scheduler.current->clock.now;
+    for (std::uint64_t i = freed_; i != read_; ++i) clock_.read(at, depth_, bounded_);
   }
   void stamp_writes() {
+    if (scheduler.is_host(scheduler.current)) return clock_.given(written_ - published_);
     for (std::uint64_t i = published_; i != written_; ++i) {
       const Cycle free = clock_.writable_at(clock_base_ + i, depth_, bounded_);
-      if (LoopRun *run = scheduler.firing.run) {
-        clock_.written(run->clock.write(run->clock.due(), free, number_, clock_.stalled_writer), depth_, bounded_);
+      if (LoopRun *loop = scheduler.loop) {
+        clock_.written(loop->clock.write(loop->clock.due(), free, number_, clock_.stalled_writer), depth_, bounded_);
+        clock_.lead = loop->clock.lead();
         continue;
       }
       wait_until(free, false);
-      clock_.written(scheduler.current->clock.now++, depth_, bounded_);
+      clock_.written(scheduler.current->clock.now, depth_, bounded_);
+      clock_.lead = 0;
+      scheduler.require_within_limit(++scheduler.current->clock.now);
     }
   }
 
  public:
+  // The loop's next write to this channel, due at pipeline time `due`, freezes its pipeline until there is a slot.
+  void wait_for_slot(LoopClock &loop, Cycle due) {
+    loop.wait_for_slot(due, clock_.writable_at(clock_base_ + published_, depth_, bounded_), number_, clock_.stalled_writer);
+  }
+
   // A write that was held back leaves the pipeline, once there is a slot.
-  void publish_held(LoopClock &loop, Cycle due) {
+  void wait_to_publish(LoopClock &loop, Cycle due) {
     while (bounded_ && published_ - freed_ >= depth_) wait(writer_waiting_, Wait::write);
-    const Cycle free = clock_.writable_at(clock_base_ + published_, depth_, bounded_);
-    clock_.written(loop.write(due, free, number_, clock_.stalled_writer), depth_, bounded_);
+    wait_for_slot(loop, due);
+  }
+  void publish_held(LoopClock &loop, Cycle due) {
+    clock_.written(loop.write(due, 0, number_, clock_.stalled_writer), depth_, bounded_);
+    clock_.lead = loop.lead();
     ++published_;
     wake(reader_waiting_);
   }
@@ -244,6 +297,7 @@ class Channel {
       clock_ = std::move(timeline.channels[std::size_t(number_)].second);
       clock_base_ = clock_.tokens();
     }
+    clock_.declared_depth = declared_depth_;
     clock_.latency = fifo != nullptr && fifo->latency > 0 ? fifo->latency : usual_latency();
   }
 
@@ -252,11 +306,21 @@ class Channel {
   ChannelClock clock_;
   std::uint64_t clock_base_ = 0;   // tokens of earlier invocations
 #else
-  void find_timing() {}
+  void find_timing() {
+    if (!external_ && named_ && std::string(kind_) == "fifo") depth_ = depth_table().of(name_, depth_);
+  }
   void keep_clock() {}
   static constexpr bool held_back() { return false; }
+
+ public:
   void commit_write() { publish(); }
-  static void commit_and_go_on() { commit(); }
+
+ private:
+  bool finds(bool reads) {
+    if (reads ? readable() : writable()) return true;
+    scheduler.poll_failed();
+    return false;
+  }
 
  protected:
   void stamp_read() {}
@@ -298,11 +362,22 @@ class Channel {
   bool external_, bounded_, named_ = false;
   std::string name_, producer_, consumer_;
   std::vector<std::string> users_;
-  std::uint64_t depth_, highest_ = 0;
+  std::uint64_t depth_, declared_depth_, highest_ = 0;
   Task *reader_waiting_ = nullptr, *writer_waiting_ = nullptr;
   Channel *next_ = nullptr, *previous_ = nullptr;             // all channels alive
   Channel *next_written_ = nullptr, *next_read_ = nullptr;    // those touched by one iteration
 };
+
+inline void LoopRun::wrote(Channel *channel) {
+  touched_ = true;
+  channel->follows_written(written_);
+  written_ = channel;
+}
+inline void LoopRun::read(Channel *channel) {
+  touched_ = true;
+  channel->follows_read(read_);
+  read_ = channel;
+}
 
 }  // namespace stc_sim
 #endif

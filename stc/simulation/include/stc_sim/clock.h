@@ -11,11 +11,16 @@
 // * a write that must wait freezes the whole pipeline (stp, flp) or only fills its output buffer (frp); a read that must
 //   wait freezes the pipeline with what is in flight (stp), or lets that flow out (flp, frp);
 // * a loop ends when its last iteration has left the pipeline; the next begins after that.
+//
+//   clock.h          this: the time of tasks, and what is kept of it
+//   channel_clock.h  the time of FIFOs and blocks
+//   loop_clock.h     the time of pipelined loops, and of external memory
 #ifndef STC_SIM_CLOCK_H
 #define STC_SIM_CLOCK_H
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,118 +41,22 @@ struct LoopSite {
   mutable const LoopTiming *timing = nullptr;   // looked up at its first run
 };
 
+}  // namespace stc_sim
+
 #ifdef STC_SIM_TIMED
+
+#include "channel_clock.h"
+
+namespace stc_sim {
 
 constexpr bool timed = true;
 
-// A queue of cycles in ascending order, each with its index since the beginning; old ones are dropped.
-class Times {
- public:
-  std::uint64_t end() const { return end_; }
-  std::uint64_t begin() const { return begin_; }
-  Cycle operator[](std::uint64_t index) const { return ring_[index & mask_]; }
-
-  void push(Cycle at) {
-    if (__builtin_expect(end_ - begin_ > mask_ || ring_.empty(), 0)) grow();
-    ring_[end_++ & mask_] = at;
-  }
-  void drop_before(std::uint64_t index) { begin_ = std::max(begin_, std::min(index, end_)); }
-
- private:
-  void grow() {
-    std::vector<Cycle> larger(ring_.empty() ? 8 : 2 * ring_.size());
-    for (std::uint64_t i = begin_; i != end_; ++i) larger[i & (larger.size() - 1)] = ring_[i & mask_];
-    ring_ = std::move(larger);
-    mask_ = ring_.size() - 1;
-  }
-
-  std::vector<Cycle> ring_;
-  std::uint64_t begin_ = 0, end_ = 0, mask_ = 0;
-};
-
-// How a count grew over time, in at most `most` points: every stride-th event, the stride doubling as needed.
-class Curve {
- public:
-  static constexpr std::size_t most = 1024;
-
-  void count(Cycle at) {
-    last_ = at;
-    if (events_++ % stride_ != 0) return;
-    if (points_.size() == most) thin();
-    if ((events_ - 1) % stride_ == 0) points_.push_back({at, events_});
-  }
-  // (cycle, count from that cycle on), the last event included.
-  std::vector<std::pair<Cycle, std::uint64_t>> points() const {
-    auto all = points_;
-    if (events_ > 0 && all.back().second != events_) all.push_back({last_, events_});
-    return all;
-  }
-
- private:
-  void thin() {
-    stride_ *= 2;
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < points_.size(); i += 2) points_[kept++] = points_[i];
-    points_.resize(kept);
-  }
-
-  std::vector<std::pair<Cycle, std::uint64_t>> points_;
-  std::uint64_t events_ = 0, stride_ = 1;
-  Cycle last_ = 0;
-};
-
-// The times of one channel. Writes and reads are numbered from 0; slot of write k is that of read k - depth.
-class ChannelClock {
- public:
-  Cycle latency = 1;
-  Cycle stalled_reader = 0, stalled_writer = 0;
-  Curve produced, consumed;
-
-  void written(Cycle at, std::uint64_t depth, bool bounded) {
-    writes_.push(at);
-    produced.count(at);
-    settle();
-    if (bounded && writes_.end() > depth) frees_.drop_before(std::min(writes_.end() - depth, settled_frees_));
-    if (!bounded) frees_.drop_before(settled_frees_);
-  }
-  void read(std::uint64_t index, Cycle at) {
-    consumed.count(at);
-    frees_.push(at + 1);
-    settle();
-    writes_.drop_before(std::min(index + 1, settled_writes_));
-  }
-  std::uint64_t tokens() const { return writes_.end(); }
-  Cycle readable_at(std::uint64_t index) const { return writes_[index] + latency; }
-  // When write `index` finds a free slot.
-  Cycle writable_at(std::uint64_t index, std::uint64_t depth, bool bounded) const {
-    return !bounded || index < depth ? 0 : frees_[index - depth];
-  }
-  // Most tokens in the FIFO at one time, as far as both sides are known.
-  std::uint64_t highest() const {
-    return std::max(highest_, writes_.end() > settled_writes_ ? writes_.end() - settled_frees_ : 0);
-  }
-
- private:
-  // Count the tokens present at each write whose time has come on the reader's side.
-  void settle() {
-    while (settled_writes_ < writes_.end()) {
-      const Cycle at = writes_[settled_writes_];
-      while (settled_frees_ < frees_.end() && frees_[settled_frees_] <= at) ++settled_frees_;
-      if (settled_frees_ == frees_.end()) return;   // a later read may still come before this write
-      highest_ = std::max(highest_, settled_writes_ + 1 - settled_frees_);
-      ++settled_writes_;
-    }
-  }
-
-  Times writes_, frees_;
-  std::uint64_t settled_writes_ = 0, settled_frees_ = 0, highest_ = 0;
-};
-
 constexpr int external_memory = -1;
+constexpr int first_handover = -2;   // Stall::channel of hand-over k is first_handover - k
 
 // A stretch of time in which a task waited, mostly, for one channel. `cycles` of it were lost.
 struct Stall {
-  int channel;   // its number, see Timeline; or external_memory
+  int channel;   // its number, see Timeline; or external_memory, or a hand-over
   bool reads;
   Cycle begin, end, cycles;
 };
@@ -155,7 +64,7 @@ struct Stall {
 // The time of one task: `now` is the cycle in which its next operation can begin.
 class TaskClock {
  public:
-  Cycle now = 0, start = 0;
+  Cycle now = 0, start = 0, called = 0;   // called: when its region began, which may be before the task was free
   Cycle stalled_reading = 0, stalled_writing = 0;
   std::vector<Stall> stalls;
 
@@ -169,12 +78,16 @@ class TaskClock {
         return;
       }
     }
-    if (stalls.size() == most_stalls) thin();
-    stalls.push_back({channel, reads, from, until, until - from});
+    begin_stall(channel, reads, from, until);
   }
 
  private:
   static constexpr std::size_t most_stalls = 4096;
+
+  __attribute__((noinline)) void begin_stall(int channel, bool reads, Cycle from, Cycle until) {
+    if (stalls.size() == most_stalls) thin();
+    stalls.push_back({channel, reads, from, until, until - from});
+  }
 
   // Merge neighbours of one kind, further and further apart, until half are left.
   void thin() {
@@ -199,191 +112,6 @@ class TaskClock {
   Cycle gap_ = 16;
 };
 
-// External memory behind one port. Requests run ahead of the loop by `outstanding` bursts of `burst` words.
-struct MemoryPort {
-  std::string name;
-  Cycle latency = 0;
-  double cycles_per_word = 1;
-  std::uint64_t burst = 16, outstanding = 16;
-
-  void begin(Cycle at) {
-    words_ = 0;
-    consumed_.assign(outstanding, at);
-    next_ = std::max(next_, double(at));
-  }
-  // When the next word of a loop is there.
-  Cycle read() {
-    // A burst is requested when the one `outstanding` before it has been taken by the loop.
-    if (words_ % burst == 0) next_ = std::max(next_, double(consumed_[words_ / burst % outstanding] + latency));
-    const Cycle there = Cycle(next_ + 0.999999);
-    next_ += cycles_per_word;
-    return there;
-  }
-  void consume(Cycle at) {
-    consumed_[words_ / burst % outstanding] = at;
-    ++words_;
-    ++transferred;
-  }
-  // When the next word can be taken.
-  Cycle write(Cycle at) {
-    next_ = std::max(next_, double(at));
-    const Cycle taken = Cycle(next_ + 0.999999);
-    next_ += cycles_per_word;
-    ++transferred;
-    if (first_write == 0) first_write = taken;
-    return taken;
-  }
-
-  std::uint64_t transferred = 0;
-  Cycle first_write = 0;
-
- private:
-  std::uint64_t words_ = 0;
-  std::vector<Cycle> consumed_;
-  double next_ = 0;
-};
-
-// What the tool chain says of a loop; the pragma's values where it says nothing.
-struct LoopTiming {
-  Cycle ii = 0, depth = 1;
-  Style style = Style::unspecified;
-  MemoryPort *reads = nullptr, *writes = nullptr;
-};
-
-// One execution of a pipelined loop. Pipeline time `issued_` does not advance while the pipeline is frozen; real time is
-// pipeline time plus what was frozen before it.
-class LoopClock {
- public:
-  LoopClock(const LoopTiming &timing, TaskClock &task) : timing_(timing), task_(task), issued_(task.now) {
-    if (timing_.reads != nullptr) timing_.reads->begin(task_.now);
-  }
-
-  bool holds_writes() const { return timing_.style == Style::stp; }
-
-  // The next iteration begins. When it issues is worked out where somebody asks: most loops compute without streams.
-  void begin_iteration() { ++begun_; }
-
-  // Whether somebody asked about the iteration under way.
-  bool is_settled() const { return begun_ == 0; }
-
-  // The iteration under way issues as early as the pipeline allows.
-  void settle() {
-    if (begun_ == 0) return;
-    issued_ += (begun_ - !any_) * timing_.ii;
-    begun_ = 0;
-    any_ = true;
-    offset_ = 0;
-    thaw();
-    if (timing_.style == Style::frp) wait_for_room();
-    if (timing_.reads != nullptr) require(timing_.reads->read(), external_memory, nullptr);
-  }
-
-  // Loops that touch external memory are settled in every iteration.
-  bool uses_memory() const { return timing_.reads != nullptr || timing_.writes != nullptr; }
-
-  // Something that the iteration reads is there from cycle `at` on. `stalled` counts the cycles lost.
-  void require(Cycle at, int channel, Cycle *stalled) {
-    settle();
-    const Cycle wanted = real();
-    if (at <= wanted) return;
-    if (timing_.style == Style::stp) {
-      freeze(at - wanted);
-    } else {
-      while (real() < at) {
-        issued_ += at - real();
-        thaw();
-      }
-    }
-    if (stalled != nullptr) *stalled += real() - wanted;
-    task_.stalled(channel, true, wanted, real());
-  }
-
-  // A second access of one iteration to the same side of a channel is a cycle later.
-  void next_cycle() { ++offset_; }
-
-  Cycle read_time() const { return real() + offset_; }
-
-  // The pipeline time at which what the iteration writes leaves the pipeline.
-  Cycle due() const { return issued_ + offset_ + timing_.depth; }
-  Cycle issued() const { return issued_; }
-
-  // When something due at pipeline time `due` enters the FIFO, which has a slot from cycle `free` on.
-  Cycle write(Cycle due, Cycle free, int channel, Cycle &stalled) {
-    const Cycle wanted = due + total_shift_;
-    if (timing_.style == Style::frp) {
-      const Cycle at = std::max({wanted, free, last_left_ + (last_left_ > 0)});
-      note_blocked(wanted, at, channel, stalled);
-      last_left_ = at;
-      leaving_.push(at);
-      return at;
-    }
-    if (free > wanted) {
-      total_shift_ += free - wanted;
-      frozen_.push_back({due, free - wanted});
-      note_blocked(wanted, free, channel, stalled);
-    }
-    return due + total_shift_;
-  }
-
-  // After the accesses of an iteration: its words of external memory.
-  void commit() {
-    if (timing_.reads != nullptr) timing_.reads->consume(real());
-    if (timing_.writes != nullptr) {
-      const Cycle due = issued_ + timing_.depth;
-      const Cycle taken = timing_.writes->write(due + total_shift_);
-      if (taken > due + total_shift_) {
-        task_.stalled(external_memory, false, due + total_shift_, taken);
-        frozen_.push_back({due, taken - due - total_shift_});
-        total_shift_ = taken - due;
-      }
-    }
-  }
-
-  void end() {
-    settle();
-    if (any_) task_.now = std::max(task_.now, std::max(issued_ + offset_ + timing_.depth + total_shift_, last_left_)) + 1;
-  }
-
- private:
-  struct Freeze {
-    Cycle due, cycles;
-  };
-
-  Cycle real() const { return issued_ + shift_; }
-
-  // Freezes whose pipeline time the issue has reached.
-  void thaw() {
-    while (head_ < frozen_.size() && frozen_[head_].due <= issued_) shift_ += frozen_[head_++].cycles;
-    if (head_ == frozen_.size() && head_ != 0) frozen_.clear(), head_ = 0;
-  }
-  void freeze(Cycle cycles) {
-    shift_ += cycles;
-    total_shift_ += cycles;
-  }
-  // frp: iterations in flight and outputs that wait share a buffer as deep as the pipeline.
-  void wait_for_room() {
-    const std::uint64_t room = (timing_.depth + timing_.ii - 1) / timing_.ii + 1;
-    while (leaving_.end() - leaving_.begin() > 0 && leaving_[leaving_.begin()] <= real()) leaving_.drop_before(leaving_.begin() + 1);
-    if (leaving_.end() - leaving_.begin() < room) return;
-    const Cycle until = leaving_[leaving_.end() - room];
-    if (until > real()) issued_ += until - real();
-  }
-  void note_blocked(Cycle wanted, Cycle at, int channel, Cycle &stalled) {
-    if (at <= wanted) return;
-    stalled += at - wanted;
-    task_.stalled(channel, false, wanted, at);
-  }
-
-  const LoopTiming timing_;
-  TaskClock &task_;
-  std::uint64_t begun_ = 0;   // iterations since the last one that was settled
-  Cycle issued_, offset_ = 0, shift_ = 0, total_shift_ = 0, last_left_ = 0;
-  bool any_ = false;
-  std::vector<Freeze> frozen_;
-  std::size_t head_ = 0;
-  Times leaving_;
-};
-
 // What is kept of a task call when it has ended; calls of one path are taken together.
 struct TaskTimes {
   std::string path;
@@ -392,19 +120,34 @@ struct TaskTimes {
   std::vector<Stall> stalls;
 };
 
+// A variable that one task hands over to another when it returns.
+struct Handover {
+  std::string name, from;
+};
+
 // What outlives the tasks and channels of one invocation of the top function.
 class Timeline {
  public:
+  Cycle limit = ~Cycle(0);   // a task that gets beyond it ends the run
   std::vector<TaskTimes> tasks;
   std::vector<std::pair<std::string, ChannelClock>> channels;   // by number
   std::vector<std::pair<std::string, Cycle>> invocations;       // of which top function, when it ended
+  std::vector<Handover> handovers;
 
   int number_of(const std::string &channel) {
     for (std::size_t i = 0; i < channels.size(); ++i) {
       if (channels[i].first == channel) return int(i);
     }
-    channels.push_back({channel, ChannelClock()});
+    channels.emplace_back(channel, ChannelClock());
     return int(channels.size() - 1);
+  }
+
+  int number_of_handover(const char *name, const std::string &from) {
+    for (std::size_t i = 0; i < handovers.size(); ++i) {
+      if (handovers[i].from == from && handovers[i].name == name) return first_handover - int(i);
+    }
+    handovers.push_back({name, from});
+    return first_handover - int(handovers.size() - 1);
   }
 
   TaskTimes &of(const std::string &path) {
@@ -413,6 +156,15 @@ class Timeline {
     }
     tasks.push_back({path, {}, 0, 0, {}});
     return tasks.back();
+  }
+
+  // When the blocks of an array between tasks were done with, once per invocation of their region, by the array's name.
+  std::map<std::string, std::vector<Cycle>> blocks_done;
+
+  // When a task may fill the array again: it has `count` blocks.
+  Cycle block_free(const std::string &name, std::uint64_t count) {
+    const std::vector<Cycle> &done = blocks_done[name];
+    return done.size() < count ? 0 : done[done.size() - count];
   }
 
   // A task that is called again starts when its earlier call has ended.
@@ -432,14 +184,18 @@ class Timeline {
 
 inline Timeline timeline;
 
+}  // namespace stc_sim
+
 #else
+
+namespace stc_sim {
 
 constexpr bool timed = false;
 
 struct ChannelClock {};
 struct TaskClock {};
 
-#endif
-
 }  // namespace stc_sim
+
+#endif
 #endif

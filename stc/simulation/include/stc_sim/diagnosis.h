@@ -17,9 +17,9 @@ inline std::uint64_t Scheduler::transfers() const {
 inline Blocked describe(const Task &task) {
   Blocked b;
   b.task = task.path;
-  if (const LoopSite *site = (&task == scheduler.current ? scheduler.firing : task.firing).site) {
-    b.loop = site->label;
-    b.line = site->line;
+  if (const LoopRun *loop = &task == scheduler.current ? scheduler.loop : task.loop) {
+    b.loop = loop->site.label;
+    b.line = loop->site.line;
   }
   if (task.wait == Wait::none) {
     b.waits_to = "poll";
@@ -39,11 +39,12 @@ inline Blocked describe(const Task &task) {
     b.peer = seen.empty() ? c.peer_of(task.path) : seen;
     b.peer_started = !seen.empty();
     b.bounded = c.bounded();
-    b.occupancy = c.occupancy();
+    b.occupancy = c.occupancy() - c.held_back_tokens();
     b.depth = c.depth();
     b.written = c.tokens_written();
     b.read = c.tokens_read();
     b.uncommitted_reads = c.uncommitted_reads();
+    b.held_back = c.held_back_tokens();
   }
   return b;
 }
@@ -63,6 +64,7 @@ inline std::string sentence(const Blocked &b) {
     if (b.bounded) text << " of " << b.depth;
     text << " slots taken, " << b.written << " tokens written, " << b.read << " read";
     if (b.uncommitted_reads > 0) text << " (" << b.uncommitted_reads << " by an iteration that has not committed)";
+    if (b.held_back > 0) text << " (" << b.held_back << " of the written ones still in the writer's pipeline)";
     text << "; " << (reads ? "writer " : "reader ") << (b.peer.empty() ? "unknown" : "is " + b.peer)
          << (b.peer_started || b.peer.empty() ? "" : ", which has not come to it");
   }
@@ -83,6 +85,31 @@ inline void Scheduler::stalled(const char *kind) {
   for (const Blocked &b : reason.blocked) reason.text += "\n" + sentence(b);
   fail(std::move(reason));
 }
+
+#ifdef STC_SIM_TIMED
+inline std::string progress(const Task &task, Cycle at) {
+  std::string text = "\n  " + task.path + " is at cycle " + std::to_string(at);
+  const Blocked b = describe(task);
+  if (b.waits_to == "read" || b.waits_to == "write") text += ", " + b.waits_to + "s " + b.kind + " '" + b.channel + "'";
+  if (b.line > 0) text += ", in loop " + b.loop + (b.loop.empty() ? "" : " ") + "at line " + std::to_string(b.line);
+  return text;
+}
+
+inline void Scheduler::beyond_limit(Cycle at) const {
+  Outcome reason;
+  reason.kind = "limit";
+  reason.text = "task " + current->path + " is at cycle " + std::to_string(at) + ", beyond the limit of " +
+                std::to_string(timeline.limit) + "; still at work:";
+  std::vector<const Task *> working;
+  for (const Task *task = alive_; task != nullptr; task = task->next_alive) {
+    if (!task->done && task->region != nullptr && task->wait != Wait::join) working.push_back(task);
+  }
+  for (auto task = working.rbegin(); task != working.rend(); ++task) {
+    reason.text += progress(**task, *task == current ? at : (*task)->clock.now);
+  }
+  scheduler.fail(std::move(reason));
+}
+#endif
 
 // Every channel of the design and of the testbench, ended or alive, by name.
 inline std::vector<ChannelRecord> channel_records() {

@@ -1,4 +1,4 @@
-// One iteration of a pipelined loop: its stream accesses fire together when the guard leaves scope.
+// How the accesses of one iteration of a pipelined loop take effect together.
 #ifndef STC_SIM_ITERATION_H
 #define STC_SIM_ITERATION_H
 
@@ -6,80 +6,85 @@
 
 namespace stc_sim {
 
-#ifdef STC_SIM_TIMED
-inline void require_within_limit(Cycle at) {
-  static const Cycle limit = timing_table().limit;
-  if (__builtin_expect(at <= limit, 1)) return;
-  Outcome reason;
-  reason.kind = "limit";
-  reason.text = "task " + scheduler.current->path + " is at cycle " + std::to_string(at) + ", beyond the limit of " +
-                std::to_string(limit);
-  scheduler.fail(std::move(reason));
+inline void LoopRun::commit_accesses() {
+  wait_for_slots();
+  for (Channel *c = std::exchange(written_, nullptr); c != nullptr; c = c->next_written()) c->commit_write();
+  for (Channel *c = std::exchange(read_, nullptr); c != nullptr; c = c->next_read()) c->free_slots();
 }
-#endif
-
-// Placed by the instrumentation at the start of each pipelined loop body. Nested guards: the innermost counts.
-class Iteration {
- public:
-  explicit Iteration(LoopRun &run) : outer_(suspend_outer()) {
-    scheduler.firing = {&run.site, &run, nullptr, nullptr};
-#ifdef STC_SIM_TIMED
-    run.clock.begin_iteration();
-    if (run.clock.uses_memory()) run.clock.settle();
-#endif
-  }
-  Iteration(const Iteration &) = delete;
-  Iteration &operator=(const Iteration &) = delete;
-  ~Iteration() {
-#ifdef STC_SIM_TIMED
-    LoopRun &run = *scheduler.firing.run;
-    if (scheduler.firing.written != nullptr) run.clock.settle();
-    Channel::commit();
-    if (run.clock.is_settled()) {
-      run.clock.commit();
-      run.release(run.clock.issued());
-      require_within_limit(run.clock.read_time());
-    }
-#else
-    Channel::commit();
-#endif
-    scheduler.firing = outer_;
-  }
-
- private:
-  // What the enclosing iteration has done so far lies in earlier cycles than all of this one.
-  static Firing suspend_outer() {
-    if (scheduler.firing.site != nullptr) Channel::commit();
-    return scheduler.firing;
-  }
-
-  const Firing outer_;
-};
 
 #ifdef STC_SIM_TIMED
+
+// The writes of an iteration leave in one cycle: the first of them waits for the slots of all.
+inline void LoopRun::wait_for_slots() {
+  if (written_ == nullptr || written_->next_written() == nullptr || clock.holds_writes()) return;
+  for (Channel *c = written_; c != nullptr; c = c->next_written()) c->wait_for_slot(clock, clock.due());
+}
 
 inline LoopRun::LoopRun(const LoopSite &loop)
-    : site(loop), clock(timing_table().of(loop), scheduler.current->clock) {}
+    : site(loop), clock(timing_of(loop), scheduler.current->clock), outer_(scheduler.loop) {
+  if (outer_ != nullptr) outer_->split_iteration();
+  scheduler.loop = this;
+}
 
 inline LoopRun::~LoopRun() {
   if (scheduler.failed()) return;
+  if (written_ != nullptr || read_ != nullptr) end_iteration();   // of the loop's header
+  settle_memory(0);
   release(~Cycle(0));
   clock.end();
-  require_within_limit(scheduler.current->clock.now);
+  scheduler.loop = outer_;
+  scheduler.require_within_limit(scheduler.current->clock.now);
+}
+
+inline void LoopRun::end_iteration() {
+  touch();
+  commit_accesses();
+  clock.commit();
+  release(clock.issued());
+  scheduler.require_within_limit(clock.read_time());
+}
+
+inline void LoopRun::split_iteration() {
+  if (written_ == nullptr && read_ == nullptr) return;
+  touch();
+  commit_accesses();
+}
+
+// Iterations, all but the last `left`, that touched nothing but external memory.
+inline void LoopRun::settle_memory(std::uint64_t left) {
+  while (clock.memory_iterations() > left) {
+    clock.settle_next();
+    clock.commit();
+    release(clock.issued());
+  }
 }
 
 inline void LoopRun::release(Cycle reached) {
-  while (first_held_ < held_.size() && held_[first_held_].due <= reached) {
-    const Held next = held_[first_held_++];
-    next.channel->publish_held(clock, next.due);
+  while (!held_.empty() && held_.front().due <= reached) {
+    const Cycle due = held_.front().due;
+    std::uint64_t end = held_.begin();
+    for (; end != held_.end() && held_[end].due == due; ++end) held_[end].channel->wait_to_publish(clock, due);
+    for (; held_.begin() != end; held_.pop()) held_.front().channel->publish_held(clock, due);
   }
-  if (first_held_ == held_.size() && first_held_ != 0) held_.clear(), first_held_ = 0;
 }
 
 #else
 
-inline LoopRun::LoopRun(const LoopSite &loop) : site(loop) {}
-inline LoopRun::~LoopRun() {}
+inline void LoopRun::wait_for_slots() {}
+
+inline LoopRun::LoopRun(const LoopSite &loop) : site(loop), outer_(scheduler.loop) {
+  if (outer_ != nullptr) outer_->split_iteration();
+  scheduler.loop = this;
+}
+
+inline LoopRun::~LoopRun() {
+  if (scheduler.failed()) return;
+  commit_accesses();
+  scheduler.loop = outer_;
+}
+
+inline void LoopRun::end_iteration() { commit_accesses(); }
+inline void LoopRun::split_iteration() { commit_accesses(); }
 
 #endif
 

@@ -37,9 +37,9 @@ inline std::string json_field(const char *name, const std::string &json) {
 }
 
 template <class Items, class Print>
-std::string json_list(const Items &items, Print print) {
+std::string json_list(Items &&items, Print print) {
   std::string out = "[";
-  for (const auto &item : items) out += (out.size() == 1 ? "\n    " : ",\n    ") + print(item);
+  for (auto &&item : items) out += (out.size() == 1 ? "\n    " : ",\n    ") + print(item);
   return out + (out.size() == 1 ? "]" : "\n  ]");
 }
 

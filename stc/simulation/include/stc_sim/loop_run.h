@@ -1,4 +1,4 @@
-// One execution of a pipelined loop, from its first iteration to the last one's end.
+// One execution of a pipelined loop, from its first iteration to the last one's end, and the iterations of it.
 #ifndef STC_SIM_LOOP_RUN_H
 #define STC_SIM_LOOP_RUN_H
 
@@ -7,7 +7,7 @@
 
 namespace stc_sim {
 
-// Placed by the instrumentation around each pipelined loop.
+// Placed by the instrumentation around each pipelined loop. Nested ones: the innermost counts.
 class LoopRun {
  public:
   explicit LoopRun(const LoopSite &site);
@@ -17,21 +17,79 @@ class LoopRun {
 
   const LoopSite &site;
 
+  // Most iterations only compute: what they cost here must vanish in the optimiser. An access to a channel touches.
+  void begin_iteration() {
+    touched_ = false;
+#ifdef STC_SIM_TIMED
+    clock.begin_iteration();
+#endif
+  }
+  bool touched() const { return touched_; }
+  void end_iteration();
+
+  void wrote(Channel *channel);
+  void read(Channel *channel);
+
+  // Ends the current cycle of the iteration under way: all that it wrote and read so far takes effect.
+  void commit_accesses();
+
+  // The accesses so far lie in earlier cycles than what follows in this iteration.
+  void split_iteration();
+
 #ifdef STC_SIM_TIMED
   LoopClock clock;
 
+  void touch() {
+    if (__builtin_expect(clock.memory_iterations() > 1, 0)) settle_memory(1);
+    clock.settle();
+    touched_ = true;
+  }
+
+  // Before a question about the cycle in which the iteration under way reads, or in which its writes leave: whatever is out by then
+  // is given to the others, whose answer may depend on it.
+  void prepare_question(bool reads) {
+    touch();
+    if (!reads) commit_accesses();
+    release(reads ? clock.issued() : clock.due());
+  }
+
   // A write of a pipeline that stops as a whole: it leaves when later iterations, or the loop's end, push it out.
-  void hold(Channel *channel) { held_.push_back({channel, clock.due()}); }
-  void release(Cycle reached);
+  void hold(Channel *channel) { held_.push({channel, clock.due()}); }
 
  private:
+  void release(Cycle reached);
+  void settle_memory(std::uint64_t left);
+
   struct Held {
     Channel *channel;
     Cycle due;
   };
-  std::vector<Held> held_;
-  std::size_t first_held_ = 0;
+  Queue<Held> held_;
+#else
+  void touch() { touched_ = true; }
+
+ private:
 #endif
+  void wait_for_slots();
+
+  LoopRun *const outer_;
+  Channel *written_ = nullptr, *read_ = nullptr;   // what the iteration has not committed
+  bool touched_ = false;
+};
+
+// Placed by the instrumentation at the start of each pipelined loop body: the stream accesses of an iteration fire together
+// when it leaves scope.
+class Iteration {
+ public:
+  explicit Iteration(LoopRun &run) : run_(run) { run.begin_iteration(); }
+  Iteration(const Iteration &) = delete;
+  Iteration &operator=(const Iteration &) = delete;
+  ~Iteration() {
+    if (run_.touched()) run_.end_iteration();
+  }
+
+ private:
+  LoopRun &run_;
 };
 
 }  // namespace stc_sim

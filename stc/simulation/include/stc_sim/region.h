@@ -141,9 +141,33 @@ struct TaskBody<Call, std::tuple<Value_...>, std::index_sequence<Index_...>> : B
 
 }  // namespace detail
 
+// A loop around a dataflow body: its iterations overlap, as invocations do, and what follows it waits for all of them.
+class RegionLoop {
+ public:
+  RegionLoop() = default;
+  RegionLoop(const RegionLoop &) = delete;
+  RegionLoop &operator=(const RegionLoop &) = delete;
+#ifdef STC_SIM_TIMED
+  ~RegionLoop() { scheduler.current->clock.now = std::max(scheduler.current->clock.now, until_); }
+  void ended(const Task &task) { until_ = std::max(until_, task.clock.now); }
+
+ private:
+  Cycle until_ = 0;
+#else
+  void ended(const Task &) {}
+#endif
+};
+
 class Region {
  public:
-  explicit Region(const char *function) : function_(function) { ++scheduler.open_regions; }
+  explicit Region(const char *function, RegionLoop *loop = nullptr) : function_(function), loop_(loop) {
+    ++scheduler.open_regions;
+#ifdef STC_SIM_TIMED
+    // A task that is a region itself can be called again before its tasks have ended: each of them waits for its own earlier call.
+    TaskClock &clock = scheduler.current->clock;
+    if (loop == nullptr && clock.now == clock.start && clock.called < clock.start) clock.now = clock.start = clock.called;
+#endif
+  }
   Region(const Region &) = delete;
   Region &operator=(const Region &) = delete;
   ~Region() { join(); }
@@ -160,14 +184,19 @@ class Region {
       scheduler.block(Wait::join, nullptr);
     }
     joiner_ = nullptr;
+    keep_blocks();
     for (Task *task : tasks_) {
-      scheduler.not_before(*task);
+      if (loop_ == nullptr) scheduler.not_before(*task);
+      if (loop_ != nullptr) loop_->ended(*task);
       scheduler.release(task);
     }
     tasks_.clear();
     joined_ = true;
     --scheduler.open_regions;
   }
+
+  // `#pragma HLS stream variable=v type=pipo depth=n`: an array between tasks that has n blocks instead of two.
+  void set_blocks(const char *variable, std::uint64_t count) { blocks_[variable] = std::max<std::uint64_t>(count, 1); }
 
   void task_ended() {
     if (--running_ == 0 && joiner_ != nullptr) scheduler.make_ready(joiner_);
@@ -178,7 +207,36 @@ class Region {
     const char *begin, *end;
     bool writes;
     Task *task;
+    std::string name;
+    bool first;   // of its variable
   };
+
+#ifdef STC_SIM_TIMED
+  std::string block_name(const std::string &variable) const { return scheduler.path_below_top(function_) + "/" + variable; }
+
+  // All users of a variable of this body have ended: its block can be filled anew.
+  void keep_blocks() {
+    std::map<std::string, Cycle> done;
+    for (const Use &use : uses_) done[use.name] = std::max(done[use.name], use.task->clock.now);
+    for (const auto &entry : done) timeline.blocks_done[block_name(entry.first)].push_back(entry.second);
+  }
+
+  // The first user of a variable fills a block of it, once there is a free one.
+  Cycle block_free(const Use &use) const {
+    const auto count = blocks_.find(use.name);
+    return timeline.block_free(block_name(use.name), count == blocks_.end() ? 2 : count->second);
+  }
+  void wait_for_blocks(Task &task) const {
+    for (const Use &use : uses_) {
+      if (use.task != &task || !use.first) continue;
+      task.clock.called = std::max(task.clock.called, block_free(use));
+      task.clock.now = task.clock.start = std::max(task.clock.now, task.clock.called);
+    }
+  }
+#else
+  void keep_blocks() {}
+  void wait_for_blocks(Task &) const {}
+#endif
 
   // Notes that the task about to start uses [begin, begin + size), and finds whom it must wait for.
   bool depend(const void *address, std::size_t size, bool writes, const char *name, std::vector<Dependence> &found) {
@@ -189,7 +247,7 @@ class Region {
       found.push_back({use.task, name});
       written_before = written_before || use.writes;
     }
-    uses_.push_back({begin, end, writes, nullptr});
+    uses_.push_back({begin, end, writes, nullptr, name, is_first_use(address)});
     return written_before;
   }
 
@@ -233,6 +291,8 @@ class Region {
   }
 
   const char *function_;
+  RegionLoop *loop_;
+  std::map<std::string, std::uint64_t> blocks_;
   bool joined_ = false;
   int running_ = 0;
   Task *joiner_ = nullptr;
@@ -260,6 +320,7 @@ void Region::start(const char *name, Call call, std::index_sequence<Index_...> i
   for (Use &use : uses_) {
     if (use.task == nullptr) use.task = task;
   }
+  wait_for_blocks(*task);
   (detail::note_user(detail::value_of(arguments), task->path), ...);
   tasks_.push_back(task);
   ++running_;

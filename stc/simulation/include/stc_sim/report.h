@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -88,10 +89,22 @@ class Report {
   bool run(const char *name, Top top) {
     top_ = name;
     const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t cpu_begin = std::clock();
     outcome_ = stc_sim::run(name, std::move(top));
     seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    cpu_seconds_ += double(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
     ++runs_;
     return outcome_.ok;
+  }
+
+  // How often the top function was run.
+  int runs() const { return runs_; }
+
+  // The run ended, but its result is not what it should be.
+  void refuse(const std::string &why) {
+    if (!outcome_.ok) return;
+    outcome_.ok = false;
+    outcome_.text = why;
   }
 
   void add(Output output) {
@@ -114,10 +127,13 @@ class Report {
   // Writes the report, prints it readably, and returns the exit code: 0 ok, 1 a check failed, 2 not writable.
   int finish() const {
     print();
-    std::ofstream file(path_);
+    const std::string unfinished = path_ + ".part";   // a reader sees a whole report or none
+    std::ofstream file(unfinished);
     file << json();
     file.close();
-    if (!file) {
+    std::error_code error;
+    if (file) std::filesystem::rename(unfinished, path_, error);
+    if (!file || error) {
       std::fprintf(stderr, "stc_sim: cannot write %s\n", path_.c_str());
       return 2;
     }
@@ -127,7 +143,7 @@ class Report {
   std::string json() const {
     std::string out = "{\n  \"schema\": 1,\n  \"top\": " + json_text(top_) + ",\n  \"outcome\": " + json_text(outcome_.kind);
     out += std::string(",\n  \"passed\": ") + (passed() ? "true" : "false") + ",\n  \"runs\": " + std::to_string(runs_);
-    out += ",\n  \"seconds\": " + json_number(seconds_);
+    out += ",\n  \"seconds\": " + json_number(seconds_) + ",\n  \"cpu_seconds\": " + json_number(cpu_seconds_);
     out += ",\n  \"explanation\": " + (outcome_.ok ? std::string("null") : json_text(outcome_.text));
     out += ",\n  \"blocked\": " + json_list(outcome_.blocked, blocked_json);
     out += ",\n  \"outputs\": " + json_list(outputs_, output_json);
@@ -145,7 +161,8 @@ class Report {
            json_field("peer", json_text(b.peer)) + ", " + json_field("occupancy", std::to_string(b.occupancy)) + ", " +
            json_field("depth", b.bounded ? std::to_string(b.depth) : "null") + ", " +
            json_field("tokens_written", std::to_string(b.written)) + ", " + json_field("tokens_read", std::to_string(b.read)) + ", " +
-           json_field("uncommitted_reads", std::to_string(b.uncommitted_reads)) + ", " + json_field("loop", json_text(b.loop)) +
+           json_field("uncommitted_reads", std::to_string(b.uncommitted_reads)) + ", " +
+           json_field("held_back", std::to_string(b.held_back)) + ", " + json_field("loop", json_text(b.loop)) +
            ", " + json_field("line", std::to_string(b.line)) + "}";
   }
 
@@ -188,7 +205,7 @@ class Report {
   Outcome outcome_;
   std::vector<Output> outputs_;
   int runs_ = 0;
-  double seconds_ = 0;
+  double seconds_ = 0, cpu_seconds_ = 0;   // inside the top function: elapsed, and spent by this program
 };
 
 [[noreturn]] inline void unusable_input(const std::string &message) {

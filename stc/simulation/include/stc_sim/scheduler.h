@@ -25,13 +25,6 @@ class Region;
 
 enum class Wait { none, read, write, join, handover };
 
-// The pipelined iteration under way, if `site` is set, and the channels whose accesses it has not committed.
-struct Firing {
-  const LoopSite *site = nullptr;
-  LoopRun *run = nullptr;
-  Channel *written = nullptr, *read = nullptr;
-};
-
 // What a fiber executes. Regions derive from it to keep the arguments of a task call.
 struct Body {
   virtual ~Body() = default;
@@ -46,9 +39,11 @@ struct Task {
   std::unique_ptr<Body> body;
   Context context;
   Stack stack;
-  Firing firing;                      // while suspended; that of the running task is Scheduler::firing
+  LoopRun *loop = nullptr;            // while suspended; that of the running task is Scheduler::loop
   TaskClock clock;
   bool done = false;
+  Cycle asked_at = 0;                 // of the question it waits for an answer to
+  Task **asks = nullptr;              // where the channel keeps who waits
 
   Wait wait = Wait::none;
   const Channel *channel = nullptr;   // for Wait::read and Wait::write
@@ -89,7 +84,7 @@ struct Blocked {
   std::string task, waits_to, channel, kind, peer, loop;
   int line = 0;
   bool bounded = false, peer_started = false;
-  std::uint64_t occupancy = 0, depth = 0, written = 0, read = 0, uncommitted_reads = 0;
+  std::uint64_t occupancy = 0, depth = 0, written = 0, read = 0, uncommitted_reads = 0, held_back = 0;
 };
 
 // What is known of a channel at its end.
@@ -110,7 +105,7 @@ struct Outcome {
 class Scheduler {
  public:
   Task *current = &host_;
-  Firing firing;                 // of `current`: kept here because every stream access looks at it
+  LoopRun *loop = nullptr;       // the pipelined loop `current` is in: kept here because every stream access looks at it
   int open_regions = 0;
   Outcome outcome;
   Channel *channels = nullptr;   // alive, doubly linked
@@ -158,15 +153,25 @@ class Scheduler {
       other->waiting_for_return = current;
       block(Wait::handover, nullptr);
     }
-    not_before(*other);
+    handed_over(*other, what);
   }
 
 #ifdef STC_SIM_TIMED
   // The running task cannot go on before `other` ended.
   void not_before(const Task &other) { current->clock.now = std::max(current->clock.now, other.clock.now); }
+  void handed_over(const Task &other, const char *what) {
+    TaskClock &clock = current->clock;
+    if (other.clock.now <= clock.now) return;
+    clock.stalled(timeline.number_of_handover(what, other.path), true, clock.now, other.clock.now);
+    not_before(other);
+  }
+  void require_within_limit(Cycle at) const {
+    if (__builtin_expect(at > timeline.limit, 0)) beyond_limit(at);
+  }
   static void begin_time(Task &task) {
     // The inputs of every invocation of the top function are there from the beginning: its tasks begin when they are free.
-    task.clock.now = task.clock.start = task.region == nullptr ? 0 : timeline.begin(task.path, task.parent->clock.now);
+    task.clock.called = task.region == nullptr ? 0 : task.parent->clock.now;
+    task.clock.now = task.clock.start = task.region == nullptr ? 0 : timeline.begin(task.path, task.clock.called);
   }
   static void end_time(const Task &task) {
     timeline.end(task.path, task.clock);
@@ -174,9 +179,26 @@ class Scheduler {
   }
 #else
   void not_before(const Task &) {}
+  void handed_over(const Task &, const char *) {}
   static void begin_time(Task &) {}
   static void end_time(const Task &) {}
 #endif
+
+  // The running task asks a channel, at cycle `at`, what only the other end can tell, which will wake whoever is in `slot`.
+  // False if nobody can go on before that cycle: then the answer is no.
+  bool ask(Cycle at, Task *&slot) {
+    Task *self = current;
+    self->asked_at = at;
+    self->asks = &slot;
+    slot = self;
+    asking_.push_back(self);
+    block(Wait::none, nullptr);
+    const auto found = std::find(asking_.begin(), asking_.end(), self);
+    if (found == asking_.end()) return false;
+    asking_.erase(found);
+    idle_rounds_ = 0;
+    return true;
+  }
 
   // A test such as `empty()` failed: let the others run first, or a loop around it would never end.
   void poll_failed() {
@@ -245,11 +267,17 @@ class Scheduler {
  private:
   // Rounds in which only pollers ran and nothing moved before it is called a livelock.
   static constexpr int poll_limit = 10000;
+  // Questions in a row that nobody could answer, before it is called a livelock.
+  static constexpr int question_limit = 1000000;
 
   [[noreturn]] void stalled(const char *kind);   // diagnosis.h
+#ifdef STC_SIM_TIMED
+  [[noreturn]] void beyond_limit(Cycle at) const;   // diagnosis.h
+#endif
   std::uint64_t transfers() const;               // diagnosis.h
 
   Task *next() {
+    if (ready_.empty() && !asking_.empty()) return earliest_question();
     if (ready_.empty()) {
       if (pollers_.empty()) stalled("deadlock");
       const std::uint64_t moved = transfers();
@@ -262,11 +290,21 @@ class Scheduler {
     return ready_.pop();
   }
 
+  // Nobody can go on: the earliest question is answered with no.
+  Task *earliest_question() {
+    const auto earliest = std::min_element(asking_.begin(), asking_.end(), [](Task *a, Task *b) { return a->asked_at < b->asked_at; });
+    Task *task = *earliest;
+    asking_.erase(earliest);
+    *task->asks = nullptr;
+    if (++idle_rounds_ > question_limit) stalled("livelock");
+    return task;
+  }
+
   void switch_to(Task *task) {
     Task *self = current;
     if (task == self) return;
-    self->firing = firing;
-    firing = task->firing;
+    self->loop = loop;
+    loop = task->loop;
     current = task;
     Context::switch_between(self->context, task->context);
   }
@@ -295,6 +333,7 @@ class Scheduler {
   Task *top_ = nullptr;
   Task *alive_ = nullptr;
   TaskQueue ready_, pollers_;
+  std::vector<Task *> asking_;
   StackPool stacks_;
   std::uint64_t moved_before_ = 0;
   int idle_rounds_ = 0;

@@ -1,4 +1,5 @@
 // The times of a run as JSON: invocations, tasks with what they waited for, FIFOs with their curves, external memory.
+// With STC_SIM_BRIEF in the environment lists of waits and curves are left empty: for searches of many runs.
 #ifndef STC_SIM_TIMING_REPORT_H
 #define STC_SIM_TIMING_REPORT_H
 
@@ -8,6 +9,15 @@
 #include "json.h"
 
 namespace stc_sim {
+
+inline bool brief() {
+  static const bool wanted = std::getenv("STC_SIM_BRIEF") != nullptr;
+  return wanted;
+}
+
+// A list that a brief report leaves empty.
+template <class Items>
+Items unless_brief(const Items &items) { return brief() ? Items() : items; }
 
 inline std::string cycles_json(Cycle at) { return std::to_string(at); }
 
@@ -28,27 +38,41 @@ inline std::string task_times_json(const TaskTimes &task) {
   return "{" + json_field("task", json_text(task.path)) + ", " + json_field("calls", json_list(task.calls, call_json)) + ", " +
          json_field("stalled_reading", cycles_json(task.stalled_reading)) + ", " +
          json_field("stalled_writing", cycles_json(task.stalled_writing)) + ", " +
-         json_field("stalls", json_list(task.stalls, stall_json)) + "}";
+         json_field("stalls", json_list(unless_brief(task.stalls), stall_json)) + "}";
 }
 
 inline std::string point_json(const std::pair<Cycle, std::uint64_t> &point) {
   return "[" + cycles_json(point.first) + ", " + std::to_string(point.second) + "]";
 }
 
-inline std::string channel_times_json(const std::pair<std::string, ChannelClock> &channel) {
-  const ChannelClock &clock = channel.second;
+inline std::string channel_times_json(std::pair<std::string, ChannelClock> &channel) {
+  ChannelClock &clock = channel.second;
   return "{" + json_field("channel", json_text(channel.first)) + ", " + json_field("latency", cycles_json(clock.latency)) + ", " +
+         json_field("lead", cycles_json(clock.lead)) + ", " +
+         json_field("declared_depth", std::to_string(clock.declared_depth)) + ", " +
          json_field("highest_occupancy", std::to_string(clock.highest())) + ", " +
          json_field("stalled_reader", cycles_json(clock.stalled_reader)) + ", " +
          json_field("stalled_writer", cycles_json(clock.stalled_writer)) + ", " +
-         json_field("produced", json_list(clock.produced.points(), point_json)) + ", " +
-         json_field("consumed", json_list(clock.consumed.points(), point_json)) + "}";
+         json_field("produced", json_list(unless_brief(clock.produced()), point_json)) + ", " +
+         json_field("consumed", json_list(unless_brief(clock.consumed()), point_json)) + "}";
 }
 
 inline std::string port_json(const std::pair<const std::string, MemoryPort> &port) {
   return "{" + json_field("port", json_text(port.first)) + ", " +
          json_field("words", std::to_string(port.second.transferred)) + ", " +
          json_field("first_write", port.second.first_write == 0 ? std::string("null") : cycles_json(port.second.first_write)) + "}";
+}
+
+inline std::string handover_json(const Handover &handover) {
+  return "[" + json_text(handover.name) + ", " + json_text(handover.from) + "]";
+}
+
+// A pipelined loop that ran, as the source has it.
+inline std::string loop_json(const std::pair<const LoopSite *const, LoopTiming> &loop) {
+  const LoopSite &site = *loop.first;
+  return "{" + json_field("function", json_text(site.function)) + ", " + json_field("label", json_text(site.label)) + ", " +
+         json_field("line", std::to_string(site.line)) + ", " + json_field("pragma_ii", std::to_string(site.ii)) + ", " +
+         json_field("ii", cycles_json(loop.second.ii)) + ", " + json_field("depth", cycles_json(loop.second.depth)) + "}";
 }
 
 // Also where a run was abandoned: what its tasks and channels had come to.
@@ -60,6 +84,8 @@ inline std::string timing_json() {
   return "{" + json_field("invocations", json_list(timeline.invocations, invocation_json)) + ",\n  " +
          json_field("tasks", json_list(timeline.tasks, task_times_json)) + ",\n  " +
          json_field("channels", json_list(timeline.channels, channel_times_json)) + ",\n  " +
+         json_field("handovers", json_list(timeline.handovers, handover_json)) + ",\n  " +
+         json_field("loops", json_list(timing_table().sites(), loop_json)) + ",\n  " +
          json_field("ports", json_list(timing_table().ports, port_json)) + "}";
 }
 

@@ -19,7 +19,7 @@
 #include <map>
 #include <sstream>
 
-#include "clock.h"
+#include "loop_clock.h"
 
 namespace stc_sim {
 
@@ -31,7 +31,6 @@ struct FifoTiming {
 class TimingTable {
  public:
   bool unbounded = false;
-  Cycle limit = ~Cycle(0);
   std::map<std::string, MemoryPort> ports;
 
   TimingTable() {
@@ -43,16 +42,15 @@ class TimingTable {
     while (std::getline(file, line)) read(path, line);
   }
 
-  const LoopTiming &of(const LoopSite &site) {
-    if (site.timing == nullptr) {
-      const auto found = loops_.find(key(site.function, site.label));
-      LoopTiming timing;
-      if (found != loops_.end()) timing = found->second;
-      if (timing.ii == 0) timing.ii = site.ii > 0 ? Cycle(site.ii) : 1;
-      if (timing.style == Style::unspecified) timing.style = site.style;
-      if (timing.style == Style::unspecified) timing.style = Style::stp;   // the vendor's default
-      site.timing = &(sites_[&site] = timing);
-    }
+  // At the first run of a loop; LoopSite::timing keeps it.
+  const LoopTiming &find(const LoopSite &site) {
+    const auto found = loops_.find(key(site.function, site.label));
+    LoopTiming timing;
+    if (found != loops_.end()) timing = found->second;
+    if (timing.ii == 0) timing.ii = site.ii > 0 ? Cycle(site.ii) : 1;
+    if (timing.style == Style::unspecified) timing.style = site.style;
+    if (timing.style == Style::unspecified) timing.style = Style::stp;   // the vendor's default
+    site.timing = &(sites_[&site] = timing);
     return *site.timing;
   }
 
@@ -60,6 +58,9 @@ class TimingTable {
     const auto found = fifos_.find(name);
     return found == fifos_.end() ? nullptr : &found->second;
   }
+
+  // The loops that ran.
+  const std::map<const LoopSite *, LoopTiming> &sites() const { return sites_; }
 
  private:
   static std::string key(const std::string &function, const std::string &label) { return function + "/" + label; }
@@ -76,7 +77,7 @@ class TimingTable {
     if (what == "unbounded") {
       unbounded = true;
     } else if (what == "limit") {
-      words >> limit;
+      words >> timeline.limit;
     } else if (what == "fifo") {
       FifoTiming fifo;
       words >> name >> fifo.depth >> fifo.latency;
@@ -116,6 +117,10 @@ class TimingTable {
 inline TimingTable &timing_table() {
   static TimingTable table;
   return table;
+}
+
+inline const LoopTiming &timing_of(const LoopSite &site) {
+  return site.timing != nullptr ? *site.timing : timing_table().find(site);
 }
 
 }  // namespace stc_sim

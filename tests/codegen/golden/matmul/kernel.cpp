@@ -60,7 +60,7 @@ static void fc(hls::stream<float2> &x_stream, hls::stream<float8> &w_stream, hls
     // xt, wt2, acc -> acc
     mac_k: for (int r = 0; r < 2; r += 1) {
       mac: for (int i = 0; i < 4; i += 1) {
-#pragma HLS pipeline II=2 style=flp
+#pragma HLS pipeline II=3 style=flp
         mac_lanes: for (int j = 0; j < 8; j += 1) {
 #pragma HLS unroll
           acc[i][j] = acc[i][j] + xt[i][r] * wt2[r][j];

@@ -1,0 +1,2 @@
+#define N 64
+void centre(const float *x, float *y);

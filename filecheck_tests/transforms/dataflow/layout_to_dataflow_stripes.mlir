@@ -1,0 +1,34 @@
+// RUN: stc-opt %s -p 'propagate-orders{columns=4},tile-linalg,linalg-to-dataflow,layout-to-dataflow{size=4},fuse-kernels,vectorize-streams{lanes=4},simplify-routing,pack-interfaces,verify-streams' --split-input-file | filecheck %s
+// SHOW: func.func|dataflow.pack|dataflow.kernel|dataflow.task|itensor.deal|itensor.join|dataflow.unpack
+
+// The slices of an argument and the parts of a result for two copies of a computation are memory ports of their own, in the order in
+// which the copies read and write them.
+func.func @copies(%x: tensor<6x8xf32>) -> tensor<6x8xf32> {
+  %x0 = tensor.extract_slice %x[0, 0] [3, 8] [1, 1] {stc.stripe} : tensor<6x8xf32> to tensor<3x8xf32>
+  %x1 = tensor.extract_slice %x[3, 0] [3, 8] [1, 1] {stc.stripe} : tensor<6x8xf32> to tensor<3x8xf32>
+  %e0 = tensor.empty() : tensor<3x8xf32>
+  %y0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x0 : tensor<3x8xf32>) outs(%e0 : tensor<3x8xf32>) attrs = {stc.name = "neg_0"} {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.negf %a : f32
+    linalg.yield %t : f32
+  } -> tensor<3x8xf32>
+  %e1 = tensor.empty() : tensor<3x8xf32>
+  %y1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x1 : tensor<3x8xf32>) outs(%e1 : tensor<3x8xf32>) attrs = {stc.name = "neg_1"} {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.negf %a : f32
+    linalg.yield %t : f32
+  } -> tensor<3x8xf32>
+  %y = tensor.concat dim(0) %y0, %y1 {stc.stripe} : (tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<6x8xf32>
+  return %y : tensor<6x8xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [2, 3, 2] * [4, 1, 3], iter_map: (d0, d1, d2) -> (d1 + d2, d0)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d1, d0)>
+// CHECK-LABEL: func.func @copies(
+// CHECK-NEXT: %x_1, %x_2 = dataflow.pack %x : tensor<6x8xf32> as !itensor -> tensor<3xvector<8xf32>>, tensor<3xvector<8xf32>>
+// CHECK-NEXT: %y, %y_1 = dataflow.kernel @copies(%layout = %x_1 : tensor<3xvector<8xf32>> as !itensor1, %layout_1 = %x_2 : tensor<3xvector<8xf32>> as !itensor1) -> (tensor<3xvector<8xf32>> as !itensor1, tensor<3xvector<8xf32>> as !itensor1) {
+// CHECK: %y0 = dataflow.task @neg_0 ins(%x0 = %layout : !itensor1) outs(%out = %0 : !itensor1) -> !itensor1 attributes {stc.name = "neg_0"} {
+// CHECK: %y1 = dataflow.task @neg_1 ins(%x1 = %layout_1 : !itensor1) outs(%out = %1 : !itensor1) -> !itensor1 attributes {stc.name = "neg_1"} {
+// CHECK: %y_2 = dataflow.unpack %y, %y_1 : tensor<3xvector<8xf32>>, tensor<3xvector<8xf32>> as !itensor -> tensor<6x8xf32>

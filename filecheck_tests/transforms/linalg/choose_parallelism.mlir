@@ -1,0 +1,25 @@
+// RUN: stc-opt %s -p 'choose-parallelism{dsp=420}' | filecheck %s
+// SHOW: func.func|linalg.generic|return
+
+// 11 lanes of 22 columns would fit once; five DSPs a point, 70 points: 22 lanes and 3 of 9 rows make 66.
+func.func @matmul(%x: tensor<27x40xf32>, %w: tensor<40x22xf32>) -> tensor<27x22xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<27x22xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<27x22xf32>) -> tensor<27x22xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>,
+      affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<27x40xf32>, tensor<40x22xf32>) outs(%f : tensor<27x22xf32>) attrs = {stc.name = "fc"} {
+  ^bb0(%a: f32, %c: f32, %s: f32):
+    %p = arith.mulf %a, %c : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<27x22xf32>
+  return %y : tensor<27x22xf32>
+}
+
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: func.func @matmul(
+// CHECK: %y = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<27x40xf32>, tensor<40x22xf32>) outs(%f : tensor<27x22xf32>) attrs ={{ +}}{stc.name = "fc", stc.lanes = 22 : i32, stc.copies = array<i64: 3, 1, 1>} {
+// CHECK: func.return %y : tensor<27x22xf32>

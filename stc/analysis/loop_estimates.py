@@ -1,0 +1,134 @@
+"""What a pipelined loop is estimated to take, and why: initiation interval with what bounds it, depth with its longest chain.
+
+Figures of operators are published or assumed (stc.analysis.operator_library says which); those of memory and streams are
+assumed. They depend on the clock: an adder has 7 stages at 3.33 and 4 ns, 5 at 5 ns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
+from math import ceil
+from operator import or_
+from typing import Literal
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, SSAValue
+
+from stc.analysis.loop_schedules import ChainLink, iteration_schedule, links
+from stc.analysis.loops import is_unrolled, trip_count
+from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank
+from stc.analysis.recurrences import Recurrence, slowest_recurrence
+from stc.dialects import stream
+from stc.dialects.dataflow import TaskOp
+
+LimitKind = Literal["none", "tokens", "accumulation", "memory ports"]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Something that keeps iterations `interval` cycles apart, with its reason in words."""
+
+    kind: LimitKind
+    interval: int
+    reason: str
+
+
+UNBOUND = Limit("none", 1, "one iteration per cycle")
+
+
+@dataclass(frozen=True)
+class LoopEstimate:
+    """One pipelined loop at cycles of `clock_ns`.
+
+    `limit` bounds `ii`. `depth` are the cycles of the longest way through an iteration, over `chain`; where iterations wait for
+    memory ports, one iteration's accesses are spread over the interval, which lengthens it. `origin`: of the chain's operators.
+    """
+
+    ii: int
+    limit: Limit
+    depth: int
+    chain: tuple[ChainLink, ...]
+    clock_ns: float
+
+    @property
+    def origin(self) -> str:
+        """assumed where any operator's figure on the chain is, else published; none where there is no operator."""
+        origins = {link.origin for link in self.chain}
+        return next((origin for origin in ("assumed", "published") if origin in origins), "none")
+
+    @property
+    def chain_text(self) -> str:
+        """The chain in words: `load 2 + mulf 4 + 3 addf 21`."""
+        return chain_text(self.chain)
+
+
+def loop_estimate(loop: scf.ForOp, task: TaskOp, clock_ns: float) -> LoopEstimate:
+    """The estimate of `loop`, a loop of `task` whose inner loops are all unrolled."""
+    schedule = iteration_schedule(loop, clock_ns)
+    limits = [UNBOUND, *_token_limits(loop), *_memory_limits(loop, task)]
+    if (recurrence := slowest_recurrence(loop, schedule)) is not None:
+        limits.append(Limit("accumulation", recurrence.interval, _why(recurrence)))
+    bound = max(limits, key=lambda limit: limit.interval)
+    spread = max((limit.interval - 1 for limit in limits if limit.kind == "memory ports"), default=0)
+    return LoopEstimate(bound.interval, bound, schedule.depth + spread, tuple(links(schedule.longest.chain)), clock_ns)
+
+
+def innermost_loops(task: TaskOp) -> Iterator[scf.ForOp]:
+    """The loops to be pipelined: those left in hardware that hold no other such loop."""
+    for loop in (op for op in task.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)):
+        if all(is_unrolled(inner) for inner in loop.body.walk() if isinstance(inner, scf.ForOp)):
+            yield loop
+
+
+def chain_text(chain: Sequence[ChainLink]) -> str:
+    """Operators with their cycles, neighbours of a kind together."""
+    parts: list[str] = []
+    for name, run in groupby(chain, key=lambda link: link.operator):
+        members = list(run)
+        count = f"{len(members)} " if len(members) > 1 else ""
+        parts.append(f"{count}{name} {sum(link.stages for link in members)}")
+    return " + ".join(parts)
+
+
+def _token_limits(loop: scf.ForOp) -> Iterator[Limit]:
+    """Each stream moves one token per cycle."""
+    for port, count in _tokens(loop.body.block).items():
+        yield Limit("tokens", count, f"tokens: {count} of %{port.name_hint or 'a stream'} per iteration, one per cycle")
+
+
+def _tokens(block: Block) -> Counter[SSAValue]:
+    """Tokens that one run of a block moves through each stream: all copies of unrolled loops, the larger branch of a guard."""
+    counts = Counter[SSAValue]()
+    for op in block.ops:
+        match op:
+            case stream.ReadOp() | stream.WriteOp():
+                counts[op.stream] += 1
+            case scf.ForOp():
+                copies = trip_count(op)
+                counts.update({port: copies * count for port, count in _tokens(op.body.block).items()})
+            case scf.IfOp():
+                branches = [_tokens(region.block) for region in op.regions if region.blocks]
+                counts.update(reduce(or_, branches))
+            case _:
+                pass
+    return counts
+
+
+def _memory_limits(loop: scf.ForOp, task: TaskOp) -> Iterator[Limit]:
+    for buffer, count in accesses_per_bank(loop, task):
+        reason = f"memory ports: {_name(buffer)} is accessed {count:g} times per bank and iteration, {MAX_ACCESSES} per cycle"
+        yield Limit("memory ports", ceil(count / MAX_ACCESSES), reason)
+
+
+def _why(recurrence: Recurrence) -> str:
+    distance = "each iteration" if recurrence.distance == 1 else f"every {recurrence.distance} iterations"
+    return (f"accumulation over {recurrence.what}: {chain_text(recurrence.operators)} = {recurrence.cycles} cycles, "
+            f"continued {distance}")
+
+
+def _name(buffer: SSAValue) -> str:
+    return f"%{buffer.name_hint}" if buffer.name_hint else "a buffer"

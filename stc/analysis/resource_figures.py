@@ -1,0 +1,102 @@
+"""What operators, memories and adapters take of a device: the mathematics of the estimate, without IR."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from math import ceil
+
+from stc.platforms.fifo_storage import bram18_blocks, fifo_storage, uram_blocks
+from stc.platforms.operators import find_operator
+from stc.platforms.platform import Resources
+
+ASSUMPTIONS = (
+    "operators as published for the clock (stc/platforms/data/vitis_operators.csv); those without a report composed of others",
+    "loops of one task run one after the other and share operators of a kind: the most that any loop needs, not their sum",
+    "a pipelined loop that starts an iteration every II cycles uses an operator II times",
+    "a bank of one entry is registers, up to 1024 bits LUTRAM, beyond block RAM in the best of its shapes",
+    "a ring of n blocks is n times the memory of one; ultra RAM holds deep FIFOs only",
+    "a memory port of w bits has the adapter published for the next width (32, 256, 512 bit)",
+    "control: 100 LUT and 100 FF per task, 64 and 64 per loop, 20 and 10 per FIFO besides its memory, 400 and 400 per kernel",
+    "index arithmetic: 32 LUT per addition or comparison; multiplexers and registers between operators are not counted",
+)
+"""Said with every estimate."""
+
+LUTRAM_BITS = 1024
+"""The largest bank that is kept in LUTs."""
+
+LUT_DEPTH = 64
+"""Entries of one bit in one LUT as memory; one read port and one write port take two."""
+
+SHIFT_REGISTER_DEPTH = 32
+ADAPTER_BRAM18 = {32: 2, 256: 16, 512: 30}
+"""BRAM18 of a memory port's adapter by width: published with its other figures."""
+
+
+@dataclass(frozen=True)
+class ResourceCount:
+    """Counts; `bram18` are blocks of 18 kbit, `uram` of 288 kbit."""
+
+    dsp: int = 0
+    lut: int = 0
+    ff: int = 0
+    bram18: int = 0
+    uram: int = 0
+
+    def plus(self, other: ResourceCount) -> ResourceCount:
+        return ResourceCount(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
+
+    def times(self, count: int) -> ResourceCount:
+        return ResourceCount(*(count * own for own in astuple(self)))
+
+    def shares_of(self, budget: Resources) -> dict[str, float]:
+        """Each as a share of what `budget` has."""
+        available = {"dsp": budget.dsp, "lut": budget.lut, "ff": budget.ff, "bram18": 2 * budget.bram36, "uram": budget.uram}
+        return {name: getattr(self, name) / amount for name, amount in available.items()}
+
+
+TASK_CONTROL = ResourceCount(lut=100, ff=100)
+LOOP_CONTROL = ResourceCount(lut=64, ff=64)
+FIFO_CONTROL = ResourceCount(lut=20, ff=10)
+KERNEL_CONTROL = ResourceCount(lut=400, ff=400)
+INDEX_OPERATION = ResourceCount(lut=32)
+
+
+def operators(counts: Mapping[str, int], clock_ns: float) -> ResourceCount:
+    """So many operators by their name in the table, scheduled for cycles of `clock_ns`."""
+    total = ResourceCount()
+    for name, count in counts.items():
+        cost = find_operator(name, clock_ns)
+        total = total.plus(ResourceCount(cost.dsp, cost.lut, cost.ff).times(count))
+    return total
+
+
+def local_memory(bits: int, entries: int, banks: int) -> ResourceCount:
+    """An array of `entries` of `bits` each in `banks`."""
+    deep = ceil(entries / banks)
+    if deep <= 1:
+        return ResourceCount(ff=bits * entries)
+    if bits * deep <= LUTRAM_BITS:
+        return ResourceCount(lut=2 * bits * ceil(deep / LUT_DEPTH)).times(banks)
+    return ResourceCount(bram18=bram18_blocks(bits, deep)).times(banks)
+
+
+def fifo(bits: int, depth: int) -> ResourceCount:
+    """A FIFO of `depth` tokens of `bits` each, in the memory that stc.platforms.fifo_storage chooses."""
+    match fifo_storage(bits, depth):
+        case "srl":
+            memory = ResourceCount(lut=bits * ceil(depth / SHIFT_REGISTER_DEPTH), ff=bits)
+        case "lutram":
+            memory = ResourceCount(lut=2 * bits * ceil(depth / LUT_DEPTH), ff=bits)
+        case "bram":
+            memory = ResourceCount(bram18=bram18_blocks(bits, depth))
+        case "uram":
+            memory = ResourceCount(uram=uram_blocks(bits, depth))
+    return memory.plus(FIFO_CONTROL)
+
+
+def adapter(bits: int, clock_ns: float) -> ResourceCount:
+    """The adapter of a memory port with words of `bits`."""
+    width = next((width for width in ADAPTER_BRAM18 if width >= bits), max(ADAPTER_BRAM18))
+    cost = find_operator(f"m_axi_adapter_{width}b", clock_ns)
+    return ResourceCount(cost.dsp, cost.lut, cost.ff, ADAPTER_BRAM18[width])

@@ -1,0 +1,157 @@
+"""Resources of tasks, kernels and designs, estimated from the IR that is emitted (stc.analysis.resource_figures says how)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from math import ceil, prod
+from typing import Any
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType, ModuleOp, VectorType
+from xdsl.ir import Attribute, Block, Operation
+
+from stc.analysis.loops import is_unrolled, pipeline_ii, trip_count, unroll_factor
+from stc.analysis.operator_library import operators_of
+from stc.analysis.port_pressure import bank_count
+from stc.analysis.resource_figures import (
+    ASSUMPTIONS,
+    INDEX_OPERATION,
+    KERNEL_CONTROL,
+    LOOP_CONTROL,
+    TASK_CONTROL,
+    ResourceCount,
+    adapter,
+    fifo,
+    local_memory,
+    operators,
+)
+from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
+from stc.platforms.platform import Platform
+
+ORIGIN = "estimated: no synthesis"
+_COUNTED = (arith.AddiOp, arith.SubiOp, arith.CmpiOp)
+
+
+def task_resources(task: TaskOp, clock_ns: float) -> ResourceCount:
+    """What the function of `task` takes, its arrays included."""
+    return _sum(_task_parts(task, clock_ns).values())
+
+
+def _task_parts(task: TaskOp, clock_ns: float) -> dict[str, ResourceCount]:
+    loops = [op for op in task.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
+    arrays = [op for op in task.walk() if isinstance(op, memref.AllocOp)]
+    indexing = sum(1 for op in task.walk() if isinstance(op, _COUNTED) and isinstance(op.operands[0].type, IndexType))
+    control = TASK_CONTROL.plus(LOOP_CONTROL.times(len(loops))).plus(INDEX_OPERATION.times(indexing))
+    return {
+        "operators": operators(task_operators(task), clock_ns),
+        "arrays": _sum(_array(array, array.memref.type, 1) for array in arrays),
+        "control": control,
+    }
+
+
+def task_operators(task: TaskOp) -> Counter[str]:
+    """Operators of each kind that the task needs at once: the most over its regions, which run one after the other."""
+    needed = Counter[str]()
+    for counts, interval in _regions(task.body.block, 1):
+        needed |= Counter({name: ceil(count / interval) for name, count in counts.items()})
+    return needed
+
+
+def _regions(block: Block, interval: int) -> Iterator[tuple[Counter[str], int]]:
+    """Operators of `block` itself (unrolled loops and branches included), then of each loop in it; with its interval."""
+    own, loops = _own(block)
+    yield own, interval
+    for loop in loops:
+        yield from _regions(loop.body.block, pipeline_ii(loop) or 1)
+
+
+def _own(block: Block) -> tuple[Counter[str], list[scf.ForOp]]:
+    counts, loops = Counter[str](), list[scf.ForOp]()
+    for op in block.ops:
+        counts.update(operators_of(op))
+        if isinstance(op, scf.ForOp) and not is_unrolled(op):
+            loops.append(op)
+            continue
+        for inner in (region.block for region in op.regions if region.blocks):
+            inside, below = _own(inner)
+            copies = trip_count(op) if isinstance(op, scf.ForOp) else 1
+            counts.update({name: copies * count for name, count in inside.items()})
+            loops += below
+    factor = _partial_factor(block)
+    return Counter({name: factor * count for name, count in counts.items()}), loops
+
+
+def _partial_factor(block: Block) -> int:
+    """Copies of an iteration that a loop unrolled by a factor makes of its body."""
+    parent = block.parent_op()
+    return min(unroll_factor(parent) or 1, trip_count(parent)) if isinstance(parent, scf.ForOp) else 1
+
+
+def kernel_parts(kernel: KernelOp, clock_ns: float) -> dict[str, ResourceCount]:
+    """What a kernel takes, by what it is for."""
+    parts: dict[str, ResourceCount] = {"control": KERNEL_CONTROL}
+    for op in kernel.body.block.ops:
+        match op:
+            case TaskOp():
+                found = _task_parts(op, clock_ns)
+            case CreateOp() if isinstance(kind := op.result.type, StreamType):
+                found = {"FIFOs": fifo(_bits(kind.element_type), kind.depth)}
+            case BufferOp() if isinstance(kind := op.result.type, BlockType):
+                found = {"rings of blocks": _array(op, kind.buffer_type, kind.count)}
+            case _:
+                found = {}
+        for name, count in found.items():
+            parts[name] = parts.get(name, ResourceCount()).plus(count)
+    ports = [value.type for value in (*kernel.arguments, *kernel.terminator.arguments) if isinstance(value.type, MemRefType)]
+    parts["memory ports"] = _sum(adapter(_bits(kind.element_type), clock_ns) for kind in ports)
+    return parts
+
+
+def _array(owner: Operation, kind: Attribute, count: int) -> ResourceCount:
+    assert isinstance(kind, MemRefType)
+    return local_memory(_bits(kind.element_type), count * prod(kind.get_shape()), bank_count(owner, kind))
+
+
+def _bits(kind: Attribute) -> int:
+    if isinstance(kind, VectorType):
+        return prod(kind.get_shape()) * _bits(kind.element_type)
+    return kind.bitwidth if isinstance(kind, FixedBitwidthType) else 32
+
+
+def _sum(counts: Any) -> ResourceCount:
+    total = ResourceCount()
+    for count in counts:
+        total = total.plus(count)
+    return total
+
+
+# Report -----------------------------------------------------------------------------------------------------------------
+
+
+def resource_report(module: ModuleOp, platform: Platform) -> dict[str, Any]:
+    """The section "resources" of report.json: all kernels together, by what they are for, against what a plan may use.
+
+    `share`: of all dies; `share_of_slr`: of each die alone, since no die is assigned.
+    """
+    parts: dict[str, ResourceCount] = {}
+    for kernel in [op for op in module.walk() if isinstance(op, KernelOp)]:
+        for name, count in kernel_parts(kernel, platform.cycle_ns).items():
+            parts[name] = parts.get(name, ResourceCount()).plus(count)
+    total = _sum(parts.values())
+    return {
+        "origin": ORIGIN,
+        "assumptions": list(ASSUMPTIONS),
+        "clock_ns": platform.cycle_ns,
+        "total": asdict(total),
+        "parts": {name: asdict(count) for name, count in parts.items()},
+        "share": total.shares_of(platform.usable),
+        "share_of_slr": [total.shares_of(slr.scaled(platform.plan)) for slr in platform.slrs],
+        "tasks": {
+            task.sym_name.data: {**asdict(task_resources(task, platform.cycle_ns)), "operators": dict(task_operators(task))}
+            for task in module.walk()
+            if isinstance(task, TaskOp)
+        },
+    }

@@ -1,0 +1,121 @@
+"""Tokens in a FIFO as a function of the delay between its two tasks: exact from the curves, and by the published formulas.
+
+Both tasks keep their pace: token k enters the FIFO in cycle `written[k]` of the source and must be readable in cycle `needed[k]`
+of the target. `delay` is the start of the target minus that of the source. Bursts and pauses are in the curves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor
+
+import numpy as np
+
+from stc.iteration.task_timeline import Cycles
+
+SHALLOW = 2
+"""So many slots are a shift register, which answers sooner."""
+
+SHALLOW_LATENCY, LATENCY = 1, 2
+"""Cycles from writing a token to reading it: of a shift register, and of a FIFO in memory."""
+
+BLOCK = 64
+"""Tokens that are looked at together first."""
+
+SLOT_LATENCY = 1
+"""Cycles from reading a token to writing its slot again."""
+
+
+@dataclass(frozen=True, eq=False)
+class FifoCurves:
+    """One FIFO: when its source writes each token, and when its target needs and takes it, each in its own cycles."""
+
+    written: Cycles
+    needed: Cycles
+    taken: Cycles
+
+    def __post_init__(self) -> None:
+        if not len(self.written) == len(self.needed) == len(self.taken) > 0:
+            raise ValueError(f"{len(self.written)} tokens are written, {len(self.needed)} needed, {len(self.taken)} taken")
+
+    @property
+    def tokens(self) -> int:
+        return len(self.written)
+
+    def least_delay(self, latency: int = LATENCY) -> int:
+        """The least delay at which the target never waits. It generalises D - C_in to bursts; it may be negative."""
+        return int((self.written - self.needed).max()) + latency
+
+    def depth(self, delay: int) -> int | None:
+        """The least depth at which nobody waits; None where the target does at any. Two slots answer sooner than more."""
+        if delay >= self.least_delay(SHALLOW_LATENCY) and (slots := self.slots(delay)) <= SHALLOW:
+            return slots
+        return self.slots(delay) if delay >= self.least_delay() else None
+
+    def slots(self, delay: int, every: int = 1) -> int:
+        """The least depth at which the source never waits, if the target begins `delay` cycles later.
+
+        Looking only at `every` so many tokens gives a lower bound, quicker.
+        """
+        step = max(every, BLOCK) if self.tokens > BLOCK else 1
+        starts = np.arange(0, self.tokens, step)
+        taken = self._taken_slots(starts, delay)
+        most = int(taken.max())
+        if every > 1 or step == 1:
+            return most
+        # Within a block the count grows by one per token at most: only blocks that can get beyond the best are looked at closely.
+        open_blocks = starts[taken + (step - 1) > most]
+        tokens = (open_blocks[:, None] + np.arange(1, step)).ravel()
+        tokens = tokens[tokens < self.tokens]
+        return max(most, int(self._taken_slots(tokens, delay).max(initial=0)))
+
+    def _taken_slots(self, tokens: Cycles, delay: int) -> Cycles:
+        """How many slots are taken when these tokens have been written."""
+        freed = np.searchsorted(self.taken, self.written[tokens] - (delay + SLOT_LATENCY), side="right")
+        return tokens + 1 - freed
+
+    def largest_delay(self, slots: int) -> int | None:
+        """The largest delay at which `slots` are enough; None where all tokens fit."""
+        if slots >= self.tokens:
+            return None
+        return int((self.written[slots:] - self.taken[: self.tokens - slots]).min()) - SLOT_LATENCY
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The token model of one side of an edge, in the terms of method.md, section 6: `tokens` (T), one every `interval` cycles (II),
+    the first in cycle `first` (D of a source, C_in of a target)."""
+
+    tokens: int
+    first: int
+    interval: float
+
+    @property
+    def last(self) -> float:
+        """The cycle of the last token."""
+        return self.first + (self.tokens - 1) * self.interval
+
+
+def published_tokens(source: Pace, target: Pace, delay: float) -> int:
+    """`max_tokens` as published, for uniform traffic; `delay` is from the start of the source to the first read of the target.
+
+    L is taken as the cycle of the last write: with the cycle in which the whole task ends the formula would count less.
+    """
+    total = source.tokens
+    if source.interval <= target.interval:
+        return min(total, total - floor((source.last - delay) / target.interval))
+    return min(total, ceil((delay - source.first) / source.interval))
+
+
+def corrected_slots(source: Pace, target: Pace, delay: float) -> int:
+    """The slots that uniform traffic needs if a FIFO has no latency and a slot is free `SLOT_LATENCY` cycles after the read.
+
+    Two corrections to `published_tokens`. A slower source fills a slot at the moment of the first read as well, since that frees
+    its slot only afterwards: floor + 1 for ceil, so 1 rather than 0 at delay = D. Of a faster source, what is read by the last
+    write counts from the first read on: floor + 1 again, up to the cycle before; nothing is read if that is before the delay.
+    """
+    total = source.tokens
+    if source.interval <= target.interval:
+        reads = floor((source.last - SLOT_LATENCY - delay) / target.interval) + 1
+        return min(total, total - max(0, reads))
+    return min(total, floor((delay - source.first + SLOT_LATENCY - 1) / source.interval) + 1)

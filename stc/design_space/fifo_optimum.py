@@ -1,0 +1,146 @@
+"""The cheapest FIFO depths at which a design keeps its cycles: exact, for designs small enough.
+
+    found = optimal_depths(DepthTest(fifos, run, reference, slack=0.0), most_runs=600)
+
+More slots never make a run slower (see fifo_trimming for why, and for the exception, which is counted). So a run at depths that
+are too few, raised until no FIFO can have one slot more without the run being fast enough, says: *one of these FIFOs must be
+deeper*. Those with all their tokens drop out of the sentence; what is left are the FIFOs that can stand in for each other. (The
+first sentences are of one FIFO each: its least depth with all others unlimited.) The cheapest depths that satisfy all such
+sentences (an integer program) are a lower bound on the bits; they are run: if they are enough they are the optimum, if not, the
+run gives the next sentence. Every sentence excludes depths that were not excluded before, so this ends; where the budget of runs
+ends it earlier, the bound stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import pulp
+
+from stc.design_space.fifo_trimming import FLOOR, MOST_RUNS, DepthTest, SizedFifo, Vector, replaced
+
+Clause = Mapping[int, int]
+"""FIFO -> depth: at least one of these FIFOs is at least so deep."""
+Proof = Literal["each FIFO alone", "search", "not known"]
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """`bits` and `depths` are None where the budget did not suffice; `lower_bound` (bits) is proved in any case.
+
+    `proof`: "each FIFO alone" where the least depths that hold for every FIFO with all others unlimited are enough together.
+    `surprises`: runs that contradicted the monotonicity that the proof relies on; then nothing is known.
+    """
+
+    bits: int | None
+    depths: dict[str, int] | None
+    lower_bound: int
+    proof: Proof
+    runs: int
+    surprises: int
+
+
+def optimal_depths(test: DepthTest, most_runs: int = MOST_RUNS, known: Mapping[str, int] | None = None) -> Optimum:
+    """The least bits; `known` are depths that are enough, which end the search once the bound meets them."""
+    fifos, before = test.fifos, test.runs
+    best = None if known is None else tuple(known[fifo.name] for fifo in fifos)
+    trivial = sum(fifo.bits for fifo in fifos) * FLOOR
+    clauses: list[Clause] = [{index: depth} for index, depth in enumerate(test.least_alone) if depth > FLOOR]
+    bound, depths = _cheapest(fifos, clauses)
+    while test.surprises == 0:
+        if best is not None and test.bits(best) <= bound:
+            depths = best
+        if depths == best or test.passes(depths):
+            proof = "each FIFO alone" if all(len(clause) == 1 for clause in clauses) else "search"
+            return Optimum(test.bits(depths), test.named(depths), bound, proof, test.runs - before, 0)
+        if test.runs - before >= most_runs:
+            return Optimum(None, None, bound, "not known", test.runs - before, 0)
+        clauses.append(_clause(test, depths))
+        bound, depths = _cheapest(fifos, clauses)
+    return Optimum(None, None, trivial, "not known", test.runs - before, test.surprises)
+
+
+def _clause(test: DepthTest, depths: Vector) -> Clause:
+    """What depths that are not enough say: they are raised as far as they still are not, narrow tokens first."""
+    for group in _groups(test, depths):
+        depths = group
+    return {
+        index: depth + 1 for index, (depth, fifo) in enumerate(zip(depths, test.fifos, strict=True)) if depth < fifo.tokens
+    }
+
+
+def _groups(test: DepthTest, depths: Vector) -> Iterator[Vector]:
+    """Larger and larger depths that are not enough, until no slot can be added; halves of a group that cannot be raised at once."""
+    groups = [sorted(range(len(depths)), key=lambda index: test.fifos[index].bits)]
+    while groups:
+        group = groups.pop()
+        raised = tuple(
+            max(depth, fifo.tokens) if index in group else depth
+            for index, (depth, fifo) in enumerate(zip(depths, test.fifos, strict=True))
+        )
+        if raised == depths:
+            continue
+        if not test.is_enough(raised):
+            depths = raised
+        elif len(group) == 1:
+            depths = _most(test, depths, group[0])
+        else:
+            half = len(group) // 2
+            groups += [group[half:], group[:half]]
+        yield depths
+
+
+def _most(test: DepthTest, depths: Vector, index: int) -> Vector:
+    """The largest depth of one FIFO that is not enough, all others as they are; all its tokens are enough."""
+    too_few, enough = depths[index], test.fifos[index].tokens
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2 if too_few > 8 else too_few + 1
+        if test.is_enough(replaced(depths, index, middle)):
+            enough = middle
+        else:
+            too_few = middle
+    return replaced(depths, index, too_few)
+
+
+def _cheapest(fifos: Sequence[SizedFifo], clauses: Sequence[Clause]) -> tuple[int, Vector]:
+    """The least bits that satisfy all clauses, and such depths."""
+    least = [FLOOR] * len(fifos)
+    for clause in clauses:
+        if len(clause) == 1:
+            [(index, depth)] = clause.items()
+            least[index] = max(least[index], depth)
+    open_clauses = [clause for clause in clauses if all(least[index] < depth for index, depth in clause.items())]
+    if open_clauses:
+        least = _solved(fifos, least, open_clauses)
+    return sum(fifo.bits * depth for fifo, depth in zip(fifos, least, strict=True)), tuple(least)
+
+
+def _solved(fifos: Sequence[SizedFifo], least: Sequence[int], clauses: Sequence[Clause]) -> list[int]:
+    """One binary per FIFO and depth that some clause names (`at least so deep`); deeper ones imply shallower ones."""
+    problem = pulp.LpProblem("depths", pulp.LpMinimize)
+    levels: dict[int, list[int]] = {}
+    for clause in clauses:
+        for index, depth in clause.items():
+            levels.setdefault(index, []).append(depth)
+    chosen: dict[tuple[int, int], pulp.LpVariable] = {}
+    costs: list[pulp.LpAffineExpression] = []
+    for index, depths in levels.items():
+        below = least[index]
+        for depth in sorted(set(depths)):
+            chosen[index, depth] = pulp.LpVariable(f"f{index}_{depth}", cat="Binary")
+            costs.append(fifos[index].bits * (depth - below) * chosen[index, depth])
+            if below != least[index]:
+                problem += chosen[index, depth] <= chosen[index, below]
+            below = depth
+    problem += pulp.lpSum(costs)
+    for clause in clauses:
+        problem += pulp.lpSum(chosen[entry] for entry in clause.items()) >= 1
+    status = problem.solve(pulp.HiGHS(msg=False, gapRel=0))
+    assert pulp.LpStatus[status] == "Optimal"
+    result = list(least)
+    for (index, depth), variable in chosen.items():
+        if (variable.value() or 0) > 0.5:
+            result[index] = max(result[index], depth)
+    return result

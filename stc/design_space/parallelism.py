@@ -1,0 +1,194 @@
+"""Intensity-aware unrolling under a DSP budget (method.md section 4): the slowest computation is sped up until DSPs run out.
+
+A computation is sped up by lanes (points of its last parallel loop at once, inside one task) and, once it has as many as one
+task may have, by copies (tasks side by side on slices of another parallel loop). Computations that hand each other slices have one
+number of copies: else tensors would have to be put together and cut again between them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from stc.iteration.vectorize import largest_divisor
+
+MOST_LANES_PER_TASK = 64
+"""What a token may feed (emission rule 18)."""
+
+LEAST_SUMS = 8
+"""Sums that a task keeps in flight, one after the other: about what the adder's latency takes to fill."""
+
+PORT_LANES = 16
+"""Entries of f32 that a memory port brings at once."""
+
+
+@dataclass(frozen=True)
+class MemoryOperand:
+    """A tensor in external memory that a computation reads or makes: whether copies divide it, and whether it comes lanes wide."""
+
+    tensor: object
+    is_divided: bool
+    is_wide: bool
+
+    def ports(self, parallelism: Parallelism) -> int:
+        """Memory ports it needs."""
+        wide = -(-parallelism.lanes // PORT_LANES) if self.is_wide else 1
+        return wide * (parallelism.copies if self.is_divided else 1)
+
+
+@dataclass(frozen=True)
+class Parallelism:
+    """`lanes` per task, and `copies` of the task."""
+
+    lanes: int
+    copies: int
+
+
+@dataclass(frozen=True)
+class Work:
+    """One computation: points of its iteration space, DSPs for one point at once, and how it can be sped up.
+
+    `sums`: how many results there are. `lane_extent`: iterations of the loop that is unrolled, 1 where none can be.
+    `divided_extent`: of the one that copies divide, 1 for none. `divides_lanes`: whether that is the same loop. `family`:
+    computations of one family have one number of copies.
+    """
+
+    key: object
+    points: int
+    sums: int
+    dsp: int
+    lane_extent: int
+    divided_extent: int
+    divides_lanes: bool
+    family: int
+    memory: tuple[MemoryOperand, ...] = ()
+
+
+@dataclass
+class _State:
+    works: Sequence[Work]
+    lanes: dict[object, int] = field(default_factory=dict[object, int])
+    copies: dict[int, int] = field(default_factory=dict[int, int])
+
+    def dsp(self) -> int:
+        return sum(work.dsp * self.lanes[work.key] * self.copies[work.family] for work in self.works)
+
+    def cycles(self, work: Work) -> int:
+        return -(-work.points // (self.lanes[work.key] * self.copies[work.family]))
+
+    def of(self, work: Work) -> Parallelism:
+        return Parallelism(self.lanes[work.key], self.copies[work.family])
+
+    def ports(self) -> int:
+        """Memory ports of all computations; one tensor needs as many as the most demanding of its readers."""
+        needed: dict[object, int] = {}
+        for work in self.works:
+            for operand in work.memory:
+                needed[operand.tensor] = max(needed.get(operand.tensor, 0), operand.ports(self.of(work)))
+        return sum(needed.values())
+
+    def pace(self) -> int:
+        """Cycles of the slowest computation."""
+        return max((self.cycles(work) for work in self.works), default=0)
+
+    def fits(self, dsp: int, ports: int) -> bool:
+        return self.dsp() <= dsp and self.ports() <= ports
+
+    def copied(self) -> _State:
+        return _State(self.works, dict(self.lanes), dict(self.copies))
+
+
+def choose_parallelism(works: Sequence[Work], dsp: int, ports: int) -> Mapping[object, Parallelism]:
+    """Lanes and copies for each of `works` within `dsp` DSPs and `ports` memory ports, at least one lane of each.
+
+    The computation with the most cycles left is sped up by the smallest step that it has, until none fits: it sets the pace. What
+    the others have more than that pace needs is taken back and spent once more. What is left in the end goes to the others in the
+    same way, which shortens the way of the last tile.
+    """
+    start = _State(works, {work.key: 1 for work in works}, {work.family: 1 for work in works})
+    state = _speed_up(start, dsp, ports, only_slowest=True)
+    while (better := _speed_up(_relaxed(state), dsp, ports, only_slowest=True)).pace() < state.pace():
+        state = better
+    state = _speed_up(state, dsp, ports, only_slowest=False)
+    return {work.key: state.of(work) for work in works}
+
+
+def _speed_up(state: _State, dsp: int, ports: int, *, only_slowest: bool) -> _State:
+    """Steps for the slowest computation, in turn; then, unless `only_slowest`, for those that still have one that fits."""
+    works = state.works
+    heap = [(-state.cycles(work), index) for index, work in enumerate(works)]
+    heapq.heapify(heap)
+    while heap:
+        cycles, index = heapq.heappop(heap)
+        if -cycles != state.cycles(works[index]):  # its family has become faster since
+            heapq.heappush(heap, (-state.cycles(works[index]), index))
+            continue
+        faster = next((step for step in _steps(state, works[index]) if step.fits(dsp, ports)), None)
+        if faster is not None:
+            state = faster
+            heapq.heappush(heap, (-state.cycles(works[index]), index))
+        elif only_slowest:
+            break
+    return state
+
+
+def _relaxed(state: _State) -> _State:
+    """The same pace with as few lanes as it takes."""
+    relaxed = state.copied()
+    for work in state.works:
+        copies = state.copies[work.family]
+        share = work.lane_extent // (copies if work.divides_lanes else 1)
+        enough = [lanes for lanes in lane_counts(share) if -(-work.points // (lanes * copies)) <= state.pace()]
+        relaxed.lanes[work.key] = min([*enough, state.lanes[work.key]])
+    return relaxed
+
+
+def _steps(state: _State, work: Work) -> Iterator[_State]:
+    """The ways to speed up `work`, more lanes first, then more copies of its family."""
+    share = work.lane_extent // (state.copies[work.family] if work.divides_lanes else 1)
+    for lanes in lane_counts(share):
+        if lanes > state.lanes[work.key] and _keeps_busy(work, lanes, state.copies[work.family]):
+            step = state.copied()
+            step.lanes[work.key] = lanes
+            yield step
+            break
+    if work.dsp == 0:
+        return
+    more = (copies for copies in _divisors(work.divided_extent) if copies > state.copies[work.family])
+    steps = [step for copies in more if (step := _with_copies(state, work.family, copies)) is not None]
+    yield from sorted((step for step in steps if step.cycles(work) < state.cycles(work)), key=_State.dsp)
+
+
+def _with_copies(state: _State, family: int, copies: int) -> _State | None:
+    """The family with as many copies; lanes along the divided loop are cut to what divides a share. None if not possible."""
+    step = state.copied()
+    step.copies[family] = copies
+    for work in state.works:
+        if work.family != family:
+            continue
+        if work.divided_extent % copies:
+            return None
+        if work.divides_lanes and work.lane_extent > 1:
+            old, share = state.lanes[work.key], work.divided_extent // copies
+            step.lanes[work.key] = max(lanes for lanes in lane_counts(share) if lanes <= old)
+            if 2 * step.lanes[work.key] < old:
+                return None  # many narrow tasks instead of few wide ones
+        if not _keeps_busy(work, step.lanes[work.key], copies):
+            return None
+    return step
+
+
+def _keeps_busy(work: Work, lanes: int, copies: int) -> bool:
+    """Whether a task has sums enough for the adder, where it computes sums."""
+    return work.sums == work.points or work.sums >= LEAST_SUMS * lanes * copies
+
+
+def lane_counts(extent: int) -> list[int]:
+    """How many of `extent` iterations may be unrolled: divisors that a few ports bring, each filled at least half."""
+    few = [lanes for lanes in _divisors(extent) if lanes <= MOST_LANES_PER_TASK]
+    return [lanes for lanes in few if lanes <= PORT_LANES or 2 * largest_divisor(lanes, PORT_LANES) >= PORT_LANES]
+
+
+def _divisors(number: int) -> list[int]:
+    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]

@@ -1,0 +1,52 @@
+"""How many partial sums to keep where a pipeline would wait for one: fewest cycles, filling and combining them included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+MEMORY_PORTS = 2
+"""Entries of one bank of local memory that a cycle can read."""
+
+CYCLES_AROUND = 4
+"""Of the pipeline that combines: load, store, and a cycle each to enter and leave the loop."""
+
+
+@dataclass(frozen=True)
+class SumShape:
+    """A sum as a task computes it. Counts are per run of the task, copies of unrolled loops counted once.
+
+    `iterations` of the pipelined loop, `interval` cycles apart with a single sum; `fills` entries set; `combines` times the sums
+    are needed, `combined` entries in all; `stages` of the operator that combines two; at most `terms` are added to an entry
+    while the pipeline runs.
+    """
+
+    iterations: int
+    interval: int
+    fills: int
+    combines: int
+    combined: int
+    stages: int
+    terms: int
+
+
+def cheapest_count(shape: SumShape, interval: Callable[[int], int]) -> int:
+    """The number of partial sums, a power of two, with the fewest cycles; 1 where several gain nothing.
+
+    `interval`: of the pipelined loop for a number of partial sums.
+    """
+    best, least = 1, shape.iterations * shape.interval
+    count = 2
+    while count < 2 * shape.terms:
+        cycles = shape.iterations * interval(count) + cycles_besides(shape, count)
+        if cycles < least:
+            best, least = count, cycles
+        count *= 2
+    return best
+
+
+def cycles_besides(shape: SumShape, count: int) -> int:
+    """What `count` partial sums cost more than one apart from the loop: to fill them, and to combine them in a tree."""
+    levels = (count - 1).bit_length()
+    combining = shape.combined * -(-count // MEMORY_PORTS) + shape.combines * (levels * shape.stages + CYCLES_AROUND)
+    return shape.fills * (count - 1) + combining

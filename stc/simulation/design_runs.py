@@ -1,0 +1,146 @@
+"""Many runs of one built design with other FIFO depths: what a search for depths asks.
+
+    runs = DesignRuns.build(DIR)
+    runs.emitted.cycles                                     # at the depths in the source
+    unlimited = runs.run(runs.unlimited)                    # every FIFO that is sized holds all its tokens
+    runs.run({**runs.unlimited, "h": 3}, limit=unlimited.cycles)
+
+A run costs the start of a process and the simulation itself: 4 ms for a small design. *Memory-fed* FIFOs, written by a load task,
+keep their depth in every run: a stalled DMA costs nothing, and how far it runs ahead has its own budget.
+
+A FIFO in RAM is read a cycle later than one of registers, so that another depth could change a run by its latency rather than by
+its slots. All runs keep the latency that each FIFO has at its emitted depth (timing_table.fifo_latency).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from stc.diagnostics import CompileError
+from stc.manifest.schema import Manifest, Stream
+from stc.simulation.build import DEFAULT_OPTIMISATION
+from stc.simulation.csim import BlockedTask, how_it_ended
+from stc.simulation.simulate import timed_design
+from stc.simulation.timing_table import SimulationOptions, timing_table
+
+TIMEOUT = 600.0
+"""Seconds that one run may take."""
+
+
+@dataclass(frozen=True)
+class DesignRun:
+    """One run. `outcome` as in CsimResult, or "limit"; `cycles` is None unless it is "finished".
+
+    `occupancies`: most tokens in each FIFO at one time, as far as the run went.
+    `values_agree`: with the expected outputs; `stalled_writers`: cycles that the writer of each FIFO waited for room.
+    """
+
+    outcome: str
+    cycles: int | None
+    values_agree: bool
+    occupancies: Mapping[str, int]
+    blocked: tuple[BlockedTask, ...]
+    explanation: str | None
+    seconds: float
+    stalled_writers: Mapping[str, int]
+
+
+@dataclass
+class DesignRuns:
+    """`command` runs the design in `directory`; `build_seconds`: what it took to make it."""
+
+    manifest: Manifest
+    directory: Path
+    command: Sequence[str]
+    build_seconds: float = 0.0
+    timeout: float = TIMEOUT
+    count: int = field(default=0, init=False)
+    seconds: float = field(default=0.0, init=False)
+    """Of all runs so far."""
+
+    @staticmethod
+    def build(project_dir: Path, optimisation: int = DEFAULT_OPTIMISATION) -> DesignRuns:
+        """Of an emitted project, built with time unless it is. CompileError where it is not usable."""
+        design = timed_design(project_dir, optimisation)
+        command = [str(design.built.binary), str(design.directory)]
+        return DesignRuns(design.manifest, design.directory, command, design.build_seconds)
+
+    @property
+    def streams(self) -> list[Stream]:
+        return [stream for kernel in self.manifest.kernels for stream in kernel.streams]
+
+    @cached_property
+    def memory_fed(self) -> frozenset[str]:
+        """Names of the FIFOs that a load task writes."""
+        loads = {task.name for kernel in self.manifest.kernels for task in kernel.tasks if task.kind == "load"}
+        return frozenset(stream.name for stream in self.streams if stream.producer in loads)
+
+    @cached_property
+    def sized(self) -> list[Stream]:
+        """The FIFOs whose depth can be chosen."""
+        return [stream for stream in self.streams if stream.name not in self.memory_fed]
+
+    @property
+    def unlimited(self) -> dict[str, int]:
+        """Depths at which no FIFO to be sized is ever full."""
+        return {stream.name: max(1, stream.tokens) for stream in self.sized}
+
+    @cached_property
+    def emitted(self) -> DesignRun:
+        """The run at the depths in the source."""
+        return self.run({})
+
+    def run(self, depths: Mapping[str, int], limit: int | None = None, depth_error: float = 1.0) -> DesignRun:
+        """A run with `depths` by name; FIFOs not named keep theirs. `depth_error` multiplies the depths of pipelined loops."""
+        options = SimulationOptions(depths=depths, depth_error=depth_error, limit=limit)
+        folder = self.directory / "build"
+        timing, report = folder / f"depths_run_{os.getpid()}.txt", folder / f"depths_run_{os.getpid()}.json"
+        timing.write_text(timing_table(self.manifest, options))
+        variables = {"STC_SIM_TIMING": str(timing), "STC_SIM_REPORT": str(report), "STC_SIM_BRIEF": "1"}
+        begin = time.perf_counter()
+        try:
+            done = subprocess.run(
+                self.command,
+                cwd=self.directory,
+                env={**os.environ, **variables},
+                capture_output=True,
+                timeout=self.timeout,
+                check=False,
+            )
+            content = json.loads(report.read_text(encoding="utf-8")) if report.is_file() else None
+        except subprocess.TimeoutExpired:
+            raise CompileError(f"a run did not end within {self.timeout:g} s", where=str(self.directory)) from None
+        finally:
+            self.count += 1
+            self.seconds += time.perf_counter() - begin
+            timing.unlink(missing_ok=True)
+            report.unlink(missing_ok=True)
+        if content is None:
+            message = done.stderr.decode(errors="replace").strip() or how_it_ended(done.returncode)
+            raise CompileError(f"the simulation fails: {message}", where=str(self.directory))
+        return _design_run(content, time.perf_counter() - begin)
+
+
+def _design_run(content: Mapping[str, Any], seconds: float) -> DesignRun:
+    timing = content["timing"]
+    first: dict[str, int] = {}
+    for kernel, end in timing["invocations"]:
+        first.setdefault(kernel, end)
+    return DesignRun(
+        outcome=content["outcome"],
+        cycles=sum(first.values()) if content["outcome"] == "finished" else None,
+        values_agree=content["passed"],
+        occupancies={entry["channel"]: entry["highest_occupancy"] for entry in timing["channels"]},
+        blocked=tuple(BlockedTask(**entry) for entry in content["blocked"]),
+        explanation=content["explanation"],
+        seconds=seconds,
+        stalled_writers={entry["channel"]: entry["stalled_writer"] for entry in timing["channels"]},
+    )

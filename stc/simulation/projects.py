@@ -1,0 +1,68 @@
+"""The manifest of whatever can be simulated: that of an emitted project, or one made from a design file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stc.manifest.files import read_manifest
+from stc.manifest.schema import SCHEMA_VERSION, Kernel, LoopSchedule, Manifest, MemoryAccess, MemoryTiming, Port, Task
+from stc.simulation.design_file import ForeignDesign, PortEntry, is_foreign, read_design
+from stc.simulation.foreign_design import TimedPipeline, instrument_design
+from stc.simulation.timing_table import NO_PLATFORM
+
+
+def project_manifest(directory: Path) -> Manifest:
+    """What is known of the project in `directory`; CompileError where it is neither emitted nor has a design file."""
+    if is_foreign(directory):
+        return foreign_manifest(read_design(directory))
+    return read_manifest(directory)
+
+
+def foreign_manifest(design: ForeignDesign) -> Manifest:
+    """As much of a manifest as time needs: FIFOs, tensors and trip counts of a foreign design are not known here."""
+    instrumented = instrument_design(design)
+    words = {port.name: port.word_bytes for port in design.ports}
+    writing = {t.entry.writes for t in instrumented.pipelines if t.entry is not None}
+    kernel = Kernel(
+        name=design.top,
+        ports=tuple(_port(port, -1 - index, port.name in writing) for index, port in enumerate(design.ports)),
+        tasks=tuple(Task(name, "foreign", None, (), ()) for name in instrumented.tasks),
+        streams=(),
+        blocks=(),
+        schedule=tuple(_loop(timed, words) for timed in instrumented.pipelines),
+    )
+    return Manifest(
+        schema_version=SCHEMA_VERSION, name=design.top, platform=NO_PLATFORM, kernels=(kernel,), tensors=(), steps=(),
+        tolerance=0.0, versions={}, options={}, origins={"depth": f"given by {design.file.name}"}, memory=_memory(design),
+    )
+
+
+def _port(port: PortEntry, own_bank: int, is_written: bool) -> Port:
+    bank = own_bank if port.bank is None else port.bank
+    return Port(
+        name=port.name, kind="output" if is_written else "input", direction="write" if is_written else "read", element_type="ui8",
+        lanes=port.word_bytes, words=1, bytes=port.word_bytes, buffer=port.name, tensor=port.name, shape=(), order=None, bank=bank,
+    )
+
+
+def _loop(timed: TimedPipeline, words: dict[str, int]) -> LoopSchedule:
+    entry = timed.entry
+    ports = [name for name in (entry.reads, entry.writes) if name is not None] if entry is not None else []
+    return LoopSchedule(
+        task=timed.pipeline.function, label=timed.pipeline.label or "-", parent=None, trip=0, ii=timed.ii, depth=timed.depth,
+        unroll=1, flattened=False, reads={}, writes={}, memory=tuple(MemoryAccess(name, words[name]) for name in ports),
+    )
+
+
+def _memory(design: ForeignDesign) -> MemoryTiming | None:
+    memory = design.memory
+    if memory is None:
+        return None
+    return MemoryTiming(
+        clock_mhz=memory.clock_mhz,
+        read_latency=memory.read_latency,
+        channel_bytes_per_cycle=memory.bytes_per_cycle,
+        burst_words=memory.burst_words,
+        outstanding_bursts=memory.outstanding_bursts,
+        launch_us=0.0,
+    )

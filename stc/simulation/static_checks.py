@@ -1,0 +1,186 @@
+"""What can be said of an emitted project from its manifest alone, without running it.
+
+* Every FIFO and ring of blocks has one writer and one reader, which are tasks of its kernel.
+* Both sides move as many tokens as the manifest says: trip counts times accesses of the loops. Accesses under a condition are only
+  bounded by this, and a task that says nothing of accesses outside its loops may have more; then nothing is claimed.
+* The tasks of a kernel form no cycle.
+* Where paths part and meet again, a lack of depth can make a deadlock: these are listed. A FIFO on no undirected cycle (a bridge)
+  cannot be part of one, whatever its depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import networkx as nx
+
+from stc.diagnostics import CompileError
+from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Task
+from stc.simulation.task_network import Link, Reconvergence, TaskNetwork, networks
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+"""A contradiction in the manifest; something that makes a run or hardware doubtful; something that could not be decided."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`where`: the kernel and the stream or tasks concerned."""
+
+    severity: Severity
+    where: str
+    text: str
+
+
+@dataclass(frozen=True)
+class StaticReport:
+    """Of all kernels. `counted`: channels whose two sides are counted exactly and agree; `bridges`: those on no undirected cycle;
+    `crossing`: those on an undirected cycle, but on none of the `reconvergences`: between several sources or sinks."""
+
+    findings: tuple[Finding, ...]
+    channels: int
+    counted: tuple[str, ...]
+    bridges: tuple[str, ...]
+    crossing: tuple[str, ...]
+    reconvergences: tuple[Reconvergence, ...]
+
+    @property
+    def passed(self) -> bool:
+        return not any(finding.severity == "error" for finding in self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"origin": "computed from the manifest, nothing was run", "passed": self.passed, **asdict(self)}
+
+
+def check_statically(manifest: Manifest) -> StaticReport:
+    """All checks of every kernel of `manifest`."""
+    findings: list[Finding] = []
+    counted: list[str] = []
+    bridges: list[str] = []
+    crossing: list[str] = []
+    reconvergences: list[Reconvergence] = []
+    both = list(zip(manifest.kernels, networks(manifest), strict=True))
+    for kernel, network in both:
+        problems = list(_contradictions(kernel, network))
+        findings += [*problems, *_cycles(network)]
+        doubtful = {finding.where for finding in problems}
+        counted += [link.name for link in network.links if f"{kernel.name}.{link.name}" not in doubtful]
+        found = list(network.reconvergences())
+        reconvergences += found
+        bridges += sorted(network.bridges)
+        on_paths = {name for entry in found for side in entry.sides for name in side}
+        between = on_paths if network.cycle() else _between(network, found)
+        crossing += [link.name for link in network.links if link.name not in network.bridges | between]
+    channels = sum(len(network.links) for _, network in both)
+    return StaticReport(tuple(findings), channels, tuple(counted), tuple(bridges), tuple(crossing), tuple(reconvergences))
+
+
+def refuse_contradictions(manifest: Manifest) -> None:
+    """CompileError with the first contradiction in `manifest`, and how many more there are: such a design is not worth a run."""
+    errors = [finding for kernel, network in zip(manifest.kernels, networks(manifest), strict=True)
+              for finding in _contradictions(kernel, network) if finding.severity == "error"]
+    if not errors:
+        return
+    more = f" (and {len(errors) - 1} more: stc simulate DIR --static)" if len(errors) > 1 else ""
+    raise CompileError(f"the manifest contradicts itself: {errors[0].text}{more}", where=errors[0].where)
+
+
+def _contradictions(kernel: Kernel, network: TaskNetwork) -> Iterator[Finding]:
+    counts = _Counts(kernel)
+    yield from _ends(kernel, network)
+    yield from _names(network)
+    for link in network.links:
+        yield from counts.problems(link)
+
+
+def _ends(kernel: Kernel, network: TaskNetwork) -> Iterator[Finding]:
+    """One writer and one reader, and the tasks say so too."""
+    tasks = {task.name for task in kernel.tasks}
+    for link in network.links:
+        for side, end, users in (
+            ("written", link.producer, [task.name for task in kernel.tasks if link.name in task.writes]),
+            ("read", link.consumer, [task.name for task in kernel.tasks if link.name in task.reads]),
+        ):
+            if end not in tasks:
+                yield Finding("error", f"{kernel.name}.{link.name}", f"is {side} by '{end}', which is no task")
+            elif users != [end]:
+                listed = ", ".join(users) or "no task"
+                yield Finding("error", f"{kernel.name}.{link.name}", f"is {side} by {end}, but in the list of tasks by {listed}")
+
+
+def _names(network: TaskNetwork) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for link in network.links:
+        if link.name in seen:
+            yield Finding("error", f"{network.kernel}.{link.name}", "is the name of two FIFOs or rings of blocks")
+        seen.add(link.name)
+
+
+def _cycles(network: TaskNetwork) -> Iterator[Finding]:
+    if cycle := network.cycle():
+        text = f"tasks form a cycle: {', '.join(cycle)}; dataflow regions must be acyclic, and no static check of paths is possible"
+        yield Finding("warning", network.kernel, text)
+
+
+def _between(network: TaskNetwork, reconvergences: list[Reconvergence]) -> set[str]:
+    """The channels on any way from where paths part to where they meet."""
+    names: set[str] = set()
+    for entry in reconvergences:
+        below = nx.descendants(network.graph, entry.parts) | {entry.parts}
+        above = nx.ancestors(network.graph, entry.meets) | {entry.meets}
+        names |= {link.name for link in network.links if link.producer in below and link.consumer in above}
+    return names
+
+
+# Token counts ---------------------------------------------------------------------------------------------------------
+
+
+class _Counts:
+    """How many tokens the loops of a kernel move."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+        self.tasks: dict[str, Task] = {task.name: task for task in kernel.tasks}
+        self.loops = {(loop.task, loop.label): loop for loop in kernel.schedule}
+
+    @cached_property
+    def by_task(self) -> dict[str, list[LoopSchedule]]:
+        found: dict[str, list[LoopSchedule]] = {}
+        for loop in self.kernel.schedule:
+            found.setdefault(loop.task, []).append(loop)
+        return found
+
+    def executions(self, loop: LoopSchedule) -> int:
+        """Iterations per launch; 0 where a trip count is not known."""
+        parent = self.loops.get((loop.task, loop.parent)) if loop.parent is not None else None
+        return loop.trip * (self.executions(parent) if parent is not None else 1)
+
+    def problems(self, link: Link) -> Iterator[Finding]:
+        for task, writes in ((link.producer, True), (link.consumer, False)):
+            if task in self.tasks:
+                yield from self._side(link, self.tasks[task], writes)
+
+    def _side(self, link: Link, task: Task, writes: bool) -> Iterator[Finding]:
+        where, verb = f"{self.kernel.name}.{link.name}", "writes" if writes else "reads"
+        loops = [loop for loop in self.by_task.get(task.name, []) if link.name in (loop.writes if writes else loop.reads)]
+        inside = sum(self.executions(loop) * (loop.writes if writes else loop.reads)[link.name] for loop in loops)
+        known = task.outside_loops is not None and all(self.executions(loop) > 0 for loop in loops)
+        most = inside + (task.outside_loops or {}).get(link.name, 0)
+        declared = f"the manifest says {link.tokens}"
+        if link.tokens <= 0:
+            yield Finding("note", where, "the manifest does not say how many tokens cross it")
+        elif task.guarded is not None and link.name in task.guarded:
+            if known and most < link.tokens:
+                yield Finding("error", where, f"{task.name} {verb} at most {most} tokens, {declared}")
+            else:
+                text = f"{task.name} {verb} at most {most} tokens, under a condition; {declared}: not decided"
+                yield Finding("note", where, text)
+        elif most == link.tokens:
+            return
+        elif known and task.guarded is not None:
+            yield Finding("error", where, f"{task.name} {verb} {most} tokens, {declared}")
+        else:
+            text = f"the listed loops of {task.name} {verb.removesuffix('s')} {most} tokens, {declared}: not decided"
+            yield Finding("note", where, text)

@@ -1,0 +1,82 @@
+"""`stc estimate`: what each pipelined loop and each task of an emitted design is estimated to take, and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from stc.manifest.files import read_manifest
+from stc.manifest.schema import LoopSchedule, Manifest, Task
+from stc.simulation.profile import RESOURCES, read_profile, with_profile
+
+output = Console(highlight=False, emoji=False)
+
+
+def estimate_command(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="An emitted project, as `stc compile` writes.")],
+    everything: Annotated[bool, typer.Option("--all", help="Every loop, not only those with an interval above 1.")] = False,
+    profile: Annotated[Path | None, typer.Option(metavar="FILE", help="Measured figures: .json, .csv or csynth.xml.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Say where initiation intervals and depths come from, and what tasks take of the device.
+
+    Example: stc estimate build/gpt2-medium --all
+    """
+    manifest = read_manifest(directory)
+    if profile is not None:
+        manifest = with_profile(manifest, read_profile(profile, manifest))
+    if as_json:
+        output.print_json(json.dumps(_as_json(manifest)))
+        return
+    loops = _pipelined(manifest)
+    slow = [loop for loop in loops if (loop.ii or 1) > 1]
+    _print_loops(loops if everything else slow)
+    output.print(f"{len(loops)} pipelined loops, {len(slow)} with an interval above 1")
+    for name in ("schedule.ii", "schedule.depth"):
+        output.print(Text(f"{name}: {manifest.origins.get(name, 'not said')}"), soft_wrap=True)
+    _print_tasks([task for kernel in manifest.kernels for task in kernel.tasks])
+    output.print(Text(f"resources: {manifest.origins.get('tasks.resources', 'not said')}"), soft_wrap=True)
+
+
+def _pipelined(manifest: Manifest) -> list[LoopSchedule]:
+    return [loop for kernel in manifest.kernels for loop in kernel.schedule if loop.ii is not None]
+
+
+def _as_json(manifest: Manifest) -> dict[str, Any]:
+    tasks = [task for kernel in manifest.kernels for task in kernel.tasks]
+    return {
+        "origins": manifest.origins,
+        "loops": [asdict(loop) for loop in _pipelined(manifest)],
+        "tasks": [{"task": task.name, **asdict(task.resources)} for task in tasks if task.resources is not None],
+    }
+
+
+def _print_loops(loops: list[LoopSchedule]) -> None:
+    table = Table(title="pipelined loops")
+    for name in ("task", "loop", "trip", "II", "bounded by", "depth", "longest chain"):
+        table.add_column(name, overflow="fold")
+    for loop in loops:
+        row = (loop.task, loop.label, f"{loop.trip:,}", str(loop.ii), loop.limit or "", str(loop.depth), loop.chain or "")
+        table.add_row(*(Text(cell) for cell in row))
+    if loops:
+        output.print(table)
+
+
+def _print_tasks(tasks: list[Task]) -> None:
+    known = [(task, task.resources) for task in tasks if task.resources is not None]
+    table = Table(title="resources of tasks, their arrays included")
+    for name in ("task", *RESOURCES):
+        table.add_column(name, overflow="fold", justify="left" if name == "task" else "right")
+    for task, count in sorted(known, key=lambda pair: (-pair[1].dsp, -pair[1].bram18, -pair[1].lut)):
+        table.add_row(Text(task.name), *(f"{getattr(count, name):,}" for name in RESOURCES))
+    total = [f"{sum(getattr(count, name) for _, count in known):,}" for name in RESOURCES]
+    table.add_section()
+    table.add_row("all tasks (FIFOs, rings and ports: report.json)", *total)
+    output.print(table)

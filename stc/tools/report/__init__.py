@@ -1,0 +1,1 @@
+"""`stc report`: one self-contained HTML page about an emitted project."""

@@ -1,0 +1,100 @@
+"""`stc report`: what is known about an emitted design, on one page."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from jinja2 import UndefinedError
+from rich.console import Console
+
+from stc.diagnostics import CompileError
+from stc.simulation.build import DEFAULT_OPTIMISATION
+from stc.simulation.csim import CsimResult
+from stc.simulation.explanation import explain
+from stc.simulation.projects import project_manifest
+from stc.simulation.simulate import SimulationResult, timed_design
+from stc.simulation.timing_table import SimulationOptions, timing_table
+from stc.tools.simulate_command import CHECK_FAILED, read_depths
+
+PAGE = "report.html"
+COMPILE_REPORT = "report.json"
+SIZING = "fifo_sizing.json"
+TRIAL = "report_trial"
+"""Name under which runs leave their files that look for the depths that cure a deadlock."""
+
+messages = Console(stderr=True, highlight=False, soft_wrap=True)
+output = Console(highlight=False, emoji=False, soft_wrap=True)
+
+
+def report_command(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="An emitted project, as `stc compile` writes.")],
+    depths: Annotated[Path | None, typer.Option(help="JSON object: FIFO names and the depths to run with.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds after which the run is stopped.")] = 600.0,
+) -> None:
+    """Write DIR/build/report.html: graph, timeline, token curves, memory, FIFOs, compile time, on one page without references.
+
+    The design is run with time (built only if its sources changed). Exit codes: 0 fine, 1 mismatch or deadlock (the page says
+    which), 2 unusable project or options.
+    """
+    with messages.status("building and running the emitted C++ with time"):
+        result = write_report(directory, read_depths(depths), timeout)
+    page = directory / "build" / PAGE
+    output.print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, {result.values.outcome}", markup=False)
+    if not result.passed:
+        raise typer.Exit(CHECK_FAILED)
+
+
+def write_report(
+    directory: Path, depths: Mapping[str, int], timeout: float, optimisation: int = DEFAULT_OPTIMISATION
+) -> SimulationResult:
+    """Run the project in `directory` with these FIFO depths replaced and write its page; returns the run.
+
+    CompileError where it is not a project or cannot be run: then the page, if there is one, stays as it was.
+    """
+    from stc.tools.report.page import render_page
+
+    manifest = project_manifest(directory)
+    report = read_object(directory / COMPILE_REPORT) or {}
+    sizing = read_object(directory / "build" / SIZING)
+    options = SimulationOptions(depths=depths)
+    timing_table(manifest, options)  # refuses depths that do not fit before anything is built
+    design = timed_design(directory, optimisation)
+    result = design.run(options, timeout)
+
+    def rerun(change: Mapping[str, int]) -> CsimResult:
+        return design.run(replace(options, depths={**depths, **change}), timeout, TRIAL).values
+
+    explanation = explain(manifest, result.values, rerun)
+    try:
+        text = render_page(manifest, report, sizing, result, explanation)
+    except (KeyError, UndefinedError) as error:
+        what = f"{COMPILE_REPORT} or build/{SIZING} lacks a field: {error}"
+        raise CompileError(what, where=str(directory), accepted="files that this version of stc wrote") from error
+    write_whole(directory / "build" / PAGE, text)
+    return result
+
+
+def read_object(path: Path) -> dict[str, Any] | None:
+    """The JSON object in `path`, None where there is no such file."""
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CompileError(f"cannot read it ({error})", where=str(path), accepted="a JSON object") from None
+    if not isinstance(content, dict):
+        raise CompileError("not a JSON object", where=str(path), accepted="a JSON object")
+    return content
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `path` such that it is never seen half written."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)

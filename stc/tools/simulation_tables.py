@@ -1,0 +1,124 @@
+"""What `stc simulate` prints of a run that ended: cycles, tasks, FIFOs, and the critical path."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from stc.simulation.critical_path import PathShare, critical_path, summary
+from stc.simulation.simulate import SimulationResult, TaskTime
+
+MOST_ROWS = 20
+MOST_SHARES = 10
+WIDTH = 140
+"""Columns where the output is not a terminal: names of tasks and FIFOs stay whole."""
+
+
+def wide_console() -> Console:
+    """For tables: as wide as the terminal, or wide enough for long names where there is none."""
+    return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else WIDTH)
+
+
+def path_json(result: SimulationResult) -> dict[str, Any]:
+    """The critical path in order of time, and what makes it up."""
+    parts = critical_path(result)
+    return {"parts": [vars(part) for part in parts], "summary": [vars(share) for share in summary(parts)]}
+
+
+def print_run(result: SimulationResult, origin: str, console: Console) -> None:
+    """Everything about a run that ended, in tables of at most MOST_ROWS rows."""
+    _print_totals(result, origin, console)
+    console.print(_tasks(result))
+    if result.fifos:
+        console.print(_fifos(result))
+    console.print(_path(result))
+
+
+def _print_totals(result: SimulationResult, origin: str, console: Console) -> None:
+    cycles = result.cycles or 0
+    values = "passed" if result.values.passed else "FAILED"
+    lines = [f"{cycles:,} cycles{_time(result, cycles)}; values {values}", f"origin: {origin}"]
+    if result.launch_cycles > 0:
+        lines.append(f"launching costs {result.launch_cycles:,} cycles more{_time(result, result.launch_cycles)}")
+    if result.first_output is not None:
+        lines.append(f"first output after {result.first_output:,} cycles")
+    if result.interval is not None:
+        count = min(len(ends) for ends in result.ends.values())
+        lines.append(f"steady state: one invocation per {result.interval:,} cycles (the last of {count})")
+    if result.tokens_per_second is not None:
+        rate = f"{result.tokens_per_second / 1e6:.1f} million tokens per second"
+        lines.append(f"simulated {result.tokens:,} tokens in {result.values.seconds:.3f} s: {rate}{_of_processor(result)}")
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _of_processor(result: SimulationResult) -> str:
+    rate = result.tokens_per_cpu_second
+    return "" if rate is None else f" ({rate / 1e6:.1f} million per second of processor time)"
+
+
+def _time(result: SimulationResult, cycles: int) -> str:
+    return f" = {cycles / result.clock_mhz / 1000:.3f} ms at {result.clock_mhz:g} MHz" if result.clock_mhz else ""
+
+
+def _table(title: str, names: tuple[str, ...], *numbers: str) -> Table:
+    table = Table(title=title, title_justify="left", min_width=70)
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for number in numbers:
+        table.add_column(number, justify="right", no_wrap=True)
+    return table
+
+
+def _title(what: str, count: int, most: int) -> str:
+    return what if count <= most else f"{what}: {most} of {count}, all with --json"
+
+
+def _tasks(result: SimulationResult) -> Table:
+    title = _title("tasks by cycles busy", len(result.tasks), MOST_ROWS)
+    table = _table(title, ("task", "waits mostly for"), "begin", "end", "busy", "waits to read", "waits to write")
+    for task in sorted(result.tasks, key=lambda task: -task.busy)[:MOST_ROWS]:
+        numbers = (task.begin, task.end, task.busy, task.stalled_reading, task.stalled_writing)
+        table.add_row(task.name, _main_cause(task), *(f"{number:,}" for number in numbers))
+    return table
+
+
+def _main_cause(task: TaskTime) -> str:
+    totals: dict[str, int] = {}
+    for wait in task.waits:
+        totals[wait.channel] = totals.get(wait.channel, 0) + wait.cycles
+    return max(totals, key=lambda name: totals[name]) if totals else ""
+
+
+def _fifos(result: SimulationResult) -> Table:
+    title = _title("FIFOs by cycles that their writers wait for room", len(result.fifos), MOST_ROWS)
+    table = _table(title, ("FIFO",), "tokens", "most at once", "of depth", "writer waits", "reader waits")
+    for fifo in sorted(result.fifos, key=lambda fifo: (-fifo.stalled_writer, -fifo.highest_occupancy))[:MOST_ROWS]:
+        depth = "unlimited" if fifo.depth is None else f"{fifo.depth:,}"
+        table.add_row(fifo.name, f"{fifo.tokens:,}", f"{fifo.highest_occupancy:,}", depth, f"{fifo.stalled_writer:,}",
+                      f"{fifo.stalled_reader:,}")
+    return table
+
+
+_WORDS = {
+    "work": "{} works",
+    "memory": "{} waits for external memory",
+    "fifo": "tokens and slots pass through FIFO {}",
+    "start": "{} waits for what no task of the design does",
+}
+
+
+def _path(result: SimulationResult) -> Table:
+    shares = summary(critical_path(result))
+    total = max(1, sum(share.cycles for share in shares))
+    table = _table("critical path: what the last cycle waited for, back to the first", ("what",), "cycles", "share")
+    for share in shares[:MOST_SHARES]:
+        table.add_row(_WORDS[share.kind].format(share.name), f"{share.cycles:,}", f"{share.cycles / total:.1%}")
+    rest: list[PathShare] = list(shares[MOST_SHARES:])
+    if rest:
+        cycles = sum(share.cycles for share in rest)
+        table.add_row(f"{len(rest)} others, all with --json", f"{cycles:,}", f"{cycles / total:.1%}")
+    return table

@@ -1,0 +1,244 @@
+"""Sizing the FIFOs of an emitted design by running it: confirm its depths, trim them, compare with the optimum."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from math import floor
+from pathlib import Path
+from typing import Any, Literal
+
+from stc.design_space.fifo_optimum import Optimum, optimal_depths
+from stc.design_space.fifo_trimming import (
+    DESCENTS,
+    MOST_RUNS,
+    DepthTest,
+    Outcome,
+    SizedFifo,
+    Trimmed,
+    memory_bits,
+    trim_depths,
+    trimmed_at,
+)
+from stc.diagnostics import CompileError
+from stc.simulation.build import DEFAULT_OPTIMISATION
+from stc.simulation.design_runs import DesignRun, DesignRuns
+
+ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
+LARGER_LOOP_DEPTHS = 2.0
+"""The emitted design must also end where every estimated loop depth is this many times as large."""
+SIZING, DEPTHS = "fifo_sizing.json", "depths.json"
+
+Progress = Callable[[str], None]
+Verdict = Literal["equal", "within slack", "slower", "does not end"]
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """A run at given depths: cycles (None where it did not end) against those without limits, and bits of the FIFOs sized."""
+
+    cycles: int | None
+    verdict: Verdict
+    bits: int
+    memory_bits: int
+
+
+@dataclass(frozen=True)
+class FifoSize:
+    """Depths of one FIFO, in tokens of `bits`; `required` by the LP, None where the manifest has none, `best`: the optimum's."""
+
+    name: str
+    bits: int
+    tokens: int
+    required: int | None
+    emitted: int
+    occupied: int
+    trimmed: int
+    best: int | None
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """What `stc size` finds. FIFOs written by load tasks (`memory_fed`) keep their emitted depth and are not counted in any bits.
+
+    `worst`: every FIFO holds all its tokens, which is the reference run. `required`: at the depths that the LP asked for.
+    `larger_loop_depths`: how the emitted design ends with all loop depths doubled. Seconds by what took them.
+    """
+
+    slack: float
+    worst: Confirmation
+    required: Confirmation | None
+    emitted: Confirmation
+    trimmed: Confirmation
+    start: str
+    optimum: Optimum | None
+    larger_loop_depths: str
+    values_agree: bool
+    memory_fed: tuple[str, ...]
+    memory_fed_bits: int
+    fifos: tuple[FifoSize, ...]
+    runs: int
+    surprises: int
+    seconds: dict[str, float]
+    explanation: str | None
+
+    @property
+    def is_confirmed(self) -> bool:
+        """The emitted design is as fast as without limits (or within the slack), right, and ends with deeper pipelines."""
+        return self.emitted.verdict in ("equal", "within slack") and self.values_agree and self.larger_loop_depths == "finished"
+
+    @property
+    def depths(self) -> dict[str, int]:
+        return {fifo.name: fifo.trimmed for fifo in self.fifos}
+
+    def as_json(self) -> dict[str, Any]:
+        return {"origin": ORIGIN, "confirmed": self.is_confirmed, **asdict(self)}
+
+
+def size_project(
+    directory: Path,
+    slack: float = 0.0,
+    most_runs: int = MOST_RUNS,
+    with_optimum: bool = True,
+    progress: Progress = lambda _: None,
+    optimisation: int = DEFAULT_OPTIMISATION,
+) -> Sizing:
+    """Build DIR with time, at g++'s level `optimisation`, and size its FIFOs.
+
+    CompileError where it is unusable, or does not end even without limits.
+    """
+    if slack < 0:
+        raise CompileError(f"slack is {slack:g}", accepted="0 or more: 0.05 allows 5 % more cycles")
+    progress("building the emitted C++ with time")
+    runs = DesignRuns.build(directory, optimisation)
+    if not runs.streams:
+        raise CompileError("no FIFOs are known", where=str(directory), accepted="a folder that `stc compile` wrote")
+    return size_runs(runs, slack, most_runs, with_optimum, progress)
+
+
+def size_runs(
+    runs: DesignRuns, slack: float = 0.0, most_runs: int = MOST_RUNS, with_optimum: bool = True, progress: Progress = lambda _: None
+) -> Sizing:
+    """The same for a design that is built."""
+    begin = time.perf_counter()
+    progress("running with unlimited FIFOs and at the emitted depths")
+    judge, emitted, larger = confirm(runs, slack)
+    confirmed = time.perf_counter()
+    sizer = _Sizer(runs, judge.reference, slack, progress)
+    trimmed = trim_depths(sizer.test, most_runs, 1 if with_optimum else DESCENTS)
+    descended = time.perf_counter()
+    optimum = optimal_depths(sizer.test, most_runs, trimmed.depths) if with_optimum else None
+    optimum_at = time.perf_counter()
+    if optimum is not None and optimum.depths is not None:
+        trimmed = trimmed_at(sizer.test, trimmed, optimum.depths)
+    elif optimum is not None:
+        again = trim_depths(sizer.test, most_runs)
+        trimmed = replace(again, runs=trimmed.runs + again.runs)
+    best = optimum.depths if optimum is not None and optimum.depths is not None else {}
+    return Sizing(
+        slack=slack,
+        worst=judge.confirmation(runs.unlimited, judge.reference),
+        required=judge.at({s.name: s.required or s.depth for s in runs.sized}) if sizer.has_required else None,
+        emitted=emitted,
+        trimmed=judge.at(trimmed.depths),
+        start=_start(sizer, trimmed),
+        optimum=optimum,
+        larger_loop_depths=larger,
+        values_agree=judge.reference.values_agree,
+        memory_fed=tuple(sorted(runs.memory_fed)),
+        memory_fed_bits=sum(stream.bits * stream.depth for stream in runs.streams if stream.name in runs.memory_fed),
+        fifos=tuple(
+            FifoSize(s.name, s.bits, s.tokens, s.required, s.depth, judge.reference.occupancies[s.name], trimmed.depths[s.name],
+                     best.get(s.name))
+            for s in runs.sized
+        ),
+        runs=runs.count,
+        surprises=sizer.test.surprises,
+        seconds={
+            "build": runs.build_seconds,
+            "confirmation": confirmed - begin,
+            "trimming": descended - confirmed + time.perf_counter() - optimum_at,
+            "optimum": optimum_at - descended,
+            "per_run": runs.seconds / runs.count,
+        },
+        explanation=runs.emitted.explanation,
+    )
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges runs of a design against its reference run, in which no FIFO that is sized is ever full."""
+
+    runs: DesignRuns
+    reference: DesignRun
+    cycles: int
+    slack: float
+
+    def at(self, depths: Mapping[str, int]) -> Confirmation:
+        """Of a run at these depths."""
+        return self.confirmation(depths, self.runs.run(depths))
+
+    def confirmation(self, depths: Mapping[str, int], run: DesignRun) -> Confirmation:
+        streams = self.runs.sized
+        bits = sum(stream.bits * depths[stream.name] for stream in streams)
+        memory = sum(memory_bits(stream.bits, depths[stream.name]) for stream in streams)
+        return Confirmation(run.cycles, self._verdict(run), bits, memory)
+
+    def _verdict(self, run: DesignRun) -> Verdict:
+        if run.cycles is None:
+            return "does not end"
+        if run.cycles <= self.cycles:
+            return "equal"
+        return "within slack" if run.cycles <= floor(self.cycles * (1 + self.slack)) else "slower"
+
+
+def confirm(runs: DesignRuns, slack: float) -> tuple[Judge, Confirmation, str]:
+    """The emitted depths against unlimited FIFOs, and how the emitted design ends with larger loop depths."""
+    reference = runs.run(runs.unlimited)
+    if reference.cycles is None:
+        raise CompileError(
+            f"the design does not end even with unlimited FIFOs: {reference.outcome}. {reference.explanation or ''}".strip(),
+            where=str(runs.directory),
+            accepted="a design that ends",
+        )
+    judge = Judge(runs, reference, reference.cycles, slack)
+    emitted = judge.confirmation({stream.name: stream.depth for stream in runs.sized}, runs.emitted)
+    return judge, emitted, runs.run({}, depth_error=LARGER_LOOP_DEPTHS).outcome
+
+
+def _start(sizer: _Sizer, trimmed: Trimmed) -> str:
+    """Where trimming began, in words."""
+    given = "the depths of the LP" if sizer.has_required else "the emitted depths"
+    return {
+        "given": given,
+        "occupancies": f"the highest occupancies without limits ({given} do not suffice)",
+        "given and occupancies": f"the larger of the highest occupancies without limits and {given}",
+        "tokens": "all tokens",
+    }[trimmed.start]
+
+
+class _Sizer:
+    """The depth test of one design. Trimming starts from what the LP asked for, where it was asked."""
+
+    def __init__(self, runs: DesignRuns, reference: DesignRun, slack: float, progress: Progress):
+        self.has_required = any(stream.required is not None for stream in runs.sized)
+        fifos = [SizedFifo(s.name, s.bits, s.tokens, min(s.required or s.depth, max(1, s.tokens))) for s in runs.sized]
+
+        def run(depths: Mapping[str, int]) -> Outcome:
+            progress(f"looking for depths: run {self.test.runs}")
+            found = runs.run(depths, limit=self.test.allowed)
+            return Outcome(found.cycles, found.occupancies)
+
+        self.test = DepthTest(fifos, run, Outcome(reference.cycles, reference.occupancies), slack)
+
+
+def write_sizing(sizing: Sizing, directory: Path) -> None:
+    """DIR/build/fifo_sizing.json, and DIR/build/depths.json: the trimmed depths by name."""
+    folder = directory / "build"
+    for name, content in ((SIZING, sizing.as_json()), (DEPTHS, sizing.depths)):
+        partial = folder / f"{name}.partial"
+        partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        os.replace(partial, folder / name)

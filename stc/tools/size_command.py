@@ -1,0 +1,88 @@
+"""`stc size`: the FIFO depths of an emitted design, confirmed and trimmed by running it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from stc.design_space.fifo_trimming import MOST_RUNS
+from stc.tools.size import DEPTHS, ORIGIN, Confirmation, Sizing, size_project, write_sizing
+
+CHECK_FAILED = 1
+MOST_LISTED = 40
+"""FIFOs in the table; the file has all."""
+
+messages = Console(stderr=True, highlight=False, soft_wrap=True)
+output = Console(highlight=False, soft_wrap=True, emoji=False)
+
+
+def size_command(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="An emitted project, as `stc compile` writes.")],
+    slack: Annotated[float, typer.Option(help="Part of the cycles that may be lost: 0.05 for 5 %.")] = 0.0,
+    optimum: Annotated[bool, typer.Option("--optimum/--no-optimum", help="Also look for the least bits of all.")] = True,
+    most_runs: Annotated[int, typer.Option(help="About how many runs trimming and the optimum may take each.", min=1)] = MOST_RUNS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Confirm the FIFO depths of an emitted design by running it, and trim them to the least that lose no cycles.
+
+    No trimmed FIFO can be one less without the run being slower or not ending. Depths that load tasks write to stay as they are.
+    Writes DIR/build/fifo_sizing.json and DIR/build/depths.json (for `stc simulate DIR --depths`).
+
+    Exit code 1 if the emitted design is slower than with unlimited FIFOs (beyond the slack), wrong, or does not end.
+    """
+    with messages.status("starting") as status:
+        sizing = size_project(directory, slack, most_runs, optimum, status.update)
+    write_sizing(sizing, directory)
+    if as_json:
+        output.print_json(json.dumps(sizing.as_json()))
+    else:
+        print_sizing(sizing, directory, output)
+    if not sizing.is_confirmed:
+        raise typer.Exit(CHECK_FAILED)
+
+
+def print_sizing(sizing: Sizing, directory: Path, console: Console) -> None:
+    """Two tables: the whole design at each choice of depths, and its FIFOs."""
+    table = Table("FIFO depths", "cycles", "", "bits", "bits of memory", title=f"{len(sizing.fifos)} FIFOs sized ({ORIGIN})")
+    rows = {"all tokens (unlimited)": sizing.worst, "LP": sizing.required, "emitted": sizing.emitted, "trimmed": sizing.trimmed}
+    for name, found in rows.items():
+        if found is not None:
+            table.add_row(name, _cycles(found), found.verdict, f"{found.bits:,}", f"{found.memory_bits:,}")
+    _add_optimum(table, sizing)
+    console.print(table)
+    console.print(_depths(sizing))
+    console.print(f"trimming began with {sizing.start}; {sizing.runs} runs of {1000 * sizing.seconds['per_run']:.1f} ms")
+    console.print(f"with all loop depths doubled the emitted design: {sizing.larger_loop_depths}")
+    fed = len(sizing.memory_fed)
+    console.print(f"{fed} FIFOs are written by load tasks and keep their depth ({sizing.memory_fed_bits:,} bits)")
+    if sizing.surprises:
+        console.print(f"{sizing.surprises} runs were faster with less room: the optimum is not proved")
+    if sizing.explanation is not None:
+        console.print(sizing.explanation, markup=False)
+    console.print(f"written: {directory / 'build' / DEPTHS}", markup=False)
+
+
+def _cycles(found: Confirmation) -> str:
+    return "-" if found.cycles is None else f"{found.cycles:,}"
+
+
+def _add_optimum(table: Table, sizing: Sizing) -> None:
+    if sizing.optimum is None:
+        return
+    if sizing.optimum.bits is None:
+        table.add_row("optimum", "", "not known", f"{sizing.optimum.lower_bound:,} or more", "")
+    else:
+        table.add_row("optimum", "", f"proved: {sizing.optimum.proof}", f"{sizing.optimum.bits:,}", "")
+
+
+def _depths(sizing: Sizing) -> Table:
+    table = Table("FIFO", "bits", "tokens", "LP", "emitted", "occupied", "trimmed", "optimum", title="depths")
+    for fifo in sorted(sizing.fifos, key=lambda fifo: -fifo.bits * fifo.trimmed)[:MOST_LISTED]:
+        depths = (fifo.required, fifo.emitted, fifo.occupied, fifo.trimmed, fifo.best)
+        table.add_row(fifo.name, str(fifo.bits), str(fifo.tokens), *("" if depth is None else str(depth) for depth in depths))
+    return table

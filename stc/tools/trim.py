@@ -1,0 +1,87 @@
+"""Emission with depths that runs have found: `stc compile --trim`.
+
+The design is emitted to a temporary folder, sized there by running it, its FIFOs get the trimmed depths as required ones (margin
+and rounding are those of `size-fifos`, which also makes sure that the design ends whatever time its loops take), and it is
+emitted once more.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from xdsl.dialects.builtin import ModuleOp
+
+from stc.dialects.context import make_context
+from stc.simulation.design_runs import DesignRuns
+from stc.tools.size import ORIGIN, Confirmation, Progress, Sizing, confirm, size_project
+from stc.transforms.stream.size_fifos import SizeFifos
+
+
+def trimmed_sizing(emit: Callable[[Path], None], slack: float, progress: Progress) -> Sizing:
+    """What sizing finds for the design that `emit` writes into a new folder."""
+    with tempfile.TemporaryDirectory(prefix="stc-trim-") as folder:
+        emit(Path(folder) / "project")
+        return size_project(Path(folder) / "project", slack, progress=progress)
+
+
+def apply_depths(module: ModuleOp, sizing: Sizing, sizer: SizeFifos) -> None:
+    """Size the FIFOs of a module that is ready for emission again: `sizer` with the trimmed depths as required ones."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(sizing.depths, file)
+        file.flush()
+        type(sizer)(**{**vars(sizer), "depths": file.name}).apply(make_context(), module)
+
+
+def trimming_report(sizing: Sizing) -> dict[str, Any]:
+    """For report.json: from what to what, in bits and cycles."""
+    optimum = sizing.optimum
+    return {
+        "origin": ORIGIN,
+        "slack": sizing.slack,
+        "cycles": {"unlimited": sizing.worst.cycles, "before": sizing.emitted.cycles, "trimmed": sizing.trimmed.cycles},
+        "bits": {
+            "before": sizing.emitted.bits,
+            "trimmed": sizing.trimmed.bits,
+            "optimum": None if optimum is None else optimum.bits,
+        },
+        "depths": sizing.depths,
+        "runs": sizing.runs,
+        "seconds": sizing.seconds,
+    }
+
+
+@dataclass(frozen=True)
+class TrimCheck:
+    """The design that was emitted in the end: cycles at its depths and without limits; how it ends with loop depths doubled."""
+
+    emitted: Confirmation
+    unlimited: int
+    larger_loop_depths: str
+
+    @property
+    def passed(self) -> bool:
+        return self.emitted.verdict in ("equal", "within slack") and self.larger_loop_depths == "finished"
+
+
+def print_trimming(report: dict[str, Any], check: TrimCheck, console: Console) -> None:
+    """Two lines: what trimming found, and what the design that was emitted with it does."""
+    bits, emitted = report["bits"], check.emitted
+    saved = f"{bits['before']:,} to {bits['trimmed']:,} bits"
+    console.print(f"FIFOs trimmed by {report['runs']} runs: {saved}, without margin and rounding")
+    cycles = "does not end" if emitted.cycles is None else f"{emitted.cycles:,} cycles"
+    console.print(f"emitted so: {cycles}, {emitted.verdict} ({check.unlimited:,} with unlimited FIFOs), {emitted.bits:,} bits; "
+                  f"with loop depths doubled: {check.larger_loop_depths} ({ORIGIN})")
+
+
+def check_trimmed(out: Path, slack: float, progress: Progress) -> TrimCheck:
+    """Build and run the emitted design."""
+    progress("building and running the trimmed design")
+    runs = DesignRuns.build(out)
+    judge, emitted, larger = confirm(runs, slack)
+    return TrimCheck(emitted, judge.cycles, larger)

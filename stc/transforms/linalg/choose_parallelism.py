@@ -1,0 +1,153 @@
+"""`choose-parallelism`: lanes and copies of every computation, within a number of DSPs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
+from xdsl.dialects.linalg import GenericOp, IndexOp
+from xdsl.ir import OpResult, SSAValue
+from xdsl.passes import ModulePass
+
+from stc.analysis.generic_loops import GenericLoops, generics_in
+from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.operator_library import hardware_cost
+from stc.design_space.parallelism import MemoryOperand, Work, choose_parallelism
+from stc.design_space.tiling import default_unroll
+from stc.diagnostics import CompileError
+from stc.platforms.platform import Platform, load_platform
+from stc.transforms.linalg.distribute_parallel import set_copies
+from stc.transforms.linalg.propagate_orders import LANES
+
+
+@dataclass(frozen=True)
+class ChooseParallelism(ModulePass):
+    """Decide, within `dsp` DSPs, how many points of each generic are computed at once: lanes of a task, and copies of the task.
+
+    The slowest computation is sped up first (`stc.design_space.parallelism`). Lanes run along the last parallel loop, where every
+    operand that it indexes has it last; copies divide the outermost parallel loop, or another along which much more of the work
+    around the generic can be divided too. Decisions are the attributes `stc.lanes`, which `propagate-orders` follows, and
+    `stc.copies`, which `distribute-parallel` carries out. DSPs are counted per point from the operators of the body.
+
+    Options: `dsp` (default 0: nothing is decided), `platform` (default u55c), whose cycle the operators are scheduled for.
+
+        %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
+      becomes, with dsp=1000,
+        %y = linalg.generic ... attrs = {stc.lanes = 48 : i32, stc.copies = array<i64: 4, 1, 1>}
+    """
+
+    name = "choose-parallelism"
+
+    dsp: int = 0
+    platform: str = "u55c"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.dsp < 0:
+            raise CompileError(f"dsp is {self.dsp}", where=self.name, accepted="0, or a number of DSPs")
+        if not self.dsp:
+            return
+        platform = load_platform(self.platform)
+        for function in functions_of(op):
+            _decide(function, self.dsp, platform)
+
+
+def _decide(function: func.FuncOp, budget: int, platform: Platform) -> None:
+    parameters = host_values(function)
+    generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
+    shared = _SharedLoops(generics, parameters)
+    divided = {op: shared.divided_loop(op) for op in generics}
+    made = set(generics)
+    works = [_work(op, divided[op], shared.family(op, divided[op]), platform.cycle_ns, made) for op in generics]
+    chosen = choose_parallelism(works, budget, platform.memory.max_ports)
+    for generic in generics:
+        decision, loop = chosen[generic], divided[generic]
+        generic.attributes[LANES] = IntegerAttr(decision.lanes, i32)
+        if loop is not None and decision.copies > 1:
+            set_copies(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
+
+
+def _work(generic: GenericOp, divided: int | None, family: int, cycle_ns: float, made: set[GenericOp]) -> Work:
+    loops = GenericLoops(generic)
+    last = loops.output_dims[0][-1] if loops.output_dims[0] else None
+    possible = default_unroll(loops.extents, loops.reductions, loops.operand_dims, max(loops.extents, default=1))
+    return Work(
+        key=generic,
+        points=prod(loops.extents),
+        sums=prod(loops.extents[loop] for loop in loops.parallels),
+        dsp=sum(hardware_cost(op, cycle_ns).dsp for op in generic.body.block.ops),
+        lane_extent=prod(possible),
+        divided_extent=loops.extents[divided] if divided is not None else 1,
+        divides_lanes=divided is not None and divided == last,
+        family=family,
+        memory=tuple(_memory_operands(generic, divided, made)),
+    )
+
+
+def _memory_operands(generic: GenericOp, divided: int | None, made: set[GenericOp]) -> Iterator[MemoryOperand]:
+    """What `generic` reads from external memory, and the results that nothing else computes with."""
+    loops = GenericLoops(generic)
+    last = loops.output_dims[0][-1] if loops.output_dims[0] else None
+    for value, dims in zip(generic.inputs, loops.input_dims, strict=True):
+        if value.owner not in made:
+            yield MemoryOperand(value, divided in dims, bool(loops.reductions) and bool(dims) and dims[-1] == last)
+    for value, dims in zip(generic.results, loops.output_dims, strict=True):
+        if not any(use.operation in made for use in value.uses):
+            yield MemoryOperand(value, divided in dims, False)
+
+
+# What copies divide ---------------------------------------------------------------------------------------------------
+
+Loop = tuple[GenericOp, int]
+
+WORTH_OUTERMOST = 0.8
+"""Share of the work along the most shared loop that makes an outer loop preferable: its copies hand on whole rows, in order."""
+
+
+class _SharedLoops:
+    """Which loops of which generics run along the same dimension of the tensors between them."""
+
+    def __init__(self, generics: Sequence[GenericOp], parameters: set[SSAValue]):
+        self._root: dict[Loop, Loop] = {}
+        self._order = {generic: index for index, generic in enumerate(generics)}
+        for generic in generics:
+            for value, dims in zip(generic.inputs, GenericLoops(generic).input_dims, strict=True):
+                producer = value.owner
+                if not isinstance(producer, GenericOp) or not isinstance(value, OpResult) or value in parameters:
+                    continue
+                made_by = GenericLoops(producer).output_dims[value.index]
+                for theirs, own in zip(made_by, dims, strict=True):
+                    self._root[self._find((generic, own))] = self._find((producer, theirs))
+        self._work: dict[Loop, int] = {}
+        for generic in generics:
+            for loop in _divisible(generic):
+                root = self._find((generic, loop))
+                self._work[root] = self._work.get(root, 0) + prod(GenericLoops(generic).extents)
+
+    def divided_loop(self, generic: GenericOp) -> int | None:
+        """The loop that copies of `generic` divide: the outermost, unless much more of the work around it lies along another."""
+        loops = _divisible(generic)
+        shared = {loop: self._work[self._find((generic, loop))] for loop in loops}
+        return next((loop for loop in loops if shared[loop] >= WORTH_OUTERMOST * max(shared.values())), None)
+
+    def family(self, generic: GenericOp, loop: int | None) -> int:
+        """The same number for generics that hand each other slices."""
+        if loop is None:
+            return -1 - self._order[generic]
+        return list(self._work).index(self._find((generic, loop)))
+
+    def _find(self, loop: Loop) -> Loop:
+        while (parent := self._root.get(loop, loop)) != loop:
+            loop = parent
+        return loop
+
+
+def _divisible(generic: GenericOp) -> list[int]:
+    """The loops that every result has and whose index nobody asks for."""
+    loops = GenericLoops(generic)
+    asked = {op.dim.value.data for op in generic.body.walk() if isinstance(op, IndexOp)}
+    common = set(loops.output_dims[0]).intersection(*loops.output_dims)
+    return [loop for loop in loops.parallels if loop in common and loop not in asked and loops.extents[loop] > 1]

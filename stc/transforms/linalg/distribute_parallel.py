@@ -1,0 +1,194 @@
+"""`distribute-parallel`: one computation becomes several that work side by side on slices of its operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects import linalg, tensor
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, TensorType, UnitAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.analysis.generic_loops import GenericLoops, generics_in, name_of, shape_of
+from stc.diagnostics import CompileError
+from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.linalg.generics import stc_attributes
+
+COPIES = "stc.copies"
+"""Of a generic: into how many computations each of its loops is divided."""
+
+STRIPE = "stc.stripe"
+"""Of a slice or concatenation: one of the equal parts into which a tensor is divided for copies of a computation."""
+
+
+@dataclass(frozen=True)
+class DistributeParallel(ModulePass):
+    """Divide generics along parallel loops, as their `stc.copies` says, into copies on equal slices of their operands.
+
+    Each copy becomes a task of its own, with its own lanes. Operands that the divided loop does not index go to all copies. What
+    comes from copies that were divided alike is taken from them slice by slice, so that neighbours meet copy by copy, without the
+    tensor ever being put together. At the boundary of the function the slices become memory ports of their own
+    (`layout-to-dataflow`). CompileError where a loop reduces, does not divide, or its index is used.
+
+        %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w) ... attrs = {stc.copies = array<i64: 2, 1, 1>}
+      becomes
+        %x0 = tensor.extract_slice %x[0, 0] [4, 6] [1, 1] {stc.stripe} : tensor<8x6xf32> to tensor<4x6xf32>
+        %x1 = tensor.extract_slice %x[4, 0] [4, 6] [1, 1] {stc.stripe} : tensor<8x6xf32> to tensor<4x6xf32>
+        %y0 = linalg.generic ... ins(%x0, %w) ...
+        %y1 = linalg.generic ... ins(%x1, %w) ...
+        %y = tensor.concat dim(0) %y0, %y1 {stc.stripe} : ...
+    """
+
+    name = "distribute-parallel"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for generic in generics_in(op):
+            _distribute(generic)
+        erase_dead_ops(op)
+
+
+def copies_of(generic: linalg.GenericOp) -> tuple[int, ...]:
+    """Into how many parts each loop is to be divided; all 1 where nothing is said."""
+    attribute = generic.attributes.get(COPIES)
+    count = len(generic.iterator_types)
+    return tuple(attribute.get_values()) if isinstance(attribute, DenseArrayBase) else (1,) * count  # pyright: ignore
+
+
+def set_copies(generic: linalg.GenericOp, copies: tuple[int, ...]) -> None:
+    """Write down into how many parts each loop is to be divided."""
+    generic.attributes[COPIES] = DenseArrayBase.from_list(i64, copies)
+
+
+def _distribute(generic: linalg.GenericOp) -> None:
+    copies = copies_of(generic)
+    loop = next((loop for loop, count in enumerate(copies) if count > 1), None)
+    if loop is None:
+        generic.attributes.pop(COPIES, None)
+        return
+    _check(generic, loop, copies[loop])
+    loops = GenericLoops(generic)
+    parts = [_part(generic, loops, loop, number, copies) for number in range(copies[loop])]
+    whole: list[Operation] = []
+    for index, dims in enumerate(loops.output_dims):
+        type_ = generic.results[index].type
+        assert isinstance(type_, TensorType)
+        concat = tensor.ConcatOp([part.results[index] for part in parts], dims.index(loop), type_, _marked(generic, "whole"))
+        concat.results[0].name_hint = generic.results[index].name_hint
+        whole.append(concat)
+    Rewriter.replace_op(generic, whole, [op.results[0] for op in whole])
+    for part in parts:
+        _distribute(part)
+
+
+def _check(generic: linalg.GenericOp, loop: int, count: int) -> None:
+    loops = GenericLoops(generic)
+    where = name_of(generic)
+    if loop in loops.reductions or any(loop not in dims for dims in loops.output_dims):
+        raise CompileError(f"loop {loop} is divided into {count} copies but reduces", where=where, accepted="parallel loops")
+    if loops.extents[loop] % count:
+        raise CompileError(f"{count} copies do not divide loop {loop} of {loops.extents[loop]} iterations", where=where)
+    if any(isinstance(op, linalg.IndexOp) and op.dim.value.data == loop for op in generic.body.walk()):
+        raise CompileError(f"loop {loop} is divided into {count} copies but its index is used", where=where)
+
+
+def _part(
+    generic: linalg.GenericOp, loops: GenericLoops, loop: int, number: int, copies: tuple[int, ...]
+) -> linalg.GenericOp:
+    """Copy `number` of those into which `loop` is divided."""
+    inputs = [
+        _slice(generic, value, dims.index(loop), number, copies[loop]) if loop in dims else value
+        for value, dims in zip(generic.inputs, loops.input_dims, strict=True)
+    ]
+    outputs = [
+        _start(generic, value, dims.index(loop), copies[loop])
+        for value, dims in zip(generic.outputs, loops.output_dims, strict=True)
+    ]
+    part = linalg.GenericOp(
+        inputs,
+        outputs,
+        generic.body.clone(),
+        generic.indexing_maps,
+        generic.iterator_types,
+        [value.type for value in outputs],
+    )
+    part.attributes |= stc_attributes(generic)
+    part.attributes["stc.name"] = StringAttr(f"{name_of(generic)}_{number}")
+    set_copies(part, (*copies[:loop], 1, *copies[loop + 1 :]))
+    for old, new in zip(generic.results, part.results, strict=True):
+        new.name_hint = f"{old.name_hint or name_of(generic)}_{number}"
+    Rewriter.insert_op(part, InsertPoint.before(generic))
+    return part
+
+
+def _slice(generic: linalg.GenericOp, value: SSAValue, dimension: int, number: int, count: int) -> SSAValue:
+    """Part `number` of `count` of `value`: what another copy made, or a slice, shared by all that want the same."""
+    parts = _parts(value, dimension)
+    if len(parts) == count:
+        return parts[number]
+    shape = list(shape_of(value.type))
+    shape[dimension] //= count
+    offsets = [number * shape[dimension] if dim == dimension else 0 for dim in range(len(shape))]
+    for use in value.uses:
+        other = use.operation
+        if (
+            isinstance(other, tensor.ExtractSliceOp)
+            and STRIPE in other.attributes
+            and list(other.static_offsets.get_values()) == offsets
+            and list(other.static_sizes.get_values()) == shape
+        ):
+            return other.result
+    assert isinstance(value.type, TensorType)
+    made = tensor.ExtractSliceOp(value, offsets, shape, [1] * len(shape), TensorType(value.type.element_type, shape))
+    name = value.name_hint or name_of(generic) or "part"
+    made.attributes |= _marked(generic, str(number)) | {"stc.name": StringAttr(f"{name}_{number}")}
+    made.result.name_hint = f"{name}_{number}"
+    _insert_behind(made, value, generic)
+    return made.result
+
+
+def _parts(value: SSAValue, dimension: int) -> Sequence[SSAValue]:
+    """What copies made, side by side along `dimension`, if that is how `value` is made."""
+    concat = value.owner
+    if isinstance(concat, tensor.ConcatOp) and STRIPE in concat.attributes:
+        return tuple(concat.inputs) if concat.dim.value.data == dimension else ()
+    return ()
+
+
+def _insert_behind(made: Operation, value: SSAValue, generic: linalg.GenericOp) -> None:
+    """Right behind where `value` is made, so that whatever else wants the slice can have it."""
+    block = generic.parent_block()
+    assert block is not None
+    if isinstance(value.owner, Operation):
+        Rewriter.insert_op(made, InsertPoint.after(value.owner))
+    else:
+        Rewriter.insert_op(made, InsertPoint.at_start(block))
+
+
+def _start(generic: linalg.GenericOp, value: SSAValue, dimension: int, count: int) -> SSAValue:
+    """What a part's result starts from: a smaller tensor of the same kind."""
+    assert isinstance(value.type, TensorType)
+    shape = list(value.type.get_shape())
+    shape[dimension] //= count
+    empty = tensor.EmptyOp((), TensorType(value.type.element_type, shape))
+    Rewriter.insert_op(empty, InsertPoint.before(generic))
+    if isinstance(value.owner, linalg.FillOp):
+        filled = linalg.FillOp(cast(linalg.FillOp, value.owner).inputs, [empty.tensor], [empty.tensor.type])
+        Rewriter.insert_op(filled, InsertPoint.before(generic))
+        return filled.results[0]
+    if not isinstance(value.owner, tensor.EmptyOp):
+        raise CompileError(
+            "a computation that starts from a computed tensor is not divided",
+            where=name_of(generic),
+            accepted="a fill with a constant",
+        )
+    return empty.tensor
+
+
+def _marked(generic: linalg.GenericOp, suffix: str) -> dict[str, Attribute]:
+    """The attributes of a movement that dividing `generic` needs."""
+    module = {key: generic.attributes[key] for key in ("stc.module",) if key in generic.attributes}
+    return {STRIPE: UnitAttr(), "stc.name": StringAttr(f"{name_of(generic)}_{suffix}"), **module}

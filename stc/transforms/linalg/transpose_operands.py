@@ -1,0 +1,93 @@
+"""`transpose-operands`: operands lie so that the lanes of their reader are neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import linalg, tensor
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.analysis.generic_loops import GenericLoops, generics_in
+from stc.analysis.host_work import functions_of, host_values
+from stc.transforms.linalg.generics import PARALLEL, Dims, all_dims, build, shape_of, tensor_like
+from stc.transforms.linalg.name_ops import NAME
+
+LEAST_USES = 32
+"""How often each entry of an operand that is no parameter is used, at least, for its transposition to be worth it."""
+
+
+@dataclass(frozen=True)
+class TransposeOperands(ModulePass):
+    """Let the last parallel loop of every generic be the last dimension of the operands that it indexes.
+
+    That loop is the one that is unrolled over lanes, which must lie side by side in every operand. A parameter that has it
+    elsewhere (PyTorch's linear layers keep their weights transposed) is transposed first, which the host does when it packs
+    parameters. Other operands are transposed by a computation of their own where the reader uses each entry so often that the
+    lanes gain more than the transposition costs.
+
+        %y = linalg.generic {... (d0, d1, d2) -> (d0, d2), (d1, d2), (d0, d1) ...} ins(%x, %w : tensor<4x8xf32>, tensor<6x8xf32>)
+      becomes
+        %t = linalg.generic {... (d0, d1) -> (d1, d0), (d0, d1) ...} ins(%w : tensor<6x8xf32>) ... -> tensor<8x6xf32>
+        %y = linalg.generic {... (d0, d1, d2) -> (d0, d2), (d2, d1), (d0, d1) ...} ins(%x, %t : tensor<4x8xf32>, tensor<8x6xf32>)
+    """
+
+    name = "transpose-operands"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in functions_of(op):
+            parameters = host_values(function)
+            made: dict[tuple[SSAValue, int], SSAValue] = {}
+            for generic in generics_in(function):
+                if not set(generic.results) <= parameters:
+                    _transpose_inputs(generic, parameters, made)
+
+
+def _transpose_inputs(
+    generic: linalg.GenericOp, parameters: set[SSAValue], made: dict[tuple[SSAValue, int], SSAValue]
+) -> None:
+    dims = all_dims(generic)
+    loops = GenericLoops(generic)
+    if dims is None or any(None in entry for entry in dims) or not loops.parallels or not loops.output_dims[0]:
+        return
+    lanes = loops.output_dims[0][-1]
+    changed = list(dims)
+    for index, value in enumerate(generic.inputs):
+        own = dims[index]
+        if lanes not in own or own[-1] == lanes:
+            continue
+        if value not in parameters and prod(loops.extents) < LEAST_USES * prod(shape_of(value)):
+            continue
+        place = own.index(lanes)
+        if (value, place) not in made:
+            made[value, place] = _with_last(generic, value, place)
+        generic.operands[index] = made[value, place]
+        changed[index] = (*own[:place], *own[place + 1 :], lanes)
+    if changed == dims:
+        return
+    wider = build(
+        generic.inputs, generic.outputs, generic.body.clone(), changed, list(generic.iterator_types), generic.attributes
+    )
+    for old, new in zip(generic.results, wider.results, strict=True):
+        new.name_hint = old.name_hint
+    Rewriter.replace_op(generic, wider)
+
+
+def _with_last(near: linalg.GenericOp, value: SSAValue, place: int) -> SSAValue:
+    """`value` with dimension `place` moved to the end, by a copy before everything that may read it."""
+    shape = shape_of(value)
+    dims: Dims = tuple(range(len(shape)))
+    moved: Dims = (*dims[:place], *dims[place + 1 :], place)
+    empty = tensor.EmptyOp((), tensor_like(value, [shape[dim] for dim in moved if dim is not None]))
+    block = Block(arg_types=[empty.tensor.type.element_type] * 2)  # pyright: ignore[reportAttributeAccessIssue]
+    block.add_op(linalg.YieldOp(block.args[0]))
+    name = {NAME: StringAttr(f"{value.name_hint or 'parameter'}_t")}
+    copy = build([value], [empty.tensor], Region(block), [dims, moved], [PARALLEL] * len(shape), name)
+    copy.results[0].name_hint = f"{value.name_hint or 'parameter'}_t"
+    point = InsertPoint.before(near)
+    Rewriter.insert_op([empty, copy], point)
+    return copy.results[0]

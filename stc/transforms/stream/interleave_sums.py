@@ -1,0 +1,265 @@
+"""`interleave-sums`: a sum that the pipeline would wait for becomes several partial sums, taken in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, prod
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from stc.analysis.accumulators import Accumulator, Reading, accumulators, fill_nest, loops_inside, reading
+from stc.analysis.executions import executions
+from stc.analysis.index_expressions import IndexExpression, index_expression
+from stc.analysis.loop_estimates import innermost_loops
+from stc.analysis.loop_schedules import Entry, entry_of, iteration_schedule
+from stc.analysis.loops import constant_bounds, constant_of, is_unrolled, trip_count
+from stc.analysis.operator_library import hardware_cost
+from stc.analysis.recurrences import flattened_nest, recurrences, reuse_distance
+from stc.design_space.partial_sums import SumShape, cheapest_count
+from stc.dialects.dataflow import TaskOp
+from stc.platforms.platform import load_platform
+from stc.transforms.index_constant import index_constant
+from stc.transforms.stream.loops import before_terminator
+
+
+@dataclass(frozen=True)
+class InterleaveSums(ModulePass):
+    """Keep several partial sums where a pipeline would wait for one.
+
+    A sum that comes up again sooner than its operators, load and store take (10 cycles for a float sum at 3.33 ns) would make the
+    loop wait: a row sum, a matrix-vector product, a tile of few rows. Such an accumulator becomes 2, 4, 8, ... of them, the
+    remainder of the reduction index deciding which is added to: then as many iterations more lie in between. All are filled where
+    the one was, and before a read they are combined in a tree. The number is what takes the fewest cycles, filling and combining
+    included; where none is faster, nothing changes. Point loops need no other order: their parallel loops are innermost already.
+
+    Partial sums round differently from one sum (no worse: fewer terms each). Maxima and minima are the same in any order.
+
+    Options: `platform` (default u55c), whose cycle operators are scheduled for; `reassociate` (default true), without which sums
+    and products of floats keep their order, and their interval.
+
+        scf.for %k = %c0 to %c64 step %c1 { ... %s = memref.load %sum[]  %t = arith.addf %s, %v  memref.store %t, %sum[] }
+        %r = memref.load %sum[]
+      becomes
+        scf.for %k = ... { ... %p = arith.andi %k, %c15  %s = memref.load %sum_partial[%p] ... memref.store %t, %sum_partial[%p] }
+        scf.for %z = %c0 to %c1 step %c1 { ... memref.store %total, %sum[] } {stc.label = "..._combine"}
+        %r = memref.load %sum[]
+    """
+
+    name = "interleave-sums"
+
+    platform: str = "u55c"
+    reassociate: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        clock_ns = load_platform(self.platform).cycle_ns
+        for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
+            for sums in list(accumulators(task)):
+                if self.reassociate or not sums.rounds:
+                    _interleave(sums, clock_ns)
+
+
+def _interleave(sums: Accumulator, clock_ns: float) -> None:
+    loop = next((loop for loop in innermost_loops(sums.task) if loop in loops_inside(sums.task, sums.store)), None)
+    if loop is None or constant_bounds(loop) is None:
+        return
+    readings: list[Reading] = []
+    for reader in sums.readers:
+        found = reading(sums, reader)
+        if found is None or loop in loops_inside(sums.task, found.place):
+            return
+        readings.append(found)
+    reductions = _reductions(sums, flattened_nest(loop))
+    count = _count(sums, loop, reductions, readings, clock_ns)
+    if count > 1:
+        _split(sums, reductions, count, readings)
+
+
+def _reductions(sums: Accumulator, nest: Sequence[scf.ForOp]) -> list[scf.ForOp]:
+    """The loops of a pipelined nest, innermost first, whose iterations add to the same entries; from 0 by powers of two only."""
+    variables = set[SSAValue]().union(*(index.variables() for index in entry_of(sums.store, {}).indices))
+    found: list[scf.ForOp] = []
+    for loop in reversed(nest):
+        bounds = constant_bounds(loop)
+        counted = bounds is not None and bounds.lower == 0 and bounds.step & (bounds.step - 1) == 0
+        if counted and loop.body.block.args[0] not in variables:
+            found.append(loop)
+    return found
+
+
+# Deciding ---------------------------------------------------------------------------------------------------------------
+
+
+def _count(
+    sums: Accumulator, loop: scf.ForOp, reductions: Sequence[scf.ForOp], readings: Sequence[Reading], clock_ns: float
+) -> int:
+    """How many partial sums; 1 where one is as fast."""
+    own = [found for found in recurrences(loop, iteration_schedule(loop, clock_ns)) if found.buffer is sums.buffer.memref]
+    slowest = max(own, key=lambda found: found.interval, default=None)
+    if slowest is None or slowest.interval == 1:
+        return 1
+    nest, stored, cycles = flattened_nest(loop), entry_of(sums.store, {}), max(found.memory_cycles for found in own)
+
+    def interval(count: int) -> int:
+        partial = Entry(stored.buffer, (_number(reductions, count), *stored.indices))
+        distance = reuse_distance(nest, partial, partial, cycles, (count, *sums.type.get_shape()))
+        return ceil(cycles / distance) if distance is not None else 1
+
+    places = {found.place: found.nest for found in readings}
+    shape = SumShape(
+        iterations=_cycles(sums.store, sums.task),
+        interval=slowest.interval,
+        fills=sum(_cycles(fill, sums.task) for fill in sums.fills),
+        combines=sum(executions(place, sums.task) for place in places),
+        combined=sum(executions(place, sums.task) * _points(sums, nest) for place, nest in places.items()),
+        stages=hardware_cost(sums.combiner, clock_ns).stages,
+        terms=prod(trip_count(reduction) for reduction in reductions),
+    )
+    return cheapest_count(shape, interval)
+
+
+def _cycles(op: Operation, task: TaskOp) -> int:
+    """How often `op` runs, copies of unrolled loops counted once."""
+    return executions(op, task) // prod(trip_count(loop) for loop in loops_inside(task, op) if is_unrolled(loop))
+
+
+def _points(sums: Accumulator, nest: Operation) -> int:
+    """Iterations of the loop that combines what one run of `nest` adds to."""
+    return prod(trip_count(loop) for loop in _moving(sums, nest) if not is_unrolled(loop))
+
+
+def _moving(sums: Accumulator, nest: Operation) -> list[scf.ForOp]:
+    """The loops inside `nest` that the entry depends on, outermost first."""
+    variables = set[SSAValue]().union(*(index.variables() for index in entry_of(sums.store, {}).indices))
+    return [loop for loop in loops_inside(nest, sums.store) if loop.body.block.args[0] in variables]
+
+
+def _number(reductions: Sequence[scf.ForOp], count: int) -> IndexExpression:
+    """Which of `count` partial sums an iteration adds to: its number, in the loops that reduce, modulo `count`."""
+    total, stride = IndexExpression(0), 1
+    for loop in reductions:
+        if stride % count == 0:
+            break
+        step = constant_of(loop.step)
+        total = total.plus(IndexExpression(0, frozenset({(loop.body.block.args[0], 1)})).divided(step).times(stride))
+        stride *= trip_count(loop)
+    return total.masked(count - 1)
+
+
+# Rewriting --------------------------------------------------------------------------------------------------------------
+
+
+def _split(sums: Accumulator, reductions: Sequence[scf.ForOp], count: int, readings: Sequence[Reading]) -> None:
+    partial = _allocate(sums, count)
+    for fill in sums.fills:
+        _fill_all(fill, partial, count)
+    for place, nest in {found.place: found.nest for found in readings}.items():
+        _combine(sums, partial, count, place, nest)
+    _add_to_partial(sums, partial, reductions, count)
+
+
+def _allocate(sums: Accumulator, count: int) -> SSAValue:
+    kind = sums.type
+    builder = Builder(InsertPoint.after(sums.buffer))
+    partial = builder.insert(memref.AllocOp([], [], MemRefType(kind.element_type, (count, *kind.get_shape())))).memref
+    partial.name_hint = f"{sums.buffer.memref.name_hint or 'sum'}_partial"
+    return partial
+
+
+def _fill_all(fill: memref.StoreOp, partial: SSAValue, count: int) -> None:
+    """All partial sums are set where the one was."""
+    nest = fill_nest(fill)
+    builder = Builder(InsertPoint.before(nest))
+    loop, inner = _loop(builder, count, _stem(nest, "sum_init"), "p")
+    nest.detach()
+    inner.insert(nest)
+    fill.operands = [fill.value, partial, loop.body.block.args[0], *fill.indices]
+
+
+def _add_to_partial(sums: Accumulator, partial: SSAValue, reductions: Sequence[scf.ForOp], count: int) -> None:
+    builder = Builder(InsertPoint.before(sums.load))
+    total, stride = None, 1
+    for loop in reductions:
+        if stride % count == 0:
+            break
+        term: SSAValue = loop.body.block.args[0]
+        if (step := constant_of(loop.step)) > 1:
+            term = builder.insert(arith.ShRUIOp(term, index_constant(_top(sums.task), step.bit_length() - 1))).result
+        if stride > 1:
+            term = builder.insert(arith.MuliOp(term, index_constant(_top(sums.task), stride))).result
+        total = term if total is None else builder.insert(arith.AddiOp(total, term)).result
+        stride *= trip_count(loop)
+    assert total is not None
+    number = total
+    if stride > count:
+        number = builder.insert(arith.AndIOp(total, index_constant(_top(sums.task), count - 1))).result
+    sums.load.operands = [partial, number, *sums.load.indices]
+    sums.store.operands = [sums.store.value, partial, number, *sums.store.indices]
+
+
+def _combine(sums: Accumulator, partial: SSAValue, count: int, place: Operation, nest: Operation) -> None:
+    """Before `place`, each entry that `nest` adds to is what its partial sums come to, added in a tree."""
+    builder = Builder(InsertPoint.before(place))
+    new: dict[SSAValue, SSAValue] = {}
+    loops = _moving(sums, nest)
+    stem = f"{_stem(sums.store.parent_op(), 'sum')}_combine"
+    if all(is_unrolled(loop) for loop in loops):
+        _, builder = _loop(builder, 1, stem, "z")
+    for loop in loops:
+        copy, builder = _loop(builder, trip_count(loop), stem, "z", like=loop)
+        new[loop.body.block.args[0]] = copy.body.block.args[0]
+    indices = [_cloned(index, new, builder) for index in sums.store.indices]
+    numbers = [index_constant(_top(sums.task), number) for number in range(count)]
+    level = [builder.insert(memref.LoadOp.get(partial, [number, *indices])).res for number in numbers]
+    while len(level) > 1:
+        level = [_combined(sums, level[i], level[i + 1], builder) for i in range(0, len(level), 2)]
+    builder.insert(memref.StoreOp.get(level[0], sums.buffer.memref, indices))
+
+
+def _combined(sums: Accumulator, left: SSAValue, right: SSAValue, builder: Builder) -> SSAValue:
+    operator = sums.combiner.clone()
+    operator.operands = [left, right]
+    return builder.insert(operator).result
+
+
+def _cloned(value: SSAValue, new: dict[SSAValue, SSAValue], builder: Builder) -> SSAValue:
+    """`value`, computed from `new` induction variables; what does not depend on any stays."""
+    if value in new or not isinstance(value.owner, Operation):
+        return new.get(value, value)
+    if not isinstance(value.owner, arith.ConstantOp) and not index_expression(value, {}).variables() & new.keys():
+        return value
+    copy = value.owner.clone()
+    copy.operands = [_cloned(operand, new, builder) for operand in value.owner.operands]
+    new[value] = builder.insert(copy).results[0]
+    return new[value]
+
+
+def _loop(builder: Builder, trip: int, label: str, hint: str, like: scf.ForOp | None = None) -> tuple[scf.ForOp, Builder]:
+    """A loop of `trip` iterations, with the bounds and directives of `like`; and a builder for its body."""
+    block = Block([scf.YieldOp()], arg_types=[IndexType()])
+    if like is not None:
+        lower, upper, step = (_cloned(bound, {}, builder) for bound in (like.lb, like.ub, like.step))
+        loop = builder.insert(scf.ForOp(lower, upper, step, [], block))
+        loop.attributes |= {name: value for name, value in like.attributes.items() if name == "stc.unroll"}
+    else:
+        lower, upper, step = (index_constant(builder, value) for value in (0, trip, 1))
+        loop = builder.insert(scf.ForOp(lower, upper, step, [], block))
+    block.args[0].name_hint = hint if like is None else like.body.block.args[0].name_hint
+    loop.attributes["stc.label"] = StringAttr(f"{label}_{block.args[0].name_hint}")
+    return loop, before_terminator(block)
+
+
+def _top(task: TaskOp) -> Builder:
+    return Builder(InsertPoint.at_start(task.body.block))
+
+
+def _stem(op: Operation | None, otherwise: str) -> str:
+    """The label of a loop without its induction variable."""
+    label = op.attributes.get("stc.label") if isinstance(op, scf.ForOp) else None
+    return label.data.rpartition("_")[0] if isinstance(label, StringAttr) else otherwise

@@ -1,0 +1,289 @@
+"""`size-fifos`: FIFO depths from a schedule of the tasks, so that no cycle is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+
+from stc.analysis.kernel_memory import bits_of
+from stc.analysis.stage_legality import illegal_ops
+from stc.analysis.task_graph import ends_of
+from stc.analysis.task_timelines import task_timeline
+from stc.design_space.fifo_curves import LATENCY
+from stc.design_space.fifo_depths import SHALLOW
+from stc.design_space.fifo_emission import MARGIN, emitted_depth
+from stc.design_space.fifo_lp import FifoSchedule
+from stc.design_space.fifo_pieces import FifoEdge, RingEdge
+from stc.design_space.fifo_sizing import Strategy, schedule
+from stc.design_space.network_run import Link, Network
+from stc.diagnostics import CompileError
+from stc.dialects import stream
+from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.platforms.fifo_storage import fifo_storage
+from stc.platforms.platform import load_platform
+from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
+
+LEVEL = "the IR after hls-directives"
+DEPTHS = "a JSON object of FIFO names and positive depths"
+REQUIRED = "stc.required_depth"
+
+
+@dataclass(frozen=True)
+class SizedFifo:
+    """One FIFO. `occupancy`: the slots that the schedule needs (None where the schedule leaves it out); `grown`: how many more the
+    run to the end needed; `required`: the depth asked for; `emitted`: that with margin, rounded up to what costs the same."""
+
+    name: str
+    bits: int
+    tokens: int
+    memory_fed: bool
+    before: int
+    occupancy: int | None
+    grown: int
+    required: int
+    emitted: int
+    storage: str
+
+
+@dataclass(frozen=True)
+class KernelSizing:
+    """What was found for one kernel. `makespan`: cycles of the schedule, None where no schedule was asked for. `seconds`: of the
+    solver; `preparation_seconds`: from the curves of all tasks to the program."""
+
+    kernel: str
+    origin: str
+    strategy: str
+    fifos: tuple[SizedFifo, ...]
+    makespan: int | None = None
+    solver: str | None = None
+    seconds: float = 0.0
+    preparation_seconds: float = 0.0
+
+    def report(self) -> dict[str, Any]:
+        """For report.json: totals of bits, and every FIFO."""
+        bits = {
+            "worst_case": sum(f.bits * f.tokens for f in self.fifos),
+            "lp": sum(f.bits * (f.required if f.occupancy is None else max(SHALLOW, f.occupancy)) for f in self.fifos),
+            "required": sum(f.bits * f.required for f in self.fifos),
+            "emitted": sum(f.bits * f.emitted for f in self.fifos),
+        }
+        return {**asdict(self), "bits": bits}
+
+
+@dataclass(frozen=True)
+class SizeFifos(ModulePass):
+    """Write the depth of every FIFO into its type, from a schedule of all tasks in cycles.
+
+    The schedule comes from a linear program (`stc.design_space.fifo_lp`) over the times at which tasks move their tokens, which
+    need initiation intervals and pipeline depths: that is why this allocation of resources comes after `hls-directives`, while
+    `set-fifo-depths` has given the levels before it depths at which they can be executed. From the depths of the schedule a run of
+    the token model then goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends for every
+    loop depth as long as its pipelines are flushed. Rings of blocks keep their size. A FIFO that a load task fills keeps its
+    depth: a DMA that waits costs nothing.
+
+    Options:
+    * `strategy`: "normal" (default) loses no cycle against unlimited FIFOs; "conservative" stretches the pace of every task to that
+      of the slowest, "rigid" lets each keep its own, both as published (`stc.design_space.fifo_sizing`).
+    * `slack`: per cent of the cycles that may be lost for smaller FIFOs.
+    * `depths`: path of a JSON object of required depths by FIFO, used instead of the program's; other FIFOs are scheduled.
+    * `margin`: per cent added to the required depth before it is rounded up to the largest that costs the same, -1 to emit exactly
+      what is required.
+    * `run-ahead`: bytes that FIFOs filled by load tasks may have together, shared out evenly; 0 leaves their depths alone.
+    * `platform`: whose memories and cycle time count.
+
+        %s = stream.create @s {stc.tokens = 64} : !stream.stream<vector<8xf32>, depth: 42>
+      becomes, where 20 tokens wait in the schedule
+        %s = stream.create @s {stc.tokens = 64, stc.required_depth = 20} : !stream.stream<vector<8xf32>, depth: 64>
+    """
+
+    name = "size-fifos"
+
+    strategy: str = "normal"
+    slack: int = 0
+    depths: str = ""
+    margin: int = MARGIN
+    run_ahead: int = 0
+    platform: str = "u55c"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        self._check_options()
+        if (found := next(illegal_ops(op, "HLS optimisation"), None)) is not None:
+            raise CompileError(f"'{found.operation.name}' op is of an earlier level", where=self.name, accepted=LEVEL)
+        kernels = [_Kernel(found) for found in op.walk() if isinstance(found, KernelOp)]
+        given = _read_depths(self.depths, [create for kernel in kernels for create in kernel.streams])
+        for kernel in kernels:
+            if not kernel.streams:
+                raise CompileError("has no streams", where=f"kernel @{kernel.op.sym_name.data}", accepted=LEVEL)
+            sizing = self._size(kernel, given)
+            for create, fifo in zip(kernel.streams, sizing.fifos, strict=True):
+                create.attributes[REQUIRED] = IntegerAttr(fifo.required, i64)
+                set_depth(create, fifo.emitted)
+            self.record(sizing)
+
+    def record(self, sizing: KernelSizing) -> None:
+        """Told what was found for each kernel."""
+
+    def _check_options(self) -> None:
+        if self.strategy not in get_args(Strategy):
+            raise CompileError(f"strategy is '{self.strategy}'", where=self.name, accepted=", ".join(get_args(Strategy)))
+        for name, least in (("slack", 0), ("margin", -1), ("run_ahead", 0)):
+            if (value := getattr(self, name)) < least:
+                raise CompileError(f"{name.replace('_', '-')} is {value}", where=self.name, accepted=f"at least {least}")
+
+    def _size(self, kernel: _Kernel, given: Mapping[str, int]) -> KernelSizing:
+        scheduled = [create for create in kernel.streams if not kernel.is_memory_fed(create)]
+        found = None
+        if any(create.sym_name.data not in given for create in scheduled):
+            found = self._schedule(kernel, scheduled)
+        slots = found.slots if found is not None else {}
+        least = {create.sym_name.data: max(SHALLOW, slots.get(create.sym_name.data, 0)) for create in scheduled}
+        wanted = {create.sym_name.data: _depth(create) for create in kernel.streams} | least | self._ahead(kernel) | dict(given)
+        ends = depths_of_run(kernel.op, wanted)
+        fifos = tuple(self._sized(kernel, create, slots, wanted, ends) for create in kernel.streams)
+        origin = "read from a file" if found is None else "computed from estimated loop depths"
+        return KernelSizing(
+            kernel.op.sym_name.data,
+            f"{origin}; a run of the token model ends at the required depths (proved for flushing pipelines)",
+            self.strategy if found is not None else "given",
+            fifos,
+            found.makespan if found is not None else None,
+            found.solver if found is not None else None,
+            found.seconds if found is not None else 0.0,
+            found.preparation_seconds if found is not None else 0.0,
+        )
+
+    def _schedule(self, kernel: _Kernel, scheduled: list[stream.CreateOp]) -> FifoSchedule:
+        platform = load_platform(self.platform)
+        try:
+            return schedule(
+                kernel.network(scheduled, platform.cycle_ns),
+                [kernel.edge(create) for create in scheduled],
+                [RingEdge(ring.sym_name.data, *_ends(ring.result), _blocks(ring)) for ring in kernel.rings],
+                platform.usable,
+                self.strategy,  # pyright: ignore[reportArgumentType]
+                self.slack / 100,
+            )
+        except ValueError as error:
+            where = f"{self.name}, kernel @{kernel.op.sym_name.data}"
+            raise CompileError(
+                f"no schedule keeps all paces and rings ({error})", where=where, accepted="strategy=normal"
+            ) from None
+
+    def _ahead(self, kernel: _Kernel) -> dict[str, int]:
+        """Depths of FIFOs that load tasks fill, out of the budget for them."""
+        fed = [create for create in kernel.streams if kernel.is_memory_fed(create)]
+        if not fed or self.run_ahead == 0:
+            return {}
+        share = self.run_ahead * 8 // len(fed)
+        return {
+            create.sym_name.data: max(_depth(create), min(_tokens(create), share // _bits(create))) for create in fed
+        }
+
+    def _sized(
+        self,
+        kernel: _Kernel,
+        create: stream.CreateOp,
+        slots: Mapping[str, int],
+        wanted: Mapping[str, int],
+        ends: Mapping[str, int],
+    ) -> SizedFifo:
+        name, bits, tokens = create.sym_name.data, _bits(create), _tokens(create)
+        required, fed = ends[name], kernel.is_memory_fed(create)
+        exact = self.margin < 0 or fed
+        emitted = required if exact else emitted_depth(bits, tokens, required, self.margin)
+        storage = fifo_storage(bits, emitted)
+        grown = required - wanted[name]
+        return SizedFifo(name, bits, tokens, fed, _depth(create), slots.get(name), grown, required, emitted, storage)
+
+
+@dataclass
+class _Kernel:
+    """A kernel with its streams and rings, in order."""
+
+    op: KernelOp
+    streams: list[stream.CreateOp] = field(init=False)
+    rings: list[stream.BufferOp] = field(init=False)
+
+    def __post_init__(self) -> None:
+        body = list(self.op.body.block.ops)
+        self.streams = [found for found in body if isinstance(found, stream.CreateOp)]
+        self.rings = [found for found in body if isinstance(found, stream.BufferOp)]
+        self.tasks = [found for found in body if isinstance(found, TaskOp)]
+
+    def is_memory_fed(self, create: stream.CreateOp) -> bool:
+        return _is_load(ends_of(create.result)[0])
+
+    def edge(self, create: stream.CreateOp) -> FifoEdge:
+        return FifoEdge(create.sym_name.data, *_ends(create.result), _bits(create))
+
+    def network(self, scheduled: list[stream.CreateOp], cycle_ns: float) -> Network:
+        """All tasks but those that load, with the FIFOs between them."""
+        names: dict[SSAValue, str] = {found.result: found.sym_name.data for found in (*self.streams, *self.rings)}
+        return Network(
+            [task_timeline(task, names, cycle_ns) for task in self.tasks if not _is_load(task)],
+            [Link(create.sym_name.data, *_ends(create.result), LATENCY) for create in scheduled],
+            {ring.sym_name.data: _blocks(ring) for ring in self.rings},
+        )
+
+
+def _is_load(task: TaskOp) -> bool:
+    kind = task.attributes.get("stc.kind")
+    return isinstance(kind, StringAttr) and kind.data == "load"
+
+
+def _ends(value: SSAValue) -> tuple[str, str]:
+    source, target = ends_of(value)
+    return source.sym_name.data, target.sym_name.data
+
+
+def _blocks(ring: stream.BufferOp) -> int:
+    assert isinstance(ring.result.type, stream.BlockType)
+    return ring.result.type.count
+
+
+def _bits(create: stream.CreateOp) -> int:
+    assert isinstance(create.result.type, stream.StreamType)
+    return create.result.type.lanes * bits_of(create.result.type.scalar_type)
+
+
+def _depth(create: stream.CreateOp) -> int:
+    assert isinstance(create.result.type, stream.StreamType)
+    return create.result.type.depth
+
+
+def _tokens(create: stream.CreateOp) -> int:
+    tokens = create.attributes.get("stc.tokens")
+    assert isinstance(tokens, IntegerAttr)  # refused by the run otherwise
+    return tokens.value.data
+
+
+def _read_depths(path: str, streams: list[stream.CreateOp]) -> dict[str, int]:
+    """Depths by name from a file; CompileError where it cannot be used."""
+    if not path:
+        return {}
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CompileError(f"cannot read depths ({error})", where=path, accepted=DEPTHS) from None
+    if not isinstance(content, dict) or any(type(depth) is not int for depth in content.values()):
+        raise CompileError("not a list of depths", where=path, accepted=DEPTHS)
+    known = [create.sym_name.data for create in streams]
+    for name, depth in content.items():
+        if name not in known:
+            raise CompileError(f"no FIFO is called '{name}'", where=path, accepted=_some(known))
+        if depth < 1:
+            raise CompileError(f"FIFO '{name}' has depth {depth}", where=path, accepted="at least 1")
+    return content
+
+
+def _some(names: list[str]) -> str:
+    shown = ", ".join(names[:8])
+    return shown if len(names) <= 8 else f"{shown}, ... ({len(names)} FIFOs)"

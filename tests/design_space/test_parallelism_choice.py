@@ -1,0 +1,87 @@
+"""The choice of lanes and copies under a budget of DSPs and ports."""
+
+from __future__ import annotations
+
+import random
+from math import prod
+
+import pytest
+
+from stc.design_space.parallelism import LEAST_SUMS, MemoryOperand, Work, choose_parallelism, lane_counts
+
+
+def work(key: str, rows: int, columns: int, depth: int, dsp: int = 5, family: int = 0, ports: bool = False) -> Work:
+    """A matrix product whose rows copies divide and whose columns lanes run along."""
+    memory = (MemoryOperand(f"{key}.w", False, True), MemoryOperand(f"{key}.x", True, False)) if ports else ()
+    return Work(key, rows * columns * depth, rows * columns, dsp, columns, rows, False, family, memory)
+
+
+def used(works: list[Work], chosen) -> int:
+    return sum(one.dsp * chosen[one.key].lanes * chosen[one.key].copies for one in works)
+
+
+def test_one_product_takes_lanes_first_then_copies():
+    chosen = choose_parallelism([work("a", 200, 220, 240)], 2552, 32)
+    assert (chosen["a"].lanes, chosen["a"].copies) == (55, 8)
+
+
+def test_the_slowest_gets_most():
+    works = [work("big", 64, 64, 64, family=0), work("small", 64, 64, 4, family=1)]
+    chosen = choose_parallelism(works, 5 * 34, 32)
+    speeds = {key: one.lanes * one.copies for key, one in chosen.items()}
+    assert speeds == {"big": 32, "small": 2}
+
+
+def test_a_family_has_one_number_of_copies():
+    works = [work("up", 512, 256, 128), work("down", 512, 128, 256)]
+    chosen = choose_parallelism(works, 2944, 32)
+    assert {(one.lanes, one.copies) for one in chosen.values()} == {(64, 4)}
+
+
+def test_ports_limit_copies():
+    one = [work("a", 64, 64, 64, ports=True)]
+    assert choose_parallelism(one, 5000, 100)["a"].copies == 8
+    assert choose_parallelism(one, 5000, 4 + 2)["a"].copies == 2
+
+
+def test_nothing_fits():
+    chosen = choose_parallelism([work("a", 8, 8, 8)], 4, 32)
+    assert (chosen["a"].lanes, chosen["a"].copies) == (1, 1)
+
+
+def test_nothing_to_choose():
+    assert choose_parallelism([], 100, 32) == {}
+
+
+@pytest.mark.parametrize("extent", [1, 7, 64, 97, 190, 210, 220])
+def test_lanes_divide_and_ports_are_half_full(extent: int):
+    for lanes in lane_counts(extent):
+        assert extent % lanes == 0 and lanes <= 64
+        assert lanes <= 16 or any(lanes % width == 0 for width in range(8, 17))
+    assert lane_counts(extent)[0] == 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_generated_choices_are_legal(seed: int):
+    generator = random.Random(seed)
+    works: list[Work] = []
+    for index in range(generator.randint(1, 6)):
+        rows, columns, depth = (generator.choice([1, 2, 3, 7, 12, 30, 64]) for _ in range(3))
+        works.append(work(f"w{index}", rows, columns, depth, generator.choice([0, 2, 5]), generator.randint(0, 2), True))
+    budget = generator.choice([10, 100, 1000])
+    chosen = choose_parallelism(works, budget, 32)
+    least = sum(one.dsp for one in works)
+    assert used(works, chosen) <= max(budget, least)
+    for one in works:
+        lanes, copies = chosen[one.key].lanes, chosen[one.key].copies
+        assert one.lane_extent % lanes == 0 and one.divided_extent % copies == 0
+        assert one.sums == one.points or prod((lanes, copies)) == 1 or one.sums >= LEAST_SUMS * lanes * copies
+    for family in {one.family for one in works}:
+        assert len({chosen[one.key].copies for one in works if one.family == family}) == 1
+
+
+def test_lanes_and_copies_of_one_loop():
+    """The loop is divided first, lanes then divide the share."""
+    one = Work("a", 190 * 210 * 220, 190 * 210, 5, 210, 210, True, 0)
+    chosen = choose_parallelism([one], 1050, 32)["a"]
+    assert (chosen.lanes, chosen.copies) == (42, 5)

@@ -1,0 +1,40 @@
+"""The number of partial sums: never slower than one, by the cycles it is chosen by; and what a few cases come to."""
+
+from __future__ import annotations
+
+import random
+
+from stc.design_space.partial_sums import SumShape, cheapest_count, cycles_besides
+
+LATENCY = 10
+
+
+def interval_of(distance: int):
+    return lambda count: -(-LATENCY // (distance * count))
+
+
+def test_long_sums_are_split_until_the_pipeline_never_waits() -> None:
+    shape = SumShape(iterations=1024, interval=7, fills=1, combines=1, combined=1, stages=7, terms=1024)
+    assert cheapest_count(shape, interval_of(1)) == 16
+
+
+def test_no_more_partial_sums_than_terms() -> None:
+    shape = SumShape(iterations=900, interval=7, fills=1, combines=1, combined=1, stages=7, terms=3)
+    assert cheapest_count(shape, interval_of(1)) == 4   # the power of two that holds them
+
+
+def test_short_sums_are_left_alone() -> None:
+    shape = SumShape(iterations=4, interval=7, fills=1, combines=1, combined=1, stages=7, terms=4)
+    assert cheapest_count(shape, interval_of(1)) == 1
+
+
+def test_never_slower_than_one() -> None:
+    source = random.Random(0)
+    for _ in range(200):
+        distance = source.choice([1, 2, 3, 5, 7])
+        shape = SumShape(source.randint(1, 500), -(-LATENCY // distance), source.randint(1, 40), source.randint(1, 9),
+                         source.randint(1, 60), source.choice([2, 7]), source.choice([1, 2, 7, 13, 64]))
+        count = cheapest_count(shape, interval_of(distance))
+        besides = cycles_besides(shape, count) if count > 1 else 0
+        assert shape.iterations * (interval_of(distance)(count) if count > 1 else shape.interval) + besides <= (
+            shape.iterations * shape.interval)

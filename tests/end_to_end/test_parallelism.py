@@ -1,0 +1,81 @@
+"""Lanes and copies chosen from a number of DSPs: values stay PyTorch's, DSPs stay within the number, more of them are faster."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import torch
+
+from stc.analysis.emission_rules import check_emission_rules
+from stc.analysis.resources import resource_report
+from stc.codegen.project import emit_project
+from stc.dialects.context import make_context
+from stc.dialects.dataflow import TaskOp
+from stc.execution.run import execute
+from stc.frontend.export import export
+from stc.frontend.exported import ExportedModel
+from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.platforms.platform import load_platform
+from stc.simulation.simulate import simulate
+
+WORKLOADS = Path(__file__).parents[2] / "benchmarks" / "workloads" / "kernels.py"
+
+
+def workloads() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("kernel_workloads", WORKLOADS)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def compiled(factory: str, sizes: tuple[int, ...], dsp: int) -> ExportedModel:
+    torch.manual_seed(0)
+    module, inputs = getattr(workloads(), factory)(*sizes)
+    model = export(module, inputs, name="kernel")
+    run_stages(model.module, make_context(), stages(PipelineOptions(dsp=dsp, kernel_name="kernel")))
+    return model
+
+
+CASES = {
+    "gemm": ("gemm", (18, 10, 14), 200),
+    "gemm-primes": ("gemm", (7, 5, 3), 100),
+    "gemm-one-row": ("gemm", (1, 9, 8), 60),
+    "three-products": ("three_products", (12, 10, 6, 4, 9), 160),
+    "feed-forward": ("feed_forward", (24, 6, 10), 150),
+    "attention": ("attention", (6, 8, 2), 250),
+    "atax": ("atax", (15, 14), 80),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values_rules_and_dsp(case: str) -> None:
+    factory, sizes, dsp = CASES[case]
+    model = compiled(factory, sizes, dsp)
+    platform = load_platform("u55c")
+    check_emission_rules(model.module, platform)
+    assert resource_report(model.module, platform)["total"]["dsp"] <= dsp
+    arguments = [np.asarray(value) for value in model.arguments.values()]
+    for computed, expected in zip(execute(model.module, arguments, depths=True), model.golden.values(), strict=True):
+        assert np.abs(computed - expected).max() <= 1e-4 * max(1.0, np.abs(expected).max())
+
+
+def test_copies_become_tasks() -> None:
+    few, many = (compiled("gemm", (32, 24, 16), dsp) for dsp in (80, 320))
+    tasks = [sum(isinstance(op, TaskOp) and op.sym_name.data.startswith("matmul") for op in m.module.walk()) for m in (few, many)]
+    assert tasks == [1, 4]
+
+
+def test_more_dsp_are_faster(tmp_path: Path) -> None:
+    cycles: list[int] = []
+    for dsp in (20, 320):
+        model = compiled("gemm", (32, 24, 16), dsp)
+        emit_project(model.module, model, tmp_path / str(dsp), {}, report={"model": "kernel"})
+        result = simulate(tmp_path / str(dsp), optimisation=0)
+        assert result.passed and result.cycles is not None
+        cycles.append(result.cycles)
+    assert cycles[1] * 4 < cycles[0]

@@ -1,0 +1,43 @@
+"""`interleaved`: slices of a tensor, token by token in turn, is what dealing takes apart again."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from stc.iteration.dealing import dealt, interleaved, without_constants
+from stc.iteration.layout_orders import in_order
+from stc.iteration.normal_form import same_sequence
+from stc.iteration.order import StreamOrder
+from stc.iteration.vectorize import vectorized
+
+
+def random_slice(generator: random.Random) -> StreamOrder:
+    """An exact order of a small tensor, tiled or cut into vectors."""
+    rank = generator.randint(1, 3)
+    element = [generator.choice([1, 2, 3]) for _ in range(rank)]
+    extents = [size * generator.choice([1, 2, 5]) for size in element]
+    order = in_order(extents, element, generator.sample(range(rank), rank))
+    return vectorized(order, generator.choice([1, 2, 4])) if generator.random() < 0.5 else order
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_dealing_takes_apart_what_was_interleaved(seed: int):
+    generator = random.Random(seed)
+    part, parts = random_slice(generator), generator.choice([2, 3, 7])
+    dimension = generator.randrange(part.rank)
+    whole = interleaved(part, parts, dimension)
+    extent = part.static_shape[dimension]
+    assert whole.static_shape == tuple(e * parts if d == dimension else e for d, e in enumerate(part.static_shape))
+    assert whole.is_exact
+    for number, one in enumerate(dealt(whole, parts)):
+        assert same_sequence(without_constants(one), part)
+        offset = np.array([number * extent if d == dimension else 0 for d in range(part.rank)])
+        assert (one.enumerate() == part.enumerate() + offset).all()
+
+
+def test_one_slice_is_the_tensor():
+    part = in_order([4, 6], [2, 3], [1, 0])
+    assert interleaved(part, 1, 0) == part

@@ -1,0 +1,65 @@
+"""Designs written by hand or generated, built once with time and run at any depths, without a project folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from conftest import HEADERS, compile_program
+
+from stc.manifest.schema import SCHEMA_VERSION, Kernel, LoopSchedule, Manifest, Stream, Task
+from stc.simulation.build import Build
+from stc.simulation.instrument import instrument
+from stc.simulation.simulate import SimulationResult, TimedDesign
+from stc.simulation.timing_table import SimulationOptions
+
+
+def fifo(name: str, producer: str, consumer: str, tokens: int, depth: int = 2) -> Stream:
+    return Stream(name, "i32", 1, 32, depth, "srl", producer, consumer, tokens)
+
+
+def loop(
+    task: str, label: str, trip: int, depth: int = 1, reads: Sequence[str] = (), writes: Sequence[str] = (), ii: int = 1
+) -> LoopSchedule:
+    return LoopSchedule(task, label, None, trip, ii, depth, 1, False, dict.fromkeys(reads, 1), dict.fromkeys(writes, 1), ())
+
+
+def manifest(streams: Sequence[Stream], loops: Sequence[LoopSchedule] = ()) -> Manifest:
+    names = list(dict.fromkeys(name for s in streams for name in (s.producer, s.consumer)))
+    tasks = tuple(
+        Task(name, "compute", None, tuple(s.name for s in streams if s.consumer == name),
+             tuple(s.name for s in streams if s.producer == name))
+        for name in names
+    )
+    kernel = Kernel("top", (), tasks, tuple(streams), (), tuple(loops))
+    return Manifest(SCHEMA_VERSION, "handmade", "u55c", (kernel,), (), (), 0.0, {}, {}, {})
+
+
+class Handmade:
+    """A design and its manifest; `run` runs it with depths by name."""
+
+    def __init__(self, kernel: str, content: Manifest, folder: Path, headers: Path, call: str = "top(x.data(), y.data())"):
+        source = instrument(HEADERS + kernel, "kernel.cpp")
+        source += f"""
+#include "stc_sim.h"
+int main() {{
+  stc_sim::Report report("csim.json");
+  std::vector<int> x(4096, 1), y(4096);
+  report.run("top", [&] {{ {call}; }});
+  return report.finish();
+}}
+"""
+        binary = compile_program(source, folder, headers, "-DSTC_SIM_TIMED")
+        (folder / "build").mkdir()
+        self.manifest = content
+        self.design = TimedDesign(folder, content, Build(binary, False), 0.0)
+
+    def run(self, depths: Mapping[str, int], style: str | None = None, unbounded: bool = False) -> SimulationResult:
+        return self.design.run(SimulationOptions(depths=depths, style=style, unbounded=unbounded), 20)
+
+    def ends(self, depths: Mapping[str, int]) -> bool:
+        return self.run(depths).values.outcome == "finished"
+
+    def least(self, name: str, depths: Mapping[str, int], most: int) -> int:
+        """The least depth of one FIFO at which the design ends, by trying each."""
+        return next(depth for depth in range(1, most + 1) if self.ends({**depths, name: depth}))

@@ -1,0 +1,73 @@
+"""What a foreign testbench says of the values, and how a run without time treats foreign designs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from foreign_runs import UNOPTIMISED, copy_design
+
+from stc.diagnostics import CompileError
+from stc.simulation.csim import CsimResult, csim
+from stc.simulation.simulate import simulate
+
+SOURCE = """
+#include <cstdlib>
+#include <iostream>
+#include "hls_stream.h"
+static void f(int x, hls::stream<int> &s) { s.write(x); }
+static void g(hls::stream<int> &s, int *y) { *y = s.read(); }
+int top(int x, int *y) {
+#pragma HLS dataflow
+  hls::stream<int> s;
+  f(x, s);
+  g(s, y);
+  return 5;
+}
+int main() {
+  const int mode = std::atoi(std::getenv("MODE"));
+  int y = 0;
+  if (mode == 0) return 0;
+  const bool right = top(mode, &y) == 5 && y == mode;
+  std::cout << "returned" << std::endl;
+  if (mode == 1) std::exit(right ? 0 : 9);
+  return right ? 3 : 9;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("testbench")
+    (folder / "all.cpp").write_text(SOURCE)
+    (folder / "design.toml").write_text('top = "top"\nsources = ["all.cpp"]\n')
+    return folder
+
+
+def in_mode(project: Path, mode: int, monkeypatch: pytest.MonkeyPatch) -> CsimResult:
+    monkeypatch.setenv("MODE", str(mode))
+    return csim(project, optimisation=UNOPTIMISED)
+
+
+def test_what_main_returns_is_the_check(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    never = in_mode(project, 0, monkeypatch)
+    assert not never.passed and never.explanation == "the testbench never called the top function"
+    left_by_exit = in_mode(project, 1, monkeypatch)
+    assert left_by_exit.passed and left_by_exit.cached
+    assert [(use.name, use.tokens, use.producer, use.consumer) for use in left_by_exit.channels] == [("s", 1, "f", "g")]
+    wrong = in_mode(project, 2, monkeypatch)
+    assert (wrong.outcome, wrong.passed, wrong.explanation) == ("finished", False, "the testbench returned 3")
+
+
+def test_without_time_arrays_between_tasks_need_no_figures(tmp_path: Path) -> None:
+    assert csim(copy_design("pipo", tmp_path), optimisation=UNOPTIMISED).passed
+
+
+def test_an_array_as_fifo_has_no_known_time(tmp_path: Path) -> None:
+    project = copy_design("pipo", tmp_path)
+    source = project / "blur.cpp"
+    source.write_text(source.read_text().replace("type=pipo depth=3", "depth=3"))
+    line = next(i for i, text in enumerate(source.read_text().splitlines(), 1) if "HLS STREAM" in text)
+    with pytest.raises(CompileError, match="has no known time; accepted: hls::stream, or type=pipo") as caught:
+        simulate(project, optimisation=UNOPTIMISED)
+    assert f"blur.cpp:{line}" in str(caught.value)

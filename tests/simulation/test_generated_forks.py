@@ -1,0 +1,60 @@
+"""Random fork-join designs at random depths: the named cure cures, one less does not; slow ones name the FIFO that costs cycles."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from generated_forks import TOKENS, generate
+from handmade import Handmade
+
+from stc.simulation.explanation import Explanation, explain
+from stc.simulation.slowness import Slowness, slow_because
+
+
+@pytest.fixture(scope="module", params=[0, 2, 5])
+def generated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> Handmade:
+    """Designs that need more than single slots."""
+    design = generate(request.param)
+    return Handmade(design.kernel, design.manifest, tmp_path_factory.mktemp("forks"), timed_headers)
+
+
+def explained(design: Handmade, depths: Mapping[str, int]) -> Explanation | None:
+    return explain(design.manifest, design.run(depths).values, lambda change: design.run({**depths, **change}).values)
+
+
+def slowed(design: Handmade, depths: Mapping[str, int], reference: Mapping[str, int]) -> Slowness | None:
+    runs = design.run(depths), design.run(reference)
+    return slow_because(design.manifest, depths, *runs, lambda change: design.run({**depths, **change}))
+
+
+def test_the_cure_cures_and_one_less_does_not(generated: Handmade) -> None:
+    choice = random.Random(7)
+    names = [stream.name for stream in generated.manifest.kernels[0].streams]
+    for most in (1, 2, 3, 4, 5):
+        depths = {name: choice.randint(1, most) for name in names}
+        found = explained(generated, depths)
+        if found is None:
+            assert most > 1
+            continue
+        assert found.cause == "depth" and found.searched and found.cures, found.text
+        for cure in found.cures:
+            assert generated.ends({**depths, **cure.depths})
+            for name, depth in cure.depths.items():
+                assert depth > depths[name]
+                assert not generated.ends({**depths, **cure.depths, name: depth - 1})
+
+
+def test_a_fifo_one_below_its_least_depth_is_named(generated: Handmade) -> None:
+    """Depths trimmed one after the other until none can be less: then one less of any hangs or is slower, and is named."""
+    names = [stream.name for stream in generated.manifest.kernels[0].streams]
+    depths = dict.fromkeys(names, TOKENS)
+    cycles = generated.run(depths).cycles
+    for name in names:
+        depths[name] = next(d for d in range(1, TOKENS + 1) if generated.run({**depths, name: d}).cycles == cycles)
+    for name in (name for name in names if depths[name] > 1):
+        fewer = {**depths, name: depths[name] - 1}
+        found = explained(generated, fewer) or slowed(generated, fewer, depths)
+        assert found is not None and name in found.culprits, found

@@ -1,0 +1,129 @@
+"""`size-fifos` on a small design: what it reads, writes, reports and refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from stc.diagnostics import CompileError
+from stc.dialects import stream
+from stc.dialects.context import make_context
+from stc.dialects.parsing import parse_module
+from stc.transforms import all_passes
+from stc.transforms.pass_pipeline import read_pipeline
+from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
+
+LIT = Path(__file__).parents[3] / "filecheck_tests" / "transforms" / "stream" / "size_fifos.mlir"
+CHAIN, MEETING, WHOLE = LIT.read_text().split("// -----\n")
+"""Level after hls-directives: a chain, branches that meet again, and a branch that sums everything up."""
+
+
+@dataclass(frozen=True)
+class Watched(SizeFifos):
+    found: list[KernelSizing] = field(default_factory=list)
+
+    def record(self, sizing: KernelSizing) -> None:
+        self.found.append(sizing)
+
+
+def sized(text: str, **options: object) -> tuple[KernelSizing, dict[str, int]]:
+    """What the pass reports, and the depths it wrote."""
+    module = parse_module(text)
+    one_pass = Watched(**options)  # pyright: ignore[reportArgumentType]
+    one_pass.apply(make_context(), module)
+    module.verify()
+    depths = {op.sym_name.data: op.result.type.depth for op in module.walk() if isinstance(op, stream.CreateOp)}
+    return one_pass.found[0], depths
+
+
+def depth_file(folder: Path, content: object) -> str:
+    path = folder / "depths.json"
+    path.write_text(json.dumps(content))
+    return str(path)
+
+
+def test_the_report_adds_up() -> None:
+    found, depths = sized(WHOLE)
+    report = found.report()
+    assert {fifo.name: fifo.emitted for fifo in found.fifos} == depths
+    assert report["bits"]["emitted"] == sum(fifo.bits * depths[fifo.name] for fifo in found.fifos)
+    assert report["bits"]["lp"] <= report["bits"]["required"] <= report["bits"]["emitted"] <= report["bits"]["worst_case"] + 128
+    assert [fifo.name for fifo in found.fifos if fifo.memory_fed] == ["x_stream"]
+    assert found.makespan is not None and found.seconds > 0
+
+
+def test_depths_from_a_file_replace_the_schedule(tmp_path: Path) -> None:
+    found, depths = sized(CHAIN, depths=depth_file(tmp_path, {"n_out": 5, "m_out": 7}), margin=-1)
+    assert (depths["n_out"], depths["m_out"]) == (5, 7)
+    assert found.strategy == "given" and found.makespan is None
+    partly, _ = sized(CHAIN, depths=depth_file(tmp_path, {"n_out": 5}))
+    assert partly.strategy == "normal"
+    assert {fifo.name: fifo.required for fifo in partly.fifos}["n_out"] == 5
+
+
+def test_depths_at_which_it_would_block_grow_and_say_so(tmp_path: Path) -> None:
+    found, depths = sized(WHOLE, depths=depth_file(tmp_path, {"fork_x_1": 3}), margin=-1)
+    grown = {fifo.name: fifo.grown for fifo in found.fifos if fifo.grown}
+    assert grown["fork_x_1"] == 5 and depths["fork_x_1"] == 8
+
+
+def test_a_budget_lets_loads_run_ahead() -> None:
+    _, depths = sized(CHAIN, run_ahead=6 * 16)
+    assert depths["x_stream"] == 6
+    _, most = sized(CHAIN, run_ahead=10**6)
+    assert most["x_stream"] == 8  # all tokens
+
+
+def test_slack_and_strategies_give_depths_at_which_it_ends() -> None:
+    for options in ({"slack": 50}, {"strategy": "rigid"}, {"strategy": "conservative"}):
+        for text in (CHAIN, MEETING, WHOLE):
+            found, _ = sized(text, **options)
+            assert all(fifo.required >= 2 for fifo in found.fifos)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ('strategy="best"', "strategy is 'best'; accepted: normal, conservative, rigid"),
+        ("slack=-1", "slack is -1; accepted: at least 0"),
+        ("margin=-2", "margin is -2; accepted: at least -1"),
+        ("run-ahead=-8", "run-ahead is -8; accepted: at least 0"),
+        ('depths="/nowhere.json"', "cannot read depths"),
+        ('platform="u200"', "unknown platform 'u200'"),
+    ],
+)
+def test_refused_options(options: str, complaint: str) -> None:
+    (one_pass,) = read_pipeline(f"size-fifos{{{options}}}", all_passes())
+    with pytest.raises(CompileError, match=complaint):
+        one_pass.apply(make_context(), parse_module(CHAIN))
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ({"nobody": 3}, "no FIFO is called 'nobody'; accepted: x_stream, n_out, m_out"),
+        ({"n_out": 0}, "FIFO 'n_out' has depth 0; accepted: at least 1"),
+        ({"n_out": -4}, "FIFO 'n_out' has depth -4"),
+        ({"n_out": "deep"}, "not a list of depths"),
+        ({"n_out": True}, "not a list of depths"),
+        ([3], "not a list of depths"),
+    ],
+)
+def test_refused_files(content: object, complaint: str, tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=complaint):
+        sized(CHAIN, depths=depth_file(tmp_path, content))
+
+
+def test_earlier_levels_are_refused() -> None:
+    unpipelined = CHAIN.replace("stc.pipeline", "stc.other")
+    with pytest.raises(CompileError, match="a loop is not pipelined; accepted: the IR after hls-directives"):
+        sized(unpipelined)
+    linalg = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { %e = math.exp %x : tensor<4xf32> func.return %e : tensor<4xf32> }"
+    with pytest.raises(CompileError, match=r"'math.exp' op is of an earlier level; accepted: the IR after hls-directives"):
+        sized(linalg)
+    kernel = "func.func @f() { dataflow.kernel @k() { dataflow.yield } func.return }"
+    with pytest.raises(CompileError, match=r"kernel @k: has no streams"):
+        sized(kernel)
