@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpecConvertible
 
+from stc.analysis.dominance import uses_before_definition
 from stc.analysis.stage_legality import STAGES, illegal_ops
 from stc.design_space.converter_choice import Serial
 from stc.design_space.fifo_sizing import Strategy
@@ -82,7 +83,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         tiles = f"propagate-orders{{columns={options.tile} rows={options.rows} lanes={options.lanes}}}"
     else:
         tiles = f"default-tile-size{{size={options.tile} lanes={options.lanes}}}"
-    parallel = ("transpose-operands", f'choose-parallelism{{dsp={options.dsp} platform="{options.platform}"}}', "distribute-parallel")
+    choice = f'choose-parallelism{{dsp={options.dsp} platform="{options.platform}"}}'
+    parallel = ("transpose-operands", choice, "distribute-parallel")
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
 
     def reread(what: str) -> str:
@@ -178,10 +180,12 @@ def run_stages(
 
 
 class IllegalAfterStage(Exception):
-    """A defect of a pass: it left an operation that its stage should have removed."""
+    """A defect of a pass: it left an operation that its stage should have removed, or a use that no definition dominates."""
 
 
 def _require_legal(module: ModuleOp, stage: Stage) -> None:
+    if (use := next(uses_before_definition(module), None)) is not None:
+        raise IllegalAfterStage(str(use))
     if stage.name in STAGES and (found := next(illegal_ops(module, stage.name), None)) is not None:
         raise IllegalAfterStage(str(found))
 
