@@ -129,7 +129,7 @@ def memory_section(blocks: Sequence[Measured]) -> Section:
     return Section(
         "Memory on chip",
         "Counted in the IR: *fused* and *unfused* are the bytes of all tensors passed between linalg ops after and before "
-        "element-wise fusion, (a) converters with their ping-pong factor, (b) FIFOs at emitted depth (from a bounded run of "
+        "element-wise fusion, (a) converters with their ping-pong factor, (b) FIFOs at emitted depth (from a schedule and a run of "
         f"the token model), (c) tiles and accumulators. Required: (a+b)/unfused below {_percent(MOST_ON_CHIP)}. "
         "*re-read*: inputs that a second DMA reads again instead of a deep FIFO or a converter, the bytes on chip that saves and "
         "the traffic it adds per run, beside *all traffic* of the memory ports, in words with their padding. "

@@ -27,6 +27,10 @@ class CompileError(Exception):
         return text if self.accepted is None else f"{text}; accepted: {self.accepted}"
 
 
+class UntimedError(CompileError):
+    """The design is well-formed and can be built, but what its tasks do over time is not modelled."""
+
+
 class PassCrashed(Exception):
     """A defect of a pass: it raised something else than a refusal, or left IR that does not verify.
 

@@ -20,7 +20,7 @@ from stc.analysis.executions import index_value, inductions
 from stc.analysis.loop_schedules import pipeline_depth
 from stc.analysis.loops import Bounds, constant_bounds, is_flattened, is_unrolled, pipeline_ii
 from stc.analysis.task_programs import channels_of, touches_streams, values_behind
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, UntimedError
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.iteration.task_timeline import TAIL, Cycles, Handover, Loop, Moment, Node, Port, Repeat, Row, TaskTimeline
@@ -29,7 +29,8 @@ from stc.iteration.task_timeline import TAIL, Cycles, Handover, Loop, Moment, No
 def task_timeline(task: TaskOp, names: Mapping[SSAValue, str], clock_ns: float) -> TaskTimeline:
     """The timeline of `task`, pipelines as deep as cycles of `clock_ns` make them; channels are called by `names`.
 
-    CompileError where the task has a loop that is not pipelined (before `hls-directives`), or control that depends on data.
+    CompileError where the task has a loop that is not pipelined (before `hls-directives`), or control that depends on data;
+    UntimedError where a pipelined loop takes a block in some iterations only.
     """
     builder = _Builder(task, channels_of(task, names), clock_ns)
     return TaskTimeline(task.sym_name.data, builder.block(task.body.block))
@@ -60,9 +61,9 @@ class _Builder:
         for op in block.ops:
             match op:
                 case stream.ReadOp():
-                    yield _straight((self.channel[op.stream], False), 1)
+                    yield _straight((self.channel[op.stream], False))
                 case stream.WriteOp():
-                    yield _straight((self.channel[op.stream], True), 0)
+                    yield _straight((self.channel[op.stream], True))
                 case stream.AcquireOp():
                     ring, writes = self.channel[op.block], op.block in self.outputs
                     held.append(_handover(ring, "published" if writes else "freed"))
@@ -151,7 +152,7 @@ class _Builder:
                 given.append(Handover(ring, "published" if writes else "freed", late - interval, interval - late))
         if len(taken) != sum(isinstance(op, stream.AcquireOp) for op in body.walk()):
             name = self.task.sym_name.data
-            raise CompileError("takes a block under a condition", where=name, accepted="blocks taken by every iteration")
+            raise UntimedError("takes a block under a condition", where=name, accepted="blocks taken by every iteration")
         rows: list[Node] = []
         for number in range(count):
             of_this = {value: at[number : number + 1] if at.ndim else at for value, at in values.items()}
@@ -238,9 +239,10 @@ def _range(bounds: Bounds) -> range:
     return range(bounds.lower, bounds.upper, bounds.step)
 
 
-def _straight(port: Port, late: int) -> Loop:
-    """An access between loops takes a cycle; a slot is free when that is over."""
-    return Loop(1, 1, 0, 1, {port: np.zeros(1, dtype=np.int64)}, {port: np.full(1, late, dtype=np.int64)})
+def _straight(port: Port) -> Loop:
+    """An access between loops takes a cycle; what is read counts as taken when that is over."""
+    at_once = {port: np.zeros(1, dtype=np.int64)}
+    return Loop(1, 1, 0, 1, at_once, at_once, kept=1)
 
 
 def _handover(ring: str, moment: Moment) -> Handover:

@@ -7,6 +7,7 @@ of the target. `delay` is the start of the target minus that of the source. Burs
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil, floor
 
 import numpy as np
@@ -21,6 +22,9 @@ SHALLOW_LATENCY, LATENCY = 1, 2
 
 BLOCK = 64
 """Tokens that are looked at together first."""
+
+SAMPLES = 2048
+"""So many tokens at most are looked at where bounds will do."""
 
 SLOT_LATENCY = 1
 """Cycles from reading a token to writing its slot again."""
@@ -52,22 +56,24 @@ class FifoCurves:
             return slots
         return self.slots(delay) if delay >= self.least_delay() else None
 
-    def slots(self, delay: int, every: int = 1) -> int:
-        """The least depth at which the source never waits, if the target begins `delay` cycles later.
-
-        Looking only at `every` so many tokens gives a lower bound, quicker.
-        """
-        step = max(every, BLOCK) if self.tokens > BLOCK else 1
-        starts = np.arange(0, self.tokens, step)
+    def slots(self, delay: int) -> int:
+        """The least depth at which the source never waits, if the target begins `delay` cycles later."""
+        starts = np.arange(0, self.tokens, BLOCK)
         taken = self._taken_slots(starts, delay)
-        most = int(taken.max())
-        if every > 1 or step == 1:
-            return most
         # Within a block the count grows by one per token at most: only blocks that can get beyond the best are looked at closely.
-        open_blocks = starts[taken + (step - 1) > most]
-        tokens = (open_blocks[:, None] + np.arange(1, step)).ravel()
+        open_blocks = starts[taken + (BLOCK - 1) > int(taken.max())]
+        tokens = (open_blocks[:, None] + np.arange(1, BLOCK)).ravel()
         tokens = tokens[tokens < self.tokens]
-        return max(most, int(self._taken_slots(tokens, delay).max(initial=0)))
+        return max(int(taken.max()), int(self._taken_slots(tokens, delay).max(initial=0)))
+
+    def sampled_slots(self, delay: int) -> int:
+        """The same looked at for `SAMPLES` tokens only, the first and the last among them: a lower bound, quicker."""
+        return int(self._taken_slots(self._sample, delay).max())
+
+    @cached_property
+    def _sample(self) -> Cycles:
+        """Tokens spread over all, at distances that differ by one, so that they meet all parts of what recurs."""
+        return np.unique(np.linspace(0, self.tokens - 1, SAMPLES).astype(np.int64))
 
     def _taken_slots(self, tokens: Cycles, delay: int) -> Cycles:
         """How many slots are taken when these tokens have been written."""
@@ -79,6 +85,13 @@ class FifoCurves:
         if slots >= self.tokens:
             return None
         return int((self.written[slots:] - self.taken[: self.tokens - slots]).min()) - SLOT_LATENCY
+
+    def sampled_largest_delay(self, slots: int) -> int | None:
+        """The same looked at for `SAMPLES` tokens only: an upper bound, quicker."""
+        if slots >= self.tokens:
+            return None
+        tokens = self._sample[self._sample >= slots]
+        return int((self.written[tokens] - self.taken[tokens - slots]).min()) - SLOT_LATENCY
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def solve(problem: SizingProblem, usable: Resources, slack: float = 0.0) -> Fifo
 
 def _slots(costs: EdgeCosts, edge: FifoEdge, shifts: Mapping[str, int], paces: Mapping[str, int]) -> int | None:
     """The depth an edge needs in a schedule; None where its target starves."""
-    return costs.curves(edge, (paces[edge.source], paces[edge.target])).depth(shifts[edge.target] - shifts[edge.source])
+    return costs.depth(edge, (paces[edge.source], paces[edge.target]), shifts[edge.target] - shifts[edge.source])
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,9 @@
 
 A piece ends where the storage changes, or, in block RAM, at twice its least depth; the last one ends where all tokens fit. Two
 slots are a piece of their own where they suffice: a shift register answers a cycle sooner than a memory.
+
+What keeps a target from starving is read off all tokens, and so is the depth that follows from a schedule. Costs, which only say
+what is cheaper, are read off a sample of the tokens.
 """
 
 from __future__ import annotations
@@ -24,9 +27,6 @@ TIE_BREAK = 1e-4
 
 FEW_SLOTS = 512
 """From so many slots on, a piece ends at twice its least depth: block RAM has many steps."""
-
-SAMPLE = 64
-"""Of so many tokens one is looked at, to see that a FIFO is too expensive anyway."""
 
 FAR = 1 << 40
 """Cycles: no limit."""
@@ -121,7 +121,8 @@ class EdgeCosts:
         for edge in (*problem.fifos, *problem.rings):
             self.edges.setdefault((edge.source, edge.target), []).append(edge)
         self.curves, self.delays, self.first = cache(self._curves), cache(self._delays), cache(self._first)
-        self._slots = cache(FifoCurves.slots)
+        self.depth = cache(lambda edge, choice, delay: self.curves(edge, choice).depth(delay))
+        self._slots = cache(FifoCurves.sampled_slots)
 
     def _curves(self, edge: FifoEdge, choice: Choice) -> FifoCurves:
         """The curves of a FIFO at these paces of its tasks."""
@@ -179,10 +180,8 @@ class EdgeCosts:
     def _affordable(self, ends: Ends, choice: Choice, most: float) -> Iterator[Piece]:
         yield from (piece for piece in self._shallow(ends, choice) if piece.cost <= most)
         following, largest = self.delays(ends, choice)
-        while following <= largest and self._cost(ends, choice, following, every=SAMPLE) <= most:
+        while following <= largest and self._cost(ends, choice, following) <= most:
             piece = self._piece(ends, choice, following)
-            if piece.cost > most:
-                return
             yield piece
             following = piece.largest + 1
 
@@ -199,21 +198,26 @@ class EdgeCosts:
         floor, largest = self.delays(ends, choice)
         fifos = self._fifos(ends, choice)
         tops = [_top(bits, self._slots(curves, least)) for bits, curves in fifos]
-        limit = min([largest, *(_none_is_far(curves.largest_delay(top)) for (_, curves), top in zip(fifos, tops, strict=True))])
+        limits = (curves.sampled_largest_delay(top) for (_, curves), top in zip(fifos, tops, strict=True))
+        limit = min([largest, *map(_none_is_far, limits)])
         counted = limit == largest or len(fifos) > 1  # else the limit is the last delay for that many slots
         at_limit = self._cost(ends, choice, limit) if counted else self._share(fifos[0][0], tops[0])
         return Piece(least, limit, self._cost(ends, choice, least), at_limit, floor)
 
-    def _cost(self, ends: Ends, choice: Choice, delay: int, every: int = 1) -> float:
-        return sum(self._share(bits, self._slots(curves, delay, every)) for bits, curves in self._fifos(ends, choice))
+    def _cost(self, ends: Ends, choice: Choice, delay: int) -> float:
+        return sum(self._share(bits, self._slots(curves, delay)) for bits, curves in self._fifos(ends, choice))
 
     def _fifos(self, ends: Ends, choice: Choice) -> list[tuple[int, FifoCurves]]:
         return [(edge.bits, self.curves(edge, choice)) for edge in self.edges[ends] if isinstance(edge, FifoEdge)]
 
     def _share(self, bits: int, slots: int) -> float:
-        """Millionths of the device, and a little for the bits."""
-        depth = max(SHALLOW, slots)
-        return MICRO * (fifo_cost(bits, depth).share(self.usable) + TIE_BREAK * bits * depth / LUT_BITS / self.usable.lut)
+        return share(bits, slots, self.usable)
+
+
+def share(bits: int, slots: int, usable: Resources) -> float:
+    """Millionths of the device for so many slots of `bits` each, and a little for the bits."""
+    depth = max(SHALLOW, slots)
+    return MICRO * (fifo_cost(bits, depth).share(usable) + TIE_BREAK * bits * depth / LUT_BITS / usable.lut)
 
 
 def ring_delays(ring: RingEdge, source: Pace, target: Pace) -> tuple[int, int]:

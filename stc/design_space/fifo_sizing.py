@@ -1,7 +1,8 @@
 """The schedule that FIFO depths come from, by strategy.
 
-* `normal`: no cycle is lost. A task may run as early as its inputs allow, or as late as its consumers permit, all ending by the
-  cycle in which the network with unlimited FIFOs ends (or a slack above); the linear program picks (`stc.design_space.fifo_lp`).
+* `normal`: no cycle is lost. A task may run as early as its inputs allow, as late as its consumers permit, or as in a run in which
+  expensive FIFOs are bounded (`stc.design_space.fifo_bounds`), all ending by the cycle in which the network with unlimited FIFOs
+  ends (or a slack above); the linear program picks (`stc.design_space.fifo_lp`).
 * `rigid`: as published. Every task keeps its own pace from its first cycle to its last and never waits in between: it has to start
   so late that it never starves. A fast producer of a slow consumer then fills the FIFO with all its tokens, and all end later.
 * `conservative`: as published, with every pace stretched to that of the slowest task.
@@ -10,14 +11,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias, TypeVar
 
 import networkx as nx
 import numpy as np
 
+from stc.design_space.fifo_bounds import frugal_run
 from stc.design_space.fifo_curves import FifoCurves
 from stc.design_space.fifo_lp import FifoSchedule, solve
-from stc.design_space.fifo_pieces import FifoEdge, Pace, RingEdge, SizingProblem, ring_delays
+from stc.design_space.fifo_pieces import FifoEdge, Pace, RingEdge, SizingProblem, ring_delays, share
 from stc.design_space.network_run import Network, NetworkRun, earliest_run, latest_run, own_pace_run
 from stc.iteration.task_timeline import Cycles
 from stc.platforms.platform import Resources
@@ -36,20 +39,48 @@ def schedule(
     slack: float = 0.0,
 ) -> FifoSchedule:
     """The cheapest schedule of `network`; `fifos` and `rings` are its links and rings. `slack`: part of the cycles that may be
-    lost. CompileError where tasks wait for blocks of each other, ValueError where own paces and rings do not fit each other.
+    lost. UntimedError where tasks wait for blocks of each other, ValueError where own paces and rings do not fit each other.
     """
     if strategy == "normal":
-        first = earliest_run(network)
-        last = latest_run(network, int(first.makespan * (1 + slack)))
-        runs = [first, last]
-        paces = {task.name: _distinct([_pace(run, task.name, fifos, rings) for run in runs]) for task in network.tasks}
-        return solve(SizingProblem(paces, fifos, rings, first.makespan), usable, slack)
+        return _normal(network, fifos, rings, usable, slack)
     run = own_pace_run(network)
     alone = {task.name: _pace(run, task.name, fifos, rings) for task in network.tasks}
     if strategy == "conservative":
         alone = _stretched(alone, rings)
     makespan = least_makespan(alone, fifos, rings)
     return solve(SizingProblem({task: [pace] for task, pace in alone.items()}, fifos, rings, makespan), usable, slack)
+
+
+def _normal(
+    network: Network, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge], usable: Resources, slack: float
+) -> FifoSchedule:
+    """From the earliest and the latest run; then from what was picked of them, and a run with expensive FIFOs bounded."""
+    first = earliest_run(network)
+    end = int(first.makespan * (1 + slack))
+    last = latest_run(network, end)
+
+    def paces_in(run: NetworkRun) -> dict[str, Pace]:
+        return {task.name: _pace(run, task.name, fifos, rings) for task in network.tasks}
+
+    def solved(paces: Mapping[str, Sequence[Pace]]) -> FifoSchedule:
+        return solve(SizingProblem(paces, fifos, rings, first.makespan), usable, slack)
+
+    def cost(found: FifoSchedule) -> float:
+        return sum(share(fifo.bits, found.slots[fifo.name], usable) for fifo in fifos)
+
+    late = paces_in(last)
+    paces = {task: _distinct([pace, late[task]]) for task, pace in paces_in(first).items()}
+    found = solved(paces)
+    between = frugal_run(network, fifos, found.slots, usable, first, end)
+    if between is None:
+        return found
+    picked = {task: some[found.paces[task]] for task, some in paces.items()}
+    again = solved({task: _distinct([pace, picked[task]]) for task, pace in paces_in(between).items()})
+    return replace(
+        min(found, again, key=cost),
+        seconds=found.seconds + again.seconds,
+        preparation_seconds=found.preparation_seconds + again.preparation_seconds,
+    )
 
 
 def _pace(run: NetworkRun, task: str, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge]) -> Pace:
@@ -69,12 +100,15 @@ def _pace(run: NetworkRun, task: str, fifos: Sequence[FifoEdge], rings: Sequence
 
 
 def _distinct(paces: Sequence[Pace]) -> list[Pace]:
-    """`paces` without those that only start later than another."""
-    first, last = paces
+    """`paces` without those that only start earlier or later than one after them."""
+    return [pace for number, pace in enumerate(paces) if not any(_is_same(pace, other) for other in paces[number + 1 :])]
+
+
+def _is_same(first: Pace, last: Pace) -> bool:
     by = last.end - first.end
     pairs = [*_pairs(first.written, last.written), *_pairs(first.needed, last.needed)]
     pairs += [pair for ring in first.blocks for pair in _pairs(first.blocks[ring], last.blocks[ring])]
-    return [last] if all(np.array_equal(one + by, other) for one, other in pairs) else [first, last]
+    return all(np.array_equal(one + by, other) for one, other in pairs)
 
 
 def _pairs(one: Mapping[_Key, Cycles], other: Mapping[_Key, Cycles]) -> list[tuple[Cycles, Cycles]]:

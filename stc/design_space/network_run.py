@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 
-from stc.diagnostics import CompileError
+from stc.design_space.fifo_curves import SLOT_LATENCY
+from stc.diagnostics import UntimedError
 from stc.iteration.task_timeline import (
     MIRRORED,
     Cycles,
@@ -30,10 +32,14 @@ from stc.iteration.task_timeline import (
     Stretch,
     TaskTimeline,
     handovers,
+    keeping,
     lateness,
     mirrored,
     stretch,
 )
+
+ROUNDS = 6
+"""After so many runs with bounded FIFOs none is tried any more."""
 
 BLOCK_LATENCY = 1
 """Cycles from handing over a block to taking it, either way, as the timed simulation has it."""
@@ -80,10 +86,41 @@ class NetworkRun:
         return max(self.ends.values(), default=0)
 
 
-def earliest_run(network: Network) -> NetworkRun:
-    """Everything as soon as possible, from cycle 0 on; CompileError where tasks wait for blocks of each other."""
-    walked = _walk(network, 0, backwards=False)
+def earliest_run(network: Network, room: Mapping[str, Cycles] | None = None) -> NetworkRun:
+    """Everything as soon as possible, from cycle 0 on; UntimedError where tasks wait for blocks of each other.
+
+    `room`: by FIFO, no token is written before its cycle.
+    """
+    walked = _walk(network, 0, backwards=False, room=room or {})
     return _run(network, walked, backwards=False)
+
+
+def bounded_run(network: Network, depths: Mapping[str, int], begin: NetworkRun, end: int) -> NetworkRun | None:
+    """The earliest run if FIFOs have these `depths`, those not named as large as needed; `begin` is a run without these limits.
+
+    Runs in which tokens wait for the room that the run before had are repeated until one is its own predecessor: each waits at
+    least as long as the one before, so that it is the earliest. None where it does not end by cycle `end`, or after `ROUNDS` runs.
+    """
+    run, room = begin, _room(begin, depths)
+    for _ in range(ROUNDS):
+        if all((run.written[name] >= earliest).all() for name, earliest in room.items()):
+            return run
+        run = earliest_run(network, room)
+        if run.makespan > end:
+            return None
+        room = _room(run, depths)
+    return None
+
+
+def _room(run: NetworkRun, depths: Mapping[str, int]) -> dict[str, Cycles]:
+    """By FIFO the cycle in which there is room for each token: the slot of an earlier one has been free for a cycle."""
+    never = np.iinfo(np.int64).min // 2
+    found: dict[str, Cycles] = {}
+    for name, depth in depths.items():
+        taken = run.taken[name]
+        empty = np.full(min(depth, len(taken)), never, dtype=np.int64)
+        found[name] = np.concatenate([empty, taken[: len(taken) - len(empty)] + SLOT_LATENCY])
+    return found
 
 
 def latest_run(network: Network, end: int) -> NetworkRun:
@@ -109,8 +146,9 @@ def _run(network: Network, walked: _Walked, backwards: bool) -> NetworkRun:
         write, read = (link.name, True), (link.name, False)
         late_write, late_read = (walked.late[task][port] for task, port in ((link.source, write), (link.target, read)))
         written[link.name] = whole(source.issues[write]) + (late_write[::-1] if backwards else late_write)
-        needed[link.name] = whole(target.issues[read])
-        taken[link.name] = needed[link.name] + (late_read[::-1] if backwards else late_read)
+        needed[link.name] = whole(target.issues[read]) + (late_read[::-1] if backwards else late_read)
+        kept = walked.kept[link.target][read]
+        taken[link.name] = needed[link.name] + (kept[::-1] if backwards else kept)
     walks = walked.walks.items()
     begins = {name: -walk.now if backwards else walk.begin for name, walk in walks}
     ends = {name: -walk.begin if backwards else walk.now for name, walk in walks}
@@ -139,10 +177,11 @@ class _Ring:
 class _Walked:
     walks: dict[str, _Walk]
     late: dict[str, dict[Port, Cycles]]
+    kept: dict[str, dict[Port, Cycles]]
     rings: dict[str, _Ring]
 
 
-def _walk(network: Network, begin: int, backwards: bool) -> _Walked:
+def _walk(network: Network, begin: int, backwards: bool, room: Mapping[str, Cycles] = MappingProxyType({})) -> _Walked:
     """Each task after those that hold it up; tasks that share rings in turns."""
     programs = {task.name: mirrored(task.program) if backwards else task.program for task in network.tasks}
     late = {name: lateness(program) for name, program in programs.items()}
@@ -162,9 +201,11 @@ def _walk(network: Network, begin: int, backwards: bool) -> _Walked:
             if all(other in done for other in others):
                 bounds = {
                     (link.name, backwards): walks[other].issues[link.name, not backwards]
-                    + (late[link.source][link.name, True] + link.latency)
+                    + (late[link.source][link.name, True] + link.latency - late[link.target][link.name, False])
                     for link, other in zip(incoming[name], others, strict=True)
                 }
+                full = {port for port in late[name] if port[1] and port[0] in room}
+                bounds |= {port: room[port[0]] - late[name][port] for port in full}
                 walks[name] = _Walk(bounds, rings, begin, {port: len(times) for port, times in late[name].items()})
                 under_way[name] = walks[name].walk(program)
                 progress = True
@@ -176,8 +217,8 @@ def _walk(network: Network, begin: int, backwards: bool) -> _Walked:
             progress = progress or name in done or walks[name].moved != moved
         if not progress:
             names = ", ".join(name for name in programs if name not in done)
-            raise CompileError(f"tasks {names} wait for blocks of each other", accepted="rings between tasks with no other path")
-    return _Walked(walks, late, rings)
+            raise UntimedError(f"tasks {names} wait for blocks of each other", accepted="rings between tasks with no other path")
+    return _Walked(walks, late, {name: keeping(program) for name, program in programs.items()}, rings)
 
 
 _ENDED = object()

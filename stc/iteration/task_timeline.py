@@ -7,7 +7,7 @@ next statement can begin, one cycle after its last iteration has left the pipeli
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -25,7 +25,8 @@ Port: TypeAlias = tuple[str, bool]
 class Loop:
     """`count` iterations, `interval` cycles apart; `head` cycles before the first issues, `tail` from the last issue to the end.
 
-    `iterations[port][k]`: which iteration moves the k-th token of a port. `late[port][k]`: how many cycles after its issue.
+    `iterations[port][k]`: which iteration moves the k-th token of a port. `late[port][k]`: how many cycles after its issue. `kept`:
+    cycles from the read of a token until it counts as taken.
     """
 
     count: int
@@ -34,6 +35,7 @@ class Loop:
     tail: int
     iterations: dict[Port, Cycles] = field(default_factory=dict[Port, Cycles])
     late: dict[Port, Cycles] = field(default_factory=dict[Port, Cycles])
+    kept: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,15 +128,24 @@ def stretch(node: Node) -> Stretch:
 
 def lateness(node: Node) -> dict[Port, Cycles]:
     """For every port and token: cycles from the issue of its iteration to the access."""
+    return _per_token(node, lambda loop: loop.late)
+
+
+def keeping(node: Node) -> dict[Port, Cycles]:
+    """For every port that is read and token: cycles from the read until it counts as taken."""
+    return _per_token(node, lambda loop: {port: np.full(len(late), loop.kept) for port, late in loop.late.items() if not port[1]})
+
+
+def _per_token(node: Node, of: Callable[[Loop], dict[Port, Cycles]]) -> dict[Port, Cycles]:
     match node:
         case Loop():
-            return node.late
+            return of(node)
         case Handover():
             return {}
         case Row():
-            return _joined([lateness(part) for part in node.parts])
+            return _joined([_per_token(part, of) for part in node.parts])
         case Repeat():
-            return {port: np.tile(late, node.count) for port, late in lateness(node.body).items()}
+            return {port: np.tile(cycles, node.count) for port, cycles in _per_token(node.body, of).items()}
 
 
 def mirrored(node: Node) -> Node:
@@ -143,7 +154,7 @@ def mirrored(node: Node) -> Node:
         case Loop():
             iterations = {port: node.count - 1 - taken[::-1] for port, taken in node.iterations.items()}
             late = {port: late[::-1] for port, late in node.late.items()}
-            return Loop(node.count, node.interval, node.tail, node.head, iterations, late)
+            return Loop(node.count, node.interval, node.tail, node.head, iterations, late, node.kept)
         case Handover():
             return Handover(node.ring, MIRRORED[node.moment], node.tail, node.head)
         case Row():

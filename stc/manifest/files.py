@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from stc.diagnostics import CompileError
 from stc.manifest.codec import decode, encode
 from stc.manifest.element_types import numpy_type
-from stc.manifest.schema import SCHEMA_VERSION, Manifest
+from stc.manifest.schema import SCHEMA_VERSION, Kernel, Manifest
 
 MANIFEST = "manifest.json"
 
@@ -34,6 +36,7 @@ def from_json(text: str, source: str = MANIFEST) -> Manifest:
         raise CompileError(f"field 'schema_version' is {version!r}", where=source, accepted=str(SCHEMA_VERSION))
     manifest = decode(Manifest, value, "", source)
     _check_references(manifest, source)
+    _check_sizes(manifest, source)
     return manifest
 
 
@@ -60,6 +63,35 @@ def _check_references(manifest: Manifest, source: str) -> None:
         for field, name in (("source", copy.source), ("target", copy.target)):
             if name not in tensors:
                 raise CompileError(f"field 'copies[{index}].{field}' names no tensor: '{name}'", where=source)
+
+
+def _check_sizes(manifest: Manifest, source: str) -> None:
+    """Sizes and cycles must be possible: whatever divides or multiplies them may then do so without checks."""
+    memory = manifest.memory
+    sizes = [size for index, kernel in enumerate(manifest.kernels) for size in _sizes(kernel, f"kernels[{index}]")]
+    sizes += [("memory", memory, ("burst_words", "outstanding_bursts"), ("read_latency", "launch_us"))] if memory else []
+    for path, owner, positive, not_negative in sizes:
+        for least, fields in ((1, positive), (0, not_negative)):
+            for field in fields:
+                value = getattr(owner, field)
+                if value is not None and not least <= value < math.inf:
+                    raise CompileError(f"field '{path}.{field}' is {value}", where=source, accepted=f"at least {least}")
+    for field in ("clock_mhz", "channel_bytes_per_cycle") if memory else ():
+        value = getattr(memory, field)
+        if not 0 < value < math.inf:
+            raise CompileError(f"field 'memory.{field}' is {value}", where=source, accepted="a positive number")
+
+
+def _sizes(kernel: Kernel, path: str) -> Iterator[tuple[str, object, tuple[str, ...], tuple[str, ...]]]:
+    """Where, whose, which fields are at least 1 (or None), and which at least 0."""
+    for index, port in enumerate(kernel.ports):
+        yield f"{path}.ports[{index}]", port, ("lanes", "words", "bytes"), ()
+    for index, stream in enumerate(kernel.streams):
+        yield f"{path}.streams[{index}]", stream, ("lanes", "bits", "depth", "required"), ("tokens",)
+    for index, block in enumerate(kernel.blocks):
+        yield f"{path}.blocks[{index}]", block, ("count", "bits"), ("blocks",)
+    for index, loop in enumerate(kernel.schedule):
+        yield f"{path}.schedule[{index}]", loop, ("ii", "depth", "unroll"), ("trip",)
 
 
 def digest(data: bytes) -> str:

@@ -136,7 +136,7 @@ def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION, timed: bool
     """
     units = foreign_units(read_design(directory)) if is_foreign(directory) else emitted_units(read_sources(directory))
     compiler = find_compiler()
-    flags = (*FLAGS, f"-O{optimisation}", *(["-DSTC_SIM_TIMED"] if timed else []), *(f"-D{define}" for define in units.defines))
+    flags = (f"-O{optimisation}", *FLAGS, *(["-DSTC_SIM_TIMED"] if timed else []), *(f"-D{define}" for define in units.defines))
     name = "simulate" if timed else "csim"
     common = _common_hash(units, compiler, flags)
     objects = [units.build / f"{name}_{index}_{unit.stem}.o" for index, unit in enumerate(units.files)]

@@ -20,6 +20,7 @@ from stc.diagnostics import CompileError
 from stc.simulation.build import DEFAULT_OPTIMISATION, Build, build
 
 DEFAULT_TIMEOUT = 600.0  # seconds
+MOST_TIMEOUT = 1e6
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ def csim(
 
     `depths` replaces the depths of some FIFOs, by name; such a trial leaves the report of the last ordinary run alone.
     """
+    check_timeout(timeout)
     directory = project_dir.resolve()
     started = time.perf_counter()
     built = build(directory, optimisation)
@@ -115,6 +117,12 @@ def csim(
         table.write_text("".join(f"{name} {depth}\n" for name, depth in depths.items()))
         variables["STC_SIM_DEPTHS"] = str(table)
     return run_simulation(built, directory, report, variables, time.perf_counter() - started, timeout)
+
+
+def check_timeout(timeout: float) -> None:
+    """CompileError unless `timeout` is a number of seconds that can be waited."""
+    if not 0 < timeout <= MOST_TIMEOUT:
+        raise CompileError(f"a timeout of {timeout:g} s", accepted=f"a positive number of seconds, at most {MOST_TIMEOUT:g}")
 
 
 def run_simulation(

@@ -91,7 +91,10 @@ class DesignRuns:
     @property
     def unlimited(self) -> dict[str, int]:
         """Depths at which no FIFO to be sized is ever full."""
-        return {stream.name: max(1, stream.tokens) for stream in self.sized}
+        tokens: dict[str, int] = {}
+        for stream in self.sized:  # kernels may use the same name for one each
+            tokens[stream.name] = max(1, stream.tokens, tokens.get(stream.name, 1))
+        return tokens
 
     @cached_property
     def emitted(self) -> DesignRun:

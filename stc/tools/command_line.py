@@ -22,6 +22,10 @@ def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoRetur
         _refuse(program, str(error))
     except typer.TyperException as error:
         _refuse(program, f"{error.format_message()} (see {program} --help)")
+    except OSError as error:  # a folder that cannot be written, a file where a folder should be, a full disk
+        if error.filename is None:
+            raise
+        _refuse(program, f"{error.filename}: {error.strerror}")
     except typer.Abort:
         raise SystemExit(INTERRUPTED) from None
     raise SystemExit(code if isinstance(code, int) else 0)

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
+from stc.simulation.csim import check_timeout
 from stc.simulation.explanation import Explanation
 from stc.simulation.profile import read_profile, with_profile
 from stc.simulation.projects import project_manifest
@@ -32,7 +33,7 @@ output = wide_console()
 
 
 def simulate_command(
-    directory: Annotated[Path, typer.Argument(help="An emitted project, as `stc compile` writes, or a folder with design.toml.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="An emitted project, or a folder with design.toml.")],
     depths: Annotated[Path | None, typer.Option(help="JSON object: FIFO names and the depths to run with.")] = None,
     unlimited: Annotated[bool, typer.Option("--unlimited", help="FIFOs with as many slots as needed.")] = False,
     depth_error: Annotated[float, typer.Option(help="Multiply the estimated depth of every pipelined loop.")] = 1.0,
@@ -59,9 +60,10 @@ def simulate_command(
         return
     measured = read_profile(profile, manifest) if profile is not None else None
     options = SimulationOptions(read_depths(depths), unlimited, depth_error, style, invocations, limit, measured)
+    if unlimited and options.depths:
+        raise CompileError("both --depths and --unlimited", accepted="one of them")
     refuse_contradictions(manifest)
-    if not timeout > 0:
-        raise CompileError(f"a timeout of {timeout:g} s", accepted="a positive number of seconds")
+    check_timeout(timeout)
     timing_table(manifest, options)   # refuses options before anything is built
     with messages.status("building and running the emitted C++ with time") as status:
         design = timed_design(directory)
@@ -76,11 +78,11 @@ def simulate_command(
     for note in result.notes:
         messages.print(f"note: {note}", markup=False)
     if as_json:
-        output.print_json(json.dumps(report_of(result, explanation, waiting)))
+        output.print_json(json.dumps(report_of(result, options, explanation, waiting)))
     elif waiting is not None:
         print_waiting(waiting, output)
     if not as_json and (waiting is None or not result.passed):
-        print_result(result, explanation, output)
+        print_result(result, origin_of(result, options), explanation, output)
     if not result.passed:
         raise typer.Exit(CHECK_FAILED)
 
@@ -100,7 +102,7 @@ def read_depths(path: Path | None) -> dict[str, int]:
     if path is None:
         return {}
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_without_repetition)
     except (OSError, ValueError) as error:
         raise CompileError(f"cannot read depths ({error})", where=str(path), accepted=DEPTHS_ACCEPTED) from None
     if not isinstance(content, dict):
@@ -111,15 +113,33 @@ def read_depths(path: Path | None) -> dict[str, int]:
     return content
 
 
-def origin_of(result: SimulationResult) -> str:
-    """Where the cycles come from."""
-    return ORIGIN_FOREIGN if result.foreign else ORIGIN
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; ValueError for a name that comes twice, of which json would silently take the last."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"'{next(name for name in names if names.count(name) > 1)}' comes twice")
+    return content
 
 
-def report_of(result: SimulationResult, explanation: Explanation | None = None, waiting: Waiting | None = None) -> dict[str, Any]:
+def origin_of(result: SimulationResult, options: SimulationOptions) -> str:
+    """Where the cycles come from, and in what the run differs from the design as it stands."""
+    changes = {
+        f"{len(options.depths)} FIFO depths replaced": bool(options.depths),
+        "unlimited FIFOs": options.unbounded,
+        f"loop depths times {options.depth_error:g}": options.depth_error != 1,
+        f"every pipeline {options.style}": options.style is not None,
+        "measured figures in place of estimates": options.profile is not None,
+    }
+    return "; ".join([ORIGIN_FOREIGN if result.foreign else ORIGIN, *(text for text, holds in changes.items() if holds)])
+
+
+def report_of(
+    result: SimulationResult, options: SimulationOptions, explanation: Explanation | None = None, waiting: Waiting | None = None
+) -> dict[str, Any]:
     """Everything, as JSON; `explanation` of a run that did not end, `why` for one task."""
     return {
-        "origin": origin_of(result),
+        "origin": origin_of(result, options),
         "cycles": result.cycles,
         "interval": result.interval,
         "tokens": result.tokens,
@@ -132,11 +152,11 @@ def report_of(result: SimulationResult, explanation: Explanation | None = None, 
     }
 
 
-def print_result(result: SimulationResult, explanation: Explanation | None, console: Console) -> None:
+def print_result(result: SimulationResult, origin: str, explanation: Explanation | None, console: Console) -> None:
     """A summary, tasks, FIFOs and the critical path; of a run that did not end, why."""
     if result.cycles is None:
         console.print(f"no cycle count: {result.values.outcome}", markup=False)
         text = explanation.text if explanation is not None else result.values.explanation
         console.print(text or "", markup=False, soft_wrap=True)
         return
-    print_run(result, origin_of(result), console)
+    print_run(result, origin, console)

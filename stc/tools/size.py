@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import floor
 from pathlib import Path
@@ -24,6 +24,7 @@ from stc.design_space.fifo_trimming import (
     trimmed_at,
 )
 from stc.diagnostics import CompileError
+from stc.manifest.schema import Stream
 from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.design_runs import DesignRun, DesignRuns
 
@@ -220,12 +221,23 @@ def _start(sizer: _Sizer, trimmed: Trimmed) -> str:
     }[trimmed.start]
 
 
+def _by_name(streams: Sequence[Stream]) -> list[SizedFifo]:
+    """FIFOs to be sized. Kernels may use the same name for one each: as runs take depths by name, these get one depth together."""
+    fifos: dict[str, SizedFifo] = {}
+    for s in streams:
+        tokens = max(1, s.tokens)
+        same = fifos.get(s.name, SizedFifo(s.name, 0, 1, 1))
+        start = max(same.start, min(s.required or s.depth, tokens))
+        fifos[s.name] = SizedFifo(s.name, same.bits + s.bits, max(same.tokens, tokens), start)
+    return list(fifos.values())
+
+
 class _Sizer:
     """The depth test of one design. Trimming starts from what the LP asked for, where it was asked."""
 
     def __init__(self, runs: DesignRuns, reference: DesignRun, slack: float, progress: Progress):
         self.has_required = any(stream.required is not None for stream in runs.sized)
-        fifos = [SizedFifo(s.name, s.bits, s.tokens, min(s.required or s.depth, max(1, s.tokens))) for s in runs.sized]
+        fifos = _by_name(runs.sized)
 
         def run(depths: Mapping[str, int]) -> Outcome:
             progress(f"looking for depths: run {self.test.runs}")

@@ -40,7 +40,7 @@ def test_slots_are_those_taken_at_one_time(seed: int) -> None:
     curves, chance = random_curves(seed)
     for delay in (curves.least_delay(), curves.least_delay() + chance.randint(1, 40)):
         assert curves.slots(delay) == counted_slots(curves, delay)
-        assert curves.slots(delay, every=3) <= curves.slots(delay)
+        assert curves.sampled_slots(delay) <= curves.slots(delay)
 
 
 @pytest.mark.parametrize("seed", range(60))

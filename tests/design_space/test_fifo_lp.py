@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from timed_networks import random_network, run_bounded
 
+from stc.design_space.fifo_bounds import frugal_run
 from stc.design_space.fifo_curves import FifoCurves
 from stc.design_space.fifo_pieces import FifoEdge
 from stc.design_space.fifo_sizing import schedule
-from stc.design_space.network_run import Link, Network, earliest_run, latest_run
+from stc.design_space.network_run import Link, Network, bounded_run, earliest_run, latest_run
 from stc.iteration.task_timeline import Loop, TaskTimeline, port_figures
 from stc.platforms.platform import load_platform
 
@@ -108,13 +109,25 @@ def test_tokens_wait_where_they_are_narrow() -> None:
     tokens = 300
     fork = TaskTimeline(
         "fork",
-        Loop(tokens, 1, 0, 2, {(name, True): np.arange(tokens) for name in ("long", "wide")},
-             {(name, True): np.ones(tokens, dtype=np.int64) for name in ("long", "wide")}),
+        Loop(
+            tokens,
+            1,
+            0,
+            2,
+            {(name, True): np.arange(tokens) for name in ("long", "wide")},
+            {(name, True): np.ones(tokens, dtype=np.int64) for name in ("long", "wide")},
+        ),
     )
     join = TaskTimeline(
         "join",
-        Loop(tokens, 1, 0, 2, {(name, False): np.arange(tokens) for name in ("slow", "narrow")},
-             {(name, False): np.zeros(tokens, dtype=np.int64) for name in ("slow", "narrow")}),
+        Loop(
+            tokens,
+            1,
+            0,
+            2,
+            {(name, False): np.arange(tokens) for name in ("slow", "narrow")},
+            {(name, False): np.zeros(tokens, dtype=np.int64) for name in ("slow", "narrow")},
+        ),
     )
     tasks = [fork, pipe("deep", "long", "slow", 1, 150, tokens), pipe("short", "wide", "narrow", 1, 3, tokens), join]
     ends = {"long": ("fork", "deep"), "wide": ("fork", "short"), "slow": ("deep", "join"), "narrow": ("short", "join")}
@@ -131,3 +144,35 @@ def test_figures_of_a_port() -> None:
     figures = port_figures(np.array([7, 10, 13, 16]))
     assert (figures.first, figures.interval, figures.last, figures.tokens) == (7, 3.0, 16, 4)
     assert FifoCurves(np.array([7]), np.array([2]), np.array([2])).least_delay() == 7
+
+
+def test_a_bounded_run_is_the_execution_at_these_depths() -> None:
+    compared, slower = 0, 0
+    for seed in range(60):
+        network, fifos = random_network(seed)
+        first = earliest_run(network)
+        for depth in (3, 5):
+            depths = {fifo.name: depth for fifo in fifos}
+            found = bounded_run(network, depths, first, 10 * first.makespan)
+            if found is not None:
+                assert found.makespan == run_bounded(network, depths)
+                compared, slower = compared + 1, slower + (found.makespan > first.makespan)
+    assert compared > 20 and slower > 5
+
+
+def test_bounding_expensive_fifos_costs_no_cycle() -> None:
+    found = 0
+    for seed in SEEDS:
+        network, fifos = random_network(seed)
+        first = earliest_run(network)
+        everything = {fifo.name: len(first.written[fifo.name]) for fifo in fifos}
+        run = frugal_run(network, fifos, everything, USABLE, first, first.makespan)
+        if run is not None:
+            found += 1
+            needed = {
+                fifo.name: FifoCurves(*(cycles[fifo.name] for cycles in (run.written, run.needed, run.taken))).slots(0)
+                for fifo in fifos
+            }
+            assert run.makespan == first.makespan
+            assert any(needed[name] < tokens for name, tokens in everything.items())
+    assert found > 10

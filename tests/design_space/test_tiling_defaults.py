@@ -44,7 +44,8 @@ MATMUL = ([2], [[0, 2], [2, 1], [0, 1]])
     ("tiles", "reductions", "operands", "lanes", "expected"),
     [
         ((16, 16, 16), *MATMUL, 16, (1, 16, 1)),
-        ((16, 16, 16), *MATMUL, 8, (1, 1, 1)),  # more points than lanes
+        ((16, 16, 16), *MATMUL, 8, (1, 8, 1)),  # more points than lanes: a divisor of them
+        ((16, 13, 16), *MATMUL, 8, (1, 1, 1)),  # a prime number of points has no other
         ((16, 1, 16), *MATMUL, 16, (1, 1, 1)),  # loop 0 is not the last dimension of what it indexes
         ((16, 16, 16), [2], [[0, 2], [1, 2], [0, 1]], 16, (1, 1, 1)),  # a transposed operand: banks collide
         ((8, 12), [1], [[0, 1], [0]], 16, (1, 1)),  # a row sum: the parallel loop is not innermost in its input

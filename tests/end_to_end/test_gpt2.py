@@ -59,6 +59,9 @@ def test_a_small_budget_gives_several_kernels(compiled: Callable) -> None:
     assert project.report["memory_bytes"]["external"] > 0
     launches = [step["kernel"] for step in manifest["steps"] if step["action"] == "launch"]
     assert sorted(launches) == sorted(kernel["name"] for kernel in manifest["kernels"])
+    for kind in ("streams", "blocks", "tasks"):   # depths and times are given by name, whatever the kernel
+        names = [entry["name"] for kernel in manifest["kernels"] for entry in kernel[kind]]
+        assert len(names) == len(set(names)), kind
 
 
 def test_names_are_the_models(compiled: Callable) -> None:

@@ -1,8 +1,9 @@
-"""A GPT-2 block with time: it ends whatever the loop depths are, and what is reported of it holds together."""
+"""Emitted projects with time: they end whatever the loop depths are, and what is reported of them holds together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -54,3 +55,23 @@ def test_invocations_overlap_and_settle_to_an_interval(block: TimedDesign) -> No
     ends = next(iter(result.ends.values()))
     assert result.interval == ends[4] - ends[3] == ends[3] - ends[2]
     assert result.tokens == 5 * block.run().tokens
+
+
+def test_kernels_one_after_the_other(compiled: Callable) -> None:
+    """Every kernel of a project has its cycles, and a name in the result is one task or FIFO of the whole project."""
+    project = timed_design(compiled(str(Path(__file__).parent / "wide.mlir"), budget=1500).folder, optimisation=0)
+    result = project.run(SimulationOptions(invocations=2))
+    assert result.passed, result.values.explanation
+    kernels = project.manifest.kernels
+    assert len(kernels) > 1
+    assert set(result.ends) == {kernel.name for kernel in kernels}
+    assert result.cycles is not None and result.cycles == sum(ends[0] for ends in result.ends.values())
+    streams = {stream.name: stream for kernel in kernels for stream in kernel.streams}
+    assert len(streams) == sum(len(kernel.streams) for kernel in kernels)
+    fifos = {fifo.name: fifo for fifo in result.fifos if fifo.kind == "fifo"}
+    assert {name: fifo.tokens for name, fifo in fifos.items()} == {name: 2 * stream.tokens for name, stream in streams.items()}
+    assert sorted(task.name for task in result.tasks) == sorted(task.name for kernel in kernels for task in kernel.tasks)
+    for kernel in kernels:
+        ends = [task.end for task in result.tasks if task.name in result.kernel_tasks[kernel.name]]
+        assert max(ends) == result.ends[kernel.name][-1]
+    assert sum(part.cycles for part in critical_path(project.run())) == result.cycles

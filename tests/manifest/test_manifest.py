@@ -44,6 +44,23 @@ def test_boolean_is_no_integer(value: Any) -> None:
     assert "schedule[0].trip" in refused(value)
 
 
+IMPOSSIBLE = [("ports", "words", 0), ("streams", "depth", -2), ("streams", "required", 0), ("streams", "tokens", -1),
+              ("schedule", "depth", -3), ("schedule", "unroll", 0)]
+
+
+@pytest.mark.parametrize(("part", "field", "number"), IMPOSSIBLE)
+def test_impossible_size(value: Any, part: str, field: str, number: int) -> None:
+    value["kernels"][0][part][0][field] = number
+    assert f"field 'kernels[0].{part}[0].{field}' is {number}; accepted: at least" in refused(value)
+
+
+@pytest.mark.parametrize(("field", "number"), [("clock_mhz", 0), ("channel_bytes_per_cycle", float("nan")), ("read_latency", -5),
+                                               ("burst_words", 0), ("launch_us", float("inf"))])
+def test_impossible_memory(value: Any, field: str, number: float) -> None:
+    value["memory"][field] = number
+    assert f"field 'memory.{field}' is {number}" in refused(value)
+
+
 def test_unknown_choice(value: Any) -> None:
     value["kernels"][0]["ports"][0]["kind"] = "magic"
     assert "'kernels[0].ports[0].kind' is 'magic'; accepted: input or parameter" in refused(value)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from handmade import Handmade, fifo, loop, manifest
 
 from stc.manifest.schema import Manifest
 from stc.simulation.critical_path import critical_path
+from stc.simulation.simulate import SimulationResult, TimedDesign
 from stc.simulation.timing_table import SimulationOptions
 
 TRIP = 60
@@ -81,27 +82,67 @@ def _random_depths(tasks: Sequence[Pipeline], draw: random.Random) -> dict[str, 
     return {f: draw.choice([1, 2, 3, 5, 13, 40]) for task in tasks for f in task.writes}
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_cycles_of_flushing_pipelines_equal_a_simulation_cycle_by_cycle(name: str, tmp_path: Path, timed_headers: Path) -> None:
-    design = _design(name, tmp_path, timed_headers)
-    draw = random.Random(len(name))
+@dataclass(frozen=True)
+class Built:
+    """A network built once, for runs with other figures."""
+
+    name: str
+    design: TimedDesign
+
+    def settings(self, count: int, seed: int) -> Iterator[tuple[list[Pipeline], dict[str, int], dict[str, int]]]:
+        """Tasks, FIFO depths and FIFO latencies."""
+        draw = random.Random(seed)
+        for _ in range(count):
+            tasks = _random_tasks(self.name, draw)
+            depths = _random_depths(tasks, draw)
+            yield tasks, depths, {f: draw.choice([1, 2]) for f in depths}
+
+    def run(self, tasks: Sequence[Pipeline], latencies: Mapping[str, int], options: SimulationOptions) -> SimulationResult:
+        return replace(self.design, manifest=_manifest(tasks, latencies)).run(options, 20)
+
+
+@pytest.fixture(scope="module", params=NETWORKS)
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> Built:
+    return Built(request.param, _design(request.param, tmp_path_factory.mktemp("network"), timed_headers).design)
+
+
+def alone(tasks: Sequence[Pipeline]) -> dict[str, int]:
+    """Cycles of each task if it never waited: from the first issue until the last iteration has left."""
+    return {task.name: (task.trip - 1) * task.ii + task.depth + 1 for task in tasks}
+
+
+def test_cycles_of_flushing_pipelines_equal_a_simulation_cycle_by_cycle(built: Built) -> None:
     ended = 0
-    for _ in range(SETTINGS):
-        tasks = _random_tasks(name, draw)
-        depths = _random_depths(tasks, draw)
-        latencies = {f: draw.choice([1, 2]) for f in depths}
-        result = replace(design.design, manifest=_manifest(tasks, latencies)).run(SimulationOptions(depths), 20)
+    for setting in built.settings(SETTINGS, len(built.name)):
+        tasks, depths, latencies = setting
+        result = built.run(tasks, latencies, SimulationOptions(depths))
         fifos = {f: Fifo(depth, latencies[f]) for f, depth in depths.items()}
         expected = simulate_slowly(tasks, fifos)
-        setting = (tasks, depths, latencies)
         if expected is None:
             assert result.values.outcome == "deadlock", setting
             continue
         ended += 1
         assert {task.name: task.end for task in result.tasks} == expected, setting
         assert {f.name: f.highest_occupancy for f in result.fifos} == {f: fifos[f].highest for f in fifos}, setting
-        assert all(0 <= task.busy <= task.end for task in result.tasks), setting
         path = critical_path(result)
         assert sum(part.cycles for part in path) == result.cycles == max(expected.values()), setting
         assert all(0 < part.cycles <= part.end - part.begin for part in path), setting
     assert ended > SETTINGS / 2
+
+
+@pytest.mark.parametrize("style", ["flp", "stp", "frp"])
+def test_every_cycle_of_a_task_is_work_or_waiting_once(built: Built, style: str) -> None:
+    """Also where it waits on several ports in the same cycles, and where the run is abandoned half-way."""
+    outcomes = set[str]()
+    for setting in built.settings(SETTINGS // 3, len(style)):
+        tasks, depths, latencies = setting
+        for limit in (None, 150):
+            result = built.run(tasks, latencies, SimulationOptions(depths, style=style, limit=limit))
+            outcomes.add(result.values.outcome)
+            busy = {task.name: task.busy for task in result.tasks}
+            if result.values.outcome == "finished":
+                assert busy == alone(tasks), setting
+            assert all(0 <= busy[name] <= most for name, most in alone(tasks).items() if name in busy), (setting, busy)
+            for task in result.tasks:
+                assert task.stalled_reading + task.stalled_writing == sum(wait.cycles for wait in task.waits), setting
+    assert {"finished", "limit"} <= outcomes

@@ -222,6 +222,7 @@ def test_the_command_refuses_a_disagreeing_project(project: Path, design: TimedD
         ('{"a": null}', "FIFO 'a' has depth null; accepted: an integer"),
         ('{"a": 36893488147419103232}', "FIFO 'a' has depth 36893488147419103232; accepted: 1 to"),
         ("[3]", "not a list of depths; accepted: a JSON object"),
+        ('{"a": 3, "a": 4}', "cannot read depths ('a' comes twice)"),
         ("{", "cannot read depths"),
         (None, "cannot read depths"),
     ],
@@ -235,10 +236,26 @@ def test_unusable_depths_are_refused_before_building(project: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("option", "value"),
     [("--depth-error", "0"), ("--depth-error", "-1"), ("--depth-error", "nan"), ("--depth-error", "inf"), ("--limit", "0"),
-     ("--limit", "-3"), ("--invocations", "0"), ("--style", "fast"), ("--timeout", "0")],
+     ("--limit", "-3"), ("--invocations", "0"), ("--style", "fast"), ("--timeout", "0"),
+     ("--timeout", "nan"), ("--timeout", "inf")],
 )
 def test_unusable_options_are_refused(project: Path, option: str, value: str) -> None:
     assert "accepted" in refusal(stc("simulate", project, option, value))
+
+
+def test_depths_and_unlimited_exclude_each_other(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "depths.json").write_text('{"a": 3}')
+    said = refusal(stc("simulate", project, "--unlimited", "--depths", tmp_path / "depths.json"))
+    assert "both --depths and --unlimited; accepted: one of them" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [(("--unlimited",), "unlimited FIFOs"), (("--depth-error", "2"), "loop depths times 2"),
+     (("--style", "frp"), "every pipeline frp"), ((), "estimated loop depths")],
+)
+def test_the_origin_says_in_what_a_run_differs(project: Path, options: tuple[str, ...], told: str) -> None:
+    assert json.loads(stc("simulate", project, *options, "--json").stdout)["origin"].endswith(told)
 
 
 def test_a_run_beyond_the_limit_tells_the_cycle_and_who_was_at_work(project: Path, design: TimedDesign) -> None:

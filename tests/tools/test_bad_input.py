@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typer
 
+from stc.tools.command_line import run_app
 from stc.tools.stc import main
 
 FACTORIES = """
@@ -274,3 +276,16 @@ def test_an_undersized_fifo_is_a_failed_check(stc: Stc, tmp_path: Path) -> None:
     assert report["outcome"] == "deadlock" and not report["passed"]
     assert name in {blocked["channel"] for blocked in report["blocked"]}
     assert all(blocked["task"] for blocked in report["blocked"])
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    app = typer.Typer()
+    (tmp_path / "build").write_text("in the way")
+
+    @app.command()
+    def write() -> None:
+        (tmp_path / "build").mkdir()
+
+    with pytest.raises(SystemExit) as stopped:
+        run_app(app, "stc", [])
+    assert stopped.value.code == 2 and capsys.readouterr().err == f"stc: error: {tmp_path / 'build'}: File exists\n"

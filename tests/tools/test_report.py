@@ -293,6 +293,12 @@ def test_a_report_of_another_version_is_refused(compiled: Path, monkeypatch: pyt
         write_report(compiled, {}, 60, optimisation=0)
 
 
+def test_a_report_with_a_field_of_another_type_is_refused(compiled: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("stc.tools.report.command.read_object", lambda path: {"fifo_sizing": 3})
+    with pytest.raises(CompileError, match="has a field of another type"):
+        write_report(compiled, {}, 60, optimisation=0)
+
+
 def test_depths_of_unknown_fifos_are_refused(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     depths = tmp_path / "depths.json"
     depths.write_text('{"no_such_fifo": 4}')

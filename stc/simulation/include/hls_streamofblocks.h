@@ -1,5 +1,4 @@
-// hls::stream_of_blocks for C simulation: a bounded channel of arrays, filled and drained in place under a lock
-// (UG1399).
+// hls::stream_of_blocks for C simulation: a bounded channel of arrays, filled and drained in place under a lock (UG1399).
 #ifndef STC_HLS_STREAMOFBLOCKS_H
 #define STC_HLS_STREAMOFBLOCKS_H
 
@@ -20,9 +19,8 @@ class write_lock;
 template <typename Value_, int Depth_ = 2>
 class stream_of_blocks;
 
-// What the locks see, whatever the depth. A block belongs to the writer from acquire to release, then to the
-// reader; its
-// slot is free when the reader releases it. Blocks are reused without being cleared, as in hardware.
+// What the locks see, whatever the depth. A block belongs to the writer from acquire to release, then to the reader; its slot is
+// free when the reader releases it. Blocks are reused without being cleared, as in hardware.
 template <typename Value_>
 class stream_of_blocks<Value_, 0> : public stc_sim::Channel {
  public:
@@ -33,7 +31,9 @@ class stream_of_blocks<Value_, 0> : public stc_sim::Channel {
 
  protected:
   stream_of_blocks(int depth, const char *name)
-      : Channel("stream_of_blocks", std::uint64_t(depth), true), blocks_(new Block[std::size_t(depth)]), count_(std::uint64_t(depth)) {
+      : Channel("stream_of_blocks", std::uint64_t(depth), true),
+        blocks_(new Block[std::size_t(depth)]),
+        count_(std::uint64_t(depth)) {
     if (name != nullptr) set_name(name);
   }
 
@@ -46,11 +46,11 @@ class stream_of_blocks<Value_, 0> : public stc_sim::Channel {
   };
 
   Value_ &acquire_to_write() {
-    if (written_ != published_) held_twice("write_lock");
-    wait_until_writable();
+    if (written_ != committed_) held_twice("write_lock");
+    wait_until_block_free();
     Value_ &data = blocks_[written_ % count_].data;
     count_write();
-    stamp_slot();
+    stamp_block();
     return data;
   }
   Value_ &acquire_to_read() {

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from stc.diagnostics import CompileError
 from stc.simulation.build import DEFAULT_OPTIMISATION
-from stc.simulation.csim import CsimResult
+from stc.simulation.csim import CsimResult, check_timeout
 from stc.simulation.explanation import explain
 from stc.simulation.projects import project_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
@@ -59,6 +59,7 @@ def write_report(
     """
     from stc.tools.report.page import render_page
 
+    check_timeout(timeout)
     manifest = project_manifest(directory)
     report = read_object(directory / COMPILE_REPORT) or {}
     sizing = read_object(directory / "build" / SIZING)
@@ -73,8 +74,9 @@ def write_report(
     explanation = explain(manifest, result.values, rerun)
     try:
         text = render_page(manifest, report, sizing, result, explanation)
-    except (KeyError, UndefinedError) as error:
-        what = f"{COMPILE_REPORT} or build/{SIZING} lacks a field: {error}"
+    except (KeyError, TypeError, UndefinedError) as error:
+        fault = "has a field of another type" if isinstance(error, TypeError) else "lacks a field"
+        what = f"{COMPILE_REPORT} or build/{SIZING} {fault}: {error}"
         raise CompileError(what, where=str(directory), accepted="files that this version of stc wrote") from error
     write_whole(directory / "build" / PAGE, text)
     return result

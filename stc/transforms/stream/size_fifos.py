@@ -24,7 +24,7 @@ from stc.design_space.fifo_lp import FifoSchedule
 from stc.design_space.fifo_pieces import FifoEdge, RingEdge
 from stc.design_space.fifo_sizing import Strategy, schedule
 from stc.design_space.network_run import Link, Network
-from stc.diagnostics import CompileError
+from stc.diagnostics import CompileError, UntimedError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.platforms.fifo_storage import fifo_storage
@@ -56,7 +56,8 @@ class SizedFifo:
 @dataclass(frozen=True)
 class KernelSizing:
     """What was found for one kernel. `makespan`: cycles of the schedule, None where no schedule was asked for. `seconds`: of the
-    solver; `preparation_seconds`: from the curves of all tasks to the program."""
+    solver; `preparation_seconds`: from the curves of all tasks to the program. `untimed`: why there is no schedule, where one was
+    asked for."""
 
     kernel: str
     origin: str
@@ -66,6 +67,7 @@ class KernelSizing:
     solver: str | None = None
     seconds: float = 0.0
     preparation_seconds: float = 0.0
+    untimed: str | None = None
 
     def report(self) -> dict[str, Any]:
         """For report.json: totals of bits, and every FIFO."""
@@ -87,7 +89,8 @@ class SizeFifos(ModulePass):
     `set-fifo-depths` has given the levels before it depths at which they can be executed. From the depths of the schedule a run of
     the token model then goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends for every
     loop depth as long as its pipelines are flushed. Rings of blocks keep their size. A FIFO that a load task fills keeps its
-    depth: a DMA that waits costs nothing.
+    depth: a DMA that waits costs nothing. A kernel whose tasks are not modelled in time (rings among FIFOs that wait for blocks of
+    each other, blocks taken under a condition in a pipelined loop) keeps the depths of `set-fifo-depths` as what is required.
 
     Options:
     * `strategy`: "normal" (default) loses no cycle against unlimited FIFOs; "conservative" stretches the pace of every task to that
@@ -140,24 +143,33 @@ class SizeFifos(ModulePass):
 
     def _size(self, kernel: _Kernel, given: Mapping[str, int]) -> KernelSizing:
         scheduled = [create for create in kernel.streams if not kernel.is_memory_fed(create)]
-        found = None
+        found, untimed = None, None
         if any(create.sym_name.data not in given for create in scheduled):
-            found = self._schedule(kernel, scheduled)
+            try:
+                found = self._schedule(kernel, scheduled)
+            except UntimedError as error:
+                untimed = str(error)
         slots = found.slots if found is not None else {}
         least = {create.sym_name.data: max(SHALLOW, slots.get(create.sym_name.data, 0)) for create in scheduled}
-        wanted = {create.sym_name.data: _depth(create) for create in kernel.streams} | least | self._ahead(kernel) | dict(given)
+        before = {create.sym_name.data: _depth(create) for create in kernel.streams}
+        wanted = before | (least if untimed is None else {}) | self._ahead(kernel) | dict(given)
         ends = depths_of_run(kernel.op, wanted)
         fifos = tuple(self._sized(kernel, create, slots, wanted, ends) for create in kernel.streams)
-        origin = "read from a file" if found is None else "computed from estimated loop depths"
+        origin, method = "read from a file", "given"
+        if found is not None:
+            origin, method = "computed from estimated loop depths", self.strategy
+        elif untimed is not None:
+            origin, method = "kept from set-fifo-depths, as there is no schedule", "token run"
         return KernelSizing(
             kernel.op.sym_name.data,
             f"{origin}; a run of the token model ends at the required depths (proved for flushing pipelines)",
-            self.strategy if found is not None else "given",
+            method,
             fifos,
             found.makespan if found is not None else None,
             found.solver if found is not None else None,
             found.seconds if found is not None else 0.0,
             found.preparation_seconds if found is not None else 0.0,
+            untimed,
         )
 
     def _schedule(self, kernel: _Kernel, scheduled: list[stream.CreateOp]) -> FifoSchedule:

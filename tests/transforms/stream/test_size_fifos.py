@@ -127,3 +127,34 @@ def test_earlier_levels_are_refused() -> None:
     kernel = "func.func @f() { dataflow.kernel @k() { dataflow.yield } func.return }"
     with pytest.raises(CompileError, match=r"kernel @k: has no streams"):
         sized(kernel)
+
+
+def side_by_side() -> str:
+    """A converter with room for one block, whose two tasks share a FIFO too: neither can be followed to its end first."""
+    text = (LIT.parents[3] / "tests" / "codegen" / "l6" / "converter.mlir").read_text()
+    for name, tokens in (("x_stream", 8), ("turned", 24), ("y_stream", 24)):
+        text = text.replace(f"stream.create @{name} :", f"stream.create @{name} {{stc.tokens = {tokens} : i64}} :")
+    one = "%one = arith.constant dense<1> : vector<1xi32>"
+    for old, new in (
+        ("count: 2", "count: 1"),
+        ("    %conv = ", "    %side = stream.create @side {stc.tokens = 2 : i64} : !T\n    %conv = "),
+        ("outs(%o = %conv : !B) {", f"outs(%o = %conv : !B, %q = %side : !T) {{\n      {one}"),
+        ("ins(%i = %conv : !B)", "ins(%i = %conv : !B, %q = %side : !T)"),
+        ("%m = stream.acquire %o", "stream.write %one into %q : !T\n        %m = stream.acquire %o"),
+        ("%m = stream.acquire %i", "%unused = stream.read %q : !T\n        %m = stream.acquire %i"),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    return text
+
+
+def test_a_kernel_that_cannot_be_timed_keeps_the_depths_it_has() -> None:
+    found, depths = sized(side_by_side().replace("depth: 2", "depth: 3"), margin=-1)
+    assert found.strategy == "token run" and found.makespan is None
+    assert found.untimed is not None and "wait for blocks of each other" in found.untimed
+    assert found.origin.startswith("kept from set-fifo-depths")
+    assert set(depths.values()) == {3}
+    assert all(fifo.occupancy is None and fifo.required == 3 for fifo in found.fifos)
+    json.dumps(found.report())
+    timed, _ = sized(side_by_side().replace("count: 1", "count: 2"))
+    assert timed.strategy == "normal" and timed.untimed is None

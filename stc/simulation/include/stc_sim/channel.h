@@ -86,10 +86,10 @@ class Channel {
     wake(writer_waiting_);
   }
 
-  // A lock on a block was released, perhaps in a loop.
+  // A lock on a block was released, perhaps in a loop, whose pipeline then does with the block as with any write.
   void hand_over_block() {
     if (scheduler.loop != nullptr) scheduler.loop->touch();
-    publish();
+    commit_write();
   }
   void give_back_block() {
     if (scheduler.loop != nullptr) scheduler.loop->touch();
@@ -123,13 +123,18 @@ class Channel {
 
   bool readable() const { return published_ != read_; }
   // A write that its pipeline holds back needs no slot before it leaves.
-  bool writable() const { return !bounded_ || written_ - freed_ < depth_ || held_back(); }
+  bool writable() const { return has_slot() || held_back(); }
+  bool has_slot() const { return !bounded_ || written_ - freed_ < depth_; }
 
   void wait_until_readable() {
     while (__builtin_expect(!readable(), 0)) wait(reader_waiting_, Wait::read);
   }
   void wait_until_writable() {
     while (__builtin_expect(!writable(), 0)) wait(writer_waiting_, Wait::write);
+  }
+  // A block is filled in place, so that no pipeline can hold it back.
+  void wait_until_block_free() {
+    while (!has_slot()) wait(writer_waiting_, Wait::write);
   }
 
   // Whether the running task, which does not wait for it, finds a token (or a slot).
@@ -203,9 +208,10 @@ class Channel {
     const Cycle at = loop == nullptr ? task.now : reads ? loop->clock.read_time() : loop->clock.write_time();
     bool found = false;
     do {
-      const bool known = reads ? readable() : !bounded_ || written_ - freed_ < depth_;
+      const bool known = reads ? readable() : has_slot();
       if (!known) continue;
-      found = (reads ? clock_.readable_at(clock_base_ + read_) : clock_.writable_at(clock_base_ + written_, depth_, bounded_)) <= at;
+      const Cycle from = reads ? clock_.readable_at(clock_base_ + read_) : clock_.writable_at(clock_base_ + written_, depth_, bounded_);
+      found = from <= at;
       break;
     } while (scheduler.ask(at, reads ? reader_waiting_ : writer_waiting_));
     if (!found && loop == nullptr) ++task.now;
@@ -228,13 +234,20 @@ class Channel {
     const Cycle at = clock_.readable_at(clock_base_ + read_ - 1);
     if (LoopRun *loop = scheduler.loop) {
       loop->touch();
-      return loop->clock.require(at, number_, &clock_.stalled_reader);
+      return loop->clock.require(at, number_, true, &clock_.stalled_reader);
     }
     wait_until(at, true);
     scheduler.require_within_limit(++scheduler.current->clock.now);
   }
-  // A block just taken to be filled was free from some cycle on.
-  void stamp_slot() { wait_until(clock_.writable_at(clock_base_ + written_ - 1, depth_, bounded_), false); }
+  // A block just taken to be filled was free from some cycle on: the iteration, or the task, cannot have been earlier.
+  void stamp_block() {
+    const Cycle at = clock_.writable_at(clock_base_ + written_ - 1, depth_, bounded_);
+    if (LoopRun *loop = scheduler.loop) {
+      loop->touch();
+      return loop->clock.require(at, number_, false, &clock_.stalled_writer);
+    }
+    wait_until(at, false);
+  }
 
  private:
   void stamp_reads() {
@@ -324,7 +337,7 @@ class Channel {
 
  protected:
   void stamp_read() {}
-  void stamp_slot() {}
+  void stamp_block() {}
 
  private:
   void stamp_reads() {}

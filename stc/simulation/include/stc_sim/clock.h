@@ -6,6 +6,8 @@
 // The model (field-notes.md; measured by others against vendor RTL co-simulation on eight designs):
 // * an iteration issues `ii` cycles after the one before it, and not before all the tokens it reads can be read; what it
 //   writes enters the FIFO `depth` cycles after that, and not before there is a free slot;
+// * a second access of one iteration to the same side of a channel is a cycle later, and so is what follows it there;
+// * an iteration that takes a block to fill it waits for a free one as for a token, and hands it over as it writes a token;
 // * a token can be read `latency` cycles after it was written (1, or 2 for a FIFO in RAM), a slot be written again 1
 //   cycle after the read;
 // * a write that must wait freezes the whole pipeline (stp, flp) or only fills its output buffer (frp); a read that must
@@ -173,9 +175,9 @@ class Timeline {
     return task.calls.empty() ? at : std::max(at, task.calls.back().second);
   }
 
-  void end(const std::string &path, const TaskClock &clock) {
+  void end(const std::string &path, const TaskClock &clock, Cycle at) {
     TaskTimes &task = of(path);
-    task.calls.push_back({clock.start, clock.now});
+    task.calls.push_back({clock.start, at});
     task.stalled_reading += clock.stalled_reading;
     task.stalled_writing += clock.stalled_writing;
     task.stalls.insert(task.stalls.end(), clock.stalls.begin(), clock.stalls.end());

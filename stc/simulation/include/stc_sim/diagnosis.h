@@ -105,7 +105,7 @@ inline void Scheduler::beyond_limit(Cycle at) const {
     if (!task->done && task->region != nullptr && task->wait != Wait::join) working.push_back(task);
   }
   for (auto task = working.rbegin(); task != working.rend(); ++task) {
-    reason.text += progress(**task, *task == current ? at : (*task)->clock.now);
+    reason.text += progress(**task, *task == current ? at : stc_sim::reached(**task));
   }
   scheduler.fail(std::move(reason));
 }

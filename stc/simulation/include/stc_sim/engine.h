@@ -9,7 +9,8 @@ namespace stc_sim {
 // Whether a FIFO pragma on a variable of this type can be followed. An array turned into a FIFO keeps its values, but when its
 // elements get across is not known here.
 template <class Value_>
-constexpr bool has_depth = !timed || !std::is_array<Value_>::value || std::is_base_of<Channel, std::remove_all_extents_t<Value_>>::value;
+constexpr bool has_depth =
+    !timed || !std::is_array<Value_>::value || std::is_base_of<Channel, std::remove_all_extents_t<Value_>>::value;
 
 // `#pragma HLS stream variable=v depth=n`: on streams and arrays of them.
 template <class Value_>

@@ -59,6 +59,12 @@ inline void LoopRun::settle_memory(std::uint64_t left) {
   }
 }
 
+// The cycle that a task has come to, also in the midst of a pipelined loop.
+inline Cycle reached(const Task &task) {
+  const LoopRun *loop = &task == scheduler.current ? scheduler.loop : task.loop;
+  return loop == nullptr ? task.clock.now : std::max(task.clock.now, loop->clock.reached());
+}
+
 inline void LoopRun::release(Cycle reached) {
   while (!held_.empty() && held_.front().due <= reached) {
     const Cycle due = held_.front().due;

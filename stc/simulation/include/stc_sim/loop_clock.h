@@ -96,22 +96,23 @@ class LoopClock {
     offset_ = 0;
     thaw();
     if (timing_.style == Style::frp) wait_for_room();
-    if (timing_.reads != nullptr) require(timing_.reads->read(), external_memory, nullptr);
+    if (timing_.reads != nullptr) require(timing_.reads->read(), external_memory, true, nullptr);
   }
 
-  // Something that the iteration reads is there from cycle `at` on. `stalled` counts the cycles lost.
-  void require(Cycle at, int channel, Cycle *stalled) {
+  // Something that the iteration needs, a token to read or a block to fill, is there from cycle `at` on. `stalled` counts the
+  // cycles lost.
+  void require(Cycle at, int channel, bool reads, Cycle *stalled) {
     settle();
     const Cycle wanted = real();
     if (at <= wanted) return;
     if (timing_.style == Style::stp) {
       freeze(at - wanted);
-      lost(wanted, at - wanted, channel, stalled);
+      lost(wanted, at - wanted, channel, reads, stalled);
     } else {
       // What is in flight flows on, until the pipeline's next freeze.
       while (real() < at) {
-        const Cycle from = real(), idle = frozen_.empty() ? at - from : std::min(at - from, frozen_.front().due - issued_);
-        lost(from, idle, channel, stalled);
+        const Cycle from = real(), idle = frozen_.empty() ? at - from : std::min(at - from, frozen_.front().due - under_way());
+        lost(from, idle, channel, reads, stalled);
         issued_ += idle;
         thaw();
       }
@@ -119,14 +120,20 @@ class LoopClock {
   }
 
   // A second access of one iteration to the same side of a channel is a cycle later.
-  void next_cycle() { ++offset_; }
+  void next_cycle() {
+    ++offset_;
+    thaw();
+  }
 
-  Cycle read_time() const { return real() + offset_; }
+  Cycle read_time() const { return real(); }
   Cycle write_time() const { return due() + total_shift_; }
 
   // The pipeline time at which what the iteration writes leaves the pipeline.
-  Cycle due() const { return issued_ + offset_ + timing_.depth; }
+  Cycle due() const { return under_way() + timing_.depth; }
   Cycle issued() const { return issued_; }
+
+  // Where the loop is, all that it is known to have waited for included.
+  Cycle reached() const { return under_way() + total_shift_; }
 
   // Cycles from the issue of an iteration to its writes; a pipeline that stops as a whole is pushed on by later iterations.
   Cycle lead() const { return holds_writes() ? 0 : timing_.depth; }
@@ -150,7 +157,7 @@ class LoopClock {
 
   // After the accesses of an iteration: its words of external memory.
   void commit() {
-    if (timing_.reads != nullptr) timing_.reads->consume(real());
+    if (timing_.reads != nullptr) timing_.reads->consume(real() - offset_);
     if (timing_.writes == nullptr) return;
     const Cycle due = issued_ + timing_.depth;
     const Cycle taken = timing_.writes->write(due + total_shift_);
@@ -163,7 +170,7 @@ class LoopClock {
   void end() {
     settle();
     if (!any_) return;
-    const Cycle flowed_out = issued_ + offset_ + timing_.depth + total_shift_;
+    const Cycle flowed_out = due() + total_shift_;
     if (last_left_ > flowed_out) note_blocked(flowed_out, last_left_, full_, *stalled_by_full_);
     task_.now = std::max({task_.now, flowed_out, last_left_}) + 1;
   }
@@ -173,11 +180,13 @@ class LoopClock {
     Cycle due, cycles;
   };
 
-  Cycle real() const { return issued_ + shift_; }
+  // The pipeline time of what the iteration does next, and the cycle in which it does that.
+  Cycle under_way() const { return issued_ + offset_; }
+  Cycle real() const { return under_way() + shift_; }
 
-  // Freezes whose pipeline time the issue has reached.
+  // Freezes whose pipeline time the iteration has reached.
   void thaw() {
-    while (!frozen_.empty() && frozen_.front().due <= issued_) {
+    while (!frozen_.empty() && frozen_.front().due <= under_way()) {
       shift_ += frozen_.front().cycles;
       frozen_.pop();
     }
@@ -206,9 +215,9 @@ class LoopClock {
     leaving_.push(at);
     return at;
   }
-  void lost(Cycle from, Cycle cycles, int channel, Cycle *stalled) {
+  void lost(Cycle from, Cycle cycles, int channel, bool reads, Cycle *stalled) {
     if (stalled != nullptr) *stalled += cycles;
-    task_.stalled(channel, true, from, from + cycles);
+    task_.stalled(channel, reads, from, from + cycles);
   }
   void note_blocked(Cycle wanted, Cycle at, int channel, Cycle &stalled) {
     stalled += at - wanted;

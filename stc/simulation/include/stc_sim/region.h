@@ -1,8 +1,7 @@
 // A dataflow region: the task calls of one `#pragma HLS dataflow` body, started together and joined at its end.
 //
-// Variables declared in the body that are not channels are handed over when their writer returns, as in hardware:
-// a task
-// that uses one waits for the earlier calls that write it.
+// Variables declared in the body that are not channels are handed over when their writer returns, as in hardware: a task that uses
+// one waits for the earlier calls that write it.
 #ifndef STC_SIM_REGION_H
 #define STC_SIM_REGION_H
 

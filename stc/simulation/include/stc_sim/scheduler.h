@@ -174,7 +174,7 @@ class Scheduler {
     task.clock.now = task.clock.start = task.region == nullptr ? 0 : timeline.begin(task.path, task.clock.called);
   }
   static void end_time(const Task &task) {
-    timeline.end(task.path, task.clock);
+    timeline.end(task.path, task.clock, task.clock.now);
     if (task.region == nullptr) timeline.invocations.push_back({task.path, task.clock.now});
   }
 #else
@@ -292,7 +292,8 @@ class Scheduler {
 
   // Nobody can go on: the earliest question is answered with no.
   Task *earliest_question() {
-    const auto earliest = std::min_element(asking_.begin(), asking_.end(), [](Task *a, Task *b) { return a->asked_at < b->asked_at; });
+    const auto before = [](const Task *a, const Task *b) { return a->asked_at < b->asked_at; };
+    const auto earliest = std::min_element(asking_.begin(), asking_.end(), before);
     Task *task = *earliest;
     asking_.erase(earliest);
     *task->asks = nullptr;

@@ -78,7 +78,7 @@ inline std::string loop_json(const std::pair<const LoopSite *const, LoopTiming> 
 // Also where a run was abandoned: what its tasks and channels had come to.
 inline std::string timing_json() {
   for (const Task *task = scheduler.alive(); task != nullptr; task = task->next_alive) {
-    if (!task->done && task->region != nullptr) timeline.end(task->path, task->clock);
+    if (!task->done && task->region != nullptr) timeline.end(task->path, task->clock, reached(*task));
   }
   for (Channel *c = scheduler.channels; c != nullptr; c = c->next_alive()) c->keep_clock();
   return "{" + json_field("invocations", json_list(timeline.invocations, invocation_json)) + ",\n  " +
