@@ -1,4 +1,4 @@
-"""Reductions split for lanes and copies: values stay PyTorch's, and each copy reads its part of a matrix through ports of its own."""
+"""Reductions split for lanes and copies: values stay PyTorch's, and each copy reads its part of a matrix through its own port."""
 
 from __future__ import annotations
 

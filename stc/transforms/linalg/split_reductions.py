@@ -163,12 +163,15 @@ def _readers(value: SSAValue) -> Iterator[tuple[GenericOp, bool]]:
 
 
 def _readers_of_use(op: Operation, index: int) -> Iterator[tuple[GenericOp, bool]]:
-    if isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
-        for use in op.result.uses:
-            yield from _readers_of_use(use.operation, use.index)
-    elif isinstance(op, GenericOp) and index < len(op.inputs):
-        loops = GenericLoops(op)
-        yield op, loops.input_dims[index][0] in loops.parallels
+    match op:
+        case tensor.ExpandShapeOp() | tensor.CollapseShapeOp():
+            for use in op.result.uses:
+                yield from _readers_of_use(use.operation, use.index)
+        case GenericOp() as reader if index < len(reader.inputs):
+            loops = GenericLoops(reader)
+            yield reader, loops.input_dims[index][0] in loops.parallels
+        case _:
+            return
 
 
 def _unshaped(value: SSAValue) -> SSAValue:
