@@ -78,7 +78,7 @@ class SplitReductions(ModulePass):
             return
         platform = load_platform(self.platform)
         for function in functions_of(op):
-            _for_lanes(function, self.reassociate)
+            _for_lanes(function, self.reassociate, self.dsp, platform)
             _for_copies(function, self.reassociate, self.dsp, platform)
         PropagateReshapesPass().apply(ctx, op)
 
@@ -119,7 +119,7 @@ def _starts_at_zero(generic: GenericOp) -> bool:
 # Lanes ----------------------------------------------------------------------------------------------------------------
 
 
-def _for_lanes(function: func.FuncOp, reassociate: bool) -> None:
+def _for_lanes(function: func.FuncOp, reassociate: bool, dsp: int, platform: Platform) -> None:
     for generic, _, along in list(_candidates(function, reassociate)):
         loops, loop = GenericLoops(generic), along[-1]
         if loop is None or loop not in loops.reductions or _lane_extent(generic) > 1:
@@ -127,7 +127,8 @@ def _for_lanes(function: func.FuncOp, reassociate: bool) -> None:
         if any(loop in dims and dims[-1] != loop for dims in loops.input_dims):
             continue
         count, extent = lane_sums(loops.extents[loop]), loops.extents[loop]
-        if 1 < count < extent:
+        one = _dsp(generic, platform)
+        if 1 < count < extent and _dsp_of_others(function, [], platform) + 2 * one <= dsp:  # a second lane and the sum
             _split(generic, loop, (extent // count, count), is_lanes=True)
 
 
@@ -149,7 +150,9 @@ def _for_copies(function: func.FuncOp, reassociate: bool, dsp: int, platform: Pl
         if not readers:
             continue
         extent = loops.extents[loop]
-        most = min(_affordable([generic, *readers], dsp, platform), _spare_ports(function, value, platform) // (1 + len(readers)))
+        sharing = [generic, *readers]
+        spare = dsp - _dsp_of_others(function, sharing, platform)
+        most = min(_affordable(sharing, spare, platform), _spare_ports(function, value, platform) // len(sharing))
         count = copy_sums(extent, most)
         if 1 < count < extent:
             _split(generic, loop, (count, extent // count), is_lanes=False)
@@ -184,6 +187,13 @@ def _affordable(generics: Sequence[GenericOp], dsp: int, platform: Platform) -> 
     """Copies of all `generics`, each as many lanes wide as a port and with a sum behind it, for which there are DSPs."""
     one = sum(_dsp(generic, platform) * (_port_lanes(_lane_extent(generic)) + 1) for generic in generics)
     return dsp // max(1, one)
+
+
+def _dsp_of_others(function: func.FuncOp, generics: Sequence[GenericOp], platform: Platform) -> int:
+    """DSPs of what is computed beside `generics`, one lane each."""
+    parameters = host_values(function)
+    others = (op for op in generics_in(function) if op not in generics and not set(op.results) <= parameters)
+    return sum(_dsp(generic, platform) for generic in others)
 
 
 def _dsp(generic: GenericOp, platform: Platform) -> int:
