@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpecConvertible
 
+from stc.analysis.dominance import uses_before_definition
 from stc.analysis.stage_legality import STAGES, illegal_ops
 from stc.design_space.converter_choice import Serial
 from stc.design_space.fifo_sizing import Strategy
@@ -179,10 +180,12 @@ def run_stages(
 
 
 class IllegalAfterStage(Exception):
-    """A defect of a pass: it left an operation that its stage should have removed."""
+    """A defect of a pass: it left an operation that its stage should have removed, or a use that no definition dominates."""
 
 
 def _require_legal(module: ModuleOp, stage: Stage) -> None:
+    if (use := next(uses_before_definition(module), None)) is not None:
+        raise IllegalAfterStage(str(use))
     if stage.name in STAGES and (found := next(illegal_ops(module, stage.name), None)) is not None:
         raise IllegalAfterStage(str(found))
 

@@ -153,8 +153,8 @@ func.func @rows() {
 // CHECK-NEXT: } {stc.label = "fc_i"}
 // CHECK-NEXT: } {stc.label = "fc_k"}
 // CHECK: scf.if %last {
-// CHECK: scf.for %i_2 = %c0_3 to %c3_3 step %c1_3 {
-// CHECK: scf.for %l_2 = %c0_4 to %c2_2 step %c1_4 {
+// CHECK-NEXT: scf.for %i_2 = %c0_1 to %c3_2 step %c1_1 {
+// CHECK-NEXT: scf.for %l_2 = %c0_1 to %c2_1 step %c1_1 {
 // CHECK-NEXT: %1 = memref.load %sum_partial[%c0, %i_2, %l_2] : memref<4x3x2xf32>
 // CHECK-NEXT: %2 = memref.load %sum_partial[%c1, %i_2, %l_2] : memref<4x3x2xf32>
 // CHECK-NEXT: %3 = memref.load %sum_partial[%c2, %i_2, %l_2] : memref<4x3x2xf32>
@@ -246,3 +246,76 @@ func.func @kept() {
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return
+
+// -----
+
+// An index that the nest computes from a loop around it is computed again where the sums are combined.
+// SHOW: scf.for|scf.if|addi|_partial|stc.label|%sum
+func.func @computed_inside() {
+  dataflow.kernel @k() {
+    dataflow.task @t ins() outs() {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %c31 = arith.constant 31 : index
+      %zero = arith.constant 0.0 : f32
+      %x = memref.alloc() : memref<31xf32>
+      %sum = memref.alloc() : memref<4xf32>
+      %out = memref.alloc() : memref<4xf32>
+      scf.for %i = %c0 to %c3 step %c1 {
+        memref.store %zero, %sum[%i] : memref<4xf32>
+      } {stc.label = "sum_init_i"}
+      scf.for %j = %c0 to %c3 step %c1 {
+        scf.for %i = %c0 to %c31 step %c1 {
+          %a = memref.load %x[%i] : memref<31xf32>
+          %at = arith.addi %j, %c0 : index
+          %s = memref.load %sum[%at] : memref<4xf32>
+          %t = arith.addf %a, %s : f32
+          memref.store %t, %sum[%at] : memref<4xf32>
+        } {stc.label = "row_sum_i"}
+        %r = memref.load %sum[%j] : memref<4xf32>
+        memref.store %r, %out[%j] : memref<4xf32>
+      } {stc.label = "row_j"}
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK-LABEL: func.func @computed_inside(
+// CHECK: %sum = memref.alloc() : memref<4xf32>
+// CHECK-NEXT: %sum_partial = memref.alloc() : memref<16x4xf32>
+// CHECK: scf.for %p = %c0_2 to %c16 step %c1_2 {
+// CHECK-NEXT: scf.for %i = %c0_1 to %c3_1 step %c1_1 {
+// CHECK-NEXT: memref.store %zero, %sum_partial[%p, %i] : memref<16x4xf32>
+// CHECK-NEXT: } {stc.label = "sum_init_i"}
+// CHECK-NEXT: } {stc.label = "sum_init_p"}
+// CHECK-NEXT: scf.for %j = %c0_1 to %c3_1 step %c1_1 {
+// CHECK-NEXT: scf.for %i_1 = %c0_1 to %c31 step %c1_1 {
+// CHECK: %at = arith.addi %j, %c0_1 : index
+// CHECK: %s = memref.load %sum_partial[%0, %at] : memref<16x4xf32>
+// CHECK: memref.store %t, %sum_partial[%0, %at] : memref<16x4xf32>
+// CHECK-NEXT: } {stc.label = "row_sum_i"}
+// CHECK: scf.for %z = %c0_3 to %c1_3 step %c1_4 {
+// CHECK-NEXT: %at_1 = arith.addi %j, %c0_1 : index
+// CHECK-NEXT: %1 = memref.load %sum_partial[%c0, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %2 = memref.load %sum_partial[%c1, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %3 = memref.load %sum_partial[%c2, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %4 = memref.load %sum_partial[%c3, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %5 = memref.load %sum_partial[%c4, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %6 = memref.load %sum_partial[%c5, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %7 = memref.load %sum_partial[%c6, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %8 = memref.load %sum_partial[%c7, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %9 = memref.load %sum_partial[%c8, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %10 = memref.load %sum_partial[%c9, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %11 = memref.load %sum_partial[%c10, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %12 = memref.load %sum_partial[%c11, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %13 = memref.load %sum_partial[%c12, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %14 = memref.load %sum_partial[%c13, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %15 = memref.load %sum_partial[%c14, %at_1] : memref<16x4xf32>
+// CHECK-NEXT: %16 = memref.load %sum_partial[%c15_1, %at_1] : memref<16x4xf32>
+// CHECK: memref.store %t_15, %sum[%at_1] : memref<4xf32>
+// CHECK-NEXT: } {stc.label = "row_sum_combine_z"}
+// CHECK-NEXT: %r = memref.load %sum[%j] : memref<4xf32>
+// CHECK: } {stc.label = "row_j"}

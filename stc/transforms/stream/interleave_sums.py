@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint
 
 from stc.analysis.accumulators import Accumulator, Reading, accumulators, fill_nest, loops_inside, reading
 from stc.analysis.executions import executions
-from stc.analysis.index_expressions import IndexExpression, index_expression
+from stc.analysis.index_expressions import IndexExpression
 from stc.analysis.loop_estimates import innermost_loops
 from stc.analysis.loop_schedules import Entry, entry_of, iteration_schedule
 from stc.analysis.loops import constant_bounds, constant_of, is_unrolled, trip_count
@@ -212,9 +212,9 @@ def _combine(sums: Accumulator, partial: SSAValue, count: int, place: Operation,
     if all(is_unrolled(loop) for loop in loops):
         _, builder = _loop(builder, 1, stem, "z")
     for loop in loops:
-        copy, builder = _loop(builder, trip_count(loop), stem, "z", like=loop)
+        copy, builder = _loop(builder, trip_count(loop), stem, "z", like=loop, nest=nest)
         new[loop.body.block.args[0]] = copy.body.block.args[0]
-    indices = [_cloned(index, new, builder) for index in sums.store.indices]
+    indices = [_cloned(index, new, builder, nest) for index in sums.store.indices]
     numbers = [index_constant(_top(sums.task), number) for number in range(count)]
     level = [builder.insert(memref.LoadOp.get(partial, [number, *indices])).res for number in numbers]
     while len(level) > 1:
@@ -228,23 +228,32 @@ def _combined(sums: Accumulator, left: SSAValue, right: SSAValue, builder: Build
     return builder.insert(operator).result
 
 
-def _cloned(value: SSAValue, new: dict[SSAValue, SSAValue], builder: Builder) -> SSAValue:
-    """`value`, computed from `new` induction variables; what does not depend on any stays."""
-    if value in new or not isinstance(value.owner, Operation):
-        return new.get(value, value)
-    if not isinstance(value.owner, arith.ConstantOp) and not index_expression(value, {}).variables() & new.keys():
+def _cloned(value: SSAValue, new: dict[SSAValue, SSAValue], builder: Builder, nest: Operation) -> SSAValue:
+    """`value` where `nest` has ended: computed again, from `new` induction variables, if it is defined in there."""
+    if value in new:
+        return new[value]
+    if not isinstance(value.owner, Operation) or not _contains(nest, value.owner):
         return value
     copy = value.owner.clone()
-    copy.operands = [_cloned(operand, new, builder) for operand in value.owner.operands]
+    copy.operands = [_cloned(operand, new, builder, nest) for operand in value.owner.operands]
     new[value] = builder.insert(copy).results[0]
     return new[value]
 
 
-def _loop(builder: Builder, trip: int, label: str, hint: str, like: scf.ForOp | None = None) -> tuple[scf.ForOp, Builder]:
-    """A loop of `trip` iterations, with the bounds and directives of `like`; and a builder for its body."""
+def _contains(outer: Operation, inner: Operation) -> bool:
+    parent: Operation | None = inner
+    while parent is not None and parent is not outer:
+        parent = parent.parent_op()
+    return parent is outer
+
+
+def _loop(
+    builder: Builder, trip: int, label: str, hint: str, like: scf.ForOp | None = None, nest: Operation | None = None
+) -> tuple[scf.ForOp, Builder]:
+    """A loop of `trip` iterations, with the bounds and directives of `like`, a loop of `nest`; and a builder for its body."""
     block = Block([scf.YieldOp()], arg_types=[IndexType()])
-    if like is not None:
-        lower, upper, step = (_cloned(bound, {}, builder) for bound in (like.lb, like.ub, like.step))
+    if like is not None and nest is not None:
+        lower, upper, step = (_cloned(bound, {}, builder, nest) for bound in (like.lb, like.ub, like.step))
         loop = builder.insert(scf.ForOp(lower, upper, step, [], block))
         loop.attributes |= {name: value for name, value in like.attributes.items() if name == "stc.unroll"}
     else:
