@@ -158,7 +158,7 @@ Published are Stream-HLS's (FPGA'25) Vitis RTL co-simulation cycles and DSPs, of
 WHERE = """\
 ## Where the cycles go
 
-Read off the task times of `stc simulate` on 2026-11-21, not generated:
+Read off the task times of `stc simulate` on 2026-11-21 (atax: 2026-11-22), not generated:
 
 * gemm: 24,000 of the cycles are products; a task reads its tiles, computes and writes one after the other (14 % more). The next
   number of copies that divides 200 rows, 10, would take 2,750 DSPs.
@@ -166,8 +166,9 @@ Read off the task times of `stc simulate` on 2026-11-21, not generated:
 * MHSA: projections, softmax and output projection mostly wait for one another: each needs all of what is before it.
 * 3mm: the third product re-reads its rows of A B for each of its column tiles, through a converter that holds them whole; so it
   starts when the first product ends, and the two phases do not overlap. 190 columns have no divisor that fills a port: 10 lanes.
-* atax: A comes through one port (10,000 cycles at best) to both products, and the first, whose only parallel loop is not the last
-  dimension of A, has no lanes, only copies, which take their rows in turn. Lanes along a reduction are missing.
+* atax: 13 copies of either product read their 30 rows of A through ports of their own, 10 lanes wide, once for each product: 2,460
+  cycles of the 2,620 that a copy of the first works, since it reads and computes in turn. The second follows ten rows behind. Its
+  13 partial results are added up one after the other, which takes the last 1,200 cycles.
 """
 
 

@@ -83,8 +83,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         tiles = f"propagate-orders{{columns={options.tile} rows={options.rows} lanes={options.lanes}}}"
     else:
         tiles = f"default-tile-size{{size={options.tile} lanes={options.lanes}}}"
-    choice = f'choose-parallelism{{dsp={options.dsp} platform="{options.platform}"}}'
-    parallel = ("transpose-operands", choice, "distribute-parallel")
+    given = f'{{dsp={options.dsp} platform="{options.platform}"}}'
+    parallel = ("transpose-operands", f"split-reductions{given}", f"choose-parallelism{given}", "distribute-parallel")
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
 
     def reread(what: str) -> str:

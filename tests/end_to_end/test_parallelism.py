@@ -49,6 +49,12 @@ CASES = {
     "feed-forward": ("feed_forward", (24, 6, 10), 150),
     "attention": ("attention", (6, 8, 2), 250),
     "atax": ("atax", (15, 14), 80),
+    "atax-copies": ("atax", (30, 90), 250),
+    "atax-few-dsp": ("atax", (12, 24), 12),
+    "atax-fewest-dsp": ("atax", (12, 24), 10),
+    "atax-primes": ("atax", (13, 17), 100),
+    "atax-one-row": ("atax", (1, 36), 60),
+    "atax-one-column": ("atax", (36, 1), 60),
 }
 
 

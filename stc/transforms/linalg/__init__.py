@@ -21,6 +21,7 @@ LINALG_PASSES = passes_of(
         "share-subexpressions": "ShareSubexpressionsPass",
         "name-ops": "NameOpsPass",
         "transpose-operands": "TransposeOperands",
+        "split-reductions": "SplitReductions",
         "choose-parallelism": "ChooseParallelism",
         "distribute-parallel": "DistributeParallel",
         "apply-schedule": "ApplySchedule",

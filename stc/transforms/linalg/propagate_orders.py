@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
@@ -16,6 +17,7 @@ from stc.analysis.generic_loops import GenericLoops, shape_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes, input_order, output_order, plan_loops
+from stc.design_space.parallelism import LEAST_SUMS
 from stc.design_space.tiling import default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
@@ -31,6 +33,9 @@ LANES = "stc.lanes"
 
 LONGEST_TILE = 64
 """Iterations of a reduction, or of the unrolled loop, in a tile where lanes were decided."""
+
+LONGEST_LINE = 8 * LONGEST_TILE
+"""Iterations of the unrolled loop in a tile that has no other sums to keep the adder busy with."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,10 @@ class Propagation:
         if isinstance(given, ScheduleAttr):
             check_schedule(generic, given)
             return LoopPlan(given.tiles, given.loop_order)
-        streamed = {loop for operand in computation.inputs if operand.order is not None for loop in operand.dims}
+        streamed: dict[int, int] = {}
+        for operand in computation.inputs:
+            if operand.order is not None:
+                streamed |= dict(zip(operand.dims, operand.order.element, strict=True))
         return plan_loops(computation, self.sizes, tiles_of_lanes(GenericLoops(generic), lanes_of(generic), streamed))
 
     def _vectors(self, generic: GenericOp, plan: LoopPlan, lanes: int) -> list[list[int]]:
@@ -181,17 +189,43 @@ def lanes_of(generic: GenericOp) -> int:
     return lanes.value.data if isinstance(lanes, IntegerAttr) else 0
 
 
-def tiles_of_lanes(loops: GenericLoops, lanes: int, streamed: Set[int]) -> dict[int, int]:
+def tiles_of_lanes(loops: GenericLoops, lanes: int, streamed: Mapping[int, int]) -> dict[int, int]:
     """The tiles that a decision on lanes means: long ones, so that the pipeline is seldom filled anew, in whole groups of lanes.
 
-    Reductions over what comes from another computation (`streamed`) take its tiles.
+    `streamed`: tiles in which operands come from other computations, by loop. Reductions take those; so does the unrolled loop
+    where sums of one lane each are enough for the adder.
     """
     if not lanes or not loops.parallels or not loops.reductions or not loops.output_dims[0]:
         return {}
     tiles = {loop: largest_divisor(loops.extents[loop], LONGEST_TILE) for loop in loops.reductions if loop not in streamed}
-    last = loops.output_dims[0][-1]
+    *others, last = loops.output_dims[0]
+    rows = next((loop for loop in reversed(others) if loop not in streamed), None)
+    if rows is not None and _is_bound_by_memory(loops) and (enough := _enough_rows(loops.extents[rows])):
+        tiles[rows] = enough
+    if lanes == 1 and streamed.get(last, 0) >= LEAST_SUMS:
+        return {**tiles, last: streamed[last]}
+    return {**tiles, last: lanes * _groups_of_lanes(loops, lanes)}
+
+
+def _groups_of_lanes(loops: GenericLoops, lanes: int) -> int:
+    """How often a tile has the lanes: as often as sums are kept in flight at least, where no other loop brings those."""
+    *others, last = loops.output_dims[0]
     groups = loops.extents[last] // lanes
-    return {**tiles, last: lanes * largest_divisor(groups, max(1, LONGEST_TILE // lanes))}
+    short = largest_divisor(groups, max(1, LONGEST_TILE // lanes))
+    if short * prod(loops.extents[loop] for loop in others) >= LEAST_SUMS:
+        return short
+    long = next(count for count in range(short, groups + 1) if groups % count == 0 and count >= min(groups, LEAST_SUMS))
+    return long if lanes * long <= LONGEST_LINE else short
+
+
+def _enough_rows(extent: int) -> int | None:
+    """The fewest rows of a tile that keep the adder busy, so that what reads the sums begins early; None for no such divisor."""
+    return next((rows for rows in range(LEAST_SUMS, min(extent, LONGEST_TILE) + 1) if extent % rows == 0), None)
+
+
+def _is_bound_by_memory(loops: GenericLoops) -> bool:
+    """Whether every entry of some input is used once: then longer tiles save no traffic."""
+    return any(len(dims) == len(loops.extents) for dims in loops.input_dims)
 
 
 def _without_unit_dimensions(piece: StreamOrder, sizes: Sequence[int], shape: Sequence[int]) -> StreamOrder:
