@@ -27,8 +27,17 @@ def test_a_residual_shares_the_packed_buffer(compiled: Callable) -> None:
     assert all(f"_1.{port.name}:HBM[{ports[0].bank}]" in connectivity for port in ports)
     plain = compiled("gpt2-tiny", 7, reread=0)
     assert not plain.report["rereads"]["list"]
-    before, after = plain.report["memory_bytes"], project.report["memory_bytes"]
-    assert before["fifos"] - after["fifos"] >= project.report["rereads"]["saved_bytes"] > 0
+    # The FIFOs that carry x: the others are sized for the cycles of either design, which differ.
+    assert input_fifo_bytes(plain.folder) - input_fifo_bytes(project.folder) >= project.report["rereads"]["saved_bytes"] > 0
+
+
+def input_fifo_bytes(folder: Path) -> int:
+    """Bytes of the FIFOs between the loads of x and the tasks that compute, at emitted depth."""
+    (kernel,) = read_manifest(folder).kernels
+    sources = {task.name for task in kernel.tasks if task.kind == "load" and any(name.startswith("x") for name in task.reads)}
+    forked = {stream.consumer for stream in kernel.streams if stream.producer in sources}
+    sources |= {task.name for task in kernel.tasks if task.kind == "fork" and task.name in forked}
+    return sum(stream.bits * stream.depth // 8 for stream in kernel.streams if stream.producer in sources)
 
 
 def test_another_order_is_packed_apart(compiled: Callable) -> None:
