@@ -123,7 +123,7 @@ def reading(sums: Accumulator, reader: memref.LoadOp | vector.LoadOp) -> Reading
         place = parent if isinstance(parent, scf.ForOp) else place
         statement = parent
     nest = blocks.get(block) if block is not None else None
-    if nest is None or nest is statement or any(_contains(statement, fill) for fill in sums.fills):
+    if nest is None or nest is statement or any(statement.is_ancestor(fill) for fill in sums.fills):
         return None
     return Reading(nest, place) if _covered(sums, nest, reader, statement) else None
 
@@ -136,10 +136,6 @@ def _blocks_around(op: Operation) -> dict[Block, Operation]:
         found[block] = current
         current = block.parent_op()
     return found
-
-
-def _contains(outer: Operation, inner: Operation) -> bool:
-    return any(op is inner for op in outer.walk())
 
 
 def loops_inside(root: Operation, op: Operation) -> list[scf.ForOp]:

@@ -232,19 +232,12 @@ def _cloned(value: SSAValue, new: dict[SSAValue, SSAValue], builder: Builder, ne
     """`value` where `nest` has ended: computed again, from `new` induction variables, if it is defined in there."""
     if value in new:
         return new[value]
-    if not isinstance(value.owner, Operation) or not _contains(nest, value.owner):
+    if not isinstance(value.owner, Operation) or not nest.is_ancestor(value.owner):
         return value
     copy = value.owner.clone()
     copy.operands = [_cloned(operand, new, builder, nest) for operand in value.owner.operands]
     new[value] = builder.insert(copy).results[0]
     return new[value]
-
-
-def _contains(outer: Operation, inner: Operation) -> bool:
-    parent: Operation | None = inner
-    while parent is not None and parent is not outer:
-        parent = parent.parent_op()
-    return parent is outer
 
 
 def _loop(
