@@ -91,10 +91,7 @@ class DesignRuns:
     @property
     def unlimited(self) -> dict[str, int]:
         """Depths at which no FIFO to be sized is ever full."""
-        tokens: dict[str, int] = {}
-        for stream in self.sized:  # kernels may use the same name for one each
-            tokens[stream.name] = max(1, stream.tokens, tokens.get(stream.name, 1))
-        return tokens
+        return {stream.name: max(1, stream.tokens) for stream in self.sized}
 
     @cached_property
     def emitted(self) -> DesignRun:

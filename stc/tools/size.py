@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from math import floor
 from pathlib import Path
@@ -221,15 +221,9 @@ def _start(sizer: _Sizer, trimmed: Trimmed) -> str:
     }[trimmed.start]
 
 
-def _by_name(streams: Sequence[Stream]) -> list[SizedFifo]:
-    """FIFOs to be sized. Kernels may use the same name for one each: as runs take depths by name, these get one depth together."""
-    fifos: dict[str, SizedFifo] = {}
-    for s in streams:
-        tokens = max(1, s.tokens)
-        same = fifos.get(s.name, SizedFifo(s.name, 0, 1, 1))
-        start = max(same.start, min(s.required or s.depth, tokens))
-        fifos[s.name] = SizedFifo(s.name, same.bits + s.bits, max(same.tokens, tokens), start)
-    return list(fifos.values())
+def _sized_fifo(stream: Stream) -> SizedFifo:
+    tokens = max(1, stream.tokens)
+    return SizedFifo(stream.name, stream.bits, tokens, min(stream.required or stream.depth, tokens))
 
 
 class _Sizer:
@@ -237,7 +231,7 @@ class _Sizer:
 
     def __init__(self, runs: DesignRuns, reference: DesignRun, slack: float, progress: Progress):
         self.has_required = any(stream.required is not None for stream in runs.sized)
-        fifos = _by_name(runs.sized)
+        fifos = [_sized_fifo(stream) for stream in runs.sized]
 
         def run(depths: Mapping[str, int]) -> Outcome:
             progress(f"looking for depths: run {self.test.runs}")
