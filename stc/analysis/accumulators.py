@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import FloatAttr, MemRefType, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
-from stc.analysis.index_expressions import IndexExpression
+from stc.analysis.index_expressions import IndexExpression, Term, variables_of
 from stc.analysis.loop_schedules import Entry, entry_of
 from stc.analysis.loops import constant_bounds, loops_between
 from stc.dialects.dataflow import TaskOp
@@ -176,15 +176,10 @@ def _entries(sums: Accumulator, entry: Entry, loops: Sequence[scf.ForOp], lanes:
     return {(outside, int(start) + lane) for start in flat for lane in range(lanes)}
 
 
-def _outside(index: IndexExpression, moved: set[SSAValue]) -> frozenset[tuple[object, int]] | None:
+def _outside(index: IndexExpression, moved: set[SSAValue]) -> frozenset[tuple[Term, int]] | None:
     """The terms of an index that do not move; None where one moves with both."""
-    still = [(term, factor) for term, factor in index.terms if not _variables(term) & moved]
-    mixed = any(_variables(term) & moved and _variables(term) - moved for term, _ in index.terms)
-    return None if mixed else frozenset(still)
-
-
-def _variables(term: object) -> set[SSAValue]:
-    return IndexExpression(0, frozenset({(term, 1)})).variables()  # pyright: ignore[reportArgumentType]
+    mixed = any(variables_of(term) & moved and variables_of(term) - moved for term, _ in index.terms)
+    return None if mixed else index.without(moved)
 
 
 def _range(loop: scf.ForOp) -> np.ndarray:

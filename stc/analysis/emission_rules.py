@@ -19,10 +19,11 @@ from dataclasses import dataclass
 
 import networkx
 from xdsl.dialects import memref, scf
-from xdsl.dialects.builtin import ArrayAttr, FixedBitwidthType, IntegerAttr, MemRefType, ModuleOp, VectorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, ModuleOp, VectorType
+from xdsl.ir import SSAValue
 
 from stc.analysis.loops import constant_bounds, is_unrolled, loop_labels, pipeline_ii
+from stc.analysis.partitions import bank_count
 from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.stream_traffic import Traffic, port_for, tasks_of, traffic
@@ -153,7 +154,7 @@ def _pressure_violations(task: TaskOp, platform: Platform) -> Iterator[RuleViola
         for buffer, accesses in accesses_per_bank(loop, task):
             if accesses > MAX_ACCESSES * interval:
                 local = buffer.name_hint or "a buffer"
-                yield RuleViolation(14, f"@{name}: loop {label} accesses a bank of {local} {accesses:g} times in {interval} cycles")
+                yield RuleViolation(14, f"@{name}: loop {label} accesses a bank of {local} {accesses} times in {interval} cycles")
     if (count := multiply_accumulates(task)) > MAX_MULTIPLY_ACCUMULATES:
         yield RuleViolation(18, f"@{name} does {count} multiply-accumulates at once, at most {MAX_MULTIPLY_ACCUMULATES}")
 
@@ -183,27 +184,12 @@ def _loop_violations(task: TaskOp) -> Iterator[RuleViolation]:
 
 def _array_violations(task: TaskOp) -> Iterator[RuleViolation]:
     for array in (operation for operation in task.walk() if isinstance(operation, memref.AllocOp)):
-        count = partition_count(array)
+        count = bank_count(array, array.memref.type)
         if count > MAX_PARTITIONS:
             name = array.memref.name_hint or "an array"
             yield RuleViolation(
                 18, f"@{task.sym_name.data}: {name} has {count} partitions, expected at most {MAX_PARTITIONS}"
             )
-
-
-def partition_count(array: Operation) -> int:
-    """Banks of an array by its `stc.partition`."""
-    kind = array.results[0].type
-    attribute = array.attributes.get("stc.partition")
-    assert isinstance(kind, MemRefType)
-    if not isinstance(attribute, ArrayAttr):
-        return 1
-    count = 1
-    for entry in attribute:
-        assert isinstance(entry, ArrayAttr)
-        dimension, factor = (value.value.data for value in entry if isinstance(value, IntegerAttr))
-        count *= factor or kind.get_shape()[dimension]
-    return count
 
 
 # Rules 5, 20 and 22: external memory --------------------------------------------------------------------------------------

@@ -38,10 +38,11 @@ class IndexExpression:
 
     def variables(self) -> set[SSAValue]:
         """The values it is computed from."""
-        found: set[SSAValue] = set()
-        for term, _ in self.terms:
-            found |= set[SSAValue]().union(*(o.variables() for o in term.operands)) if isinstance(term, Computed) else {term}
-        return found
+        return set[SSAValue]().union(*(variables_of(term) for term, _ in self.terms))
+
+    def without(self, moving: set[SSAValue]) -> frozenset[tuple[Term, int]]:
+        """The terms that none of `moving` is in."""
+        return frozenset((term, factor) for term, factor in self.terms if not variables_of(term) & moving)
 
     def evaluate(self, values: Mapping[SSAValue, np.ndarray]) -> Integers | None:
         """Its value for each entry of `values`; a variable that is missing counts as 0. None where an operation is unknown."""
@@ -74,6 +75,11 @@ class IndexExpression:
     def masked(self, mask: int) -> IndexExpression:
         """The bits of `mask` in it."""
         return IndexExpression(0, frozenset({(Computed(arith.AndIOp, (self, IndexExpression(mask))), 1)}))
+
+
+def variables_of(term: Term) -> set[SSAValue]:
+    """The values a term is computed from."""
+    return set[SSAValue]().union(*(o.variables() for o in term.operands)) if isinstance(term, Computed) else {term}
 
 
 def index_expression(value: SSAValue, known: Mapping[SSAValue, int]) -> IndexExpression:

@@ -120,7 +120,7 @@ def _tokens(block: Block) -> Counter[SSAValue]:
 
 def _memory_limits(loop: scf.ForOp, task: TaskOp) -> Iterator[Limit]:
     for buffer, count in accesses_per_bank(loop, task):
-        reason = f"memory ports: {_name(buffer)} is accessed {count:g} times per bank and iteration, {MAX_ACCESSES} per cycle"
+        reason = f"memory ports: {_name(buffer)} is accessed {count} times in one bank and iteration, {MAX_ACCESSES} per cycle"
         yield Limit("memory ports", ceil(count / MAX_ACCESSES), reason)
 
 

@@ -1,7 +1,8 @@
 """What an operation of a task costs in hardware: pipeline stages and resources, from published reports.
 
-Where no report has an operator, its cost is composed of those that have one, along the way vendor libraries compute it; such
-figures are *assumed*, all others *published*.
+Where no report has an operator, its cost is composed of those that have one, along the way vendor libraries compute it, or stands
+in data/assumed_operators.csv; such figures are *assumed*, all others *published*. Data are f32 or integers. What is computed and
+has no figure is refused: nothing counts as free by default but what is named here (WIRES, index arithmetic, booleans).
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from functools import cache
 from math import prod
 
 from xdsl.dialects import arith, math, memref, vector
-from xdsl.dialects.builtin import AnyFloat, VectorType
+from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation
 
+from stc.diagnostics import CompileError
 from stc.dialects.stream import ReadOp, WriteOp
-from stc.platforms.operators import OperatorCost, find_operator
+from stc.platforms.operators import ASSUMED, OperatorCost, find_operator
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class HardwareCost:
 
     def then(self, other: HardwareCost) -> HardwareCost:
         """Both, one after the other."""
-        origin = "assumed" if "assumed" in (self.origin, other.origin) else self.origin
+        origin = ASSUMED if ASSUMED in (self.origin, other.origin) else self.origin
         return HardwareCost(
             self.stages + other.stages, self.dsp + other.dsp, self.ff + other.ff, self.lut + other.lut, origin
         )
@@ -42,7 +44,7 @@ class HardwareCost:
 
 
 WIRE = HardwareCost(0)
-"""Integer arithmetic on indices, selections, moves between lanes: chained into the cycle of what they feed."""
+"""Arithmetic on indices and booleans, selections, moves between lanes: chained into the cycle of what they feed."""
 
 MEMORY_LOAD = HardwareCost(2)
 """Address, then data: local memory of block RAM, as Vitis HLS schedules it."""
@@ -64,9 +66,6 @@ PUBLISHED: dict[type[Operation], str] = {
     arith.MaxnumfOp: COMPARE,
     arith.MinnumfOp: COMPARE,
     arith.SIToFPOp: CONVERT,
-    arith.UIToFPOp: CONVERT,
-    arith.FPToSIOp: CONVERT,
-    arith.FPToUIOp: CONVERT,
     math.SqrtOp: ROOT,
     math.ExpOp: EXPONENTIAL,
 }
@@ -74,6 +73,9 @@ PUBLISHED: dict[type[Operation], str] = {
 _POLYNOMIAL = (MULTIPLY, ADD) * 5
 
 COMPOSED: dict[type[Operation], tuple[str, ...]] = {
+    arith.UIToFPOp: (CONVERT,),
+    arith.FPToSIOp: (CONVERT,),
+    arith.FPToUIOp: (CONVERT,),
     math.RsqrtOp: (ROOT, RECIPROCAL),
     math.FmaOp: (MULTIPLY, ADD),
     vector.FMAOp: (MULTIPLY, ADD),
@@ -104,11 +106,26 @@ COMPOSED: dict[type[Operation], tuple[str, ...]] = {
 
 
 REDUCED = {"add": ADD, "mul": MULTIPLY, "maximumf": COMPARE, "minimumf": COMPARE, "maxnumf": COMPARE, "minnumf": COMPARE}
-"""Operators of `vector.reduction` by its kind."""
+"""Operators of `vector.reduction` of floats by its kind."""
+
+WIRES = (
+    *(arith.ConstantOp, arith.SelectOp, arith.BitcastOp, arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp),
+    *(arith.NegfOp, math.AbsFOp, math.CopySignOp),   # the sign is a bit
+)
+"""What takes no operator; multiplexers are not counted (stc.analysis.resource_figures says so)."""
+
+LOGIC = (
+    *(arith.AddiOp, arith.SubiOp, arith.CmpiOp, arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, math.AbsIOp),
+    *(arith.AndIOp, arith.OrIOp, arith.XOrIOp, arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp),
+)
+DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp, arith.RemSIOp, arith.RemUIOp)
+
+PRODUCTS = {8: "mul_u8_u9", 16: "mul_u9_u11", 32: "mul_i32", 64: "mul_u64_u66"}
+"""Integer multipliers by width: the next wider that is published; 16 x 16 bit fits the DSP of the published 9 x 11; 32: assumed."""
 
 
 def hardware_cost(op: Operation, clock_ns: float) -> HardwareCost:
-    """The cost of one instance of `op` in a design scheduled for cycles of `clock_ns`."""
+    """The cost of one instance of `op` in a design scheduled for cycles of `clock_ns`; CompileError where there is no figure."""
     match op:
         case memref.LoadOp() | vector.LoadOp():
             return MEMORY_LOAD
@@ -116,55 +133,88 @@ def hardware_cost(op: Operation, clock_ns: float) -> HardwareCost:
             return MEMORY_STORE
         case ReadOp() | WriteOp():
             return STREAM_ACCESS
-        case arith.MuliOp() | arith.DivSIOp() | arith.DivUIOp() | arith.RemSIOp() | arith.RemUIOp():
-            return WIRE   # on loop indices, by constants: counters (emission rule 16)
-        case vector.ReductionOp() if _is_float(op):
-            return _chain(REDUCED[op.kind.data.value], _lanes(op.operands[0].type), clock_ns)
-        case _ if _is_float(op):
-            return _arithmetic(type(op), clock_ns).times(_lanes(op.results[0].type) if op.results else 1)
         case _:
-            return WIRE
+            composed = type(op) in COMPOSED or isinstance(op, arith.MuliOp)
+            return _chain(_parts(op), composed, clock_ns).times(_copies(op))
 
 
 def operators_of(op: Operation) -> Counter[str]:
     """Operators of the table that one instance of `op` is made of, all lanes counted; none for wires, memory and streams."""
-    if not _is_float(op):
-        return Counter()
-    if isinstance(op, vector.ReductionOp):
-        return Counter({REDUCED[op.kind.data.value]: _lanes(op.operands[0].type)})
-    names = (PUBLISHED[type(op)],) if type(op) in PUBLISHED else COMPOSED.get(type(op), ())
-    lanes = _lanes(op.results[0].type) if op.results else 1
-    return Counter({name: count * lanes for name, count in Counter(names).items()})
+    copies = _copies(op)
+    return Counter({name: count * copies for name, count in Counter(_parts(op)).items()})
 
 
-def _chain(operator: str, length: int, clock_ns: float) -> HardwareCost:
-    """Operators one after the other, as a reduction is printed: HLS does not reorder sums of floats."""
-    total = HardwareCost(0, origin="published")
-    for _ in range(length):
-        total = total.then(_published(find_operator(operator, clock_ns)))
-    return total
+def _parts(op: Operation) -> tuple[str, ...]:
+    """The operators of the table one after the other from an operand of `op` to its result, for one lane."""
+    if isinstance(op, vector.ReductionOp):   # HLS does not reorder sums of floats: a chain, as it is printed
+        return (_reduced(op),) * _lanes(op.operands[0].type)
+    if type(op) in WIRES or not (op.name.startswith(("arith.", "math.")) or isinstance(op, vector.FMAOp)):
+        return ()
+    types = [_element(value.type) for value in (*op.operands, *op.results)]
+    floats = {kind for kind in types if isinstance(kind, AnyFloat)}
+    if not floats:
+        return _integer_parts(op, max((kind.width.data for kind in types if isinstance(kind, IntegerType)), default=1))
+    if isinstance(op, arith.MulfOp) and floats == {Float64Type()}:
+        return ("dmul_f64",)
+    _refuse_unless(floats == {Float32Type()}, op)
+    _refuse_unless(type(op) in PUBLISHED or type(op) in COMPOSED, op)
+    return (PUBLISHED[type(op)],) if type(op) in PUBLISHED else COMPOSED[type(op)]
+
+
+def _integer_parts(op: Operation, width: int) -> tuple[str, ...]:
+    """Of an operation on integers of `width` bits; indices and booleans (1) take no operator: counters (emission rule 16)."""
+    if width == 1:
+        return ()
+    _refuse_unless(width <= max(PRODUCTS), op)
+    table = min(known for known in PRODUCTS if known >= width)
+    if type(op) in DIVISIONS:
+        return (f"div_i{table}",)
+    _refuse_unless(type(op) in LOGIC or isinstance(op, arith.MuliOp), op)
+    return (PRODUCTS[table],) if isinstance(op, arith.MuliOp) else (f"int_logic_{table}",)
+
+
+def _reduced(op: vector.ReductionOp) -> str:
+    """The operator between two lanes."""
+    kind, name = _element(op.operands[0].type), op.kind.data.value
+    if isinstance(kind, IntegerType):
+        _refuse_unless(kind.width.data <= max(PRODUCTS), op)
+        table = min(known for known in PRODUCTS if known >= kind.width.data)
+        return PRODUCTS[table] if name == "mul" else f"int_logic_{table}"
+    _refuse_unless(isinstance(kind, Float32Type) and name in REDUCED, op)
+    return REDUCED[name]
+
+
+def _refuse_unless(known: bool, op: Operation) -> None:
+    if not known:
+        types = sorted({str(_element(value.type)) for value in (*op.operands, *op.results)})
+        what = f"no figures of time and resources for {op.name} on {', '.join(types)}"
+        raise CompileError(what, accepted="operations on f32 and on integers of at most 64 bits")
+
+
+def _copies(op: Operation) -> int:
+    """How many are computed side by side: lanes; a maximum that keeps NaN compares twice (`a > b || a != a`)."""
+    comparisons = 2 if isinstance(op, arith.MaximumfOp | arith.MinimumfOp) else 1
+    return comparisons * (1 if isinstance(op, vector.ReductionOp) or not op.results else _lanes(op.results[0].type))
 
 
 def _lanes(kind: Attribute) -> int:
     return prod(kind.get_shape()) if isinstance(kind, VectorType) else 1
 
 
-def _is_float(op: Operation) -> bool:
-    types = [value.type for value in (*op.operands, *op.results)]
-    return any(isinstance(t.element_type if isinstance(t, VectorType) else t, AnyFloat) for t in types)
+def _element(kind: Attribute) -> Attribute:
+    return kind.element_type if isinstance(kind, VectorType) else kind
 
 
 @cache
-def _arithmetic(kind: type[Operation], clock_ns: float) -> HardwareCost:
-    if kind in PUBLISHED:
-        return _published(find_operator(PUBLISHED[kind], clock_ns))
-    if kind not in COMPOSED:
+def _chain(parts: tuple[str, ...], composed: bool, clock_ns: float) -> HardwareCost:
+    """Operators one after the other; `composed`: to compute something else, which makes an assumption of it."""
+    if not parts:
         return WIRE
-    total = HardwareCost(0, origin="assumed")
-    for part in COMPOSED[kind]:
-        total = total.then(_published(find_operator(part, clock_ns)))
+    total = HardwareCost(0, origin=ASSUMED if composed else "published")
+    for part in parts:
+        total = total.then(_cost(find_operator(part, clock_ns)))
     return total
 
 
-def _published(cost: OperatorCost) -> HardwareCost:
-    return HardwareCost(cost.stages, cost.dsp, cost.ff, cost.lut, "published")
+def _cost(cost: OperatorCost) -> HardwareCost:
+    return HardwareCost(cost.stages, cost.dsp, cost.ff, cost.lut, cost.origin)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import ceil, prod
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
+import numpy as np
 from xdsl.dialects import arith, linalg, memref, scf, vector
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, VectorType
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import points_at_once
-from stc.analysis.loops import is_unrolled, trip_count, unroll_factor
-from stc.analysis.task_programs import values_behind
+from stc.analysis.index_expressions import IndexExpression
+from stc.analysis.loop_schedules import ACCESSES, Entry, entry_of
+from stc.analysis.loops import constant_bounds, is_unrolled, trip_count, unroll_factor
+from stc.analysis.partitions import partition_of
+from stc.analysis.recurrences import flattened_nest, iterations
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.stream import AcquireOp, BufferOp
 
@@ -20,33 +24,61 @@ MAX_ACCESSES = 2
 """Ports of a bank of local memory: what it can be accessed in a cycle."""
 
 
-def memory_interval(loop: scf.ForOp, task: TaskOp) -> int:
-    """Cycles that the accesses of one iteration of `loop` take where each bank of local memory has two ports."""
-    return max((ceil(count / MAX_ACCESSES) for _, count in accesses_per_bank(loop, task)), default=1)
+MOST_ITERATIONS = 512
+"""Iterations of a nest in which accesses are looked at: banks repeat long before."""
 
 
-def accesses_per_bank(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue, float]]:
-    """For each local buffer that an iteration of `loop` accesses, how many entries of one bank, were they spread evenly.
+def accesses_per_bank(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue, int]]:
+    """For each local buffer that an iteration of `loop` accesses, the most accesses that it makes to one bank.
 
-    Copies of unrolled loops count where their induction variable moves the access; equal accesses count once.
+    Copies of unrolled loops and lanes of vectors count, equal accesses once, both branches of a guard.
     """
-    entries: dict[SSAValue, int] = {}
-    seen: set[object] = set()
-    for op in loop.walk():
-        match op:
-            case memref.LoadOp() | memref.StoreOp():
-                buffer, indices, lanes = op.memref, tuple(op.indices), 1
-            case vector.LoadOp() | vector.StoreOp():
-                buffer, indices, lanes = op.base, tuple(op.indices), _lanes(op)
-            case _:
-                continue
-        key = (type(op), buffer, indices)
-        if key in seen or _storage(buffer, task) is None:
+    accesses: dict[SSAValue, set[tuple[type[Operation], Entry]]] = {}
+    for op, entry in _entries(loop.body.block, {}):
+        accesses.setdefault(entry.buffer, set()).add((type(op), entry))
+    for buffer, entries in accesses.items():
+        if (storage := _storage(buffer, task)) is not None:
+            yield buffer, _most_in_one_bank([entry for _, entry in entries], storage, loop)
+
+
+def _entries(block: Block, copies: Mapping[SSAValue, int]) -> Iterator[tuple[Operation, Entry]]:
+    """Every entry that one run of `block` accesses, `copies` being the values of unrolled loops around it."""
+    for op in block.ops:
+        if isinstance(op, ACCESSES):
+            first = entry_of(op, copies)
+            yield op, first
+            for lane in range(1, _lanes(op)):
+                yield op, Entry(first.buffer, (*first.indices[:-1], first.indices[-1].plus(IndexExpression(lane))))
             continue
-        seen.add(key)
-        entries[buffer] = entries.get(buffer, 0) + lanes * _copies(op, loop, values_behind(indices))
-    for buffer, count in entries.items():
-        yield buffer, count / _banks(buffer, task)
+        bounds = constant_bounds(op) if isinstance(op, scf.ForOp) and is_unrolled(op) else None
+        for inner in (region.block for region in op.regions if region.blocks):
+            if bounds is None:
+                yield from _entries(inner, copies)
+                continue
+            for value in range(bounds.lower, bounds.upper, bounds.step):
+                yield from _entries(inner, {**copies, inner.args[0]: value})
+
+
+def _most_in_one_bank(entries: Sequence[Entry], storage: Operation, loop: scf.ForOp) -> int:
+    """How many of `entries` are in the bank that an iteration accesses most; all of them where one cannot tell."""
+    shape, partition = _shape(entries[0].buffer), partition_of(storage)
+    if not partition:
+        return len(entries)
+    values, count = iterations(flattened_nest(loop), MOST_ITERATIONS)
+    moved = set(values)
+    total = 0
+    banks = np.zeros((len(entries), count), dtype=np.int64)
+    for dimension, factor in partition:
+        ways = factor or shape[dimension]
+        for row, entry in enumerate(entries):
+            index = entry.indices[dimension]
+            value = index.evaluate(values)
+            if value is None or any(loop.is_ancestor(found.owner) for found in index.variables() - moved):
+                return len(entries)
+            banks[row] = banks[row] * ways + value % ways
+        total = max(1, total) * ways
+    each = np.bincount((banks + np.arange(count) * total).ravel())
+    return int(each.max())
 
 
 def multiply_accumulates(task: TaskOp) -> int:
@@ -57,25 +89,27 @@ def multiply_accumulates(task: TaskOp) -> int:
     total = 0
     for op in task.walk():
         if isinstance(op, arith.AddfOp) and any(isinstance(value.owner, arith.MulfOp) for value in op.operands):
-            total += _copies(op, task, None)
+            total += _copies(op, task)
     return total
 
 
-def _copies(op: Operation, root: Operation, moving: set[SSAValue] | None) -> int:
-    """Copies of `op` that unrolled loops inside `root` make (`moving`: only those whose induction variable is among these)."""
+def _copies(op: Operation, root: Operation) -> int:
+    """Copies of `op` that unrolled loops inside `root` make."""
     factors: list[int] = []
     current = op.parent_op()
     while current is not None and current is not root:
-        if isinstance(current, scf.ForOp) and (moving is None or current.body.block.args[0] in moving):
-            factor = unroll_factor(current)
-            factors.append(trip_count(current) if is_unrolled(current) else factor or 1)
-        if isinstance(current, linalg.GenericOp) and moving is None:
+        if isinstance(current, scf.ForOp):
+            factors.append(trip_count(current) if is_unrolled(current) else unroll_factor(current) or 1)
+        if isinstance(current, linalg.GenericOp):
             factors.append(points_at_once(current))
         current = current.parent_op()
     return prod(factors)
 
 
-def _lanes(op: vector.LoadOp | vector.StoreOp) -> int:
+def _lanes(op: Operation) -> int:
+    """Neighbouring entries that an access is to."""
+    if not isinstance(op, vector.LoadOp | vector.StoreOp):
+        return 1
     type_ = op.result.type if isinstance(op, vector.LoadOp) else op.vector.type
     return prod(type_.get_shape()) if isa(type_, VectorType) else 1
 
@@ -91,21 +125,6 @@ def _storage(buffer: SSAValue, task: TaskOp) -> Operation | None:
     return None
 
 
-def _banks(buffer: SSAValue, task: TaskOp) -> int:
-    """Banks a buffer is partitioned into."""
-    storage = _storage(buffer, task)
+def _shape(buffer: SSAValue) -> tuple[int, ...]:
     assert isa(buffer.type, MemRefType)
-    return bank_count(storage, buffer.type) if storage is not None else 1
-
-
-def bank_count(storage: Operation, kind: MemRefType) -> int:
-    """Banks into which `storage` (an allocation, a ring of buffers) partitions its arrays of type `kind`."""
-    partition = storage.attributes.get("stc.partition")
-    if not isinstance(partition, ArrayAttr):
-        return 1
-    banks = 1
-    for entry in partition:
-        assert isinstance(entry, ArrayAttr)
-        dimension, factor = (number.value.data for number in entry if isinstance(number, IntegerAttr))
-        banks *= factor or kind.get_shape()[dimension]
-    return banks
+    return buffer.type.get_shape()

@@ -13,12 +13,13 @@ from math import ceil, prod
 
 import numpy as np
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import ArrayAttr, MemRefType
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
 from stc.analysis.loop_schedules import MEMORY_CYCLES, ChainLink, Entry, IterationSchedule, iteration_schedule, links
 from stc.analysis.loops import constant_bounds, is_unrolled, trip_count
+from stc.analysis.partitions import partition_of
 
 MOST_ITERATIONS = 1 << 18
 """Iterations in which a return to an entry is looked for: beyond, one step of the loop outside is taken for all."""
@@ -80,10 +81,12 @@ def reuse_distance(
 ) -> int | None:
     """The least number of iterations of `nest`, below `limit`, after which what one stored is loaded; None: there is none.
 
-    Exact for sums, products, remainders and quotients of induction variables; 1 where an index is anything else. `shape`: of the
-    buffer, where it is not to be the one it has.
+    Exact for sums, products, remainders and quotients of induction variables; 1 where an index is anything else: computed from
+    data, or from values that only one of the two depends on. `shape`: of the buffer, where it is not to be the one it has.
     """
-    values, count = _iterations(nest)
+    if not _is_computed_from(nest, stored, loaded):
+        return 1
+    values, count = iterations(nest, MOST_ITERATIONS)
     assert isinstance(stored.buffer.type, MemRefType)
     shape = shape or stored.buffer.type.get_shape()
     writes, reads = _addresses(stored, shape, values, count), _addresses(loaded, shape, values, count)
@@ -106,16 +109,32 @@ def flattened_nest(loop: scf.ForOp) -> list[scf.ForOp]:
     return nest
 
 
-def _iterations(nest: list[scf.ForOp]) -> tuple[dict[SSAValue, np.ndarray], int]:
-    """The induction variables in each iteration of the nest, and how many iterations these are."""
+def _is_computed_from(nest: Sequence[scf.ForOp], stored: Entry, loaded: Entry) -> bool:
+    """Whether both entries depend on the induction variables of `nest` and, alike, on values from before it."""
+    own: set[SSAValue] = {loop.body.block.args[0] for loop in nest}
+    before = [tuple(index.without(own) for index in entry.indices) for entry in (stored, loaded)]
+    others = {value for entry in (stored, loaded) for index in entry.indices for value in index.variables() - own}
+    return before[0] == before[1] and not any(_is_data(value, nest[0]) for value in others)
+
+
+def _is_data(value: SSAValue, root: Operation) -> bool:
+    """Whether `value` comes into being inside `root` and is no induction variable (of an unrolled loop: one value per copy)."""
+    owner = value.owner
+    if isinstance(owner, Block) and isinstance(owner.parent_op(), scf.ForOp) and value is owner.args[0]:
+        return False
+    return root.is_ancestor(owner)
+
+
+def iterations(nest: list[scf.ForOp], most: int) -> tuple[dict[SSAValue, np.ndarray], int]:
+    """The induction variables in each iteration of the nest, and how many iterations these are: some `most`, the first ones."""
     kept: list[tuple[scf.ForOp, int]] = []
     for loop in reversed(nest):
         inside = prod(trip for _, trip in kept)
         trip = trip_count(loop)
-        if inside * trip > MOST_ITERATIONS and kept:
+        if inside * trip > most and kept:
             kept.append((loop, min(2, trip)))
             break
-        kept.append((loop, min(trip, MOST_ITERATIONS)))
+        kept.append((loop, min(trip, most)))
     count = prod(trip for _, trip in kept)
     time, inside = np.arange(count), 1
     values: dict[SSAValue, np.ndarray] = {}
@@ -139,14 +158,15 @@ def _addresses(entry: Entry, shape: Sequence[int], values: dict[SSAValue, np.nda
 
 def _stays(loaded: Entry, stored: Entry, loop: scf.ForOp) -> bool:
     """Whether the entry is the same in all iterations of the loop, so that its value is kept in a register."""
-    moved = loop.body.block.args[0]
-    return loaded == stored and trip_count(loop) > 1 and all(moved not in index.variables() for index in loaded.indices)
+    variables = {value for index in loaded.indices for value in index.variables()}
+    fixed = not any(value is loop.body.block.args[0] or _is_data(value, loop) for value in variables)
+    return loaded == stored and trip_count(loop) > 1 and fixed
 
 
 def _in_registers(buffer: SSAValue) -> bool:
     """Whether every entry is a bank of its own."""
-    partition = buffer.owner.attributes.get("stc.partition") if isinstance(buffer.owner, Operation) else None
-    if not isinstance(partition, ArrayAttr) or not isinstance(buffer.type, MemRefType):
-        return not isinstance(buffer.type, MemRefType) or prod(buffer.type.get_shape()) == 1
-    complete = {pair.data[0].value.data for pair in partition if pair.data[1].value.data == 0}  # pyright: ignore
-    return all(extent == 1 or dim in complete for dim, extent in enumerate(buffer.type.get_shape()))
+    if not isinstance(buffer.type, MemRefType) or prod(buffer.type.get_shape()) == 1:
+        return True
+    partition = partition_of(buffer.owner) if isinstance(buffer.owner, Operation) else []
+    complete = {dimension for dimension, factor in partition if factor == 0}
+    return all(extent == 1 or dimension in complete for dimension, extent in enumerate(buffer.type.get_shape()))

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from math import ceil
 
-from stc.platforms.fifo_storage import bram18_blocks, fifo_storage, uram_blocks
+from stc.platforms.fifo_storage import bram18_blocks, fifo_cost, fifo_storage
 from stc.platforms.operators import find_operator
 from stc.platforms.platform import Resources
 
 ASSUMPTIONS = (
     "operators as published for the clock (stc/platforms/data/vitis_operators.csv); those without a report composed of others",
+    "what reports leave out is assumed (stc/platforms/data/assumed_operators.csv): FF and LUT of divisions, roots, comparisons and "
+    "conversions, integer products of 32 bit and divisions; other integer operations take a LUT per bit",
     "loops of one task run one after the other and share operators of a kind: the most that any loop needs, not their sum",
     "a pipelined loop that starts an iteration every II cycles uses an operator II times",
     "a bank of one entry is registers, up to 1024 bits LUTRAM, beyond block RAM in the best of its shapes",
@@ -26,7 +28,7 @@ LUTRAM_BITS = 1024
 """The largest bank that is kept in LUTs."""
 
 LUT_DEPTH = 64
-"""Entries of one bit in one LUT as memory; one read port and one write port take two."""
+"""Entries of one bit in one LUT as memory; an array has two ports, which take two."""
 
 SHIFT_REGISTER_DEPTH = 32
 ADAPTER_BRAM18 = {32: 2, 256: 16, 512: 30}
@@ -83,15 +85,10 @@ def local_memory(bits: int, entries: int, banks: int) -> ResourceCount:
 
 def fifo(bits: int, depth: int) -> ResourceCount:
     """A FIFO of `depth` tokens of `bits` each, in the memory that stc.platforms.fifo_storage chooses."""
-    match fifo_storage(bits, depth):
-        case "srl":
-            memory = ResourceCount(lut=bits * ceil(depth / SHIFT_REGISTER_DEPTH), ff=bits)
-        case "lutram":
-            memory = ResourceCount(lut=2 * bits * ceil(depth / LUT_DEPTH), ff=bits)
-        case "bram":
-            memory = ResourceCount(bram18=bram18_blocks(bits, depth))
-        case "uram":
-            memory = ResourceCount(uram=uram_blocks(bits, depth))
+    cost, kind = fifo_cost(bits, depth), fifo_storage(bits, depth)
+    registers = bits if kind in ("srl", "lutram") else 0
+    shifting = bits * ceil(depth / SHIFT_REGISTER_DEPTH) if kind == "srl" else 0
+    memory = ResourceCount(lut=cost.lut + shifting, ff=registers, bram18=cost.bram18, uram=cost.uram)
     return memory.plus(FIFO_CONTROL)
 
 

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation
 
 from stc.analysis.loops import is_unrolled, pipeline_ii, trip_count, unroll_factor
 from stc.analysis.operator_library import operators_of
-from stc.analysis.port_pressure import bank_count
+from stc.analysis.partitions import bank_count
 from stc.analysis.resource_figures import (
     ASSUMPTIONS,
     INDEX_OPERATION,
@@ -112,7 +112,7 @@ def kernel_parts(kernel: KernelOp, clock_ns: float) -> dict[str, ResourceCount]:
 
 def _array(owner: Operation, kind: Attribute, count: int) -> ResourceCount:
     assert isinstance(kind, MemRefType)
-    return local_memory(_bits(kind.element_type), count * prod(kind.get_shape()), bank_count(owner, kind))
+    return local_memory(_bits(kind.element_type), prod(kind.get_shape()), bank_count(owner, kind)).times(count)
 
 
 def _bits(kind: Attribute) -> int:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
+from stc.analysis.partitions import partition_of
 from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.expressions import Expression
 from stc.diagnostics import CompileError
 from stc.dialects.stream import AcquireOp, ReadOp, WriteOp
-
-PARTITION = "stc.partition"
 
 
 def element_text(printer: BodyPrinter, array: SSAValue, indices: Sequence[SSAValue]) -> Expression:
@@ -22,23 +21,10 @@ def element_text(printer: BodyPrinter, array: SSAValue, indices: Sequence[SSAVal
     return Expression(name + "".join(f"[{printer.text(index)}]" for index in indices), 0, reads_memory=True)
 
 
-def partitions(operation: Operation) -> list[tuple[int, int]]:
-    """(dimension, factor) pairs of an array; factor 0 is one bank per entry. Dimensions count from 0."""
-    attribute = operation.attributes.get(PARTITION)
-    if not isinstance(attribute, ArrayAttr):
-        return []
-    pairs: list[tuple[int, int]] = []
-    for entry in attribute:
-        assert isinstance(entry, ArrayAttr)
-        dimension, factor = (value.value.data for value in entry if isinstance(value, IntegerAttr))
-        pairs.append((dimension, factor))
-    return pairs
-
-
 def partition_pragmas(operation: Operation, name: str) -> list[str]:
     """The `array_partition` pragmas of the array (or ring of block buffers) `operation` makes, called `name`."""
     pragmas: list[str] = []
-    for dimension, factor in partitions(operation):
+    for dimension, factor in partition_of(operation):
         kind = "type=complete" if factor == 0 else f"type=cyclic factor={factor}"
         pragmas.append(f"array_partition variable={name} {kind} dim={dimension + 1}")
     return pragmas

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from math import ceil
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr
@@ -47,8 +46,8 @@ ORIGINS = {
     "streams.required": "computed from estimated loop depths, or given; report.json says which",
     "schedule.trip": "counted from constant loop bounds",
     "schedule.ii": "requested by pragma, as estimated (limit says why); not confirmed by synthesis",
-    "schedule.depth": "estimated: longest way through an iteration (chain), with operators of published reports",
-    "tasks.resources": "estimated: operators of published reports, arrays by partition; report.json says what is assumed",
+    "schedule.depth": "estimated: longest way through an iteration (chain), with operators of published reports, else assumed",
+    "tasks.resources": "estimated: operators of published reports, else assumed; arrays by partition; report.json says how",
     "memory": "published figures of the platform",
     "golden": "executed: the reference run of the model",
 }
@@ -164,8 +163,8 @@ def _memory_timing(platform: Platform) -> MemoryTiming:
     memory = platform.memory
     return MemoryTiming(
         clock_mhz=1000 / platform.cycle_ns,
-        read_latency=ceil(memory.read_latency_ns / platform.cycle_ns),
-        channel_bytes_per_cycle=memory.sustained_gigabytes_per_second * platform.cycle_ns,
+        read_latency=memory.read_cycles(platform.cycle_ns),
+        channel_bytes_per_cycle=memory.channel_bytes_per_cycle(platform.cycle_ns),
         burst_words=memory.burst_words,
         outstanding_bursts=memory.outstanding_bursts,
         launch_us=platform.launch_us,

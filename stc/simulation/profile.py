@@ -74,6 +74,10 @@ def with_profile(manifest: Manifest, profile: Profile) -> Manifest:
     origins = dict(manifest.origins)
     for name in ("schedule.ii", "schedule.depth"):
         origins[name] = f"{count} of {total} loops {profile.origin}; else {origins.get(name, 'estimated')}"
+    if profile.resources:
+        tasks = sum(len(kernel.tasks) for kernel in kernels)
+        known = f"{len(profile.resources)} of {tasks} tasks {profile.origin} where it has figures"
+        origins["tasks.resources"] = f"{known}; else {origins.get('tasks.resources', 'estimated')}"
     return replace(manifest, kernels=kernels, origins=origins)
 
 
@@ -109,6 +113,8 @@ def _check(profile: Profile, manifest: Manifest) -> None:
         for loop in kernel.schedule:
             if loop.ii is not None:
                 known[loop.task].update(_names(loop, kernel))
+    labels = {(loop.task, name): loop.label for kernel in kernels for loop in kernel.schedule if loop.ii is not None
+              for name in _names(loop, kernel)}
     seen: set[tuple[str, str]] = set()
     for entry in profile.loops:
         if entry.task not in known:
@@ -116,9 +122,10 @@ def _check(profile: Profile, manifest: Manifest) -> None:
         if entry.loop not in known[entry.task]:
             what = f"task '{entry.task}' has no pipelined loop '{entry.loop}'"
             raise CompileError(what, where=profile.source, accepted=_some(known[entry.task]))
-        if (entry.task, entry.loop) in seen:
-            raise CompileError(f"loop '{entry.loop}' of task '{entry.task}' comes twice", where=profile.source)
-        seen.add((entry.task, entry.loop))
+        loop = (entry.task, labels[entry.task, entry.loop])
+        if loop in seen:
+            raise CompileError(f"loop '{loop[1]}' of task '{entry.task}' comes twice", where=profile.source)
+        seen.add(loop)
         for name, value in (("ii", entry.ii), ("depth", entry.depth)):
             if value < 1:
                 raise CompileError(f"{name} of '{entry.loop}' is {value}", where=profile.source, accepted="at least 1")
@@ -151,7 +158,9 @@ def _from_json(text: str, source: str, tasks: list[str]) -> Profile:
     for row in _rows(content, "resources", source):
         if unknown := set(row) - {"task", *RESOURCES}:
             raise CompileError(f"unknown resource '{min(unknown)}'", where=source, accepted=", ".join(RESOURCES))
-        resources[str(row.get("task"))] = {name: _integer(row, name, source) for name in RESOURCES if name in row}
+        if (task := str(row.get("task"))) in resources:
+            raise CompileError(f"resources of task '{task}' come twice", where=source)
+        resources[task] = {name: _integer(row, name, source) for name in RESOURCES if name in row}
     return Profile(source, loops, resources)
 
 
@@ -170,6 +179,8 @@ def _from_csv(text: str, source: str, tasks: list[str]) -> Profile:
 
 
 def _loop(row: Mapping[str, Any], source: str) -> MeasuredLoop:
+    if unknown := set(row) - set(COLUMNS):
+        raise CompileError(f"unknown column '{min(map(str, unknown))}' of a loop", where=source, accepted=", ".join(COLUMNS))
     for name in ("task", "loop"):
         if not isinstance(row.get(name), str):
             raise CompileError(f"'{name}' is {row.get(name)!r}", where=source, accepted="a name")

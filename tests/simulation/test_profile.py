@@ -56,8 +56,10 @@ def test_a_vendor_report() -> None:
 def test_resources_from_json(tmp_path: Path) -> None:
     path = tmp_path / "figures.json"
     path.write_text(json.dumps({"resources": [{"task": "fc", "dsp": 7}]}))
-    found = with_profile(MANIFEST, read_profile(path, MANIFEST)).kernels[0].tasks[0].resources
-    assert found == TaskResources(7, 900, 800, 4, 0)
+    manifest = with_profile(MANIFEST, read_profile(path, MANIFEST))
+    assert manifest.kernels[0].tasks[0].resources == TaskResources(7, 900, 800, 4, 0)
+    assert manifest.origins["tasks.resources"].startswith("1 of 2 tasks measured (vendor report")
+    assert manifest.origins["schedule.ii"].startswith("0 of 2 loops measured")
 
 
 LOOP = {"task": "fc", "loop": "mac", "ii": 1, "depth": 9}
@@ -73,6 +75,10 @@ LOOP = {"task": "fc", "loop": "mac", "ii": 1, "depth": 9}
         ("p.json", json.dumps({"loops": [LOOP | {"depth": -3}]}), "depth of 'mac' is -3"),
         ("p.json", json.dumps({"loops": [LOOP | {"depth": 1.5}]}), "depth of fc.mac is 1.5; accepted: an integer"),
         ("p.json", json.dumps({"loops": [LOOP, LOOP]}), "comes twice"),
+        ("p.json", json.dumps({"loops": [LOOP, LOOP | {"loop": "mac_k_mac", "ii": 2}]}), "loop 'mac' of task 'fc' comes twice"),
+        ("p.json", json.dumps({"loops": [LOOP | {"interval": 3}]}), "unknown column 'interval' of a loop; accepted: task, loop"),
+        ("p.json", json.dumps({"resources": [{"task": "fc", "dsp": 1}, {"task": "fc", "lut": 2}]}), "of task 'fc' come twice"),
+        ("p.csv", "task,loop,ii,depth\nfc,mac,1,9,7\n", "unknown column 'None' of a loop"),
         ("p.json", json.dumps({"loops": [{"task": "fc"}]}), "'loop' is None"),
         ("p.json", json.dumps({"loops": 3}), "'loops' is no list"),
         ("p.json", json.dumps([LOOP]), "not a profile"),

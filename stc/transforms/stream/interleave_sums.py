@@ -39,7 +39,9 @@ class InterleaveSums(ModulePass):
     the one was, and before a read they are combined in a tree. The number is what takes the fewest cycles, filling and combining
     included; where none is faster, nothing changes. Point loops need no other order: their parallel loops are innermost already.
 
-    Partial sums round differently from one sum (no worse: fewer terms each). Maxima and minima are the same in any order.
+    Partial sums round differently from one sum (no worse: fewer terms each), in an order that is fixed: of P partial sums, number
+    n mod P takes iteration n of the reduction (numbered through its loops in the pipelined nest, from 0 in each run of the nest);
+    neighbours are then added, (s0 + s1) + (s2 + s3) and so on. Maxima and minima are the same in any order.
 
     Options: `platform` (default u55c), whose cycle operators are scheduled for; `reassociate` (default true), without which sums
     and products of floats keep their order, and their interval.
