@@ -27,6 +27,7 @@ from rich.table import Table
 from stc.diagnostics import CompileError
 from stc.simulation.csim import CsimResult, csim
 from stc.tools.compile import CompileRequest, compile_model
+from stc.tools.consoles import result_console
 
 PUBLISHED_SECONDS = (26.8, 63.4)
 FRONT_END = ("torch_import", "export")
@@ -124,7 +125,7 @@ def main() -> int:
     if arguments.json:
         print(json.dumps(figures, indent=1))
     else:
-        show(figures, Console(highlight=False))
+        show(figures, result_console())
     return 0 if figures["csim"]["passed"] else 1
 
 

@@ -17,13 +17,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from stc.diagnostics import CompileError
 from stc.frontend.presets import PRESETS
 from stc.simulation.csim import csim
 from stc.tools.compile import CompileRequest, compile_model
+from stc.tools.consoles import result_console
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "families.md"
 COLUMNS = (
@@ -87,7 +87,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write docs/families.md")
     arguments = parser.parse_args()
     names = arguments.names or [name for name in PRESETS if name.endswith("-tiny") == arguments.tiny]
-    console = Console(highlight=False)
+    console = result_console()
     rows: list[dict[str, Any]] = []
     for name in names:
         for seq in arguments.seq or (32, 100):

@@ -97,10 +97,14 @@ def measure(name: str, folder: Path) -> Measured:
     )
 
 
+def compile_request(published: Published) -> CompileRequest:
+    """The workload, with as many DSPs as are published for it."""
+    return CompileRequest(f"{WORKLOADS}:{published.factory}", options=PipelineOptions(dsp=published.dsp))
+
+
 def _run(published: Published, folder: Path) -> tuple[SimulationResult, Mapping[str, Any]]:
     shutil.rmtree(folder, ignore_errors=True)
-    request = CompileRequest(f"{WORKLOADS}:{published.factory}", options=PipelineOptions(dsp=published.dsp))
-    report = compile_model(request, folder)
+    report = compile_model(compile_request(published), folder)
     return simulate(folder, optimisation=1), report
 
 

@@ -32,6 +32,7 @@ from stc.frontend.presets import PRESETS
 from stc.pipeline import PipelineOptions
 from stc.platforms.platform import load_platform
 from stc.tools.compile import CompileRequest, Recorder, design_report, load
+from stc.tools.consoles import result_console
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "streams.md"
 MOST_ON_CHIP = 0.148
@@ -386,7 +387,7 @@ def arguments_of(argv: Sequence[str] | None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = arguments_of(argv)
     names = arguments.names or [name for name in PRESETS if name.endswith("-tiny") == arguments.tiny]
-    console = Console(highlight=False)
+    console = result_console()
     blocks: list[Measured] = []
     try:
         for name in names:

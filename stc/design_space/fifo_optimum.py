@@ -7,22 +7,24 @@ are too few, raised until no FIFO can have one slot more without the run being f
 deeper*. Those with all their tokens drop out of the sentence; what is left are the FIFOs that can stand in for each other. (The
 first sentences are of one FIFO each: its least depth with all others unlimited.) The cheapest depths that satisfy all such
 sentences (an integer program) are a lower bound on the bits; they are run: if they are enough they are the optimum, if not, the
-run gives the next sentence. Every sentence excludes depths that were not excluded before, so this ends; where the budget of runs
-ends it earlier, the bound stands.
+run gives the next sentence. What earlier sentences suggest (fifo_staircases) is tried first: such a sentence takes one run, a
+search takes dozens. Every sentence excludes depths that were not excluded before, so this ends; where the budget of runs ends it
+earlier, the bound stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import pulp
 
+from stc.design_space.fifo_staircases import Clause, Staircases
 from stc.design_space.fifo_trimming import FLOOR, MOST_RUNS, DepthTest, SizedFifo, Vector, replaced
 
-Clause = Mapping[int, int]
-"""FIFO -> depth: at least one of these FIFOs is at least so deep."""
+GUESSES = 4
+"""Runs that are spent on guessed sentences before one is searched for."""
 Proof = Literal["each FIFO alone", "search", "not known"]
 
 
@@ -47,33 +49,58 @@ def optimal_depths(test: DepthTest, most_runs: int = MOST_RUNS, known: Mapping[s
     fifos, before = test.fifos, test.runs
     best = None if known is None else tuple(known[fifo.name] for fifo in fifos)
     trivial = sum(fifo.bits for fifo in fifos) * FLOOR
+    staircases = Staircases(fifos)
     clauses: list[Clause] = [{index: depth} for index, depth in enumerate(test.least_alone) if depth > FLOOR]
     bound, depths = _cheapest(fifos, clauses)
     while test.surprises == 0:
         if best is not None and test.bits(best) <= bound:
             depths = best
-        if depths == best or test.passes(depths):
-            proof = "each FIFO alone" if all(len(clause) == 1 for clause in clauses) else "search"
+        clause = None if depths == best else _guessed(test, depths, staircases)
+        is_enough = depths == best or (clause is None and test.passes(depths))
+        if test.surprises:
+            break
+        if is_enough:
+            proof = "each FIFO alone" if all(len(entry) == 1 for entry in clauses) else "search"
             return Optimum(test.bits(depths), test.named(depths), bound, proof, test.runs - before, 0)
         if test.runs - before >= most_runs:
             return Optimum(None, None, bound, "not known", test.runs - before, 0)
-        clauses.append(_clause(test, depths))
+        clauses.append(clause or _searched(test, depths, staircases))
+        staircases.learn(clauses[-1])
         bound, depths = _cheapest(fifos, clauses)
     return Optimum(None, None, trivial, "not known", test.runs - before, test.surprises)
 
 
-def _clause(test: DepthTest, depths: Vector) -> Clause:
+def _guessed(test: DepthTest, depths: Vector, staircases: Staircases) -> Clause | None:
+    """A sentence that earlier ones suggest and a run proves: depths that just do not satisfy it are not enough."""
+    last_run = test.runs + GUESSES
+    for guess in staircases.guesses(depths):
+        if test.runs == last_run:
+            break
+        below = tuple(guess[index] - 1 if index in guess else tokens for index, tokens in enumerate(test.all_tokens))
+        if not test.is_enough(below):
+            return guess
+    return None
+
+
+def _searched(test: DepthTest, depths: Vector, staircases: Staircases) -> Clause:
     """What depths that are not enough say: they are raised as far as they still are not, narrow tokens first."""
-    for group in _groups(test, depths):
-        depths = group
+    for raised in _groups(test, depths, staircases):
+        depths = raised
     return {
         index: depth + 1 for index, (depth, fifo) in enumerate(zip(depths, test.fifos, strict=True)) if depth < fifo.tokens
     }
 
 
-def _groups(test: DepthTest, depths: Vector) -> Iterator[Vector]:
-    """Larger and larger depths that are not enough, until no slot can be added; halves of a group that cannot be raised at once."""
-    groups = [sorted(range(len(depths)), key=lambda index: test.fifos[index].bits)]
+def _groups(test: DepthTest, depths: Vector, staircases: Staircases) -> Iterator[Vector]:
+    """Larger and larger depths that are not enough, until no slot can be added; halves of a group that cannot be raised at once.
+
+    FIFOs that the run never filled (or never came to) come first, those that earlier sentences name come last.
+    """
+    occupied = test.outcome(depths).occupancies
+    order = sorted(range(len(depths)), key=lambda index: test.fifos[index].bits)
+    named = [index for index in order if staircases.marks(index)]
+    full = [index for index in order if index not in named and occupied.get(test.fifos[index].name, 0) >= depths[index]]
+    groups = [named, full, [index for index in order if index not in named and index not in full]]
     while groups:
         group = groups.pop()
         raised = tuple(
@@ -85,18 +112,20 @@ def _groups(test: DepthTest, depths: Vector) -> Iterator[Vector]:
         if not test.is_enough(raised):
             depths = raised
         elif len(group) == 1:
-            depths = _most(test, depths, group[0])
+            depths = _most(test, depths, group[0], staircases.marks(group[0]))
         else:
             half = len(group) // 2
             groups += [group[half:], group[:half]]
         yield depths
 
 
-def _most(test: DepthTest, depths: Vector, index: int) -> Vector:
-    """The largest depth of one FIFO that is not enough, all others as they are; all its tokens are enough."""
+def _most(test: DepthTest, depths: Vector, index: int, marks: Collection[int]) -> Vector:
+    """The largest depth of one FIFO that is not enough, all others as they are; all its tokens are enough. `marks`: likely ones."""
     too_few, enough = depths[index], test.fifos[index].tokens
+    likely = sorted({depth - below for depth in marks for below in (0, 1)})
     while enough - too_few > 1:
-        middle = (too_few + enough) // 2 if too_few > 8 else too_few + 1
+        inside = [depth for depth in likely if too_few < depth < enough]
+        middle = inside[len(inside) // 2] if inside else (too_few + enough) // 2 if too_few > 8 else too_few + 1
         if test.is_enough(replaced(depths, index, middle)):
             enough = middle
         else:

@@ -48,7 +48,10 @@ class SizedFifo:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run: its cycles (None where it did not end: deadlock or cycle limit), and the most tokens in each FIFO at one time."""
+    """One run: its cycles (None where it did not end: deadlock or cycle limit), and the most tokens at one time in each FIFO.
+
+    A run that did not end, or was cut at a limit, may not have come to all FIFOs.
+    """
 
     cycles: int | None
     occupancies: Mapping[str, int]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -27,10 +26,12 @@ from stc.diagnostics import CompileError
 from stc.manifest.schema import Stream
 from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.design_runs import DesignRun, DesignRuns
+from stc.tools.whole_files import write_whole
 
 ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
 LARGER_LOOP_DEPTHS = 2.0
 """The emitted design must also end where every estimated loop depth is this many times as large."""
+MOST_SLACK = 1000
 SIZING, DEPTHS = "fifo_sizing.json", "depths.json"
 
 Progress = Callable[[str], None]
@@ -65,6 +66,8 @@ class FifoSize:
 class Sizing:
     """What `stc size` finds. FIFOs written by load tasks (`memory_fed`) keep their emitted depth and are not counted in any bits.
 
+    `trimmed_alone`: bits that trimming came to without knowing the optimum, which `trimmed` is at where it is known.
+
     `worst`: every FIFO holds all its tokens, which is the reference run. `required`: at the depths that the LP asked for.
     `larger_loop_depths`: how the emitted design ends with all loop depths doubled. Seconds by what took them.
     """
@@ -74,6 +77,7 @@ class Sizing:
     required: Confirmation | None
     emitted: Confirmation
     trimmed: Confirmation
+    trimmed_alone: int
     start: str
     optimum: Optimum | None
     larger_loop_depths: str
@@ -111,8 +115,8 @@ def size_project(
 
     CompileError where it is unusable, or does not end even without limits.
     """
-    if slack < 0:
-        raise CompileError(f"slack is {slack:g}", accepted="0 or more: 0.05 allows 5 % more cycles")
+    if not 0 <= slack <= MOST_SLACK:
+        raise CompileError(f"slack is {slack:g}", accepted=f"0 to {MOST_SLACK}: 0.05 allows 5 % more cycles")
     progress("building the emitted C++ with time")
     runs = DesignRuns.build(directory, optimisation)
     if not runs.streams:
@@ -131,13 +135,17 @@ def size_runs(
     sizer = _Sizer(runs, judge.reference, slack, progress)
     trimmed = trim_depths(sizer.test, most_runs, 1 if with_optimum else DESCENTS)
     descended = time.perf_counter()
+    sizer.purpose = "looking for the optimum"
     optimum = optimal_depths(sizer.test, most_runs, trimmed.depths) if with_optimum else None
     optimum_at = time.perf_counter()
+    sizer.purpose = "trimming"
+    alone = trimmed.bits
     if optimum is not None and optimum.depths is not None:
         trimmed = trimmed_at(sizer.test, trimmed, optimum.depths)
     elif optimum is not None:
         again = trim_depths(sizer.test, most_runs)
         trimmed = replace(again, runs=trimmed.runs + again.runs)
+        alone = trimmed.bits
     best = optimum.depths if optimum is not None and optimum.depths is not None else {}
     return Sizing(
         slack=slack,
@@ -145,6 +153,7 @@ def size_runs(
         required=judge.at({s.name: s.required or s.depth for s in runs.sized}) if sizer.has_required else None,
         emitted=emitted,
         trimmed=judge.at(trimmed.depths),
+        trimmed_alone=alone,
         start=_start(sizer, trimmed),
         optimum=optimum,
         larger_loop_depths=larger,
@@ -227,14 +236,15 @@ def _sized_fifo(stream: Stream) -> SizedFifo:
 
 
 class _Sizer:
-    """The depth test of one design. Trimming starts from what the LP asked for, where it was asked."""
+    """The depth test of one design. Trimming starts from what the LP asked for, where it was asked. `purpose`: of the next runs."""
 
     def __init__(self, runs: DesignRuns, reference: DesignRun, slack: float, progress: Progress):
         self.has_required = any(stream.required is not None for stream in runs.sized)
+        self.purpose = "trimming"
         fifos = [_sized_fifo(stream) for stream in runs.sized]
 
         def run(depths: Mapping[str, int]) -> Outcome:
-            progress(f"looking for depths: run {self.test.runs}")
+            progress(f"{self.purpose}: run {self.test.runs}")
             found = runs.run(depths, limit=self.test.allowed)
             return Outcome(found.cycles, found.occupancies)
 
@@ -245,6 +255,4 @@ def write_sizing(sizing: Sizing, directory: Path) -> None:
     """DIR/build/fifo_sizing.json, and DIR/build/depths.json: the trimmed depths by name."""
     folder = directory / "build"
     for name, content in ((SIZING, sizing.as_json()), (DEPTHS, sizing.depths)):
-        partial = folder / f"{name}.partial"
-        partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        os.replace(partial, folder / name)
+        write_whole(folder / name, json.dumps(content, indent=2) + "\n")
