@@ -77,7 +77,7 @@ def emit_project(
     report.setdefault("compile_seconds", {})["code generation"] = time.perf_counter() - begin
     texts["report.json"] = json.dumps(report, indent=1) + "\n"
     texts |= {f"ir/{name}": text for name, text in (ir or {}).items()}
-    _write_at_once(out, texts, files)
+    write_at_once(out, texts, files)
 
 
 def project_files(
@@ -130,7 +130,7 @@ def _golden(design: Design, model: Model) -> dict[HostValue, DataFile]:
     return files
 
 
-def _write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile]) -> None:
+def write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile]) -> None:
     """Write into a sibling folder and rename it, so that `out` is whole or absent."""
     out = out.absolute()
     try:
@@ -149,9 +149,17 @@ def _write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile]) -
             out.rmdir()
         partial.rename(out)
     except OSError as error:
-        raise CompileError(f"cannot write the project ({error.strerror})", where=str(out)) from error
+        raise CompileError(f"cannot write the project ({_reason(error)})", where=str(out)) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _reason(error: OSError) -> str:
+    """In words; of a folder that could not be copied, why its first file could not."""
+    if isinstance(error, shutil.Error):
+        _, _, why = error.args[0][0]
+        return str(why)
+    return error.strerror or str(error)
 
 
 def _path(folder: Path, name: str) -> Path:

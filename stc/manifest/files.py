@@ -44,7 +44,8 @@ def read_manifest(directory: Path) -> Manifest:
     """The manifest of the project in `directory`."""
     path = directory / MANIFEST
     if not path.is_file():
-        raise CompileError("no manifest.json here", where=str(directory), accepted="a folder written by `stc compile`")
+        what = "no manifest.json here" if directory.is_dir() else "no such folder"
+        raise CompileError(what, where=str(directory), accepted="a folder written by `stc compile`")
     return from_json(path.read_text(), str(path))
 
 

@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from math import ceil
 from typing import Any
 
 from stc.diagnostics import CompileError
@@ -72,6 +73,14 @@ class ExternalMemory:
         """Block RAM that the adapter of one port takes."""
         return self.adapter_bram18 * BRAM18_BYTES
 
+    def read_cycles(self, cycle_ns: float) -> int:
+        """Cycles of `cycle_ns` from the request of a word to its arrival."""
+        return ceil(self.read_latency_ns / cycle_ns)
+
+    def channel_bytes_per_cycle(self, cycle_ns: float) -> float:
+        """Bytes that one channel sustains in a cycle of `cycle_ns`."""
+        return self.sustained_gigabytes_per_second * cycle_ns
+
 
 @dataclass(frozen=True)
 class Platform:
@@ -110,6 +119,16 @@ def platform_names() -> tuple[str, ...]:
     """The platforms this package has data for."""
     files = resources.files("stc.platforms").joinpath("data").iterdir()
     return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))
+
+
+def platform_with_dsp(name: str, dsp: int, where: str) -> Platform | None:
+    """The platform `name` for a pass `where` that gives out `dsp` of its DSPs; None for 0, with which nothing is decided.
+
+    CompileError for a negative number, and for a platform that there is no data for.
+    """
+    if dsp < 0:
+        raise CompileError(f"dsp is {dsp}", where=where, accepted="0, or a number of DSPs")
+    return load_platform(name) if dsp else None
 
 
 @cache

@@ -8,16 +8,16 @@ Each project's instrumented kernel and testbench stand in a namespace of their o
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from stc.manifest.files import read_manifest
 from stc.simulation.build import FLAGS, find_compiler, instrumented_kernel, read_sources, run_compiler
-from stc.simulation.csim import CsimResult, read_report
+from stc.simulation.csim import CsimResult, csim_result
 from stc.simulation.design_runs import DesignRuns
 from stc.simulation.package import INCLUDE
+from stc.simulation.program_run import run_program
 
 HEADERS = ("cstdint", "limits", "string", "vector", "ap_int.h", "hls_math.h", "hls_stream.h", "hls_streamofblocks.h",
            "hls_vector.h", "stc_sim.h", "stc_sim/engine.h")
@@ -31,7 +31,7 @@ def simulate(projects: Sequence[Path], folder: Path) -> dict[str, CsimResult]:
     The names of their compute units must differ, because these are not in a namespace. CompileError where g++ rejects the program.
     """
     binary = _built(projects, folder, "batch", ())
-    return {project.name: _run(binary, index, project) for index, project in enumerate(projects)}
+    return {project.name: _run(binary, index, project.resolve()) for index, project in enumerate(projects)}
 
 
 def timed_runs(projects: Sequence[Path], folder: Path) -> dict[str, DesignRuns]:
@@ -43,13 +43,13 @@ def timed_runs(projects: Sequence[Path], folder: Path) -> dict[str, DesignRuns]:
     binary = _built(projects, folder, "timed_batch", ("-DSTC_SIM_TIMED",))
     share = (time.perf_counter() - begin) / max(1, len(projects))
     return {
-        project.name: DesignRuns(read_manifest(project), project, [str(binary), str(index), str(project)], share, TIMEOUT)
+        project.name: DesignRuns(read_manifest(project), project.resolve(), [str(binary), str(index)], share, TIMEOUT)
         for index, project in enumerate(projects)
     }
 
 
 def _built(projects: Sequence[Path], folder: Path, name: str, flags: Sequence[str]) -> Path:
-    source, binary = folder / f"{name}.cpp", folder / name
+    source, binary = folder / f"{name}.cpp", folder.resolve() / name
     source.write_text(_program(projects))
     run_compiler([find_compiler(), *FLAGS, *flags, "-O0", "-I", str(INCLUDE), str(source), "-o", str(binary)], source)
     return binary
@@ -77,13 +77,4 @@ def _program(projects: Sequence[Path]) -> str:
 
 
 def _run(binary: Path, index: int, project: Path) -> CsimResult:
-    report = project / "build" / "csim.json"
-    try:
-        done = subprocess.run(
-            [str(binary), str(index), str(project)], capture_output=True, text=True, timeout=TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return CsimResult("timeout", False, f"did not end within {TIMEOUT:g} s", TIMEOUT, 0.0, False)
-    if not report.is_file():
-        return CsimResult("crash", False, f"exit code {done.returncode}: {done.stderr.strip()}", 0.0, 0.0, False)
-    return read_report(report, 0.0, False)
+    return csim_result(run_program([str(binary), str(index)], project, project / "build" / "csim.json", {}, TIMEOUT))

@@ -5,6 +5,7 @@ Objects are kept with a hash of everything that went into them, so that an uncha
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -24,6 +25,8 @@ from stc.simulation.package import INCLUDE
 # No fast-math: masks are -inf. No contraction: the result must not depend on whether the host has fused multiply-add.
 FLAGS = ("-std=c++17", "-march=native", "-ffp-contract=off", "-w")
 DEFAULT_OPTIMISATION = 3
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS)
+WRITABLE = "a project that you may write in, such as a copy of this one"
 COMPILER_ACCEPTED = "g++ 12 or later on PATH, or the environment variable CXX"
 
 
@@ -76,7 +79,7 @@ def read_sources(directory: Path) -> SimulationSources:
         raise CompileError(
             "not an emitted project",
             where=str(directory),
-            accepted="a folder with manifest.json, as 'stc compile' writes",
+            accepted="a folder with manifest.json, as 'stc compile' writes, or with a design.toml (docs/foreign_designs.md)",
         )
     try:
         content = json.loads(manifest.read_text(encoding="utf-8"))
@@ -149,14 +152,15 @@ def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION, timed: bool
     binary = units.build / name
     cached = not any(compiled) and binary.is_file()
     if not cached:
-        run_compiler([compiler, *map(str, objects), "-o", str(binary)], binary)
+        linked = binary.with_suffix(".linked")   # whatever interrupts the linker: `binary` is whole or the old one
+        run_compiler([compiler, *map(str, objects), "-o", str(linked)], binary)
+        linked.replace(binary)
     return Build(binary, cached, units.notes)
 
 
 def emitted_units(sources: SimulationSources) -> Units:
     """The instrumented kernel and the testbenches of an emitted project; writes the copy."""
-    sources.build.mkdir(exist_ok=True)
-    kernel_copy = sources.build / (Path(sources.kernel).stem + ".sim.cpp")
+    kernel_copy = _writable(sources.build) / (Path(sources.kernel).stem + ".sim.cpp")
     kernel_copy.write_text(instrumented_kernel(sources), encoding="utf-8")
     directory = sources.directory
     headers = (*directory.glob("*.h"), *directory.glob("*.hpp"), *sources.include.rglob("*.h"))
@@ -167,7 +171,7 @@ def emitted_units(sources: SimulationSources) -> Units:
 def foreign_units(design: ForeignDesign) -> Units:
     """Copies of all files of a foreign design, in DIR/build/sources; the drop-in headers are those of this package."""
     instrumented = instrument_design(design)
-    folder = design.directory / "build" / "sources"
+    folder = _writable(design.directory / "build") / "sources"
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in instrumented.copies.items():
         path = folder / name
@@ -178,6 +182,17 @@ def foreign_units(design: ForeignDesign) -> Units:
     include = (INCLUDE, folder, *design.include_folders)
     files = tuple(folder / name for name in design.sources)
     return Units(design.directory, files, include, (*headers, *others), design.defines, instrumented.notes)
+
+
+def _writable(folder: Path) -> Path:
+    """The folder of all that is built and reported, made if need be; CompileError where nothing can be written there."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise CompileError(f"cannot make this folder ({error.strerror})", where=str(folder), accepted=WRITABLE) from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise CompileError("this folder cannot be written", where=str(folder), accepted=WRITABLE)
+    return folder
 
 
 def _common_hash(units: Units, compiler: str, flags: Sequence[str]) -> bytes:
@@ -209,6 +224,8 @@ def run_compiler(command: Sequence[str], where: Path) -> None:
     if done.returncode == 0:
         return
     lines = done.stderr.splitlines()
+    if reason := next((text for text in map(os.strerror, UNWRITABLE) if text in done.stderr), None):
+        raise CompileError(f"g++ cannot write ({reason})", where=str(where))
     first = next((line for line in lines if "error:" in line or "undefined reference" in line), None)
     message = first or (lines[0] if lines else f"exit code {done.returncode}")
     raise CompileError(f"g++ rejects it: {message.strip()}", where=str(where))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from stc.diagnostics import CompileError
-from stc.manifest.schema import BlockBuffer, LoopSchedule, Manifest, Stream
+from stc.manifest.schema import BlockBuffer, Kernel, LoopSchedule, Manifest, Stream
 from stc.simulation.simulation_result import FifoTime, SimulationResult
 
 ACCEPTED = "kernel.cpp and manifest.json as one 'stc compile' wrote them"
 MOST_SHOWN = 5
+FIFO, RING = "FIFO", "ring of blocks"
 
 
 def check_against_manifest(manifest: Manifest, result: SimulationResult, invocations: int, where: str) -> None:
@@ -25,21 +27,24 @@ def check_against_manifest(manifest: Manifest, result: SimulationResult, invocat
 
 def _differences(manifest: Manifest, result: SimulationResult, invocations: int) -> Iterator[str]:
     ended = result.values.outcome == "finished"
-    kernels = [kernel for kernel in manifest.kernels if ended or kernel.name in result.ends or len(manifest.kernels) == 1]
+    kernels = [kernel for kernel in manifest.kernels if ended or len(manifest.kernels) == 1 or _began(kernel, result)]
     if result.tasks:
         yield from _names("task", (task.name for kernel in kernels for task in kernel.tasks), (task.name for task in result.tasks))
     ran = {fifo.name: fifo for fifo in result.fifos}
-    streams = {stream.name: stream for kernel in kernels for stream in kernel.streams}
-    blocks = {ring.name: ring for kernel in kernels for ring in kernel.blocks}
-    yield from _names("FIFO", streams, (name for name, fifo in ran.items() if fifo.kind == "fifo"))
-    yield from _names("ring of blocks", blocks, (name for name, fifo in ran.items() if fifo.kind != "fifo"))
-    for name, stream in streams.items():
-        if name in ran:
-            yield from _fifo_differences(stream, ran[name], invocations if ended else None)
-    for name, ring in blocks.items():
-        if name in ran:
-            yield from _ring_differences(ring, ran[name], invocations if ended else None)
+    streams = [_fifo(stream) for kernel in kernels for stream in kernel.streams]
+    rings = [_ring(ring) for kernel in kernels for ring in kernel.blocks]
+    yield from _names(FIFO, (fifo.name for fifo in streams), (name for name, fifo in ran.items() if fifo.kind == "fifo"))
+    yield from _names(RING, (ring.name for ring in rings), (name for name, fifo in ran.items() if fifo.kind != "fifo"))
+    for channel in (*streams, *rings):
+        if channel.name in ran:
+            yield from _channel_differences(channel, ran[channel.name], invocations if ended else None)
     yield from _loop_differences((loop for kernel in kernels for loop in kernel.schedule), result, ended)
+
+
+def _began(kernel: Kernel, result: SimulationResult) -> bool:
+    """Whether a kernel of several was called before the run stopped, in it perhaps."""
+    ran = {task.name for task in result.tasks}
+    return kernel.name in result.ends or any(task.name in ran for task in kernel.tasks)
 
 
 def _names(what: str, listed: Iterable[str], found: Iterable[str]) -> Iterator[str]:
@@ -52,29 +57,40 @@ def _names(what: str, listed: Iterable[str], found: Iterable[str]) -> Iterator[s
             yield f"the C++ has {what} '{name}', which the manifest does not list"
 
 
-def _fifo_differences(stream: Stream, ran: FifoTime, invocations: int | None) -> Iterator[str]:
-    if ran.declared_depth not in (0, stream.depth):
-        yield f"FIFO '{stream.name}' has depth {stream.depth} in the manifest, {ran.declared_depth} in the C++"
-    yield from _end_differences(f"FIFO '{stream.name}'", stream.producer, stream.consumer, ran)
-    if invocations is not None and ran.tokens != stream.tokens * invocations:
-        counted = f"{stream.tokens * invocations:,} tokens in the manifest, {ran.tokens:,} were counted"
-        yield f"FIFO '{stream.name}' carries {counted}"
+@dataclass(frozen=True)
+class _Channel:
+    """A FIFO or a ring of blocks as the manifest has it; `room` and `traffic` put its slots and its tokens in words."""
+
+    kind: str
+    name: str
+    producer: str
+    consumer: str
+    slots: int
+    tokens: int
+    room: str
+    traffic: str
 
 
-def _ring_differences(ring: BlockBuffer, ran: FifoTime, invocations: int | None) -> Iterator[str]:
-    if ran.declared_depth not in (0, ring.count):
-        yield f"ring of blocks '{ring.name}' has {ring.count} blocks in the manifest, {ran.declared_depth} in the C++"
-    yield from _end_differences(f"ring of blocks '{ring.name}'", ring.producer, ring.consumer, ran)
-    if invocations is not None and ran.tokens != ring.blocks * invocations:
-        counted = f"{ring.blocks * invocations:,} times in the manifest, {ran.tokens:,} times were counted"
-        yield f"ring of blocks '{ring.name}' is handed over {counted}"
+def _fifo(stream: Stream) -> _Channel:
+    room, traffic = "has depth {}", "carries {:,} tokens"
+    return _Channel(FIFO, stream.name, stream.producer, stream.consumer, stream.depth, stream.tokens, room, traffic)
 
 
-def _end_differences(what: str, producer: str, consumer: str, ran: FifoTime) -> Iterator[str]:
-    """A FIFO that no token has passed does not know its ends."""
-    for verb, listed, found in (("written", producer, ran.producer), ("read", consumer, ran.consumer)):
-        if found and found != listed:
-            yield f"{what} is {verb} by '{listed}' in the manifest, by '{found}' in the C++"
+def _ring(ring: BlockBuffer) -> _Channel:
+    room, traffic = "has {} blocks", "is handed over {:,} times"
+    return _Channel(RING, ring.name, ring.producer, ring.consumer, ring.count, ring.blocks, room, traffic)
+
+
+def _channel_differences(listed: _Channel, ran: FifoTime, invocations: int | None) -> Iterator[str]:
+    """`invocations`: None where the run did not end. A channel that no token has passed does not know its ends."""
+    what = f"{listed.kind} '{listed.name}'"
+    if ran.declared_depth not in (0, listed.slots):
+        yield f"{what} {listed.room.format(listed.slots)} in the manifest, {ran.declared_depth} in the C++"
+    for verb, end, found in (("written", listed.producer, ran.producer), ("read", listed.consumer, ran.consumer)):
+        if found and found != end:
+            yield f"{what} is {verb} by '{end}' in the manifest, by '{found}' in the C++"
+    if invocations is not None and ran.tokens != listed.tokens * invocations:
+        yield f"{what} {listed.traffic.format(listed.tokens * invocations)} in the manifest, {ran.tokens:,} in the C++"
 
 
 def _loop_differences(schedule: Iterable[LoopSchedule], result: SimulationResult, ended: bool) -> Iterator[str]:

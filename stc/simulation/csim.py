@@ -6,18 +6,14 @@ mismatch, a deadlock or a crash of the design is a result; an environment or pro
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from stc.diagnostics import CompileError
-from stc.simulation.build import DEFAULT_OPTIMISATION, Build, build
+from stc.simulation.build import DEFAULT_OPTIMISATION, build
+from stc.simulation.program_run import ProgramRun, run_program
 
 DEFAULT_TIMEOUT = 600.0  # seconds
 MOST_TIMEOUT = 1e6
@@ -116,7 +112,9 @@ def csim(
         table = directory / "build" / "csim_depths.txt"
         table.write_text("".join(f"{name} {depth}\n" for name, depth in depths.items()))
         variables["STC_SIM_DEPTHS"] = str(table)
-    return run_simulation(built, directory, report, variables, time.perf_counter() - started, timeout)
+    build_seconds = time.perf_counter() - started
+    run = run_program([str(built.binary)], directory, directory / "build" / report, variables, timeout)
+    return csim_result(run, build_seconds, built.cached)
 
 
 def check_timeout(timeout: float) -> None:
@@ -125,48 +123,12 @@ def check_timeout(timeout: float) -> None:
         raise CompileError(f"a timeout of {timeout:g} s", accepted=f"a positive number of seconds, at most {MOST_TIMEOUT:g}")
 
 
-def run_simulation(
-    built: Build, directory: Path, report_name: str, variables: Mapping[str, str], build_seconds: float, timeout: float
-) -> CsimResult:
-    """Run a built design, which writes DIR/build/`report_name`; `variables` are added to its environment."""
-    report = directory / "build" / report_name
-    report.unlink(missing_ok=True)
-    try:
-        done = subprocess.run(
-            [str(built.binary), str(directory)],
-            cwd=directory,
-            env={**os.environ, **variables, "STC_SIM_REPORT": str(report)},
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        text = f"the design did not end within {timeout:g} s"
-        return CsimResult("timeout", False, text, timeout, build_seconds, built.cached)
-    message = done.stderr.strip()
-    if done.returncode == 2:
-        raise CompileError(message or "the testbench refuses its input", where=str(directory))
-    if done.returncode < 0 or not report.is_file():
-        text = f"the simulation {how_it_ended(done.returncode)}" + (f": {message}" if message else "")
-        return CsimResult("crash", False, text, 0.0, build_seconds, built.cached)
-    return read_report(report, build_seconds, built.cached)
-
-
-def how_it_ended(code: int) -> str:
-    """An exit code in words."""
-    if code >= 0:
-        return f"ended with code {code} and without a report"
-    try:
-        return f"died of {signal.Signals(-code).name}"
-    except ValueError:
-        return f"died of signal {-code}"
-
-
-def read_report(path: Path, build_seconds: float, cached: bool) -> CsimResult:
-    """The report that `stc_sim::Report` wrote."""
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+def csim_result(run: ProgramRun, build_seconds: float = 0.0, cached: bool = False) -> CsimResult:
+    """What a run says of the values: its report, or why there is none."""
+    if run.report is None:
+        seconds = run.seconds if run.outcome == "timeout" else 0.0
+        return CsimResult(run.outcome, False, run.failure, seconds, build_seconds, cached)
+    content = run.report
     return CsimResult(
         outcome=content["outcome"],
         passed=content["passed"],

@@ -171,6 +171,10 @@ class _Reader:
         if not design.sources:
             self.refuse("'sources' is empty", "the kernel's and the testbench's C++ files")
         for name in design.sources:
+            parts = Path(name).parts   # a copy goes to build/sources/NAME: it must not be the file itself, nor lie elsewhere
+            if Path(name).is_absolute() or ".." in parts or parts[:1] == ("build",):
+                accepted = f"files in {design.directory}, but not in build"
+                self.refuse(f"'sources' names a file outside the design: '{name}'", accepted)
             if not (design.directory / name).is_file():
                 self.refuse(f"'sources' names no file: '{name}'", f"files in {design.directory}")
         for folder in design.include_folders:

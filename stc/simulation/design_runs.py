@@ -14,10 +14,7 @@ its slots. All runs keep the latency that each FIFO has at its emitted depth (ti
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,8 +24,10 @@ from typing import Any
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest, Stream
 from stc.simulation.build import DEFAULT_OPTIMISATION
-from stc.simulation.csim import BlockedTask, how_it_ended
+from stc.simulation.csim import BlockedTask
+from stc.simulation.program_run import run_program
 from stc.simulation.simulate import timed_design
+from stc.simulation.static_checks import refuse_contradictions
 from stc.simulation.timing_table import SimulationOptions, timing_table
 
 TIMEOUT = 600.0
@@ -55,11 +54,11 @@ class DesignRun:
 
 @dataclass
 class DesignRuns:
-    """`command` runs the design in `directory`; `build_seconds`: what it took to make it."""
+    """`program`, followed by `directory`, runs the design; `build_seconds`: what it took to make it."""
 
     manifest: Manifest
     directory: Path
-    command: Sequence[str]
+    program: Sequence[str]
     build_seconds: float = 0.0
     timeout: float = TIMEOUT
     count: int = field(default=0, init=False)
@@ -68,10 +67,12 @@ class DesignRuns:
 
     @staticmethod
     def build(project_dir: Path, optimisation: int = DEFAULT_OPTIMISATION) -> DesignRuns:
-        """Of an emitted project, built with time unless it is. CompileError where it is not usable."""
+        """Of an emitted project, built with time unless it is. CompileError where it is not usable: also where its manifest does
+        not describe the C++, because depths found for other FIFOs than those that run would be worth nothing."""
         design = timed_design(project_dir, optimisation)
-        command = [str(design.built.binary), str(design.directory)]
-        return DesignRuns(design.manifest, design.directory, command, design.build_seconds)
+        refuse_contradictions(design.manifest)
+        design.check(f"manifest_check_{os.getpid()}")
+        return DesignRuns(design.manifest, design.directory, [str(design.built.binary)], design.build_seconds)
 
     @property
     def streams(self) -> list[Stream]:
@@ -103,30 +104,18 @@ class DesignRuns:
         options = SimulationOptions(depths=depths, depth_error=depth_error, limit=limit)
         folder = self.directory / "build"
         timing, report = folder / f"depths_run_{os.getpid()}.txt", folder / f"depths_run_{os.getpid()}.json"
-        timing.write_text(timing_table(self.manifest, options))
-        variables = {"STC_SIM_TIMING": str(timing), "STC_SIM_REPORT": str(report), "STC_SIM_BRIEF": "1"}
-        begin = time.perf_counter()
+        table, variables = timing_table(self.manifest, options), {"STC_SIM_TIMING": str(timing), "STC_SIM_BRIEF": "1"}
         try:
-            done = subprocess.run(
-                self.command,
-                cwd=self.directory,
-                env={**os.environ, **variables},
-                capture_output=True,
-                timeout=self.timeout,
-                check=False,
-            )
-            content = json.loads(report.read_text(encoding="utf-8")) if report.is_file() else None
-        except subprocess.TimeoutExpired:
-            raise CompileError(f"a run did not end within {self.timeout:g} s", where=str(self.directory)) from None
+            timing.write_text(table)
+            run = run_program(self.program, self.directory, report, variables, self.timeout)
         finally:
-            self.count += 1
-            self.seconds += time.perf_counter() - begin
             timing.unlink(missing_ok=True)
             report.unlink(missing_ok=True)
-        if content is None:
-            message = done.stderr.decode(errors="replace").strip() or how_it_ended(done.returncode)
-            raise CompileError(f"the simulation fails: {message}", where=str(self.directory))
-        return _design_run(content, time.perf_counter() - begin)
+        self.count += 1
+        self.seconds += run.seconds
+        if run.report is None:
+            raise CompileError(run.failure or run.outcome, where=str(self.directory))
+        return _design_run(run.report, run.seconds)
 
 
 def _design_run(content: Mapping[str, Any], seconds: float) -> DesignRun:

@@ -79,7 +79,8 @@ class _Instrumentation:
         if len(tops) != 1:
             known = ", ".join(sorted(set(found) - {"main"}))
             what = f"top function '{self.design.top}' " + ("is not defined" if not tops else f"is defined {len(tops)} times")
-            raise CompileError(what, where=str(self.design.file), accepted=f"one of {known}")
+            accepted = f"one of {known}" if known else "a function that one of the sources defines"
+            raise CompileError(what, where=str(self.design.file), accepted=accepted)
         if "main" not in found:
             raise CompileError("no file has a main()", where=str(self.design.file), accepted="a testbench among the sources")
         return found

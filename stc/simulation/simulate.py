@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,8 @@ from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
 from stc.simulation.build import DEFAULT_OPTIMISATION, Build, build
 from stc.simulation.cross_check import check_against_manifest
-from stc.simulation.csim import DEFAULT_TIMEOUT, CsimResult, run_simulation
+from stc.simulation.csim import DEFAULT_TIMEOUT, CsimResult, csim_result
+from stc.simulation.program_run import run_program
 from stc.simulation.projects import project_manifest
 from stc.simulation.simulation_result import MEMORY, FifoTime, LoopRan, SimulationResult, TaskTime, Wait
 from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table, unknown_fifo
@@ -43,17 +43,26 @@ class TimedDesign:
         timing = self.directory / "build" / f"{name}.timing.txt"
         timing.write_text(table)
         variables = {"STC_SIM_TIMING": str(timing), "STC_SIM_INVOCATIONS": str(options.invocations)}
-        values = run_simulation(self.built, self.directory, f"{name}.json", variables, self.build_seconds, timeout)
         report = self.directory / "build" / f"{name}.json"
-        if not report.is_file():
+        run = run_program([str(self.built.binary)], self.directory, report, variables, timeout)
+        values = csim_result(run, self.build_seconds, self.built.cached)
+        if run.report is None:
             return SimulationResult(values, {}, None, 0, None, (), ())
-        result = _result(self.manifest, values, json.loads(report.read_text())["timing"])
+        result = _result(self.manifest, values, run.report["timing"])
         try:
             self._check(result, options)
         except CompileError:
             report.unlink()
             raise
         return replace(result, foreign=self.manifest.platform == NO_PLATFORM, notes=self.built.notes)
+
+    def check(self, name: str) -> None:
+        """CompileError if the manifest does not describe what runs; the run's files, DIR/build/`name`*, are not kept."""
+        try:
+            self.run(name=name)
+        finally:
+            for suffix in (".json", ".timing.txt"):
+                (self.directory / "build" / f"{name}{suffix}").unlink(missing_ok=True)
 
     def _check(self, result: SimulationResult, options: SimulationOptions) -> None:
         if self.emitted is not None and self.emitted.platform != NO_PLATFORM:

@@ -120,6 +120,11 @@ class SimulationResult:
         return self.tokens / self.values.cpu_seconds if self.values.cpu_seconds else None
 
     @property
+    def occupancies(self) -> dict[str, int]:
+        """Most tokens in each FIFO, or blocks in each ring, at one time."""
+        return {fifo.name: fifo.highest_occupancy for fifo in self.fifos}
+
+    @property
     def stalled_writers(self) -> dict[str, int]:
         """Cycles that the writer of each FIFO or ring of blocks waited for room."""
         return {fifo.name: fifo.stalled_writer for fifo in self.fifos}

@@ -1,23 +1,24 @@
 """Which FIFO makes a run slower than a reference run, by lack of room.
 
-A FIFO can only be at fault if its writer had to wait for room. Whether that cost the whole run anything is not seen from the waits
-(a task off the critical path may wait for free): the run is repeated with that FIFO as deep as its tokens are many, and what is
-saved is what it cost.
+A FIFO that was never full cost nothing: no write waited for it. Whether one that was full cost the whole run anything is not seen
+from the waits (a task off the critical path may wait for free, and a wait may be longer in the faster run), so the run is repeated
+with that FIFO as deep as its tokens are many: what is saved is what it cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from time import monotonic
 from typing import Any, Protocol, TypeAlias
 
-from stc.manifest.schema import Manifest
-from stc.simulation.task_network import Link, networks
+from stc.simulation.cures import MOST_SECONDS, OutOfRuns, Room, least_depth
+from stc.simulation.task_network import Link
 
 
 class TimedRun(Protocol):
-    """What is asked of a run: SimulationResult has it. `cycles` is None where it did not end; `stalled_writers`: cycles that the
-    writer of each FIFO waited for room."""
+    """What is asked of a run: SimulationResult and DesignRun have it. `cycles` is None where it did not end; by FIFO,
+    `stalled_writers`: cycles that its writer waited for room, `occupancies`: most tokens in it at one time."""
 
     @property
     def cycles(self) -> int | None: ...
@@ -25,11 +26,14 @@ class TimedRun(Protocol):
     @property
     def stalled_writers(self) -> Mapping[str, int]: ...
 
+    @property
+    def occupancies(self) -> Mapping[str, int]: ...
+
 
 Retime: TypeAlias = Callable[[Mapping[str, int]], TimedRun]
 """Runs the design once more with some FIFO depths replaced, everything else as in the run that is explained."""
 
-MOST_RUNS = 100
+MOST_RUNS = 200
 
 
 @dataclass(frozen=True)
@@ -37,20 +41,30 @@ class LackOfRoom:
     """One FIFO, or several that must be enlarged together, and what their lack of room costs.
 
     `stalled`: cycles that their writers waited for room. `saved`: cycles by which the whole run is shorter with enough room.
-    `depths`: the least with which all of that is saved, or as much as the reference is faster.
+    `depths`: enough for all of that, or for as much as the reference is faster; with any of them one less it is not (`is_least`:
+    unless the search was not finished). `added_bits`: what they cost beyond the run's.
     """
 
     depths: Mapping[str, int]
     stalled: int
     saved: int
+    is_least: bool
+    added_bits: int
 
 
 @dataclass(frozen=True)
 class Slowness:
-    """`lost`: cycles beyond those of the reference. `causes`: each saves something alone, most first; or the set that does so."""
+    """`lost`: cycles beyond those of the reference.
+
+    `causes`: every FIFO that saves something alone; and where none saves all that was lost, the set that saves most, if that is
+    more. Those that save most come first, the cheapest in bits first among equals. `searched`: that is all there is to find;
+    else the search ran out of runs or time, and the FIFOs `not_tried` may each save something too.
+    """
 
     lost: int
     causes: tuple[LackOfRoom, ...]
+    searched: bool
+    not_tried: tuple[str, ...]
     runs: int
     text: str
 
@@ -63,124 +77,184 @@ class Slowness:
 
 
 def slow_because(
-    manifest: Manifest,
+    fifos: Iterable[Link],
     depths: Mapping[str, int],
     result: TimedRun,
     reference: TimedRun,
     rerun: Retime,
     most_runs: int = MOST_RUNS,
+    there: str = "in the reference",
 ) -> Slowness | None:
-    """The FIFOs whose lack of room makes `result`, run with `depths` by name, slower than `reference`; None where it is not slower.
+    """The `fifos` whose lack of room makes `result`, run with `depths` by name, slower than `reference`; None where it is not.
 
-    Both runs must have ended. Empty `causes`: no room that any FIFO lacks makes the difference (its latency may).
+    Both runs must have ended. Empty `causes`: no room that any FIFO lacks makes the difference. `there`: what the text calls the
+    reference.
     """
     assert result.cycles is not None and reference.cycles is not None, "both runs must have ended"
     lost = result.cycles - reference.cycles
     if lost <= 0:
         return None
-    links = {link.name: link for network in networks(manifest) for link in network.links if not link.is_ring}
-    now = {name: depths.get(name, link.depth) for name, link in links.items()}
-    search = _Search(links, now, result.cycles, lost, reference.stalled_writers, rerun, most_runs)
-    stalled = {name: cycles for name, cycles in result.stalled_writers.items() if cycles > 0 and name in links}
-    suspects = search.more_stalled(result)
-    others = sorted((name for name in stalled if name not in suspects), key=lambda name: -stalled[name])
-    found = search.single_causes(suspects) or search.joint_cause(suspects) or search.single_causes(others)
-    causes = tuple(LackOfRoom(room, sum(stalled.get(name, 0) for name in room), saved) for room, saved in found)
-    text = "\n".join(_lines(result.cycles, reference.cycles, links, now, causes))
-    return Slowness(lost, causes, search.runs, text)
+    links = {link.name: link for link in fifos}
+    rooms = {name: _room(link, depths.get(name, link.depth)) for name, link in links.items()}
+    search = _Search(rooms, result.cycles, lost, rerun, most_runs)
+    stalled = result.stalled_writers
+    search.look(_by_suspicion(rooms, result, reference), stalled)
+    causes = [found.told(rooms, stalled) for found in search.found]
+    causes.sort(key=lambda cause: (-cause.saved, cause.added_bits, *cause.depths))
+    told = f"{result.cycles:,} cycles, {lost:,} more than {there} ({reference.cycles:,})"
+    text = "\n".join([told, *_lines(lost, links, rooms, causes, search)])
+    return Slowness(lost, tuple(causes), search.searched, tuple(search.not_tried), search.runs, text)
+
+
+def _room(link: Link, depth: int) -> Room:
+    return Room(depth, max(link.tokens, depth + 1), link.bits)
+
+
+def _full(rooms: Mapping[str, Room], run: TimedRun) -> list[str]:
+    return [name for name, room in rooms.items() if run.occupancies.get(name, 0) >= room.depth]
+
+
+def _by_suspicion(rooms: Mapping[str, Room], result: TimedRun, reference: TimedRun) -> list[str]:
+    """The FIFOs that were full, first those whose writers wait longest compared with the reference."""
+    waits, usual = result.stalled_writers, reference.stalled_writers
+    return sorted(_full(rooms, result), key=lambda name: (usual.get(name, 0) - waits.get(name, 0), -waits.get(name, 0)))
+
+
+@dataclass
+class _Found:
+    """Enlarging `depths` saves at least `wanted` of `saved` cycles."""
+
+    depths: dict[str, int]
+    saved: int
+    wanted: int
+    is_least: bool = False
+
+    def told(self, rooms: Mapping[str, Room], stalled: Mapping[str, int]) -> LackOfRoom:
+        waited = sum(stalled.get(name, 0) for name in self.depths)
+        bits = sum((depth - rooms[name].depth) * rooms[name].bits for name, depth in self.depths.items())
+        return LackOfRoom(self.depths, waited, self.saved, self.is_least, bits)
 
 
 @dataclass
 class _Search:
-    """`now`: the depths of the run that is explained; `lost`: the cycles to be gained at most; `usual`: how long the writers of the
-    reference wait."""
+    """`rooms`: depths of the run that is explained and the most that are of use; `cycles`: what it took; `lost`: to be gained at
+    most."""
 
-    links: Mapping[str, Link]
-    now: Mapping[str, int]
+    rooms: Mapping[str, Room]
     cycles: int
     lost: int
-    usual: Mapping[str, int]
     rerun: Retime
     most_runs: int
     runs: int = 0
+    found: list[_Found] = field(default_factory=list["_Found"])
+    not_tried: list[str] = field(default_factory=list[str])
+    searched: bool = False
+    began: float = field(default_factory=monotonic)
 
-    def run(self, depths: Mapping[str, int]) -> TimedRun | None:
-        """A run with these depths; None where no more runs are allowed."""
-        if self.runs >= self.most_runs:
-            return None
+    def look(self, names: Sequence[str], stalled: Mapping[str, int]) -> None:
+        """Fill `found`: which FIFOs of `names` save something alone, what they do together, and then how little room is enough."""
+        self.not_tried = list(names)
+        try:
+            self._each_alone([name for name in names if stalled.get(name, 0) > 0])
+            self._each_alone_if_all([name for name in names if stalled.get(name, 0) <= 0])
+            if not any(found.saved >= self.lost for found in self.found):
+                self._together(names)
+            for found in sorted(self.found, key=lambda found: -found.saved):
+                self._shrink(found)
+        except OutOfRuns:
+            return
+        self.searched = True
+
+    def _run(self, depths: Mapping[str, int]) -> TimedRun:
+        if self.runs >= self.most_runs or monotonic() > self.began + MOST_SECONDS:
+            raise OutOfRuns
         self.runs += 1
         return self.rerun(depths)
 
-    def saved(self, depths: Mapping[str, int]) -> int:
-        """Cycles gained with these depths; 0 where that is not known."""
-        run = self.run(depths)
-        return 0 if run is None or run.cycles is None else self.cycles - run.cycles
+    def _saved(self, run: TimedRun) -> int:
+        """Cycles gained by a run; 0 where it did not end."""
+        return 0 if run.cycles is None else self.cycles - run.cycles
 
-    def more_stalled(self, run: TimedRun) -> list[str]:
-        """The FIFOs whose writers wait for room longer than in the reference, the longest first."""
-        more = {name: cycles - self.usual.get(name, 0) for name, cycles in run.stalled_writers.items() if name in self.links}
-        return sorted((name for name in more if more[name] > 0), key=lambda name: -more[name])
+    def _add(self, names: Iterable[str], run: TimedRun) -> _Found:
+        """`run` had room for everything in `names`: the most that there was at one time is enough for the same run."""
+        saved = self._saved(run)
+        depths = {name: max(run.occupancies[name], self.rooms[name].depth + 1) for name in names}
+        self.found.append(_Found(depths, saved, min(saved, self.lost)))
+        return self.found[-1]
 
-    def roomy(self, name: str) -> int:
-        return max(self.links[name].tokens, self.now[name] + 1)
+    def _each_alone(self, names: Sequence[str]) -> None:
+        for name in names:
+            run = self._run({name: self.rooms[name].most})
+            self.not_tried.remove(name)
+            if self._saved(run) > 0:
+                self._add([name], run)
 
-    def single_causes(self, names: Sequence[str]) -> list[tuple[dict[str, int], int]]:
-        """Every FIFO that saves something when it alone is enlarged: its least depth, and what that saves."""
-        saved = {name: self.saved({name: self.roomy(name)}) for name in names}
-        found = sorted((name for name in names if saved[name] > 0), key=lambda name: -saved[name])
-        return [({name: self.least({}, name, saved[name])}, saved[name]) for name in found]
+    def _each_alone_if_all(self, names: Sequence[str]) -> None:
+        """The same for FIFOs whose writers did not wait: one run tells, mostly, that none of them matters.
 
-    def joint_cause(self, names: Sequence[str]) -> list[tuple[dict[str, int], int]]:
-        """A set that saves something together, without those that make no difference.
+        A task that asks whether there is room does not wait, and a wait of a pipeline that buffers its outputs may be counted for
+        another of them.
+        """
+        if names and self._saved(self._run({name: self.rooms[name].most for name in names})) > 0:
+            self._each_alone(names)
+        self.not_tried = []
 
-        A writer that waits for two FIFOs at once is counted for one: the other shows when the first has room.
+    def _together(self, names: Sequence[str]) -> None:
+        """A set that saves more than any FIFO alone, without those that make no difference.
+
+        Where one FIFO has room another may be full for the first time, and a writer that waits for two at once is counted for one.
         """
         depths: dict[str, int] = {}
-        new, saved = list(names), 0
-        while saved <= 0 and new:
-            depths |= {name: self.roomy(name) for name in new}
-            run = self.run(depths)
-            if run is None or run.cycles is None:
-                return []
-            saved = self.cycles - run.cycles
-            new = [name for name in self.more_stalled(run) if name not in depths]
-        if saved <= 0:
-            return []
-        for name in reversed(list(depths)):
-            fewer = {other: depth for other, depth in depths.items() if other != name}
-            if self.saved(fewer) >= saved:
-                depths = fewer
-        for name in list(depths):
-            others = {other: depth for other, depth in depths.items() if other != name}
-            depths[name] = self.least(others, name, saved)
-        return [(depths, saved)]
+        new, run = list(names), None
+        while new and (run is None or self._saved(run) < self.lost):
+            depths |= {name: self.rooms[name].most for name in new}
+            run = self._run(depths)
+            new = [name for name in _full(self.rooms, run) if name not in depths]
+        if run is None or self._saved(run) <= max((found.saved for found in self.found), default=0):
+            return
+        found = self._add(depths, run)
+        self._drop(found, list(found.depths))
 
-    def least(self, others: Mapping[str, int], name: str, saved: int) -> int:
-        """The least depth of `name` beside `others` that saves as much, or all that was lost; what is not tried is not enough."""
-        wanted = min(saved, self.lost)
-        low, most, step = self.now[name], self.roomy(name), 1
-        while (high := min(low + step, most)) < most and self.saved({**others, name: high}) < wanted:
-            low, step = high, 2 * step
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.saved({**others, name: middle}) >= wanted else (middle, high)
-        return high
+    def _drop(self, found: _Found, names: Sequence[str]) -> None:
+        """Take those of `names` that are not needed out of `found`, the last ones first."""
+        half = len(names) // 2
+        for part in (names[half:], names[:half]):
+            fewer = {name: depth for name, depth in found.depths.items() if name not in part}
+            if part and fewer and self._saved(self._run(fewer)) >= found.wanted:
+                found.depths = fewer
+            elif len(part) > 1:
+                self._drop(found, part)
+
+    def _shrink(self, found: _Found) -> None:
+        """Each depth of `found` to the least that is enough."""
+        def is_enough(depths: Mapping[str, int]) -> bool:
+            enough = self._saved(self._run(depths)) >= found.wanted
+            if enough:
+                found.depths = {name: depths[name] for name in found.depths}
+            return enough
+
+        for name in list(found.depths):
+            others = {other: depth for other, depth in found.depths.items() if other != name}
+            room = self.rooms[name]
+            least_depth(name, others, Room(room.depth, found.depths[name], room.bits), is_enough)
+        found.is_least = True
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
 
 
 def _lines(
-    cycles: int, goal: int, links: Mapping[str, Link], now: Mapping[str, int], causes: Sequence[LackOfRoom]
+    lost: int, links: Mapping[str, Link], rooms: Mapping[str, Room], causes: Sequence[LackOfRoom], search: _Search
 ) -> Iterator[str]:
-    lost = cycles - goal
-    yield f"{cycles:,} cycles, {lost:,} more than the reference ({goal:,})"
-    if not causes:
-        yield "no FIFO is at fault: with room for all tokens in those whose writers wait, the run is as slow"
+    if not causes and search.searched:
+        yield "no FIFO is at fault: with room for all tokens in those that were full, the run is as slow"
     for cause in causes:
         what = " and ".join(
-            f"FIFO '{name}' ({links[name].producer} to {links[name].consumer}, depth {now[name]})" for name in cause.depths
+            f"FIFO '{name}' ({links[name].producer} to {links[name].consumer}, depth {rooms[name].depth})" for name in cause.depths
         )
         cure = " and ".join(f"{depth} for '{name}'" for name, depth in cause.depths.items())
-        gain = "which reaches the reference" if cause.saved >= lost else f"which saves {cause.saved:,} of them"
-        yield f"{what}: {cause.stalled:,} cycles of waiting for room; set the depth to at least {cure}, {gain}"
+        gain = "all of them" if cause.saved >= lost else f"{cause.saved:,} of them"
+        least = "set the depth to at least" if cause.is_least else "enough, and perhaps more than that, is a depth of"
+        yield f"{what}: {cause.stalled:,} cycles of waiting for room; {least} {cure}, which saves {gain}"
+    if not search.searched:
+        yield f"the search was given up after {search.runs} runs; {len(search.not_tried)} FIFOs that were full were not tried"

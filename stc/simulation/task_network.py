@@ -130,3 +130,8 @@ def _network(kernel: Kernel) -> TaskNetwork:
     loads = {task.name for task in kernel.tasks if task.kind == "load"}
     fed = frozenset(link.name for link in fifos if link.producer in loads)
     return TaskNetwork(kernel.name, tuple(task.name for task in kernel.tasks), (*fifos, *rings), fed)
+
+
+def fifo_links(manifest: Manifest) -> list[Link]:
+    """The FIFOs of all kernels of `manifest`, rings of blocks apart."""
+    return [link for network in networks(manifest) for link in network.links if not link.is_ring]

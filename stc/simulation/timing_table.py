@@ -15,7 +15,10 @@ NO_PLATFORM = "none"
 """The platform of a design that `stc` did not write: its FIFOs are known only when it runs."""
 MOST = 2**62
 """Cycles and slots are counted in 64 bits."""
+MOST_LOOP_CYCLES = 10**9
 MOST_DEPTH_ERROR = 1000
+MOST_INVOCATIONS = 10_000
+"""What each task waited for is kept for every one of them."""
 REGISTERS = 2
 """A FIFO of so many slots is made of registers; a deeper one is read a cycle later."""
 
@@ -68,8 +71,8 @@ def _check(manifest: Manifest, options: SimulationOptions) -> None:
         raise CompileError(f"depth error is {options.depth_error:g}", accepted=f"a positive factor, at most {MOST_DEPTH_ERROR}")
     if options.limit is not None and not 1 <= options.limit <= MOST:
         raise CompileError(f"a limit of {options.limit} cycles", accepted=f"1 to {MOST}")
-    if options.invocations < 1:
-        raise CompileError(f"{options.invocations} invocations", accepted="at least 1")
+    if not 1 <= options.invocations <= MOST_INVOCATIONS:
+        raise CompileError(f"{options.invocations} invocations", accepted=f"1 to {MOST_INVOCATIONS}")
     foreign = manifest.platform == NO_PLATFORM
     if foreign and options.invocations != 1:
         what = f"{options.invocations} invocations of a design that stc did not write"
@@ -106,6 +109,9 @@ def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions
 
 
 def _loop_line(loop: LoopSchedule, directions: Mapping[str, str], options: SimulationOptions) -> str:
+    if max(loop.ii or 1, loop.depth or 1) > MOST_LOOP_CYCLES:
+        what = f"loop '{loop.label}' of task '{loop.task}' has II {loop.ii} and depth {loop.depth}"
+        raise CompileError(what, accepted=f"at most {MOST_LOOP_CYCLES} each")
     depth = max(1, ceil((loop.depth or 1) * options.depth_error))
     sides = {"read": "reads", "write": "writes"}
     memory = [f"{sides[directions[access.port]]}={access.port}" for access in loop.memory if access.port in directions]

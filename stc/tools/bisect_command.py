@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from stc.codegen.project import require_free
@@ -19,6 +18,7 @@ from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions, Stage, Step, stages, steps
 from stc.tools.bisect import Finding, Outcome, Reduced, find, reduce_finding
 from stc.tools.breaks import BreakKind
+from stc.tools.consoles import messages, result_console
 from stc.tools.options import (
     AsJson,
     Budget,
@@ -48,14 +48,15 @@ UNUSABLE = 2
 _SHORT = 40
 """A reduced module of so many lines is printed."""
 
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
-output = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
+output = result_console(markup=False)
 
 
 def bisect_command(
     model: Model = None,
     passes: Annotated[str, typer.Option("-p", "--passes", help="Passes instead of the whole compile; FILE is of any level.")] = "",
-    out: Annotated[Path | None, typer.Option(help="Folder for the reduced IR; new or empty. Default: a temporary one.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for the reduced IR; new or empty. Default: a temporary one.")
+    ] = None,
     refusals: Annotated[bool, typer.Option("--refusals", help="Treat a refusal by a pass as a break, too.")] = False,
     tries: Annotated[int, typer.Option(help="Most trial runs for the reduction; 0: do not reduce.", min=0)] = 600,
     config: Config = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -12,6 +13,8 @@ from stc.diagnostics import CompileError, PassCrashed
 
 UNUSABLE = 2
 INTERRUPTED = 130
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Writing to an open file may fail with these: then the error does not name the file."""
 
 
 def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoReturn:
@@ -21,11 +24,13 @@ def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoRetur
     except (CompileError, PassCrashed) as error:
         _refuse(program, str(error))
     except typer.TyperException as error:
-        _refuse(program, f"{error.format_message()} (see {program} --help)")
+        context = getattr(error, "ctx", None)
+        command = program if context is None else context.command_path
+        _refuse(program, f"{error.format_message()} (see {command} --help)")
     except OSError as error:  # a folder that cannot be written, a file where a folder should be, a full disk
-        if error.filename is None:
+        if error.filename is None and error.errno not in FULL:
             raise
-        _refuse(program, f"{error.filename}: {error.strerror}")
+        _refuse(program, f"{error.filename}: {error.strerror}" if error.filename is not None else str(error.strerror))
     except typer.Abort:
         raise SystemExit(INTERRUPTED) from None
     raise SystemExit(code if isinstance(code, int) else 0)

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from stc.manifest.files import read_manifest
 from stc.manifest.schema import LoopSchedule, Manifest, Task
 from stc.simulation.profile import RESOURCES, read_profile, with_profile
-
-output = Console(highlight=False, emoji=False)
+from stc.tools.consoles import output
 
 
 def estimate_command(

@@ -13,6 +13,7 @@ from rich.console import Console
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
 from stc.simulation.csim import check_timeout
+from stc.simulation.depth_cost import DepthCost, depth_cost
 from stc.simulation.explanation import Explanation
 from stc.simulation.profile import read_profile, with_profile
 from stc.simulation.projects import project_manifest
@@ -20,16 +21,14 @@ from stc.simulation.simulate import SimulationResult, timed_design
 from stc.simulation.static_checks import check_statically, refuse_contradictions
 from stc.simulation.timing_table import SimulationOptions, timing_table
 from stc.simulation.waiting import Waiting, waiting_of
+from stc.tools.consoles import messages, output
 from stc.tools.explaining import explain_simulation, explanation_json, print_static, print_waiting
-from stc.tools.simulation_tables import path_json, print_run, wide_console
+from stc.tools.simulation_tables import path_json, print_run
 
 ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
 ORIGIN_FOREIGN = "executed: cycle-level simulation of the given C++, with the loop depths of design.toml"
 DEPTHS_ACCEPTED = "a JSON object of FIFO names and integer depths"
 CHECK_FAILED = 1
-
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
-output = wide_console()
 
 
 def simulate_command(
@@ -41,6 +40,9 @@ def simulate_command(
     invocations: Annotated[int, typer.Option(help="Call the design so often, one call after the other.")] = 1,
     limit: Annotated[int | None, typer.Option(help="Give up beyond this cycle.")] = None,
     why: Annotated[str | None, typer.Option(metavar="TASK", help="Show what this task waits for over time.")] = None,
+    cost_of_depths: Annotated[
+        bool, typer.Option("--cost-of-depths", help="Show which FIFO costs how many cycles, compared with unlimited FIFOs.")
+    ] = False,
     static: Annotated[bool, typer.Option("--static", help="Only check the manifest: token counts, cycles, paths.")] = False,
     profile: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Measured IIs and depths for estimates: .json, .csv, or csynth.xml.")
@@ -54,6 +56,8 @@ def simulate_command(
 
     Exit codes: 0 fine, 1 mismatch, deadlock or limit (with --static: a contradiction), 2 unusable project or options.
     """
+    if cost_of_depths:
+        _check_cost_is_known(static, unlimited, invocations)
     manifest = project_manifest(directory.resolve())
     if static:
         _check_only(manifest, as_json)
@@ -75,16 +79,28 @@ def simulate_command(
         if not result.passed:
             status.update("looking for the least FIFO depths that cure it")
         explanation = explain_simulation(design, options, result, timeout)
+        cost = None
+        if cost_of_depths and result.cycles is not None:
+            cost = depth_cost(design, options, result, timeout, lambda runs: status.update(f"looking for what costs: run {runs}"))
     for note in result.notes:
         messages.print(f"note: {note}", markup=False)
     if as_json:
-        output.print_json(json.dumps(report_of(result, options, explanation, waiting)))
-    elif waiting is not None:
+        output.print_json(json.dumps(report_of(result, options, explanation, waiting, cost)))
+    if not as_json and waiting is not None:
         print_waiting(waiting, output)
-    if not as_json and (waiting is None or not result.passed):
+    if not as_json and cost is not None:
+        output.print(cost.text, markup=False, soft_wrap=True)
+    if not as_json and ((waiting is None and cost is None) or not result.passed):
         print_result(result, origin_of(result, options), explanation, output)
     if not result.passed:
         raise typer.Exit(CHECK_FAILED)
+
+
+def _check_cost_is_known(static: bool, unlimited: bool, invocations: int) -> None:
+    """Refuse what --cost-of-depths cannot answer."""
+    wrong = {"--static": static, "--unlimited": unlimited, f"{invocations} invocations": invocations != 1}
+    for name in (name for name, holds in wrong.items() if holds):
+        raise CompileError(f"both --cost-of-depths and {name}", accepted="one call, run at the depths of the design or --depths")
 
 
 def _check_only(manifest: Manifest, as_json: bool) -> None:
@@ -106,7 +122,7 @@ def read_depths(path: Path | None) -> dict[str, int]:
     except (OSError, ValueError) as error:
         raise CompileError(f"cannot read depths ({error})", where=str(path), accepted=DEPTHS_ACCEPTED) from None
     if not isinstance(content, dict):
-        raise CompileError("not a list of depths", where=str(path), accepted=DEPTHS_ACCEPTED)
+        raise CompileError("not a JSON object", where=str(path), accepted=DEPTHS_ACCEPTED)
     for name, depth in content.items():
         if type(depth) is not int:
             raise CompileError(f"FIFO '{name}' has depth {json.dumps(depth)}", where=str(path), accepted="an integer")
@@ -125,7 +141,7 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def origin_of(result: SimulationResult, options: SimulationOptions) -> str:
     """Where the cycles come from, and in what the run differs from the design as it stands."""
     changes = {
-        f"{len(options.depths)} FIFO depths replaced": bool(options.depths),
+        f"FIFO depths replaced: {len(options.depths)}": bool(options.depths),
         "unlimited FIFOs": options.unbounded,
         f"loop depths times {options.depth_error:g}": options.depth_error != 1,
         f"every pipeline {options.style}": options.style is not None,
@@ -135,9 +151,13 @@ def origin_of(result: SimulationResult, options: SimulationOptions) -> str:
 
 
 def report_of(
-    result: SimulationResult, options: SimulationOptions, explanation: Explanation | None = None, waiting: Waiting | None = None
+    result: SimulationResult,
+    options: SimulationOptions,
+    explanation: Explanation | None = None,
+    waiting: Waiting | None = None,
+    cost: DepthCost | None = None,
 ) -> dict[str, Any]:
-    """Everything, as JSON; `explanation` of a run that did not end, `why` for one task."""
+    """Everything, as JSON; `explanation` of a run that did not end, `why` for one task, `cost_of_depths` where it was asked."""
     return {
         "origin": origin_of(result, options),
         "cycles": result.cycles,
@@ -148,6 +168,7 @@ def report_of(
         "critical_path": path_json(result),
         "explanation": explanation_json(result.values, explanation),
         "why": waiting.as_json() if waiting is not None else None,
+        "cost_of_depths": cost.as_json() if cost is not None else None,
         **asdict(result),
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from rich.console import Console
@@ -13,13 +12,6 @@ from stc.simulation.simulate import SimulationResult, TaskTime
 
 MOST_ROWS = 20
 MOST_SHARES = 10
-WIDTH = 140
-"""Columns where the output is not a terminal: names of tasks and FIFOs stay whole."""
-
-
-def wide_console() -> Console:
-    """For tables: as wide as the terminal, or wide enough for long names where there is none."""
-    return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else WIDTH)
 
 
 def path_json(result: SimulationResult) -> dict[str, Any]:
@@ -69,7 +61,7 @@ def _table(title: str, names: tuple[str, ...], *numbers: str) -> Table:
     for name in names:
         table.add_column(name, overflow="fold")
     for number in numbers:
-        table.add_column(number, justify="right", no_wrap=True)
+        table.add_column(number, justify="right")
     return table
 
 

@@ -11,14 +11,12 @@ from rich.console import Console
 from rich.table import Table
 
 from stc.design_space.fifo_trimming import MOST_RUNS
+from stc.tools.consoles import messages, output
 from stc.tools.size import DEPTHS, ORIGIN, Confirmation, Sizing, size_project, write_sizing
 
 CHECK_FAILED = 1
 MOST_LISTED = 40
 """FIFOs in the table; the file has all."""
-
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
-output = Console(highlight=False, soft_wrap=True, emoji=False)
 
 
 def size_command(

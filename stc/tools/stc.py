@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +22,7 @@ from stc.simulation.csim import CsimResult, csim
 from stc.simulation.explanation import Explanation
 from stc.tools.bisect_command import bisect_command
 from stc.tools.command_line import run_app
+from stc.tools.consoles import messages, output
 from stc.tools.estimate_command import estimate_command
 from stc.tools.explaining import explain_csim, explanation_json
 from stc.tools.options import (
@@ -58,13 +58,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
-output = Console(highlight=False, soft_wrap=True, emoji=False)
-
 
 @app.command("compile")
 def compile_command(
-    out: Annotated[Path, typer.Option(help="Folder to write; it must be new or empty.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write; it must be new or empty.")],
     model: Model = None,
     config: Config = None,
     stage: ModelStage = "prefill",
@@ -179,7 +176,7 @@ def fuzz_command(
     jobs: Annotated[int, typer.Option(help="Processes at a time.", min=1)] = 1,
     csim_every: Annotated[int, typer.Option(help="Build and run the emitted C++ of every Kth; 0: of none.", min=0)] = 1,
     mlir_every: Annotated[int, typer.Option(help="Ask MLIR's execution engine about every Kth; 0: none.", min=0)] = 1,
-    out: Annotated[Path, typer.Option(help="Folder for programs that fail.")] = Path("build/fuzz"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for programs that fail.")] = Path("build/fuzz"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
     """Compile random programs of linalg, execute every level and the emitted C++, and compare.

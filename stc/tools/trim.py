@@ -46,7 +46,8 @@ def trimming_report(sizing: Sizing) -> dict[str, Any]:
         "slack": sizing.slack,
         "cycles": {"unlimited": sizing.worst.cycles, "before": sizing.emitted.cycles, "trimmed": sizing.trimmed.cycles},
         "bits": {
-            "before": sizing.emitted.bits,
+            "emitted_before": sizing.emitted.bits,
+            "required_before": None if sizing.required is None else sizing.required.bits,
             "trimmed": sizing.trimmed.bits,
             "optimum": None if optimum is None else optimum.bits,
         },
@@ -72,10 +73,11 @@ class TrimCheck:
 def print_trimming(report: dict[str, Any], check: TrimCheck, console: Console) -> None:
     """Two lines: what trimming found, and what the design that was emitted with it does."""
     bits, emitted = report["bits"], check.emitted
-    saved = f"{bits['before']:,} to {bits['trimmed']:,} bits"
-    console.print(f"FIFOs trimmed by {report['runs']} runs: {saved}, without margin and rounding")
+    before = f"{bits['required_before']:,} bits by the LP, " if bits["required_before"] is not None else ""
+    console.print(f"FIFOs trimmed by {report['runs']} runs: {before}{bits['trimmed']:,} bits trimmed, without margin and rounding")
     cycles = "does not end" if emitted.cycles is None else f"{emitted.cycles:,} cycles"
-    console.print(f"emitted so: {cycles}, {emitted.verdict} ({check.unlimited:,} with unlimited FIFOs), {emitted.bits:,} bits; "
+    sized = f"{emitted.bits:,} bits with margin and rounding ({bits['emitted_before']:,} before)"
+    console.print(f"emitted so: {cycles}, {emitted.verdict} ({check.unlimited:,} with unlimited FIFOs), {sized}; "
                   f"with loop depths doubled: {check.larger_loop_depths} ({ORIGIN})")
 
 

@@ -35,6 +35,42 @@ def manifest(streams: Sequence[Stream], loops: Sequence[LoopSchedule] = ()) -> M
     return Manifest(SCHEMA_VERSION, "handmade", "u55c", (kernel,), (), (), 0.0, {}, {}, {})
 
 
+def fork_join(depth: int, summed: int = 16) -> str:
+    """Side `direct`, `depth` deep, waits for the total of `summed` of the other side's 16 tokens: with less room it deadlocks."""
+    return f"""
+static void split(const int *x, hls::stream<int> &direct, hls::stream<int> &around) {{
+  split_loop: for (int i = 0; i < 16; i++) {{
+#pragma HLS pipeline II=1 style=flp
+    direct.write(x[i]);
+    around.write(x[i]);
+  }}
+}}
+static void total(hls::stream<int> &in, hls::stream<int> &out) {{
+  int sum = 0;
+  total_loop: for (int i = 0; i < {summed}; i++) {{
+#pragma HLS pipeline II=1 style=flp
+    sum += in.read();
+  }}
+  out.write(sum);
+}}
+static void join(hls::stream<int> &direct, hls::stream<int> &sum, int *y) {{
+  int s = sum.read();
+  join_loop: for (int i = 0; i < 16; i++) {{
+#pragma HLS pipeline II=1 style=flp
+    y[i] = direct.read() + s;
+  }}
+}}
+extern "C" void top(const int *x, int *y) {{
+#pragma HLS dataflow
+  hls::stream<int, {depth}> direct("direct");
+  hls::stream<int, 2> around("around"), sum("sum");
+  split(x, direct, around);
+  total(around, sum);
+  join(direct, sum, y);
+}}
+"""
+
+
 class Handmade:
     """A design and its manifest; `run` runs it with depths by name."""
 

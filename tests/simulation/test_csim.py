@@ -110,6 +110,21 @@ def test_missing_compiler(project: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert str(caught.value).startswith("C++ compiler 'g++' not found; accepted: g++ 12 or later")
 
 
+def test_a_project_that_cannot_be_written_is_refused(project: Path) -> None:
+    (project / "build").write_text("")
+    with pytest.raises(CompileError, match=r"build: cannot make this folder .*; accepted: a project that you may write in"):
+        csim(project)
+
+
+def test_a_full_disk_is_not_an_error_in_the_source(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = project / "full"
+    compiler.write_text("#!/bin/sh\necho 'ld: final link failed: No space left on device' >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    with pytest.raises(CompileError, match=r"g\+\+ cannot write \(No space left on device\)"):
+        csim(project)
+
+
 def test_compile_errors_show_the_first_message(project: Path) -> None:
     (project / "kernel.cpp").write_text(KERNEL.replace("a.read()", "a.fetch()"))
     with pytest.raises(CompileError, match=r"kernel\.cpp:7:\d+: error: .*has no member named .fetch"):

@@ -6,40 +6,8 @@ import re
 
 import pytest
 from conftest import Run, channel
+from handmade import fork_join
 
-FORK_JOIN = """
-static void fork(const int *x, hls::stream<int> &direct, hls::stream<int> &around) {
-  fork_loop: for (int i = 0; i < 16; i++) {
-#pragma HLS pipeline II=1 style=flp
-    direct.write(x[i]);
-    around.write(x[i]);
-  }
-}
-static void total(hls::stream<int> &in, hls::stream<int> &out) {
-  int sum = 0;
-  sum_loop: for (int i = 0; i < 16; i++) {
-#pragma HLS pipeline II=1 style=flp
-    sum += in.read();
-  }
-  out.write(sum);
-}
-static void join(hls::stream<int> &direct, hls::stream<int> &sum, int *y) {
-  int s = sum.read();
-  join_loop: for (int i = 0; i < 16; i++) {
-#pragma HLS pipeline II=1 style=flp
-    y[i] = direct.read() + s;
-  }
-}
-extern "C" void top(const int *x, int *y) {
-#pragma HLS dataflow
-  hls::stream<int, DEPTH> direct("direct");
-  hls::stream<int, 2> around("around");
-  hls::stream<int, 2> sum("sum");
-  fork(x, direct, around);
-  total(around, sum);
-  join(direct, sum, y);
-}
-"""
 FORK_JOIN_BODY = """
   int x[16], y[16], golden[16];
   for (int i = 0; i < 16; i++) { x[i] = i; golden[i] = i + 120; }
@@ -49,29 +17,29 @@ FORK_JOIN_BODY = """
 
 
 def test_reconvergence_with_room_runs_and_counts(design: Run) -> None:
-    result = design(FORK_JOIN, FORK_JOIN_BODY, "-DDEPTH=16")
+    result = design(fork_join(16), FORK_JOIN_BODY)
     assert result["passed"] and result["outcome"] == "finished"
     assert result["outputs"][0]["max_abs_error"] == 0
     direct = channel(result, "direct")
     assert (direct["tokens"], direct["highest_occupancy"], direct["depth"]) == (16, 16, 16)
-    assert (direct["producer"], direct["consumer"]) == ("fork", "join")
+    assert (direct["producer"], direct["consumer"]) == ("split", "join")
     assert channel(result, "around")["highest_occupancy"] <= 2
 
 
 def test_reconvergence_without_room_names_tasks_and_fifo(design: Run) -> None:
-    result = design(FORK_JOIN, FORK_JOIN_BODY, "-DDEPTH=15")
+    result = design(fork_join(15), FORK_JOIN_BODY)
     assert result["outcome"] == "deadlock" and not result["passed"] and result["outputs"] == []
     blocked = {b["task"]: b for b in result["blocked"]}
-    assert set(blocked) == {"top", "fork", "total", "join"}
-    fork = blocked["fork"]
-    assert (fork["waits_to"], fork["channel"], fork["peer"]) == ("write", "direct", "join")
-    assert (fork["occupancy"], fork["depth"], fork["tokens_written"], fork["tokens_read"]) == (15, 15, 15, 0)
-    assert fork["loop"] == "fork_loop" and fork["line"] > 0
+    assert set(blocked) == {"top", "split", "total", "join"}
+    split = blocked["split"]
+    assert (split["waits_to"], split["channel"], split["peer"]) == ("write", "direct", "join")
+    assert (split["occupancy"], split["depth"], split["tokens_written"], split["tokens_read"]) == (15, 15, 15, 0)
+    assert split["loop"] == "split_loop" and split["line"] > 0
     assert (blocked["join"]["waits_to"], blocked["join"]["channel"]) == ("read", "sum")
     assert (blocked["total"]["waits_to"], blocked["total"]["channel"]) == ("read", "around")
     assert blocked["top"]["waits_to"] == "join"
-    assert "fork waits to write fifo 'direct': 15 of 15 slots taken" in result["printed"]
-    assert "reader is join, which has not come to it; in loop fork_loop at line" in result["printed"]
+    assert "split waits to write fifo 'direct': 15 of 15 slots taken" in result["printed"]
+    assert "reader is join, which has not come to it; in loop split_loop at line" in result["printed"]
     assert result["explanation"] in result["printed"]
 
 
@@ -482,4 +450,4 @@ def test_comparison_counts_what_is_not_a_number(design: Run) -> None:
 
 
 def test_the_portable_switch(design: Run) -> None:
-    assert design(FORK_JOIN, FORK_JOIN_BODY, "-DDEPTH=16", "-DSTC_SIM_UCONTEXT")["passed"]
+    assert design(fork_join(16), FORK_JOIN_BODY, "-DSTC_SIM_UCONTEXT")["passed"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from handmade import Handmade, fifo, loop, manifest
+from handmade import Handmade, fifo, fork_join, loop, manifest
 
 from stc.manifest.schema import Manifest
 from stc.simulation.explanation import Explanation, explain
@@ -27,36 +27,6 @@ def explained(design: Handmade, depths: Mapping[str, int], **more: int) -> Expla
     return found
 
 
-FORK_JOIN = """
-static void split(const int *x, hls::stream<int> &direct, hls::stream<int> &around) {
-  split_loop: for (int i = 0; i < 16; i++) {
-#pragma HLS pipeline II=1 style=flp
-    direct.write(x[i]); around.write(x[i]);
-  }
-}
-static void total(hls::stream<int> &in, hls::stream<int> &out) {
-  int sum = 0;
-  total_loop: for (int i = 0; i < 16; i++) {
-#pragma HLS pipeline II=1 style=flp
-    sum += in.read();
-  }
-  out.write(sum);
-}
-static void join(hls::stream<int> &direct, hls::stream<int> &sum, int *y) {
-  int s = sum.read();
-  join_loop: for (int i = 0; i < 16; i++) {
-#pragma HLS pipeline II=1 style=flp
-    y[i] = direct.read() + s;
-  }
-}
-extern "C" void top(const int *x, int *y) {
-#pragma HLS dataflow
-  hls::stream<int, 2> direct("direct"), around("around"), sum("sum");
-  split(x, direct, around);
-  total(around, sum);
-  join(direct, sum, y);
-}
-"""
 FORK_JOIN_MANIFEST = manifest(
     [fifo("direct", "split", "join", 16), fifo("around", "split", "total", 16), fifo("sum", "total", "join", 1)]
 )
@@ -64,7 +34,7 @@ FORK_JOIN_MANIFEST = manifest(
 
 @pytest.fixture(scope="module")
 def design(tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> Handmade:
-    return Handmade(FORK_JOIN, FORK_JOIN_MANIFEST, tmp_path_factory.mktemp("fork_join"), timed_headers)
+    return Handmade(fork_join(2), FORK_JOIN_MANIFEST, tmp_path_factory.mktemp("fork_join"), timed_headers)
 
 
 def test_the_full_side_of_a_fork_is_named_with_its_least_depth(design: Handmade) -> None:
@@ -230,8 +200,7 @@ def test_a_burst_may_be_held_by_either_fifo_on_its_side(make: Make) -> None:
 
 
 def test_a_count_mismatch_is_not_a_matter_of_depth(make: Make) -> None:
-    short = FORK_JOIN.replace("total_loop: for (int i = 0; i < 16", "total_loop: for (int i = 0; i < 17")
-    wrong = make(short, FORK_JOIN_MANIFEST)
+    wrong = make(fork_join(2, summed=17), FORK_JOIN_MANIFEST)
     found = explained(wrong, {"direct": 16})
     assert found.cause == "token count" and found.culprits == ()
     assert [(stop.task, stop.on, stop.token) for stop in found.short] == [("total", "split", 16)]
@@ -244,8 +213,7 @@ def test_a_count_mismatch_is_not_a_matter_of_depth(make: Make) -> None:
 
 
 def test_a_reader_that_takes_too_few_is_a_mismatch(make: Make) -> None:
-    short = FORK_JOIN.replace("total_loop: for (int i = 0; i < 16", "total_loop: for (int i = 0; i < 11")
-    design = make(short, FORK_JOIN_MANIFEST)
+    design = make(fork_join(2, summed=11), FORK_JOIN_MANIFEST)
     found = explained(design, {"direct": 16})
     assert found.cause == "token count" and found.short[0].waits_to == "write"
     assert "total has ended, but split still has tokens of 'around' to write after 13" in found.text

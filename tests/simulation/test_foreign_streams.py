@@ -6,7 +6,12 @@ be read 1 cycle after that (2 where the FIFO is deeper than 2, a RAM); a loop en
 
 from __future__ import annotations
 
-from foreign_runs import calls, ends, loop, run_design
+from pathlib import Path
+
+from foreign_runs import UNOPTIMISED, calls, copy_design, ends, loop, run_design
+
+from stc.simulation.simulate import simulate
+from stc.simulation.timing_table import SimulationOptions
 
 SHALLOW, DEEP = 1, 2   # cycles from write to readable
 
@@ -80,3 +85,11 @@ def test_pipelined_functions() -> None:
     n, feed, slide, last = 50, 2, 11, 6
     written = feed + SHALLOW + (n - 1) + slide
     assert ends("window") == [written + SHALLOW + last + 1]
+
+
+def test_another_depth_for_a_run_changes_slots_only(tmp_path: Path) -> None:
+    """A FIFO that the source makes of registers is read as early when a run gives it more slots."""
+    short = run_design("window")
+    deep = simulate(copy_design("window", tmp_path), SimulationOptions(depths={"fed": 64, "sums": 64}), optimisation=UNOPTIMISED)
+    assert {fifo.depth for fifo in short.fifos} == {2} and {fifo.depth for fifo in deep.fifos} == {64}
+    assert {fifo.latency for fifo in deep.fifos} == {SHALLOW} and deep.cycles == short.cycles

@@ -12,6 +12,7 @@ from handmade import Handmade
 
 from stc.simulation.explanation import Explanation, explain
 from stc.simulation.slowness import Slowness, slow_because
+from stc.simulation.task_network import fifo_links
 
 
 @pytest.fixture(scope="module", params=[0, 2, 5])
@@ -27,7 +28,7 @@ def explained(design: Handmade, depths: Mapping[str, int]) -> Explanation | None
 
 def slowed(design: Handmade, depths: Mapping[str, int], reference: Mapping[str, int]) -> Slowness | None:
     runs = design.run(depths), design.run(reference)
-    return slow_because(design.manifest, depths, *runs, lambda change: design.run({**depths, **change}))
+    return slow_because(fifo_links(design.manifest), depths, *runs, lambda change: design.run({**depths, **change}))
 
 
 def test_the_cure_cures_and_one_less_does_not(generated: Handmade) -> None:
@@ -58,3 +59,30 @@ def test_a_fifo_one_below_its_least_depth_is_named(generated: Handmade) -> None:
         fewer = {**depths, name: depths[name] - 1}
         found = explained(generated, fewer) or slowed(generated, fewer, depths)
         assert found is not None and name in found.culprits, found
+
+
+def test_every_fifo_that_saves_cycles_alone_is_named(generated: Handmade) -> None:
+    """At random depths, against roomy FIFOs and against a run whose own writers wait: as found by enlarging one after the other."""
+    choice = random.Random(5)
+    names = [stream.name for stream in generated.manifest.kernels[0].streams]
+    roomy = dict.fromkeys(names, TOKENS)
+    compared = 0
+    for most in (2, 4, 8, TOKENS) * 3:
+        depths = {name: choice.randint(1, most) for name in names}
+        now = generated.run(depths).cycles
+        if now is None:
+            continue
+        alone = {name: generated.run({**depths, name: TOKENS}).cycles for name in names if depths[name] < TOKENS}
+        saved = {name: now - cycles for name, cycles in alone.items() if cycles is not None and cycles < now}
+        best = min(saved, key=lambda name: -saved[name], default=names[0])
+        for reference in (roomy, {**depths, best: TOKENS}):
+            found = slowed(generated, depths, reference)
+            if found is None:
+                continue
+            compared += 1
+            single = {next(iter(cause.depths)): cause.saved for cause in found.causes if len(cause.depths) == 1}
+            assert single == saved and found.searched
+            for cause in found.causes:
+                enough = generated.run({**depths, **cause.depths}).cycles
+                assert enough is not None and now - enough >= min(cause.saved, found.lost)
+    assert compared > 1

@@ -168,7 +168,7 @@ DISAGREEMENTS: dict[str, tuple[Change, str]] = {
     ),
     "another depth": (lambda: whole((STREAMS[0], fifo("b", "emit", "put", 35, 4))), "FIFO 'b' has depth 4 in the manifest, 2 in"),
     "other ends": (lambda: whole((fifo("a", "put", "gather", 35, 3), STREAMS[1])), "FIFO 'a' is written by 'put' in the manifest"),
-    "other tokens": (lambda: whole((STREAMS[0], fifo("b", "emit", "put", 34, 2))), "carries 34 tokens in the manifest, 35 were"),
+    "other tokens": (lambda: whole((STREAMS[0], fifo("b", "emit", "put", 34, 2))), "carries 34 tokens in the manifest, 35 in"),
     "a loop more": (
         lambda: whole(loops=(*LOOPS, loop("put", "other", 1))), "lists pipelined loop 'other' of task 'put', which the C++ has not"
     ),
@@ -178,7 +178,7 @@ DISAGREEMENTS: dict[str, tuple[Change, str]] = {
     ),
     "other blocks": (lambda: whole(ring=replace(RING, count=3)), "ring of blocks 'rows' has 3 blocks in the manifest, 2 in"),
     "another ring": (lambda: whole(ring=replace(RING, name="columns")), "the manifest lists ring of blocks 'columns', which"),
-    "fewer blocks": (lambda: whole(ring=replace(RING, blocks=6)), "is handed over 6 times in the manifest, 7 times were counted"),
+    "fewer blocks": (lambda: whole(ring=replace(RING, blocks=6)), "is handed over 6 times in the manifest, 7 in the C++"),
 }
 
 
@@ -198,6 +198,16 @@ def test_disagreement_shows_where_a_deadlock_hides_the_token_counts(design: Time
         replace(design, emitted=DISAGREEMENTS["another depth"][0]()).run(SimulationOptions(limit=20))
     with pytest.raises(CompileError, match="which the C\\+\\+ has not"):
         replace(design, emitted=DISAGREEMENTS["a FIFO more"][0]()).run(SimulationOptions(limit=20))
+
+
+def test_kernels_that_were_not_called_before_the_run_stopped_are_no_disagreement(design: TimedDesign) -> None:
+    """A deadlock in the first of two kernels is one of the design, not of its manifest."""
+    first = whole()
+    later = replace(manifest((fifo("c", "begin", "end", 9),)).kernels[0], name="later")
+    both = replace(design, emitted=replace(first, kernels=(*first.kernels, later)))
+    assert both.run(SimulationOptions(limit=20)).values.outcome == "limit"
+    with pytest.raises(CompileError, match="the manifest lists FIFO 'c', which the C\\+\\+ has not"):
+        both.run()
 
 
 def test_the_command_refuses_a_disagreeing_project(project: Path, design: TimedDesign) -> None:
@@ -221,7 +231,7 @@ def test_the_command_refuses_a_disagreeing_project(project: Path, design: TimedD
         ('{"a": true}', "FIFO 'a' has depth true; accepted: an integer"),
         ('{"a": null}', "FIFO 'a' has depth null; accepted: an integer"),
         ('{"a": 36893488147419103232}', "FIFO 'a' has depth 36893488147419103232; accepted: 1 to"),
-        ("[3]", "not a list of depths; accepted: a JSON object"),
+        ("[3]", "not a JSON object; accepted: a JSON object"),
         ('{"a": 3, "a": 4}', "cannot read depths ('a' comes twice)"),
         ("{", "cannot read depths"),
         (None, "cannot read depths"),
@@ -236,7 +246,7 @@ def test_unusable_depths_are_refused_before_building(project: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("option", "value"),
     [("--depth-error", "0"), ("--depth-error", "-1"), ("--depth-error", "nan"), ("--depth-error", "inf"), ("--limit", "0"),
-     ("--limit", "-3"), ("--invocations", "0"), ("--style", "fast"), ("--timeout", "0"),
+     ("--limit", "-3"), ("--invocations", "0"), ("--invocations", "1000000"), ("--style", "fast"), ("--timeout", "0"),
      ("--timeout", "nan"), ("--timeout", "inf")],
 )
 def test_unusable_options_are_refused(project: Path, option: str, value: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,65 @@ def test_why_tells_phases_in_words_and_json(project: Path) -> None:
     assert abs(why["busy"] + sum(why["lost"].values()) - 1) < 1e-9
     unknown = stc("simulate", project, "--depths", project / "depths.json", "--why", "nobody")
     assert isinstance(unknown.exception, CompileError) and "split, total, join" in str(unknown.exception)
+
+
+def depths_file(tmp_path: Path, **depths: int) -> Path:
+    tmp_path.mkdir(exist_ok=True)
+    path = tmp_path / "depths.json"
+    path.write_text(json.dumps(depths))
+    return path
+
+
+def test_what_depths_cost_is_told_in_words_and_json(project: Path, tmp_path: Path) -> None:
+    asked = ("simulate", project, "--cost-of-depths", "--depths", depths_file(tmp_path, direct=9, around=1))
+    told = stc(*asked)
+    assert told.exit_code == 0, told.output
+    now, best = (content(stc("simulate", project, "--depths", depths_file(tmp_path / name, direct=9, **more), "--json"))["cycles"]
+                 for name, more in (("slow", {"around": 1}), ("fast", {"around": 9, "sum": 9})))
+    first, second = told.stdout.splitlines()
+    assert now > best and first == f"{now} cycles, {now - best} more than with unlimited FIFOs ({best})"
+    assert second.startswith("FIFO 'around' (split to total, depth 1): ")
+    assert second.endswith("set the depth to at least 2 for 'around', which saves all of them")
+    cost = content(stc(*asked, "--json"))["cost_of_depths"]
+    assert (cost["cycles"], cost["unlimited_cycles"], cost["lost"]) == (now, best, now - best)
+    assert cost["culprits"] == ["around"] and cost["causes"][0]["depths"] == {"around": 2} and cost["searched"]
+    assert cost["causes"][0]["added_bits"] == 32 and cost["text"] == told.stdout.strip()
+    written = json.loads((project / "build" / "simulate.json").read_text())
+    assert written["timing"]["invocations"] == [["top", now]]   # not that of a trial
+
+
+def test_depths_that_cost_nothing(project: Path, tmp_path: Path) -> None:
+    asked = ("simulate", project, "--cost-of-depths", "--depths", depths_file(tmp_path, direct=9))
+    told = stc(*asked)
+    assert told.exit_code == 0 and "cycles: the FIFO depths cost nothing (" in told.stdout
+    cost = content(stc(*asked, "--json"))["cost_of_depths"]
+    assert cost["lost"] == 0 and cost["causes"] == [] and cost["cycles"] == cost["unlimited_cycles"]
+    both = stc(*asked, "--why", "join")
+    assert both.exit_code == 0 and both.stdout.startswith("join: cycles 0 to ") and "cost nothing" in both.stdout
+    assert content(stc(*asked[:2], *asked[3:], "--json"))["cost_of_depths"] is None
+
+
+def test_a_deadlock_is_explained_whatever_its_depths_cost(project: Path) -> None:
+    told = stc("simulate", project, "--cost-of-depths")
+    assert told.exit_code == 1 and "set its depth to at least 9" in told.stdout and "unlimited" not in told.stdout
+    found = content(stc("simulate", project, "--cost-of-depths", "--json"))
+    assert found["cost_of_depths"] is None and found["explanation"]["culprits"] == ["direct"]
+
+
+def test_costs_that_cannot_be_told_are_refused(project: Path) -> None:
+    for more in (("--static",), ("--unlimited",), ("--invocations", 2)):
+        refused = stc("simulate", project, "--cost-of-depths", *more)
+        assert isinstance(refused.exception, CompileError) and "--cost-of-depths" in str(refused.exception), more
+
+
+def test_the_cost_of_depths_of_a_foreign_design_is_as_the_documentation_shows_it(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    design = shutil.copytree(root / "tests" / "simulation" / "foreign" / "diamond", tmp_path / "diamond",
+                             ignore=shutil.ignore_patterns("build"))
+    told = stc("simulate", design, "--cost-of-depths", "--depths", depths_file(tmp_path, b=2, moved=3))
+    section = (root / "docs" / "explanations.md").read_text().split("## Slower than it could be")[1].split("\n## ")[0]
+    assert told.exit_code == 0
+    assert told.stdout.splitlines() == [line[4:] for line in section.splitlines() if line.startswith("    ")]
 
 
 def test_static_checks_run_nothing(project: Path, tmp_path: Path) -> None:

@@ -158,12 +158,47 @@ def with_depth(kernel: str, name: str, old: int, new: int) -> str:
 
 @pytest.mark.parametrize(
     ("options", "complaint"),
-    [(["--slack", "-0.1"], "slack"), (["--most-runs", "0"], "most-runs")],
+    [
+        (["--slack", "-0.1"], "slack is -0.1"),
+        (["--slack", "nan"], "slack is nan"),
+        (["--slack", "inf"], "slack is inf"),
+        (["--most-runs", "0"], "--most-runs"),
+    ],
 )
-def test_unusable_options(project: Path, options: list[str], complaint: str) -> None:
+def test_unusable_options(project: Path, options: list[str], complaint: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert complaint in refusal(["size", str(project), *options], capfd)
+
+
+def refusal(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
+    """The one line with which the command line refuses `arguments`."""
     with pytest.raises(SystemExit) as ended:
-        run_app(app, "stc", ["size", str(project), *options])
+        run_app(app, "stc", arguments)
     assert ended.value.code == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    return line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('"depth": 2,', '"depth": 3,', "has depth 3 in the manifest, 2 in the C++"),
+        ('"name": "load_x"', '"name": "load_y"', "the manifest contradicts itself"),
+    ],
+)
+def test_a_manifest_of_another_design_is_refused(
+    project: Path, old: str, new: str, complaint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Depths for FIFOs that are not those of the C++ would be worth nothing."""
+    path = project / "manifest.json"
+    written, before = path.read_text(), set((project / "build").glob("*.json"))
+    assert old in written
+    path.write_text(written.replace(old, new, 1))
+    try:
+        assert complaint in refusal(["size", str(project)], capfd)
+        assert complaint in refusal(["report", str(project)], capfd)
+        assert set((project / "build").glob("*.json")) <= before
+    finally:
+        path.write_text(written)
 
 
 def test_not_a_project(tmp_path: Path) -> None:

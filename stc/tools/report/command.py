@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 from jinja2 import UndefinedError
-from rich.console import Console
 
 from stc.diagnostics import CompileError
 from stc.simulation.build import DEFAULT_OPTIMISATION
@@ -19,17 +17,17 @@ from stc.simulation.csim import CsimResult, check_timeout
 from stc.simulation.explanation import explain
 from stc.simulation.projects import project_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
+from stc.simulation.static_checks import refuse_contradictions
 from stc.simulation.timing_table import SimulationOptions, timing_table
+from stc.tools.consoles import messages, output
 from stc.tools.simulate_command import CHECK_FAILED, read_depths
+from stc.tools.whole_files import write_whole
 
 PAGE = "report.html"
 COMPILE_REPORT = "report.json"
 SIZING = "fifo_sizing.json"
 TRIAL = "report_trial"
 """Name under which runs leave their files that look for the depths that cure a deadlock."""
-
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
-output = Console(highlight=False, emoji=False, soft_wrap=True)
 
 
 def report_command(
@@ -61,6 +59,7 @@ def write_report(
 
     check_timeout(timeout)
     manifest = project_manifest(directory)
+    refuse_contradictions(manifest)
     report = read_object(directory / COMPILE_REPORT) or {}
     sizing = read_object(directory / "build" / SIZING)
     options = SimulationOptions(depths=depths)
@@ -93,10 +92,3 @@ def read_object(path: Path) -> dict[str, Any] | None:
     if not isinstance(content, dict):
         raise CompileError("not a JSON object", where=str(path), accepted="a JSON object")
     return content
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write `path` such that it is never seen half written."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)

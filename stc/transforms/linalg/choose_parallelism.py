@@ -18,8 +18,7 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.operator_library import hardware_cost
 from stc.design_space.parallelism import MemoryOperand, Work, choose_parallelism
 from stc.design_space.tiling import default_unroll
-from stc.diagnostics import CompileError
-from stc.platforms.platform import Platform, load_platform
+from stc.platforms.platform import Platform, platform_with_dsp
 from stc.transforms.linalg.distribute_parallel import set_copies
 from stc.transforms.linalg.propagate_orders import LANES
 
@@ -46,11 +45,9 @@ class ChooseParallelism(ModulePass):
     platform: str = "u55c"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.dsp < 0:
-            raise CompileError(f"dsp is {self.dsp}", where=self.name, accepted="0, or a number of DSPs")
-        if not self.dsp:
+        platform = platform_with_dsp(self.platform, self.dsp, self.name)
+        if platform is None:
             return
-        platform = load_platform(self.platform)
         for function in functions_of(op):
             _decide(function, self.dsp, platform)
 

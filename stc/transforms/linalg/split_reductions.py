@@ -21,8 +21,7 @@ from stc.analysis.operator_library import hardware_cost
 from stc.design_space.parallelism import PORT_LANES, lane_counts
 from stc.design_space.reduction_splits import copy_sums, lane_sums
 from stc.design_space.tiling import default_unroll
-from stc.diagnostics import CompileError
-from stc.platforms.platform import Platform, load_platform
+from stc.platforms.platform import Platform, platform_with_dsp
 from stc.transforms.linalg.generics import (
     PARALLEL,
     REDUCTION,
@@ -72,11 +71,9 @@ class SplitReductions(ModulePass):
     reassociate: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.dsp < 0:
-            raise CompileError(f"dsp is {self.dsp}", where=self.name, accepted="0, or a number of DSPs")
-        if not self.dsp:
+        platform = platform_with_dsp(self.platform, self.dsp, self.name)
+        if platform is None:
             return
-        platform = load_platform(self.platform)
         for function in functions_of(op):
             _for_lanes(function, self.reassociate, self.dsp, platform)
             _for_copies(function, self.reassociate, self.dsp, platform)

@@ -294,8 +294,9 @@ class Channel {
   }
 
  private:
-  // A FIFO in RAM can be read a cycle later than one of registers.
-  Cycle usual_latency() const { return std::string(kind_) == "fifo" && depth_ > 2 ? 2 : 1; }
+  // A FIFO in RAM can be read a cycle later than one of registers. The depth in the source decides: another one for a run changes
+  // slots only.
+  Cycle usual_latency() const { return std::string(kind_) == "fifo" && declared_depth_ > 2 ? 2 : 1; }
 
   // The table may know better; and an earlier invocation has used the same slots.
   void find_timing() {

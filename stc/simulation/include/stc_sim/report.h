@@ -134,6 +134,7 @@ class Report {
     std::error_code error;
     if (file) std::filesystem::rename(unfinished, path_, error);
     if (!file || error) {
+      std::filesystem::remove(unfinished, error);
       std::fprintf(stderr, "stc_sim: cannot write %s\n", path_.c_str());
       return 2;
     }

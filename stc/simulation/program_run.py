@@ -1,0 +1,75 @@
+"""One run of a simulation program: environment, time limit, exit code and report are dealt with here and nowhere else."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from stc.diagnostics import CompileError
+
+UNUSABLE = 2
+"""Exit code of a program that refuses its input."""
+
+
+@dataclass(frozen=True)
+class ProgramRun:
+    """How a run ended. `report`: what `stc_sim::Report` wrote, or None, and then `failure` says in words why there is none.
+
+    `seconds`: elapsed, the start of the process and the reading of the report included.
+    """
+
+    outcome: Literal["reported", "timeout", "crash"]
+    report: Mapping[str, Any] | None
+    failure: str | None
+    seconds: float
+
+
+def run_program(
+    program: Sequence[str], directory: Path, report: Path, variables: Mapping[str, str], timeout: float
+) -> ProgramRun:
+    """Run `program` in and on the project `directory` for at most `timeout` seconds, with `variables` added to its environment;
+    it writes `report`.
+
+    CompileError where the program refuses its input: a file of the project that is missing or has another size, no room for the
+    report.
+    """
+    report.unlink(missing_ok=True)
+    begin = time.perf_counter()
+    try:
+        done = subprocess.run(
+            [*program, str(directory)],
+            cwd=directory,
+            env={**os.environ, **variables, "STC_SIM_REPORT": str(report)},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return ProgramRun("timeout", None, f"the design did not end within {timeout:g} s", timeout)
+    message = done.stderr.strip()
+    if done.returncode == UNUSABLE:
+        raise CompileError(message or "the testbench refuses its input", where=str(directory))
+    if done.returncode < 0 or not report.is_file():
+        text = f"the simulation {_how_it_ended(done.returncode)}" + (f": {message}" if message else "")
+        return ProgramRun("crash", None, text, time.perf_counter() - begin)
+    content = json.loads(report.read_text(encoding="utf-8"))
+    return ProgramRun("reported", content, None, time.perf_counter() - begin)
+
+
+def _how_it_ended(code: int) -> str:
+    """An exit code in words."""
+    if code >= 0:
+        return f"ended with code {code} and without a report"
+    try:
+        return f"died of {signal.Signals(-code).name}"
+    except ValueError:
+        return f"died of signal {-code}"
