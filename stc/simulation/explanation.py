@@ -133,6 +133,8 @@ def _stop_words(stop: Stop) -> str:
     total = f" of {stop.tokens}" if stop.tokens is not None else ""
     state = "full" if stop.waits_to == "write" else "nothing to read" if stop.occupancy else "empty"
     taken = f"{stop.occupancy} of {stop.depth}" if stop.depth is not None else f"{stop.occupancy}"
+    if stop.waits_to == "write" and stop.held_back:
+        taken += f", and {stop.held_back} in its pipeline"
     where = f" (loop {stop.loop}, line {stop.line})" if stop.loop else f" (line {stop.line})" if stop.line else ""
     token = f"token {stop.token}{total} of '{stop.channel}'"
     return f"{stop.task}{where} waits to {stop.waits_to} {token}, {state} ({taken}), for {stop.on}"
@@ -165,13 +167,24 @@ def _verdict(deadlock: Deadlock, cures: tuple[Cure, ...], searched: bool, runs: 
         case "cycle of tasks":
             yield "no FIFO depth cures this: each of these tasks needs a token from the next before it can send its own"
         case "ring":
-            rings = [name for circle in deadlock.circles for name in circle.full]
-            yield (f"no FIFO depth cures this: what is full is {_names(rings)}, a ring of blocks, which holds one or two; "
-                   "its writer must have no other output whose path meets it again")
+            yield from _ring_words(deadlock)
         case "unknown":
             yield "the run does not tell which tasks wait for which"
         case "depth":
             yield from _cure_words(deadlock, cures, searched, runs)
+
+
+def _ring_words(deadlock: Deadlock) -> Iterator[str]:
+    """A writer whose pipeline stops as a whole cannot hand over what it filled while it waits for the next block."""
+    stops = [stop for circle in deadlock.circles for stop in circle.stops if stop.waits_to == "write"]
+    keepers = [stop for stop in stops if stop.held_back]
+    for stop in keepers:
+        pipeline = f"the pipeline of {stop.loop or 'its loop'}"
+        yield (f"no FIFO depth cures this: {stop.task} keeps {stop.held_back} filled blocks of '{stop.channel}' in {pipeline} "
+               "(style stp), which stands still while it waits for another; a flushing one (style=flp) would hand them over")
+    if not keepers:
+        yield (f"no FIFO depth cures this: what is full is {_names(stop.channel for stop in stops)}, a ring of blocks, which holds "
+               "one or two; its writer must have no other output whose path meets it again")
 
 
 def _count_words(stop: Stop, links: Mapping[str, Link]) -> str:

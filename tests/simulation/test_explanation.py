@@ -339,3 +339,43 @@ def test_a_full_ring_of_blocks_is_no_matter_of_depth(make: Make) -> None:
     found = explained(make(RING, content), {})
     assert found.cause == "ring" and found.culprits == ()
     assert "no FIFO depth cures this: what is full is blocks, a ring of blocks" in found.text
+
+
+PIPELINED_RING = """
+typedef int block_t[4];
+static void fill(const int *x, hls::stream_of_blocks<block_t, 2> &blocks) {
+  fill_loop: for (int t = 0; t < 6; t++) {
+#pragma HLS pipeline II=1 style=flp
+    hls::write_lock<block_t> w(blocks);
+    for (int k = 0; k < 4; k++) w[k] = x[t];
+  }
+}
+static void drain(hls::stream_of_blocks<block_t, 2> &blocks, hls::stream<int> &s) {
+  for (int t = 0; t < 6; t++) {
+    hls::read_lock<block_t> r(blocks);
+    s.write(r[t % 4]);
+  }
+}
+static void take(hls::stream<int> &s, int *y) {
+  for (int t = 0; t < 6; t++) y[t] = s.read();
+}
+extern "C" void top(const int *x, int *y) {
+#pragma HLS dataflow
+  hls::stream_of_blocks<block_t, 2> blocks;
+  hls::stream<int, 2> s("s");
+  fill(x, blocks);
+  drain(blocks, s);
+  take(s, y);
+}
+"""
+
+
+def test_a_pipeline_that_keeps_the_blocks_it_filled_is_named(make: Make) -> None:
+    """Stopping as a whole, it waits for a third block with two of two in its own stages: the ring is not too small, it is kept."""
+    content = manifest([fifo("s", "drain", "take", 6)], [loop("fill", "fill_loop", 6, depth=5)])
+    design = make(PIPELINED_RING, content)
+    assert design.run({}).values.outcome == "finished"
+    found = explain(design.manifest, design.run({}, style="stp").values)
+    assert found is not None and found.cause == "ring"
+    assert "'blocks', full (0 of 2, and 2 in its pipeline), for drain" in found.text
+    assert "fill keeps 2 filled blocks of 'blocks' in the pipeline of fill_loop (style stp)" in found.text
