@@ -2,7 +2,8 @@
 
 The same statements as in `stc.analysis.task_programs`, with the time that `stc_sim` charges for them: a pipelined loop, merged
 with the loops it is perfectly nested in, issues an iteration every II cycles and drains when it ends; an access outside such a
-loop takes a cycle; loops that compute without streams take their time too. External memory is taken to answer at once.
+loop takes a cycle; loops that compute without streams take their time too; a loop that moves words of external memory has the pace
+of its port (`stc.analysis.memory_paces`).
 """
 
 from __future__ import annotations
@@ -11,45 +12,56 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import prod
+from types import MappingProxyType
 
 import numpy as np
-from xdsl.dialects import scf
+from xdsl.dialects import memref, scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from stc.analysis.executions import index_value, inductions
-from stc.analysis.loop_schedules import pipeline_depth
+from stc.analysis.loop_estimates import loop_estimate
+from stc.analysis.loop_schedules import buffer_of
 from stc.analysis.loops import Bounds, constant_bounds, is_flattened, is_unrolled, pipeline_ii
 from stc.analysis.task_programs import channels_of, touches_streams, values_behind
 from stc.diagnostics import CompileError, UntimedError
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
-from stc.iteration.task_timeline import TAIL, Cycles, Handover, Loop, Moment, Node, Port, Repeat, Row, TaskTimeline
+from stc.iteration.task_timeline import TAIL, Cycles, Handover, Loop, MemoryPace, Moment, Node, Port, Repeat, Row, TaskTimeline
 
 
-def task_timeline(task: TaskOp, names: Mapping[SSAValue, str], clock_ns: float) -> TaskTimeline:
+def task_timeline(
+    task: TaskOp, names: Mapping[SSAValue, str], clock_ns: float, memories: Mapping[SSAValue, MemoryPace] = MappingProxyType({})
+) -> TaskTimeline:
     """The timeline of `task`, pipelines as deep as cycles of `clock_ns` make them; channels are called by `names`.
 
+    `memories`: the pace of external memories by their values outside the task; those not named answer at once.
     CompileError where the task has a loop that is not pipelined (before `hls-directives`), or control that depends on data;
     UntimedError where a pipelined loop takes a block in some iterations only.
     """
-    builder = _Builder(task, channels_of(task, names), clock_ns)
+    ports = zip(task.body.block.args, task.operands, strict=True)
+    inside: dict[SSAValue, MemoryPace] = {port: memories[value] for port, value in ports if value in memories}
+    builder = _Builder(task, channels_of(task, names), clock_ns, inside)
     return TaskTimeline(task.sym_name.data, builder.block(task.body.block))
 
 
 @dataclass
 class _Builder:
-    """Walks a task. `values`: the induction variables of the loops around that are not replicated."""
+    """Walks a task. `memories`: by port. `values`: the induction variables of the loops around that are not replicated."""
 
     task: TaskOp
     channel: Mapping[SSAValue, str]
     clock_ns: float
+    memories: Mapping[SSAValue, MemoryPace]
     values: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
     def __post_init__(self) -> None:
         self.outputs = set(self.task.output_ports)
-        self.takes_time, self.depth = cache(_takes_time), cache(pipeline_depth)
+        self.takes_time, self.depth = cache(_takes_time), cache(self._depth)
         self.behind_guards = cache(self._values_behind_guards)
         self.known: dict[tuple[object, ...], Node] = {}
+
+    def _depth(self, loop: scf.ForOp) -> int:
+        return loop_estimate(loop, self.task, self.clock_ns).depth
 
     def block(self, block: Block) -> Node:
         """What one run of a block does, in order."""
@@ -131,12 +143,19 @@ class _Builder:
         if self.behind_guards(outermost):
             axes = np.meshgrid(*(np.arange(each.lower, each.upper, each.step) for each in bounds), indexing="ij")
             values |= {loop.body.block.args[0]: axis.ravel() for loop, axis in zip(nest, axes, strict=True)}
-        depth = self.depth(innermost, self.clock_ns)
+        depth = self.depth(innermost)
         if any(isinstance(op, stream.AcquireOp) for op in innermost.walk()):
             return self._iterations_with_blocks(innermost.body.block, count, interval, depth, values)
         iterations = _Iterations(count, self.channel, values)
         iterations.block(innermost.body.block, np.array(True))
-        return iterations.loop(interval, depth)
+        return replace(iterations.loop(interval, depth), memory=self._memory(innermost))
+
+    def _memory(self, loop: scf.ForOp) -> MemoryPace | None:
+        """The external memory that every iteration moves a word of."""
+        if not self.memories:
+            return None
+        buffers = (buffer_of(op) for op in loop.walk() if isinstance(op, memref.LoadOp | memref.StoreOp))
+        return next((self.memories[buffer] for buffer in buffers if buffer in self.memories), None)
 
     def _iterations_with_blocks(
         self, body: Block, count: int, interval: int, depth: int, values: Mapping[SSAValue, np.ndarray]

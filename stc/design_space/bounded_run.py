@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stc.diagnostics import CompileError
 from stc.iteration.task_program import Action, Channel, TaskProgram
 
 
-@dataclass
+@dataclass(slots=True)
 class _State:
     depth: int
     bits: int
@@ -30,13 +30,45 @@ class _State:
     writer: _Task | None = None
 
 
-@dataclass
+@dataclass(slots=True)
+class _Step:
+    """An action with the channels themselves."""
+
+    reads: list[tuple[_State, int]]
+    writes: list[tuple[_State, int]]
+    needs_token: list[_State]
+    needs_room: list[_State]
+    takes_blocks: bool
+
+
+@dataclass(slots=True)
 class _Task:
     name: str
     actions: Iterator[Action]
+    steps: dict[tuple[object, ...], _Step] = field(default_factory=dict[tuple[object, ...], _Step])
     current: Action | None = None
+    step: _Step | None = None
+    waits: _State | None = None   # what held it up last
     remaining: int = 0
     queued: bool = True
+
+    def goes_on(self, states: Mapping[str, _State]) -> _Step | None:
+        """The next action, None at the end."""
+        self.current = action = next(self.actions, None)
+        if action is None:
+            self.step = None
+            return None
+        key = (action.reads, action.writes, action.needs_token, action.needs_room)
+        if (found := self.steps.get(key)) is None:
+            found = self.steps[key] = _Step(
+                [(states[name], count) for name, count in action.reads],
+                [(states[name], count) for name, count in action.writes],
+                [states[name] for name in action.needs_token],
+                [states[name] for name in action.needs_room],
+                bool(action.needs_token or action.needs_room),
+            )
+        self.step, self.remaining = found, action.iterations
+        return found
 
 
 def grown_depths(programs: Sequence[TaskProgram], channels: Sequence[Channel]) -> dict[str, int]:
@@ -71,42 +103,39 @@ def _connect(programs: Sequence[TaskProgram], tasks: Sequence[_Task], states: Ma
 
 
 def _run(task: _Task, states: Mapping[str, _State], ready: deque[_Task]) -> None:
-    """Fire as often as possible; wake whoever reads what was written or writes what was read."""
-    while True:
-        if task.current is None:
-            task.current = next(task.actions, None)
-            if task.current is None:
-                return
-            task.remaining = task.current.iterations
-        firings = _possible(task.current, task.remaining, states)
-        if firings == 0:
+    """Fire as often as possible; wake whoever waits for what was written, or for the room of what was read."""
+    while (step := task.step or task.goes_on(states)) is not None:
+        firings = task.remaining
+        for state, count in step.reads:
+            if state.tokens < count * firings:
+                firings, task.waits = state.tokens // count, state
+        for state, count in step.writes:
+            if state.depth - state.tokens < count * firings:
+                firings, task.waits = (state.depth - state.tokens) // count, state
+        if firings == 0 or (step.takes_blocks and _waits_for_block(task, step)):
             return
-        for name, count in task.current.reads:
-            state = states[name]
+        for state, count in step.reads:
             state.tokens -= count * firings
-            _wake(state.writer, ready)
-        for name, count in task.current.writes:
-            state = states[name]
+            if (other := state.writer) is not None and other.waits is state and not other.queued:
+                other.queued = True
+                ready.append(other)
+        for state, count in step.writes:
             state.tokens += count * firings
-            _wake(state.reader, ready)
+            if (other := state.reader) is not None and other.waits is state and not other.queued:
+                other.queued = True
+                ready.append(other)
         task.remaining -= firings
         if task.remaining == 0:
-            task.current = None
+            task.step = None
 
 
-def _possible(action: Action, most: int, states: Mapping[str, _State]) -> int:
-    for name, count in action.reads:
-        if (tokens := states[name].tokens) < count * most:
-            most = tokens // count
-    for name, count in action.writes:
-        state = states[name]
-        if (room := state.depth - state.tokens) < count * most:
-            most = room // count
-    if action.needs_token and any(states[name].tokens < 1 for name in action.needs_token):
-        return 0
-    if action.needs_room and any(states[name].tokens >= states[name].depth for name in action.needs_room):
-        return 0
-    return most
+def _waits_for_block(task: _Task, step: _Step) -> bool:
+    """Whether a block that it needs is not there; then the task waits for that."""
+    missing = [state for state in step.needs_token if state.tokens < 1]
+    missing += [state for state in step.needs_room if state.tokens >= state.depth]
+    if missing:
+        task.waits = missing[0]
+    return bool(missing)
 
 
 def _wake(task: _Task | None, ready: deque[_Task]) -> None:

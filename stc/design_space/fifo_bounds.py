@@ -26,8 +26,8 @@ CHEAP = LUT_BITS
 
 def frugal_run(
     network: Network, fifos: Sequence[FifoEdge], slots: Mapping[str, int], usable: Resources, first: NetworkRun, end: int
-) -> NetworkRun | None:
-    """A run that ends by cycle `end` though expensive FIFOs are bounded, None where no bound is possible.
+) -> tuple[dict[str, int], NetworkRun | None]:
+    """Bounds of expensive FIFOs, and the run with them, which ends by cycle `end`; None where no bound is possible.
 
     `slots`: what FIFOs need so far; `first`: the earliest run. FIFOs with the same source are bounded alike, the most expensive
     first, each by the least power of two at which the run does not end later, all that was found before being kept. What else
@@ -56,4 +56,4 @@ def frugal_run(
             middle = (low + high) // 2
         if high < len(tried):
             bounds = around | bounds | dict.fromkeys(names, tried[high])
-    return found
+    return bounds, found

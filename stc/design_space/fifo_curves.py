@@ -50,11 +50,13 @@ class FifoCurves:
         """The least delay at which the target never waits. It generalises D - C_in to bursts; it may be negative."""
         return int((self.written - self.needed).max()) + latency
 
-    def depth(self, delay: int) -> int | None:
-        """The least depth at which nobody waits; None where the target does at any. Two slots answer sooner than more."""
-        if delay >= self.least_delay(SHALLOW_LATENCY) and (slots := self.slots(delay)) <= SHALLOW:
-            return slots
-        return self.slots(delay) if delay >= self.least_delay() else None
+    def depth(self, delay: int, least: int = 1, latency: int = LATENCY) -> int | None:
+        """The least depth, from `least` on, at which nobody waits; None where the target does at any.
+
+        Two slots answer sooner than more, which take `latency`.
+        """
+        slots = max(least, self.slots(delay))
+        return slots if delay >= self.least_delay(SHALLOW_LATENCY if slots <= SHALLOW else latency) else None
 
     def slots(self, delay: int) -> int:
         """The least depth at which the source never waits, if the target begins `delay` cycles later."""

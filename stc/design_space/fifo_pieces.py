@@ -16,7 +16,7 @@ from itertools import product
 from typing import TypeAlias
 
 from stc.design_space.fifo_curves import LATENCY, SHALLOW, SHALLOW_LATENCY, FifoCurves
-from stc.design_space.network_run import BLOCK_LATENCY
+from stc.design_space.task_walk import BLOCK_LATENCY
 from stc.iteration.task_timeline import Cycles, Moment
 from stc.platforms.fifo_storage import LUT_BITS, fifo_cost, largest_depth_of_same_cost
 from stc.platforms.platform import Resources
@@ -34,10 +34,14 @@ FAR = 1 << 40
 
 @dataclass(frozen=True, eq=False)
 class Pace:
-    """What one task does when, from cycle `begin` to `end`: tokens by FIFO, blocks by ring and moment."""
+    """What one task does when, from cycle `begin` to `end`: tokens by FIFO, blocks by ring and moment.
+
+    `sooner`: so many cycles earlier it may start; less than `begin` where it reads external memory, which has to have answered.
+    """
 
     begin: int
     end: int
+    sooner: int
     written: Mapping[str, Cycles]
     needed: Mapping[str, Cycles]
     taken: Mapping[str, Cycles]
@@ -52,18 +56,23 @@ class Pace:
         blocks: dict[str, dict[Moment, Cycles]] = {
             ring: {moment: at * numerator // denominator for moment, at in times.items()} for ring, times in self.blocks.items()
         }
-        begin, end = (cycle * numerator // denominator for cycle in (self.begin, self.end))
-        return Pace(begin, end, slow(self.written), slow(self.needed), slow(self.taken), blocks)
+        begin, end, sooner = (cycle * numerator // denominator for cycle in (self.begin, self.end, self.sooner))
+        return Pace(begin, end, sooner, slow(self.written), slow(self.needed), slow(self.taken), blocks)
 
 
 @dataclass(frozen=True)
 class FifoEdge:
-    """A FIFO of `bits` per token from task `source` to task `target`."""
+    """A FIFO of `bits` per token from task `source` to task `target`.
+
+    `least`: its least depth. `latency`: cycles from writing a token to reading it, of more slots than a shift register has.
+    """
 
     name: str
     source: str
     target: str
     bits: int
+    least: int = 1
+    latency: int = LATENCY
 
 
 @dataclass(frozen=True)
@@ -121,7 +130,7 @@ class EdgeCosts:
         for edge in (*problem.fifos, *problem.rings):
             self.edges.setdefault((edge.source, edge.target), []).append(edge)
         self.curves, self.delays, self.first = cache(self._curves), cache(self._delays), cache(self._first)
-        self.depth = cache(lambda edge, choice, delay: self.curves(edge, choice).depth(delay))
+        self.depth = cache(lambda edge, choice, delay: self.curves(edge, choice).depth(delay, edge.least, edge.latency))
         self._slots = cache(FifoCurves.sampled_slots)
 
     def _curves(self, edge: FifoEdge, choice: Choice) -> FifoCurves:
@@ -132,14 +141,18 @@ class EdgeCosts:
     def shifts(self, task: str, pace: int) -> tuple[int, int]:
         """How much earlier (negative) and how much later a task may start at a pace."""
         found = self.problem.paces[task][pace]
-        return -found.begin, self.end - found.end
+        return -found.sooner, self.end - found.end
 
-    def _delays(self, ends: Ends, choice: Choice, latency: int = LATENCY) -> tuple[int, int]:
-        """The least and largest delay that an edge allows at these paces; the least is larger if it allows none."""
+    def _delays(self, ends: Ends, choice: Choice, shallow: bool = False) -> tuple[int, int]:
+        """The least and largest delay that an edge allows at these paces; the least is larger if it allows none.
+
+        `shallow`: FIFOs that may be shift registers are.
+        """
         (source_low, source_high), (target_low, target_high) = (self.shifts(*side) for side in zip(ends, choice, strict=True))
         least, largest = target_low - source_high, target_high - source_low
         for edge in self.edges[ends]:
             if isinstance(edge, FifoEdge):
+                latency = SHALLOW_LATENCY if shallow and edge.least <= SHALLOW else edge.latency
                 least = max(least, self.curves(edge, choice).least_delay(latency))
             else:
                 paces = [self.problem.paces[task][pace] for task, pace in zip(ends, choice, strict=True)]
@@ -186,32 +199,34 @@ class EdgeCosts:
             following = piece.largest + 1
 
     def _shallow(self, ends: Ends, choice: Choice) -> tuple[Piece, ...]:
-        """Shift registers, if they do."""
-        fifos = self._fifos(ends, choice)
-        least, largest = self.delays(ends, choice, SHALLOW_LATENCY)
-        largest = min([largest, *(_none_is_far(curves.largest_delay(SHALLOW)) for _, curves in fifos)])
-        cost = sum(self._share(bits, SHALLOW) for bits, _ in fifos)
-        return (Piece(least, largest, cost, cost, least),) if fifos and least <= largest else ()
+        """Shift registers, if they do, for all FIFOs that may be."""
+        curves = [self.curves(edge, choice) for edge in self.edges[ends] if isinstance(edge, FifoEdge) and edge.least <= SHALLOW]
+        least, largest = self.delays(ends, choice, shallow=True)
+        largest = min([largest, *(_none_is_far(found.largest_delay(SHALLOW)) for found in curves)])
+        if not curves or least > largest:
+            return ()
+        return (Piece(least, largest, self._cost(ends, choice, least), self._cost(ends, choice, largest), least),)
 
     def _piece(self, ends: Ends, choice: Choice, least: int) -> Piece:
         """Memories: from `least` on, up to where storage changes."""
         floor, largest = self.delays(ends, choice)
         fifos = self._fifos(ends, choice)
-        tops = [_top(bits, self._slots(curves, least)) for bits, curves in fifos]
+        tops = [_top(edge.bits, self._slots_of(edge, curves, least)) for edge, curves in fifos]
         limits = (curves.sampled_largest_delay(top) for (_, curves), top in zip(fifos, tops, strict=True))
         limit = min([largest, *map(_none_is_far, limits)])
         counted = limit == largest or len(fifos) > 1  # else the limit is the last delay for that many slots
-        at_limit = self._cost(ends, choice, limit) if counted else self._share(fifos[0][0], tops[0])
+        at_limit = self._cost(ends, choice, limit) if counted else share(fifos[0][0].bits, tops[0], self.usable)
         return Piece(least, limit, self._cost(ends, choice, least), at_limit, floor)
 
     def _cost(self, ends: Ends, choice: Choice, delay: int) -> float:
-        return sum(self._share(bits, self._slots(curves, delay)) for bits, curves in self._fifos(ends, choice))
+        found = self._fifos(ends, choice)
+        return sum(share(edge.bits, self._slots_of(edge, curves, delay), self.usable) for edge, curves in found)
 
-    def _fifos(self, ends: Ends, choice: Choice) -> list[tuple[int, FifoCurves]]:
-        return [(edge.bits, self.curves(edge, choice)) for edge in self.edges[ends] if isinstance(edge, FifoEdge)]
+    def _fifos(self, ends: Ends, choice: Choice) -> list[tuple[FifoEdge, FifoCurves]]:
+        return [(edge, self.curves(edge, choice)) for edge in self.edges[ends] if isinstance(edge, FifoEdge)]
 
-    def _share(self, bits: int, slots: int) -> float:
-        return share(bits, slots, self.usable)
+    def _slots_of(self, edge: FifoEdge, curves: FifoCurves, delay: int) -> int:
+        return max(edge.least, self._slots(curves, delay))
 
 
 def share(bits: int, slots: int, usable: Resources) -> float:

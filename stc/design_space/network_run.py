@@ -4,47 +4,23 @@ Control does not depend on data, so the earliest run is the least solution of wh
 cycles after the one before and not before its tokens are there, a block is taken when there is one. The latest run is the same
 backwards in time, where writers wait for their readers. The earliest run gives the cycles of the design without FIFO limits; the
 latest one starts every task as late as its consumers permit, so that little is stored.
-
-Runs of iterations that nobody holds up are handled at once, so that the time is that of the stalls, not of the tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 
+import networkx as nx
 import numpy as np
 
 from stc.design_space.fifo_curves import SLOT_LATENCY
+from stc.design_space.task_walk import RingTimes, TaskWalk
 from stc.diagnostics import UntimedError
-from stc.iteration.task_timeline import (
-    MIRRORED,
-    Cycles,
-    Handover,
-    Loop,
-    Moment,
-    Node,
-    Port,
-    Repeat,
-    Row,
-    Stretch,
-    TaskTimeline,
-    handovers,
-    keeping,
-    lateness,
-    mirrored,
-    stretch,
-)
+from stc.iteration.task_timeline import MIRRORED, Cycles, Moment, Port, TaskTimeline, loops_of
 
 ROUNDS = 6
 """After so many runs with bounded FIFOs none is tried any more."""
-
-BLOCK_LATENCY = 1
-"""Cycles from handing over a block to taking it, either way, as the timed simulation has it."""
-
-HELD_UP_BY: dict[Moment, Moment] = {"room": "freed", "taken": "published"}
 
 
 @dataclass(frozen=True)
@@ -70,7 +46,7 @@ class Network:
 class NetworkRun:
     """When each task begins and ends, and by FIFO when each token is written, has to be readable, and is taken.
 
-    `rings[name]`: the cycles of each of its moments.
+    `rings[name]`: the cycles of each of its moments. `walked`: what it was made from, from which a later run may go on.
     """
 
     begins: dict[str, int]
@@ -79,6 +55,7 @@ class NetworkRun:
     needed: dict[str, Cycles]
     taken: dict[str, Cycles]
     rings: dict[str, dict[Moment, list[int]]]
+    walked: Walked
 
     @property
     def makespan(self) -> int:
@@ -86,13 +63,9 @@ class NetworkRun:
         return max(self.ends.values(), default=0)
 
 
-def earliest_run(network: Network, room: Mapping[str, Cycles] | None = None) -> NetworkRun:
-    """Everything as soon as possible, from cycle 0 on; UntimedError where tasks wait for blocks of each other.
-
-    `room`: by FIFO, no token is written before its cycle.
-    """
-    walked = _walk(network, 0, backwards=False, room=room or {})
-    return _run(network, walked, backwards=False)
+def earliest_run(network: Network) -> NetworkRun:
+    """Everything as soon as possible, from cycle 0 on; UntimedError where tasks wait for blocks of each other."""
+    return _forwards(network, _Walker(network, 0, backwards=False).walked())
 
 
 def bounded_run(network: Network, depths: Mapping[str, int], begin: NetworkRun, end: int) -> NetworkRun | None:
@@ -105,7 +78,7 @@ def bounded_run(network: Network, depths: Mapping[str, int], begin: NetworkRun, 
     for _ in range(ROUNDS):
         if all((run.written[name] >= earliest).all() for name, earliest in room.items()):
             return run
-        run = earliest_run(network, room)
+        run = _forwards(network, _Walker(network, 0, backwards=False, room=room, before=run).walked(), run)
         if run.makespan > end:
             return None
         room = _room(run, depths)
@@ -123,217 +96,188 @@ def _room(run: NetworkRun, depths: Mapping[str, int]) -> dict[str, Cycles]:
     return found
 
 
-def latest_run(network: Network, end: int) -> NetworkRun:
-    """Everything as late as possible, if all is to have ended by cycle `end`."""
-    walked = _walk(network, -end, backwards=True)
-    return _run(network, walked, backwards=True)
+def latest_run(network: Network, first: NetworkRun, end: int) -> NetworkRun:
+    """Everything as late as possible, if all is to have ended by cycle `end`; `first` is the earliest run.
+
+    Tasks that move words of external memory keep the pace they have there: those that write end at `end`, those that read do not
+    move, because they wait for nobody.
+    """
+    kept: dict[str, TaskWalk] = {}
+    for task in network.tasks:
+        if memories := [loop.memory for loop in loops_of(task.program) if loop.memory is not None]:
+            later = end - first.ends[task.name] if all(memory.writes for memory in memories) else 0
+            kept[task.name] = first.walked.walks[task.name].mirrored(later)
+    return _backwards(network, _Walker(network, -end, backwards=True, kept=kept).walked())
 
 
 def own_pace_run(network: Network) -> NetworkRun:
     """Every task from cycle 0 on as if its inputs were always there: only rings hold it up."""
-    return _run(network, _walk(Network(network.tasks, (), network.rings), 0, backwards=False), backwards=False)
+    return _forwards(network, _Walker(replace(network, links=()), 0, backwards=False).walked())
 
 
-def _run(network: Network, walked: _Walked, backwards: bool) -> NetworkRun:
-    def whole(times: Cycles) -> Cycles:
-        return -times[::-1] if backwards else times
+def _forwards(network: Network, walked: Walked, before: NetworkRun | None = None) -> NetworkRun:
+    """The run that was walked; what `before` has of tasks that are the same is taken from there."""
+    late = {task.name: task.late for task in network.tasks}
+    kept = {task.name: task.kept for task in network.tasks}
+    same = walked.same if before is not None else set[str]()
+    written = {} if before is None else {link.name: before.written[link.name] for link in network.links if link.source in same}
+    needed = {} if before is None else {link.name: before.needed[link.name] for link in network.links if link.target in same}
+    taken = {} if before is None else {name: before.taken[name] for name in needed}
+    for link in network.links:
+        write, read = (link.name, True), (link.name, False)
+        if link.name not in written:
+            written[link.name] = walked.walks[link.source].issues[write] + late[link.source][write]
+        if link.name not in needed:
+            needed[link.name] = walked.walks[link.target].issues[read] + late[link.target][read]
+            taken[link.name] = needed[link.name] + kept[link.target][read] if read in kept[link.target] else needed[link.name]
+    begins = {name: walk.begin for name, walk in walked.walks.items()}
+    ends = {name: walk.now for name, walk in walked.walks.items()}
+    return NetworkRun(begins, ends, written, needed, taken, {name: ring.times for name, ring in walked.rings.items()}, walked)
 
+
+def _backwards(network: Network, walked: Walked) -> NetworkRun:
+    """The run that was walked backwards."""
+    late = {task.name: task.late for task in network.tasks}
+    kept = {task.name: task.kept for task in network.tasks}
     written: dict[str, Cycles] = {}
     needed: dict[str, Cycles] = {}
     taken: dict[str, Cycles] = {}
     for link in network.links:
-        source, target = walked.walks[link.source], walked.walks[link.target]
         write, read = (link.name, True), (link.name, False)
-        late_write, late_read = (walked.late[task][port] for task, port in ((link.source, write), (link.target, read)))
-        written[link.name] = whole(source.issues[write]) + (late_write[::-1] if backwards else late_write)
-        needed[link.name] = whole(target.issues[read]) + (late_read[::-1] if backwards else late_read)
-        kept = walked.kept[link.target][read]
-        taken[link.name] = needed[link.name] + (kept[::-1] if backwards else kept)
-    walks = walked.walks.items()
-    begins = {name: -walk.now if backwards else walk.begin for name, walk in walks}
-    ends = {name: -walk.begin if backwards else walk.now for name, walk in walks}
-    rings = {name: _moments(ring.times, backwards) for name, ring in walked.rings.items()}
-    return NetworkRun(begins, ends, written, needed, taken, rings)
-
-
-def _moments(times: Mapping[Moment, list[int]], backwards: bool) -> dict[Moment, list[int]]:
-    if not backwards:
-        return dict(times)
-    return {MIRRORED[moment]: [-at for at in reversed(cycles)] for moment, cycles in times.items()}
+        written[link.name] = late[link.source][write] - walked.walks[link.source].issues[write][::-1]
+        needed[link.name] = late[link.target][read] - walked.walks[link.target].issues[read][::-1]
+        taken[link.name] = needed[link.name] + kept[link.target][read] if read in kept[link.target] else needed[link.name]
+    begins = {name: -walk.now for name, walk in walked.walks.items()}
+    ends = {name: -walk.begin for name, walk in walked.walks.items()}
+    rings: dict[str, dict[Moment, list[int]]] = {
+        name: {MIRRORED[moment]: [-at for at in reversed(cycles)] for moment, cycles in ring.times.items()}
+        for name, ring in walked.rings.items()
+    }
+    return NetworkRun(begins, ends, written, needed, taken, rings, walked)
 
 
 # Walking --------------------------------------------------------------------------------------------------------------
 
 
 @dataclass
-class _Ring:
-    blocks: int
-    times: dict[Moment, list[int]] = field(
-        default_factory=lambda: {"room": [], "published": [], "taken": [], "freed": []}  # pyright: ignore[reportArgumentType]
-    )
+class Walked:
+    """All tasks after their walk, and the rings between them. `same`: those that walked as in the run before."""
 
-
-@dataclass
-class _Walked:
-    walks: dict[str, _Walk]
-    late: dict[str, dict[Port, Cycles]]
-    kept: dict[str, dict[Port, Cycles]]
-    rings: dict[str, _Ring]
-
-
-def _walk(network: Network, begin: int, backwards: bool, room: Mapping[str, Cycles] = MappingProxyType({})) -> _Walked:
-    """Each task after those that hold it up; tasks that share rings in turns."""
-    programs = {task.name: mirrored(task.program) if backwards else task.program for task in network.tasks}
-    late = {name: lateness(program) for name, program in programs.items()}
-    rings = {name: _Ring(blocks) for name, blocks in network.rings.items()}
-    incoming: dict[str, list[Link]] = {name: [] for name in programs}
-    for link in network.links:
-        incoming[link.source if backwards else link.target].append(link)
-    walks: dict[str, _Walk] = {}
-    under_way: dict[str, Iterator[None]] = {}
-    done: set[str] = set()
-    while len(done) < len(programs):
-        progress = False
-        for name, program in programs.items():
-            if name in walks:
-                continue
-            others = [link.target if backwards else link.source for link in incoming[name]]
-            if all(other in done for other in others):
-                bounds = {
-                    (link.name, backwards): walks[other].issues[link.name, not backwards]
-                    + (late[link.source][link.name, True] + link.latency - late[link.target][link.name, False])
-                    for link, other in zip(incoming[name], others, strict=True)
-                }
-                full = {port for port in late[name] if port[1] and port[0] in room}
-                bounds |= {port: room[port[0]] - late[name][port] for port in full}
-                walks[name] = _Walk(bounds, rings, begin, {port: len(times) for port, times in late[name].items()})
-                under_way[name] = walks[name].walk(program)
-                progress = True
-        for name, steps in list(under_way.items()):
-            moved = walks[name].moved
-            if next(steps, _ENDED) is _ENDED:
-                del under_way[name]
-                done.add(name)
-            progress = progress or name in done or walks[name].moved != moved
-        if not progress:
-            names = ", ".join(name for name in programs if name not in done)
-            raise UntimedError(f"tasks {names} wait for blocks of each other", accepted="rings between tasks with no other path")
-    return _Walked(walks, late, {name: keeping(program) for name, program in programs.items()}, rings)
+    walks: dict[str, TaskWalk]
+    rings: dict[str, RingTimes]
+    same: set[str] = field(default_factory=set[str])
 
 
 _ENDED = object()
 
-_stretch = cache(stretch)
-_hands_over = cache(lambda node: next(handovers(node), None) is not None)
 
+class _Walker:
+    """Walks each task after those that hold it up; tasks that share rings in turns.
 
-@dataclass
-class _Walk:
-    """One task on its way. `bounds[port][k]`: the iteration that moves token k issues no earlier. `moved` counts handovers."""
+    `room`: by FIFO, no token is written before its cycle. `kept`: what tasks do that nobody holds up. `before`: an earliest run
+    under limits that were no stricter. A task that keeps the new ones there, and whose inputs come as they did, walks the same.
+    """
 
-    bounds: Mapping[Port, Cycles]
-    rings: Mapping[str, _Ring]
-    begin: int
-    tokens: Mapping[Port, int]
+    def __init__(
+        self,
+        network: Network,
+        begin: int,
+        backwards: bool,
+        room: Mapping[str, Cycles] | None = None,
+        kept: Mapping[str, TaskWalk] | None = None,
+        before: NetworkRun | None = None,
+    ) -> None:
+        self.network, self.begin, self.backwards, self.room, self.before = network, begin, backwards, room or {}, before
+        self.tasks = {task.name: task.mirrored if backwards else task for task in network.tasks}
+        self.found = Walked(dict(kept or {}), {name: RingTimes(blocks) for name, blocks in network.rings.items()})
+        self.incoming: dict[str, list[Link]] = {name: [] for name in self.tasks}
+        self.outgoing: dict[str, list[Link]] = {name: [] for name in self.tasks}
+        for link in network.links:
+            self.incoming[link.source if backwards else link.target].append(link)
+            self.outgoing[link.target if backwards else link.source].append(link)
+        self.done = set(self.found.walks)
+        self.partners = _partners(network.tasks) if before is not None else {}
 
-    def __post_init__(self) -> None:
-        self.now = self.begin
-        self.moved = 0
-        self.issues: dict[Port, Cycles] = {port: np.zeros(count, dtype=np.int64) for port, count in self.tokens.items()}
-        self.position = dict.fromkeys(self.tokens, 0)
+    def walked(self) -> Walked:
+        """All of them; UntimedError where tasks wait for blocks of each other."""
+        under_way: dict[str, Iterator[None]] = {}
+        while len(self.done) < len(self.tasks):
+            progress = False
+            for name, task in self.tasks.items():
+                if name in self.found.walks or not all(self._other(link) in self.done for link in self.incoming[name]):
+                    continue
+                progress = True
+                if not self._goes_as_before(name):
+                    self.found.walks[name] = walk = self._walk(name)
+                    under_way[name] = walk.walk(task.program)
+            for name, steps in list(under_way.items()):
+                moved = self.found.walks[name].moved
+                if next(steps, _ENDED) is _ENDED:
+                    del under_way[name]
+                    self._end(name)
+                progress = progress or name in self.done or self.found.walks[name].moved != moved
+            if not progress:
+                names = ", ".join(name for name in self.tasks if name not in self.done)
+                what = f"tasks {names} wait for blocks of each other"
+                raise UntimedError(what, accepted="rings between tasks with no other path")
+        return self.found
 
-    def walk(self, node: Node) -> Iterator[None]:
-        """Go through `node`; yields where a block is missing."""
-        match node:
-            case Handover():
-                yield from self._hand_over(node)
-            case Row() if _hands_over(node):
-                for part in node.parts:
-                    yield from self.walk(part)
-            case Repeat() if _hands_over(node):
-                for _ in range(node.count):
-                    yield from self.walk(node.body)
-            case _:
-                self._go(node)
+    def _other(self, link: Link) -> str:
+        return link.target if self.backwards else link.source
 
-    def _hand_over(self, handover: Handover) -> Iterator[None]:
-        ring = self.rings[handover.ring]
-        times, at = ring.times[handover.moment], self.now + handover.head
-        if handover.moment in HELD_UP_BY:
-            others = ring.times[HELD_UP_BY[handover.moment]]
-            block = len(times) - (ring.blocks if handover.moment == "room" else 0)
-            while block >= len(others):
-                yield
-            at = max(at, others[block] + BLOCK_LATENCY) if block >= 0 else at
-        times.append(at)
-        self.now = at + handover.tail
-        self.moved += 1
+    def _walk(self, name: str) -> TaskWalk:
+        late = self.tasks[name].late
+        bounds: dict[Port, Cycles] = {}
+        for link in self.incoming[name]:
+            other = self._other(link)
+            source, target = (name, other) if self.backwards else (other, name)
+            apart = self.tasks[source].late[link.name, True] + link.latency - self.tasks[target].late[link.name, False]
+            bounds[link.name, self.backwards] = self.found.walks[other].issues[link.name, not self.backwards] + apart
+        for link in self.outgoing[name]:
+            if link.name in self.room:
+                bounds[link.name, True] = self.room[link.name] - late[link.name, True]
+        return TaskWalk(bounds, self.found.rings, self.begin, self.tasks[name].tokens)
 
-    def _go(self, node: Node) -> None:
-        match node:
-            case Loop():
-                self._loop(node)
-            case Row():
-                for part in node.parts:
-                    self._go(part)
-            case Repeat():
-                self._repeat(node)
-            case Handover():
-                raise AssertionError(node)
+    def _goes_as_before(self, name: str) -> bool:
+        """Take a task, with all that it shares rings with, from the run before, if nothing holds any of them up longer."""
+        if self.before is None:
+            return False
+        together = self.partners.get(name, {name})
+        if not all(self._is_unhindered(task, together) for task in together):
+            return False
+        for task in together:
+            self.found.walks[task] = self.before.walked.walks[task]
+        for ring in {ring for task in together for ring in self.tasks[task].rings}:
+            self.found.rings[ring] = self.before.walked.rings[ring]
+        self.done |= together
+        self.found.same |= together
+        return True
 
-    def _loop(self, loop: Loop) -> None:
-        first = self.now + loop.head
-        late: Cycles | None = None
-        for port, iterations in loop.iterations.items():
-            if port not in self.bounds:
-                continue
-            begin = self.position[port]
-            earliest = self.bounds[port][begin : begin + len(iterations)] - iterations * loop.interval
-            if int(earliest.max()) > first:
-                late = np.full(loop.count, first, dtype=np.int64) if late is None else late
-                np.maximum.at(late, iterations, earliest)
-        if late is None:
-            self._note({port: first + iterations * loop.interval for port, iterations in loop.iterations.items()})
-            self.now = first + (loop.count - 1) * loop.interval + loop.tail
+    def _is_unhindered(self, name: str, together: set[str]) -> bool:
+        assert self.before is not None
+        others = {self._other(link) for link in self.incoming[name]} - together
+        full = [link.name for link in self.outgoing[name] if link.name in self.room]
+        return (
+            name not in self.found.walks
+            and others <= self.found.same
+            and all((self.before.written[link] >= self.room[link]).all() for link in full)
+        )
+
+    def _end(self, name: str) -> None:
+        self.done.add(name)
+        if self.before is None or name in self.partners:
             return
-        issues = np.maximum.accumulate(late) + np.arange(loop.count, dtype=np.int64) * loop.interval
-        self._note({port: issues[iterations] for port, iterations in loop.iterations.items()})
-        self.now = int(issues[-1]) + loop.tail
+        walk, before = self.found.walks[name], self.before.walked.walks[name]
+        if walk.now == before.now and all(np.array_equal(times, before.issues[port]) for port, times in walk.issues.items()):
+            self.found.same.add(name)
 
-    def _note(self, issues: Mapping[Port, Cycles]) -> None:
-        for port, times in issues.items():
-            begin = self.position[port]
-            self.issues[port][begin : begin + len(times)] = times
-            self.position[port] = begin + len(times)
 
-    def _repeat(self, node: Repeat) -> None:
-        """As many bodies at once as nobody holds up; one by one where somebody does."""
-        body = _stretch(node.body)
-        rest = window = node.count
-        while rest > 0:
-            tried = min(window, rest)
-            free = self._free(body, tried)
-            if free > 0:
-                begins = self.now + np.arange(free, dtype=np.int64)[:, None] * body.cycles
-                self._note({port: (begins + times).ravel() for port, times in body.issues.items()})
-                self.now += free * body.cycles
-                rest -= free
-            if free == tried:
-                window = 2 * tried
-                continue
-            self._go(node.body)
-            rest -= 1
-            window = max(1, free)
-
-    def _free(self, body: Stretch, count: int) -> int:
-        """How many of the next `count` bodies nobody holds up."""
-        for port, times in body.issues.items():
-            if port not in self.bounds:
-                continue
-            begin = self.position[port]
-            bounds = self.bounds[port][begin : begin + count * len(times)].reshape(count, len(times))
-            earliest = (bounds - times).max(axis=1) - np.arange(count, dtype=np.int64) * body.cycles
-            held_up = np.flatnonzero(earliest > self.now)
-            if len(held_up):
-                count = int(held_up[0])
-        return count
+def _partners(tasks: Sequence[TaskTimeline]) -> dict[str, set[str]]:
+    """By task that shares a ring: all that are tied to it by rings."""
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_edges_from((f"task {task.name}", f"ring {ring}") for task in tasks for ring in task.rings)
+    found: dict[str, set[str]] = {}
+    for group in nx.connected_components(graph):
+        names = {node.removeprefix("task ") for node in group if node.startswith("task ")}
+        found |= dict.fromkeys(names, names)
+    return found

@@ -2,13 +2,15 @@
 
 The times are what the timed simulation of the emitted C++ charges (`stc_sim/clock.h`): an iteration issues `interval` cycles after
 the one before it and not before what it reads is there; what it writes enters the FIFO some cycles later; a loop ends, so that the
-next statement can begin, one cycle after its last iteration has left the pipeline.
+next statement can begin, one cycle after its last iteration has left the pipeline. A loop that moves words of external memory has
+one per iteration, which is there, or is taken, when the memory says (`stc_sim/loop_clock.h`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -21,12 +23,33 @@ Port: TypeAlias = tuple[str, bool]
 """A channel, and whether it is written."""
 
 
+MICRO = 1_000_000
+"""The memory's pace is in millionths of a cycle, as the simulation is told it."""
+
+
+@dataclass(frozen=True)
+class MemoryPace:
+    """External memory behind a loop: one word per iteration, `micro` millionths of a cycle apart.
+
+    Words that are read are there from `latency` cycles after the begin of the loop on, however late they are asked for: as many as
+    it takes are on their way. A word that is written is taken when the memory is done with the one before.
+    """
+
+    latency: int
+    micro: int
+    writes: bool
+
+    def cycles(self, words: int) -> int:
+        """Cycles between two words so far apart, rounded up."""
+        return -(-words * self.micro // MICRO)
+
+
 @dataclass(frozen=True, eq=False)
 class Loop:
     """`count` iterations, `interval` cycles apart; `head` cycles before the first issues, `tail` from the last issue to the end.
 
     `iterations[port][k]`: which iteration moves the k-th token of a port. `late[port][k]`: how many cycles after its issue. `kept`:
-    cycles from the read of a token until it counts as taken.
+    cycles from the read of a token until it counts as taken. `memory`: external memory that every iteration moves a word of.
     """
 
     count: int
@@ -36,6 +59,42 @@ class Loop:
     iterations: dict[Port, Cycles] = field(default_factory=dict[Port, Cycles])
     late: dict[Port, Cycles] = field(default_factory=dict[Port, Cycles])
     kept: int = 0
+    memory: MemoryPace | None = None
+
+    @cached_property
+    def in_step(self) -> frozenset[Port]:
+        """The ports that move one token in every iteration."""
+        every = np.arange(self.count)
+        return frozenset(port for port, at in self.iterations.items() if len(at) == self.count and (at == every).all())
+
+    @cached_property
+    def unhindered(self) -> Cycles:
+        """When each iteration issues, in cycles from where the first could, if no token is missing."""
+        return self.issued(np.zeros(self.count, dtype=np.int64))
+
+    def issued(self, ready: Cycles) -> Cycles:
+        """When each iteration issues, if what it reads is there from cycle `ready` of it on, and the loop begins at cycle 0."""
+        steps = np.arange(self.count, dtype=np.int64) * self.interval
+        if self.memory is None:
+            return np.maximum.accumulate(ready - steps) + steps
+        if self.memory.writes:
+            return self._taken(ready, self.memory.micro)
+        words = np.arange(self.count, dtype=np.int64) * self.memory.micro
+        there = self.memory.latency - (-words // MICRO)
+        return np.maximum.accumulate(np.maximum(ready, there) - steps) + steps
+
+    def _taken(self, ready: Cycles, micro: int) -> Cycles:
+        """When words leave that memory takes one by one: it is free `micro` after it took the one before, or that was due."""
+        if micro <= self.interval * MICRO:
+            steps = np.arange(self.count, dtype=np.int64) * self.interval
+            return np.maximum.accumulate(ready - steps) + steps
+        free, last = 0, -self.interval
+        taken = np.empty(self.count, dtype=np.int64)
+        for word, at in enumerate(ready.tolist()):
+            free = max(free, max(at, last + self.interval) * MICRO)
+            taken[word] = last = -(-free // MICRO)
+            free += micro
+        return taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +141,36 @@ class TaskTimeline:
     name: str
     program: Node
 
+    @cached_property
+    def tokens(self) -> dict[Port, int]:
+        """How many tokens every port moves."""
+        return {port: len(late) for port, late in self._late.items()}
+
+    @cached_property
+    def late(self) -> dict[Port, Cycles]:
+        """For every port: cycles from the issue of its iteration to the access, by token, or one number where all have the same."""
+        return {port: late[:1] if (late == late[0]).all() else late for port, late in self._late.items()}
+
+    @cached_property
+    def _late(self) -> dict[Port, Cycles]:
+        return _per_token(self.program, lambda loop: loop.late)
+
+    @cached_property
+    def kept(self) -> dict[Port, Cycles]:
+        """For every port of which tokens do not count as taken at once: cycles from the read of each until it does."""
+        found = _per_token(self.program, lambda loop: {port: np.full(len(late), loop.kept) for port, late in loop.late.items()})
+        return {port: kept for port, kept in found.items() if not port[1] and kept.any()}
+
+    @cached_property
+    def mirrored(self) -> TaskTimeline:
+        """The same backwards in time."""
+        return TaskTimeline(self.name, mirrored(self.program))
+
+    @cached_property
+    def rings(self) -> frozenset[str]:
+        """Those that it takes blocks of."""
+        return frozenset(handover.ring for handover in handovers(self.program))
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -114,8 +203,9 @@ def stretch(node: Node) -> Stretch:
     """What `node` does if nobody waits."""
     match node:
         case Loop():
-            issues = {port: node.head + taken * node.interval for port, taken in node.iterations.items()}
-            return Stretch(node.head + max(0, node.count - 1) * node.interval + node.tail, issues)
+            at = node.unhindered
+            last = int(at[-1]) if node.count else 0
+            return Stretch(node.head + last + node.tail, {port: node.head + at[taken] for port, taken in node.iterations.items()})
         case Handover():
             return Stretch(node.head + node.tail, {})
         case Row():
@@ -124,16 +214,6 @@ def stretch(node: Node) -> Stretch:
             body = stretch(node.body)
             begins = np.arange(node.count, dtype=np.int64)[:, None] * body.cycles
             return Stretch(node.count * body.cycles, {port: (begins + times).ravel() for port, times in body.issues.items()})
-
-
-def lateness(node: Node) -> dict[Port, Cycles]:
-    """For every port and token: cycles from the issue of its iteration to the access."""
-    return _per_token(node, lambda loop: loop.late)
-
-
-def keeping(node: Node) -> dict[Port, Cycles]:
-    """For every port that is read and token: cycles from the read until it counts as taken."""
-    return _per_token(node, lambda loop: {port: np.full(len(late), loop.kept) for port, late in loop.late.items() if not port[1]})
 
 
 def _per_token(node: Node, of: Callable[[Loop], dict[Port, Cycles]]) -> dict[Port, Cycles]:
@@ -154,7 +234,7 @@ def mirrored(node: Node) -> Node:
         case Loop():
             iterations = {port: node.count - 1 - taken[::-1] for port, taken in node.iterations.items()}
             late = {port: late[::-1] for port, late in node.late.items()}
-            return Loop(node.count, node.interval, node.tail, node.head, iterations, late, node.kept)
+            return Loop(node.count, node.interval, node.tail, node.head, iterations, late, node.kept, node.memory)
         case Handover():
             return Handover(node.ring, MIRRORED[node.moment], node.tail, node.head)
         case Row():
@@ -174,6 +254,20 @@ def handovers(node: Node) -> Iterator[Handover]:
         case Repeat():
             yield from handovers(node.body)
         case Loop():
+            return
+
+
+def loops_of(node: Node) -> Iterator[Loop]:
+    """Every loop in the text of `node`."""
+    match node:
+        case Loop():
+            yield node
+        case Row():
+            for part in node.parts:
+                yield from loops_of(part)
+        case Repeat():
+            yield from loops_of(node.body)
+        case Handover():
             return
 
 

@@ -35,7 +35,7 @@ def test_the_latest_run_keeps_all_distances_and_ends_in_time(seed: int) -> None:
     network, _ = random_network(seed)
     first = earliest_run(network)
     for end in (first.makespan, first.makespan + 100):
-        last = latest_run(network, end)
+        last = latest_run(network, first, end)
         assert last.makespan == end
         for link in network.links:
             assert (last.needed[link.name] >= last.written[link.name] + link.latency).all()
@@ -51,6 +51,26 @@ def test_no_cycle_is_lost_at_the_depths_of_the_normal_schedule(seed: int) -> Non
     executed = run_bounded(network, found.slots)
     assert executed is not None
     assert executed <= found.makespan <= earliest_run(network).makespan
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_cycle_is_lost_against_unlimited_fifos_of_the_same_latencies(seed: int) -> None:
+    """Two slots answer a cycle sooner than more: what the schedule is compared with has shift registers where it has them."""
+    network, edges = random_network(seed)
+    found = schedule(network, edges, [], USABLE)
+    latency = {name: 1 if slots <= 2 else 2 for name, slots in found.slots.items()}
+    reference = earliest_run(replace(network, links=[replace(link, latency=latency[link.name]) for link in network.links]))
+    executed = run_bounded(network, found.slots)
+    assert executed is not None and executed <= reference.makespan
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_least_depth_is_kept_and_counts(seed: int) -> None:
+    network, edges = random_network(seed)
+    found = schedule(network, [replace(edge, least=3) for edge in edges], [], USABLE)
+    assert min(found.slots.values()) >= 3
+    executed = run_bounded(network, found.slots)
+    assert executed is not None and executed <= earliest_run(network).makespan
 
 
 @pytest.mark.parametrize("strategy", ["rigid", "conservative"])
@@ -166,7 +186,7 @@ def test_bounding_expensive_fifos_costs_no_cycle() -> None:
         network, fifos = random_network(seed)
         first = earliest_run(network)
         everything = {fifo.name: len(first.written[fifo.name]) for fifo in fifos}
-        run = frugal_run(network, fifos, everything, USABLE, first, first.makespan)
+        _, run = frugal_run(network, fifos, everything, USABLE, first, first.makespan)
         if run is not None:
             found += 1
             needed = {

@@ -1,8 +1,8 @@
 """The timed token model of tasks against the emitted C++: every FIFO's curves, and when every task ends, cycle by cycle.
 
-FIFOs are unlimited and external memory answers at once, so that nobody waits for anything but tokens and blocks: there the model
-claims to be exact, but for iterations that read several tokens of one FIFO. The model lets them wait for the last of these and then
-begin; the simulation has taken the first ones by then.
+FIFOs are unlimited, so that nobody waits for anything but tokens, blocks and words of external memory: there the model claims to
+be exact, but for iterations that read several tokens of one FIFO. The model lets them wait for the last of these and then begin;
+the simulation has taken the first ones by then. And load tasks are never held up in the model.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
+from stc.analysis.memory_paces import memory_paces
 from stc.analysis.task_graph import ends_of
 from stc.analysis.task_timelines import task_timeline
 from stc.codegen.project import emit_project
@@ -27,12 +28,12 @@ from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
 from stc.frontend.exported import ExportedModel
-from stc.iteration.task_timeline import lateness
 from stc.manifest.files import read_manifest
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.platforms.platform import load_platform
 from stc.simulation.simulate import SimulationResult, simulate
 from stc.simulation.timing_table import SimulationOptions
+from stc.tools.check_semantics import random_inputs
 
 NORM_AND_PRODUCT = """
 func.func @main(%x: tensor<6x20xf32>, %w: tensor<20x14xf32>) -> tensor<6x14xf32> {
@@ -61,16 +62,32 @@ func.func @main(%x: tensor<6x20xf32>, %w: tensor<20x14xf32>) -> tensor<6x14xf32>
 }
 """
 
+LONG_SUM = """
+func.func @main(%x: tensor<3x24xf32>) -> tensor<3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3xf32>) -> tensor<3xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x24xf32>) outs(%f : tensor<3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %q = arith.addf %a, %b : f32
+    linalg.yield %q : f32
+  } -> tensor<3xf32>
+  return %s : tensor<3xf32>
+}
+"""
 
-def emitted(text: str, options: PipelineOptions, folder: Path) -> ModuleOp:
-    """The last level of a program, emitted without the times of external memory."""
-    chance = np.random.default_rng(1)
+
+def emitted(text: str, options: PipelineOptions, folder: Path, with_memory: bool = False) -> ModuleOp:
+    """The last level of a program, emitted with or without the times of external memory."""
     module = parse_module(text)
-    inputs = {"arg0": chance.random((6, 20), dtype=np.float32), "arg1": chance.random((20, 14), dtype=np.float32)}
+    inputs = {f"arg{number}": array for number, array in enumerate(random_inputs(module, 1))}
     results = execute(module, list(inputs.values()))
     run_stages(module, make_context(), stages(options))
     model = ExportedModel("timeline", module, inputs, {}, {"result0": results[0]})
     emit_project(module, model, folder, {"platform": "u55c"}, {"name": "timeline"})
+    if with_memory:
+        return module
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     path.write_text(json.dumps({**manifest, "memory": None}))
@@ -78,7 +95,7 @@ def emitted(text: str, options: PipelineOptions, folder: Path) -> ModuleOp:
     return module
 
 
-def run_of_the_model(module: ModuleOp) -> tuple[NetworkRun, Network]:
+def run_of_the_model(module: ModuleOp, with_memory: bool = False) -> tuple[NetworkRun, Network]:
     kernel = next(op for op in module.walk() if isinstance(op, KernelOp))
     ops = list(kernel.body.block.ops)
     streams = [op for op in ops if isinstance(op, stream.CreateOp)]
@@ -89,7 +106,9 @@ def run_of_the_model(module: ModuleOp) -> tuple[NetworkRun, Network]:
         source, target = ends_of(create.result)
         latency = SHALLOW_LATENCY if create.result.type.depth <= SHALLOW else LATENCY
         links.append(Link(create.sym_name.data, source.sym_name.data, target.sym_name.data, latency))
-    timelines = [task_timeline(op, names, load_platform("u55c").cycle_ns) for op in ops if isinstance(op, TaskOp)]
+    platform = load_platform("u55c")
+    memories = memory_paces(module, platform.memory, platform.cycle_ns) if with_memory else {}
+    timelines = [task_timeline(op, names, platform.cycle_ns, memories) for op in ops if isinstance(op, TaskOp)]
     network = Network(timelines, links, {ring.sym_name.data: ring.result.type.count for ring in rings})
     return earliest_run(network), network
 
@@ -101,7 +120,7 @@ def at_points(times: np.ndarray, points: tuple[tuple[int, int], ...]) -> list[tu
 
 def read_in_groups(network: Network) -> set[str]:
     """FIFOs of which one iteration reads several tokens."""
-    late = [lateness(task.program) for task in network.tasks]
+    late = [task.late for task in network.tasks]
     return {name for ports in late for (name, writes), cycles in ports.items() if not writes and len(set(cycles.tolist())) > 1}
 
 
@@ -119,7 +138,10 @@ def require_agreement(found: NetworkRun, measured: SimulationResult, grouped: se
 
 @pytest.mark.parametrize(
     ("options", "rings"),
-    [(PipelineOptions(tile=4, rows=4, lanes=4), False), (PipelineOptions(tile=7, lanes=2, propagate_orders=False), True)],
+    [
+        (PipelineOptions(tile=4, rows=4, lanes=4), False),
+        (PipelineOptions(tile=7, lanes=2, propagate_orders=False), True),
+    ],
     ids=["orders", "uniform"],
 )
 def test_the_model_agrees_with_the_emitted_code(options: PipelineOptions, rings: bool, tmp_path: Path) -> None:
@@ -132,3 +154,28 @@ def test_the_model_agrees_with_the_emitted_code(options: PipelineOptions, rings:
     assert len(grouped) < len(network.links) / 3
     require_agreement(found, measured, grouped)
     assert measured.cycles == found.makespan
+
+
+def test_loops_that_wait_for_the_ports_of_their_memory_are_as_deep_as_the_manifest_says(tmp_path: Path) -> None:
+    """Sixteen partial sums in one memory are added up in an iteration of eight cycles."""
+    module = emitted(LONG_SUM, PipelineOptions(tile=24, rows=1, lanes=1), tmp_path / "project")
+    assert any(loop.trip == 1 and loop.ii == 8 for loop in read_manifest(tmp_path / "project").kernels[0].schedule)
+    found, _ = run_of_the_model(module)
+    require_agreement(found, simulate(tmp_path / "project", SimulationOptions(unbounded=True), optimisation=0), set())
+
+
+def test_the_model_agrees_with_external_memory(tmp_path: Path) -> None:
+    """Words of 512 bits, which a channel delivers, or takes, more slowly than one per cycle."""
+    module = emitted(NORM_AND_PRODUCT, PipelineOptions(lanes=16), tmp_path / "project", with_memory=True)
+    found, network = run_of_the_model(module, with_memory=True)
+    loads = {task.name for task in network.tasks if task.name.startswith("load_")}
+    fed = {link.name for link in network.links if link.source in loads}
+    unlimited = {link.name: len(found.written[link.name]) for link in network.links if link.name not in fed}
+    measured = simulate(tmp_path / "project", SimulationOptions(depths=unlimited), optimisation=0)
+    assert measured.passed and measured.cycles == found.makespan
+    ends = {task.name.rstrip("_"): task.end for task in measured.tasks}
+    assert loads and all(found.ends[name] <= ends[name] for name in loads)
+    assert {name: end for name, end in ends.items() if name not in loads} == {
+        name: end for name, end in found.ends.items() if name not in loads
+    }
+    assert found.makespan > run_of_the_model(module)[0].makespan + 100

@@ -64,7 +64,7 @@ def _rings(kernel: KernelOp) -> list[stream.BufferOp]:
 
 def depths_by_tokens(kernel: KernelOp) -> dict[str, int]:
     """Depths by `provisional_depths`: no run, only the shape of the task graph and token counts."""
-    return provisional_depths([_edge(create) for create in _streams(kernel)], [_names(ring) for ring in _rings(kernel)])
+    return provisional_depths([edge_of(create) for create in _streams(kernel)], [_names(ring) for ring in _rings(kernel)])
 
 
 def depths_of_run(kernel: KernelOp, begin: Mapping[str, int] | None = None) -> dict[str, int]:
@@ -73,7 +73,7 @@ def depths_of_run(kernel: KernelOp, begin: Mapping[str, int] | None = None) -> d
     names: dict[SSAValue, str] = {op.result: op.sym_name.data for op in (*streams, *rings)}
     tasks = [task for task in kernel.body.block.ops if isinstance(task, TaskOp)]
     programs = [TaskProgram(task.sym_name.data, TaskActions(task, names)) for task in tasks]
-    edges = [_edge(create) for create in streams]
+    edges = [edge_of(create) for create in streams]
     bridges = bridge_ends([(edge.producer, edge.consumer) for edge in edges] + [_names(ring) for ring in rings])
     free = {edge.name for edge in edges if frozenset((edge.producer, edge.consumer)) in bridges}
     channels = [_channel(create, edge, edge.name in free) for create, edge in zip(streams, edges, strict=True)]
@@ -102,7 +102,8 @@ def _names(op: stream.CreateOp | stream.BufferOp) -> tuple[str, str]:
     return writer.sym_name.data, reader.sym_name.data
 
 
-def _edge(create: stream.CreateOp) -> StreamEdge:
+def edge_of(create: stream.CreateOp) -> StreamEdge:
+    """What the rules for depths look at; CompileError where the token count is missing."""
     tokens = create.attributes.get("stc.tokens")
     if not isinstance(tokens, IntegerAttr):
         raise CompileError("has no token count", where=create.sym_name.data, accepted="the attribute stc.tokens")

@@ -14,11 +14,12 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from stc.analysis.kernel_memory import bits_of
+from stc.analysis.memory_paces import memory_paces
 from stc.analysis.stage_legality import illegal_ops
 from stc.analysis.task_graph import ends_of
 from stc.analysis.task_timelines import task_timeline
-from stc.design_space.fifo_curves import LATENCY
-from stc.design_space.fifo_depths import SHALLOW
+from stc.design_space.fifo_curves import LATENCY, SHALLOW_LATENCY
+from stc.design_space.fifo_depths import SHALLOW, least_depth
 from stc.design_space.fifo_emission import MARGIN, emitted_depth
 from stc.design_space.fifo_lp import FifoSchedule
 from stc.design_space.fifo_pieces import FifoEdge, RingEdge
@@ -27,9 +28,10 @@ from stc.design_space.network_run import Link, Network
 from stc.diagnostics import CompileError, UntimedError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.iteration.task_timeline import MemoryPace
 from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.platform import load_platform
-from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
+from stc.transforms.stream.set_fifo_depths import depths_of_run, edge_of, set_depth
 
 LEVEL = "the IR after hls-directives"
 DEPTHS = "a JSON object of FIFO names and positive depths"
@@ -86,7 +88,11 @@ class SizeFifos(ModulePass):
 
     The schedule comes from a linear program (`stc.design_space.fifo_lp`) over the times at which tasks move their tokens, which
     need initiation intervals and pipeline depths: that is why this allocation of resources comes after `hls-directives`, while
-    `set-fifo-depths` has given the levels before it depths at which they can be executed. From the depths of the schedule a run of
+    `set-fifo-depths` has given the levels before it depths at which they can be executed. Load and store tasks have the pace of
+    external memory (`stc.analysis.memory_paces`), and a FIFO of two slots answers a cycle sooner than a deeper one. What the
+    schedule does not know: a load task that is held up keeps the gaps between words that came slower than one per cycle in its
+    pipeline, which may cost a cycle or two where it goes on (1 of 9,376 in gpt2-tiny); `stc size` finds that by running the
+    design, and `compile --trim` takes depths that do not lose it. From the depths of the schedule a run of
     the token model then goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends for every
     loop depth as long as its pipelines are flushed. Rings of blocks keep their size. A FIFO that a load task fills keeps its
     depth: a DMA that waits costs nothing. A kernel whose tasks are not modelled in time (rings among FIFOs that wait for blocks of
@@ -120,7 +126,7 @@ class SizeFifos(ModulePass):
         self._check_options()
         if (found := next(illegal_ops(op, "HLS optimisation"), None)) is not None:
             raise CompileError(f"'{found.operation.name}' op is of an earlier level", where=self.name, accepted=LEVEL)
-        kernels = [_Kernel(found) for found in op.walk() if isinstance(found, KernelOp)]
+        kernels = [_Kernel(op, found) for found in op.walk() if isinstance(found, KernelOp)]
         given = _read_depths(self.depths, [create for kernel in kernels for create in kernel.streams])
         for kernel in kernels:
             if not kernel.streams:
@@ -174,9 +180,10 @@ class SizeFifos(ModulePass):
 
     def _schedule(self, kernel: _Kernel, scheduled: list[stream.CreateOp]) -> FifoSchedule:
         platform = load_platform(self.platform)
+        memories = memory_paces(kernel.module, platform.memory, platform.cycle_ns)
         try:
             return schedule(
-                kernel.network(scheduled, platform.cycle_ns),
+                kernel.network(memories, platform.cycle_ns),
                 [kernel.edge(create) for create in scheduled],
                 [RingEdge(ring.sym_name.data, *_ends(ring.result), _blocks(ring)) for ring in kernel.rings],
                 platform.usable,
@@ -218,8 +225,9 @@ class SizeFifos(ModulePass):
 
 @dataclass
 class _Kernel:
-    """A kernel with its streams and rings, in order."""
+    """A kernel of `module` with its streams and rings, in order."""
 
+    module: ModuleOp
     op: KernelOp
     streams: list[stream.CreateOp] = field(init=False)
     rings: list[stream.BufferOp] = field(init=False)
@@ -234,16 +242,20 @@ class _Kernel:
         return _is_load(ends_of(create.result)[0])
 
     def edge(self, create: stream.CreateOp) -> FifoEdge:
-        return FifoEdge(create.sym_name.data, *_ends(create.result), _bits(create))
+        return FifoEdge(create.sym_name.data, *_ends(create.result), _bits(create), least_depth(edge_of(create)))
 
-    def network(self, scheduled: list[stream.CreateOp], cycle_ns: float) -> Network:
-        """All tasks but those that load, with the FIFOs between them."""
+    def network(self, memories: Mapping[SSAValue, MemoryPace], cycle_ns: float) -> Network:
+        """All tasks with all FIFOs between them."""
         names: dict[SSAValue, str] = {found.result: found.sym_name.data for found in (*self.streams, *self.rings)}
         return Network(
-            [task_timeline(task, names, cycle_ns) for task in self.tasks if not _is_load(task)],
-            [Link(create.sym_name.data, *_ends(create.result), LATENCY) for create in scheduled],
+            [task_timeline(task, names, cycle_ns, memories) for task in self.tasks],
+            [Link(create.sym_name.data, *_ends(create.result), self._latency(create)) for create in self.streams],
             {ring.sym_name.data: _blocks(ring) for ring in self.rings},
         )
+
+    def _latency(self, create: stream.CreateOp) -> int:
+        """Of a FIFO that a load task fills, which keeps its depth; of others as if they were deep."""
+        return SHALLOW_LATENCY if self.is_memory_fed(create) and _depth(create) <= SHALLOW else LATENCY
 
 
 def _is_load(task: TaskOp) -> bool:
