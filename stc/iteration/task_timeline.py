@@ -84,14 +84,19 @@ class Loop:
         return np.maximum.accumulate(np.maximum(ready, there) - steps) + steps
 
     def _taken(self, ready: Cycles, micro: int) -> Cycles:
-        """When words leave that memory takes one by one: it is free `micro` after it took the one before, or that was due."""
+        """When words leave that memory takes one by one: it is free `micro` after it began with the one before.
+
+        It begins with a word within the cycle before, if it is free there: else a pace of 1.2 cycles would be one of 1.5.
+        """
         if micro <= self.interval * MICRO:
             steps = np.arange(self.count, dtype=np.int64) * self.interval
             return np.maximum.accumulate(ready - steps) + steps
         free, last = 0, -self.interval
         taken = np.empty(self.count, dtype=np.int64)
         for word, at in enumerate(ready.tolist()):
-            free = max(free, max(at, last + self.interval) * MICRO)
+            wanted = max(at, last + self.interval)
+            if -(-free // MICRO) < wanted:
+                free = wanted * MICRO
             taken[word] = last = -(-free // MICRO)
             free += micro
         return taken

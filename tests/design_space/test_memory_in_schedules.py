@@ -36,7 +36,7 @@ def slow_store(ready: list[int], interval: int, pace: float) -> list[int]:
     free, last, taken = 0.0, -interval, []
     for at in ready:
         wanted = max(at, last + interval)
-        free = max(free, wanted)
+        free = wanted if ceil(free - 1e-6) < wanted else free
         last = ceil(free - 1e-6)
         taken.append(last)
         free += pace
@@ -51,6 +51,12 @@ def test_memory_takes_words_at_its_pace(pace: float, interval: int) -> None:
         ready = np.cumsum(gaps)
         loop = Loop(WORDS, interval, 0, 3, memory=MemoryPace(0, round(pace * 1e6), True))
         assert loop.issued(ready).tolist() == slow_store(ready.tolist(), interval, pace)
+
+
+def test_a_pace_between_whole_cycles_is_kept() -> None:
+    """Words that wait for memory go at its pace, not at the next one that is a whole or a half cycle."""
+    taken = Loop(1000, 1, 0, 3, memory=MemoryPace(0, 1_203_008, True)).issued(np.zeros(1000, dtype=np.int64))
+    assert taken[-1] == ceil(999 * 1.203008)
 
 
 def test_words_come_after_the_latency_and_at_the_pace_of_memory() -> None:

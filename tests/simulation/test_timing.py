@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from itertools import pairwise
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +190,34 @@ def test_external_memory_sets_the_pace_and_the_start(simulate: Callable[[str], S
     assert produced[2] - produced[1] == 34 * 9
     one_burst = run("port x 100 1 4 1", *loops)   # each burst of 4 words waits for the one before it
     assert one_burst["cycles"] > 8 * 100
+
+
+STORE = """
+static void produce(hls::stream<int> &s) {
+  for (int i = 0; i < 100; i++) {
+#pragma HLS pipeline II=1 style=flp
+    s.write(i);
+  }
+}
+static void store(hls::stream<int> &s, int *y) {
+  words: for (int i = 0; i < 100; i++) {
+#pragma HLS pipeline II=1 style=flp
+    y[i] = s.read();
+  }
+}
+extern "C" void top(const int *x, int *y) {
+#pragma HLS dataflow
+  hls::stream<int, 64> s("s");
+  produce(s);
+  store(s, y);
+}
+"""
+
+
+def test_memory_takes_words_at_a_pace_between_whole_cycles(simulate: Callable[[str], Simulate]) -> None:
+    run = simulate(STORE)
+    cycles = {pace: run(f"port y 0 {pace} 16 16", "loop store words 1 3 flp writes=y")["cycles"] for pace in (1, 1.2, 1.5, 2)}
+    assert [cycles[pace] - cycles[1] for pace in (1.2, 1.5, 2)] == [ceil(99 * 0.2), ceil(99 * 0.5), 99]
 
 
 def test_invocations_overlap_in_steady_state(simulate: Callable[[str], Simulate]) -> None:
