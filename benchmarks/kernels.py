@@ -156,6 +156,8 @@ Published are Stream-HLS's (FPGA'25) Vitis RTL co-simulation cycles and DSPs, of
   latency, 0.9 words per cycle and port), inside the cycles given. The published designs (the kernels in the artifact) have inputs,
   parameters and results in partitioned on-chip arrays, filled before the first cycle.
 * *Use of own DSPs*: multiply-accumulates done over those that the DSPs could have done in the cycles taken.
+* *Per cent* of LUT, FF and BRAM18, below: of what may be used on a U55C at the fill that is taken as the limit. DSPs are the only
+  resource that `--dsp` limits.
 """
 
 
@@ -183,10 +185,20 @@ def document(measured: Sequence[Measured]) -> str:
     details = "\n".join(
         f"* {one.name}: {one.tasks} tasks, {one.ports} of them memory ports; the busiest, `{one.busiest}`, works for "
         f"{one.busiest_busy:,} of {one.cycles:,} cycles; largest error {one.max_error:.1e}; estimated "
-        f"{one.resources['total']['lut']:,} LUT, {one.resources['total']['ff']:,} FF, {one.resources['total']['bram18']} BRAM18."
+        f"{_taken(one, 'lut')} LUT, {_taken(one, 'ff')} FF, {_taken(one, 'bram18')} BRAM18{_fit(one)}."
         for one in measured
     )
     return f"# Single kernels\n\nWritten by `python benchmarks/kernels.py --write`.\n\n{ORIGIN}\n{table}\n\n{details}\n\n{WHERE}"
+
+
+def _taken(one: Measured, kind: str) -> str:
+    return f"{one.resources['total'][kind]:,} ({one.resources['share'][kind]:.0%})"
+
+
+def _fit(one: Measured) -> str:
+    """Which resources a design wants more of than there are."""
+    missing = [kind.upper() for kind, share in one.resources["share"].items() if share > 1]
+    return f": **does not fit** the card ({', '.join(missing)})" if missing else ""
 
 
 def main() -> int:

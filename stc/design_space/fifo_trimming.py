@@ -31,7 +31,6 @@ from stc.platforms.fifo_storage import LUT_BITS, fifo_cost
 FLOOR = 1
 """A FIFO has at least one slot."""
 BRAM18_BITS, URAM_BITS = 18 * 1024, 288 * 1024
-DESCENTS = 3
 MOST_RUNS = 600
 """Beyond so many runs no further descent begins."""
 
@@ -169,15 +168,15 @@ def _covers(larger: Vector, smaller: Vector) -> bool:
     return all(a >= b for a, b in zip(larger, smaller, strict=True))
 
 
-def trim_depths(test: DepthTest, most_runs: int = MOST_RUNS, descents: int = DESCENTS) -> Trimmed:
-    """Minimal depths; see above. The first of the `descents`, where any is needed, starts from the depths given.
+def trim_depths(test: DepthTest, most_runs: int = MOST_RUNS) -> Trimmed:
+    """Minimal depths; see above. The first of the descents, where any is needed, starts from the depths given.
 
     Where the start depths are not enough, the highest occupancies of the reference run are tried (a FIFO as deep as it was ever
     full never makes anybody wait in time; yet an iteration that fires as a whole may need more slots), in the end all tokens.
     """
     before = test.runs
     start, depths = _first_enough(test)
-    best = test.least_alone if test.is_enough(test.least_alone) else _cheapest_end(test, depths, before + most_runs, descents)
+    best = test.least_alone if test.is_enough(test.least_alone) else _cheapest_end(test, depths, before + most_runs)
     return _ended(test, best, before, start)
 
 
@@ -194,13 +193,13 @@ def _ended(test: DepthTest, depths: Vector, before: int, start: Start) -> Trimme
     return Trimmed(test.named(best), cycles, test.bits(best), test.runs - before, start, test.surprises)
 
 
-def _cheapest_end(test: DepthTest, depths: Vector, last_run: int, descents: int) -> Vector:
+def _cheapest_end(test: DepthTest, depths: Vector, last_run: int) -> Vector:
     """Of several descents, each with another order of the FIFOs; `depths` are enough."""
     fifos = test.fifos
     memory = [-memory_bits(fifo.bits, depth) for fifo, depth in zip(fifos, depths, strict=True)]
     width = [-fifo.bits for fifo in fifos]
     ends = [_descent(test, _capped(test, depths), sorted(range(len(fifos)), key=lambda index: (memory[index], width[index])))]
-    for indices in (range(len(fifos)), reversed(range(len(fifos))))[: descents - 1]:
+    for indices in (range(len(fifos)), reversed(range(len(fifos)))):
         if test.runs < last_run:
             ends.append(_descent(test, test.all_tokens, sorted(indices, key=lambda index: width[index])))
     return min(ends, key=lambda end: _cost(test, end))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from math import floor
 from pathlib import Path
 from typing import Any, Literal
 
 from stc.design_space.fifo_optimum import Optimum, optimal_depths
 from stc.design_space.fifo_trimming import (
-    DESCENTS,
     MOST_RUNS,
     DepthTest,
     Outcome,
@@ -133,7 +132,7 @@ def size_runs(
     judge, emitted, larger = confirm(runs, slack)
     confirmed = time.perf_counter()
     sizer = _Sizer(runs, judge.reference, slack, progress)
-    trimmed = trim_depths(sizer.test, most_runs, 1 if with_optimum else DESCENTS)
+    trimmed = trim_depths(sizer.test, most_runs)
     descended = time.perf_counter()
     sizer.purpose = "looking for the optimum"
     optimum = optimal_depths(sizer.test, most_runs, trimmed.depths) if with_optimum else None
@@ -142,10 +141,6 @@ def size_runs(
     alone = trimmed.bits
     if optimum is not None and optimum.depths is not None:
         trimmed = trimmed_at(sizer.test, trimmed, optimum.depths)
-    elif optimum is not None:
-        again = trim_depths(sizer.test, most_runs)
-        trimmed = replace(again, runs=trimmed.runs + again.runs)
-        alone = trimmed.bits
     best = optimum.depths if optimum is not None and optimum.depths is not None else {}
     return Sizing(
         slack=slack,
