@@ -282,8 +282,8 @@ def markdown(rows: Sequence[Row]) -> str:
 def verdicts(rows: Sequence[Row]) -> list[str]:
     """A list of what is missed, after what is required; and of the optima not known."""
     required = f"""\
-Required: no cycle lost, bits trimmed alone at most {NEAR} times the optimum where it is known, the linear program of a design solved
-in less than {LP_SECONDS:g} s, values equal to PyTorch's, and an end with all loop depths doubled."""
+Required: no cycle lost, bits trimmed alone at most {NEAR} times the optimum where it is known, the linear program of a design
+solved in less than {LP_SECONDS:g} s, values equal to PyTorch's, and an end with all loop depths doubled."""
     found = [f"* {entry.design}: {'; '.join(missed(entry))}." for entry in rows if missed(entry)]
     unknown = [
         f"* {entry.design}: the optimum is not known; bits trimmed alone are at most {entry.over_optimum:.3f} times it."

@@ -133,8 +133,8 @@ def _stop_words(stop: Stop) -> str:
     total = f" of {stop.tokens}" if stop.tokens is not None else ""
     state = "full" if stop.waits_to == "write" else "nothing to read" if stop.occupancy else "empty"
     taken = f"{stop.occupancy} of {stop.depth}" if stop.depth is not None else f"{stop.occupancy}"
-    if stop.waits_to == "write" and stop.held_back:
-        taken += f", and {stop.held_back} in its pipeline"
+    if stop.waits_to == "write" and stop.held_back and stop.depth is not None and stop.occupancy < stop.depth:
+        taken += f", and {stop.held_back} in its pipeline"   # a block is taken from the ring before it is filled
     where = f" (loop {stop.loop}, line {stop.line})" if stop.loop else f" (line {stop.line})" if stop.line else ""
     token = f"token {stop.token}{total} of '{stop.channel}'"
     return f"{stop.task}{where} waits to {stop.waits_to} {token}, {state} ({taken}), for {stop.on}"
@@ -176,7 +176,8 @@ def _verdict(deadlock: Deadlock, cures: tuple[Cure, ...], searched: bool, runs: 
 
 def _ring_words(deadlock: Deadlock) -> Iterator[str]:
     """A writer whose pipeline stops as a whole cannot hand over what it filled while it waits for the next block."""
-    stops = [stop for circle in deadlock.circles for stop in circle.stops if stop.waits_to == "write"]
+    rings = [circle for circle in deadlock.circles if circle.full and not deadlock.enlargeable(circle)]
+    stops = [stop for circle in rings for stop in circle.stops if stop.waits_to == "write"]
     keepers = [stop for stop in stops if stop.held_back]
     for stop in keepers:
         pipeline = f"the pipeline of {stop.loop or 'its loop'}"

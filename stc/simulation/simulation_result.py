@@ -136,7 +136,7 @@ class SimulationResult:
 
     @property
     def interval(self) -> int | None:
-        """Cycles between the last two ends, summed over kernels; None after a single invocation."""
-        if any(len(ends) < 2 for ends in self.ends.values()):
+        """Cycles between the last two ends, summed over kernels; None after a single invocation, or where the run did not end."""
+        if self.cycles is None or any(len(ends) < 2 for ends in self.ends.values()):
             return None
         return sum(ends[-1] - ends[-2] for ends in self.ends.values())

@@ -5,7 +5,8 @@
   bounded by this, and a task that says nothing of accesses outside its loops may have more; then nothing is claimed.
 * The tasks of a kernel form no cycle.
 * Where paths part and meet again, a lack of depth can make a deadlock: these are listed. A FIFO on no undirected cycle (a bridge)
-  cannot be part of one, whatever its depth.
+  cannot be part of one, whatever its depth. Where no circle of waits is possible at the depths that there are, the design ends,
+  whatever its loops take; else only a run tells.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class Finding:
 @dataclass(frozen=True)
 class StaticReport:
     """Of all kernels. `counted`: channels whose two sides are counted exactly and agree; `bridges`: those on no undirected cycle;
-    `crossing`: those on an undirected cycle, but on none of the `reconvergences`: between several sources or sinks."""
+    `crossing`: those on an undirected cycle, but on none of the `reconvergences`: between several sources or sinks.
+    `doubtful`: those that may be full while their writer and others wait in a circle. `ends`: there are none, and the counts agree:
+    the design ends, proved without a run."""
 
     findings: tuple[Finding, ...]
     channels: int
@@ -45,6 +48,8 @@ class StaticReport:
     bridges: tuple[str, ...]
     crossing: tuple[str, ...]
     reconvergences: tuple[Reconvergence, ...]
+    doubtful: tuple[str, ...]
+    ends: bool
 
     @property
     def passed(self) -> bool:
@@ -60,21 +65,26 @@ def check_statically(manifest: Manifest) -> StaticReport:
     counted: list[str] = []
     bridges: list[str] = []
     crossing: list[str] = []
+    doubtful: list[str] = []
     reconvergences: list[Reconvergence] = []
     both = list(zip(manifest.kernels, networks(manifest), strict=True))
     for kernel, network in both:
         problems = list(_contradictions(kernel, network))
         findings += [*problems, *_cycles(network)]
-        doubtful = {finding.where for finding in problems}
-        counted += [link.name for link in network.links if f"{kernel.name}.{link.name}" not in doubtful]
+        disputed = {finding.where for finding in problems}
+        counted += [link.name for link in network.links if f"{kernel.name}.{link.name}" not in disputed]
         found = list(network.reconvergences())
         reconvergences += found
         bridges += sorted(network.bridges)
         on_paths = {name for entry in found for side in entry.sides for name in side}
         between = on_paths if network.cycle() else _between(network, found)
         crossing += [link.name for link in network.links if link.name not in network.bridges | between]
+        doubtful += network.full_in_circles()
     channels = sum(len(network.links) for _, network in both)
-    return StaticReport(tuple(findings), channels, tuple(counted), tuple(bridges), tuple(crossing), tuple(reconvergences))
+    ends = not findings and not doubtful
+    return StaticReport(
+        tuple(findings), channels, tuple(counted), tuple(bridges), tuple(crossing), tuple(reconvergences), tuple(doubtful), ends
+    )
 
 
 def refuse_contradictions(manifest: Manifest) -> None:

@@ -33,12 +33,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Reconvergence:
-    """Two ways from the task `parts` to the task `meets` that have no other task in common: names of channels along each."""
+    """Ways from the task `parts` to the task `meets`, two or as many as there are with no other task in common: the channels
+    along each."""
 
     kernel: str
     parts: str
     meets: str
-    sides: tuple[tuple[str, ...], tuple[str, ...]]
+    sides: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,26 @@ class TaskNetwork:
         except nx.NetworkXNoCycle:
             return ()
 
+    def full_in_circles(self) -> Iterator[str]:
+        """Channels that may be full while tasks wait in a circle.
+
+        A task waits for a token of the producer, or for room, of the consumer, where fewer slots than tokens are there; a channel
+        is not full and empty at once. Any more waits than these are not possible, so that without such channels no circle is
+        (launches that overlap included: the first of those that have not ended never waits for room that a later one takes).
+        """
+        waits: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+        waits.add_edges_from((link.consumer, link.producer, ("token", link.name)) for link in self.links)
+        shallow = [link for link in self.links if link.depth < link.tokens]
+        waits.add_edges_from((link.producer, link.consumer, ("room", link.name)) for link in shallow)
+        for link in shallow:
+            token = (link.consumer, link.producer, ("token", link.name))
+            waits.remove_edge(*token)
+            if nx.has_path(waits, link.consumer, link.producer):
+                yield link.name
+            waits.add_edge(*token)
+
     def reconvergences(self) -> Iterator[Reconvergence]:
-        """Every pair of tasks that two separate ways join, with two such ways; nothing where tasks form a cycle."""
+        """Every pair of tasks that separate ways join, with a largest set of such ways; nothing where tasks form a cycle."""
         if self.cycle():
             return
         components = cast(Iterable[set[Node]], nx.biconnected_components(self.paths.to_undirected()))
@@ -103,20 +122,17 @@ class TaskNetwork:
         for part in parts:
             below = nx.descendants(block, part)
             for meet in meets:
-                if meet in below and (sides := _two_ways(block, part, meet)):
+                if meet in below and len(sides := _separate_ways(block, part, meet)) > 1:
                     yield Reconvergence(self.kernel, part[1], meet[1], sides)
 
 
-def _two_ways(graph: nx.DiGraph[Node], part: Node, meet: Node) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The channels on two ways from `part` to `meet` that share no other node, None where there are none."""
+def _separate_ways(graph: nx.DiGraph[Node], part: Node, meet: Node) -> tuple[tuple[str, ...], ...]:
+    """The channels on as many ways from `part` to `meet` as there are that share no other node; none where no way leads there."""
     try:
-        ways = list(nx.node_disjoint_paths(graph, part, meet, cutoff=2))
+        ways = list(nx.node_disjoint_paths(graph, part, meet))
     except nx.NetworkXNoPath:
-        return None
-    if len(ways) < 2:
-        return None
-    first, second = sorted(tuple(node[1] for node in way if node[0] == "channel") for way in ways[:2])
-    return first, second
+        return ()
+    return tuple(sorted(tuple(node[1] for node in way if node[0] == "channel") for way in ways))
 
 
 def networks(manifest: Manifest) -> tuple[TaskNetwork, ...]:

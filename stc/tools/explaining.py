@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_PATHS
+    return ", ".join(names[:MOST_PATHS]) + (f", and {more} more" if more > 0 else "")
+
+
 def print_static(report: StaticReport, console: Console) -> None:
     """What the manifest alone tells."""
     for finding in report.findings:
@@ -97,8 +102,13 @@ def print_static(report: StaticReport, console: Console) -> None:
     if report.reconvergences:
         console.print(f"paths part and meet again {len(report.reconvergences)} times; there depth decides about deadlocks:")
     for entry in report.reconvergences[:MOST_PATHS]:
-        first, second = (", ".join(side) for side in entry.sides)
-        console.print(f"  {entry.parts} to {entry.meets}: by {first}; or by {second}", markup=False, soft_wrap=True)
+        ways = "; or by ".join(", ".join(side) for side in entry.sides)
+        console.print(f"  {entry.parts} to {entry.meets}: by {ways}", markup=False, soft_wrap=True)
     if len(report.reconvergences) > MOST_PATHS:
         console.print(f"  and {len(report.reconvergences) - MOST_PATHS} more (--json lists all)")
+    if report.doubtful:
+        text = "whether it ends, only a run tells: tasks may wait in a circle where one of these is full: "
+        console.print(text + _listed(report.doubtful), markup=False, soft_wrap=True)
+    if report.ends:
+        console.print("it ends, however long its loops take: at these depths tasks cannot wait in a circle", soft_wrap=True)
     console.print(f"{'passed' if report.passed else 'FAILED'} (computed from the manifest, nothing was run)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +20,7 @@ from stc.simulation.profile import read_profile, with_profile
 from stc.simulation.projects import project_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
 from stc.simulation.static_checks import check_statically, refuse_contradictions
-from stc.simulation.timing_table import SimulationOptions, timing_table
+from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table
 from stc.simulation.waiting import Waiting, waiting_of
 from stc.tools.consoles import messages, output
 from stc.tools.explaining import explain_simulation, explanation_json, print_static, print_waiting
@@ -58,9 +59,15 @@ def simulate_command(
     """
     if cost_of_depths:
         _check_cost_is_known(static, unlimited, invocations)
+    if static:
+        _refuse_beside_static({
+            "--depths": depths is not None, "--unlimited": unlimited, "--depth-error": depth_error != 1,
+            "--style": style is not None, "--invocations": invocations != 1, "--limit": limit is not None,
+            "--why": why is not None, "--profile": profile is not None,
+        })
     manifest = project_manifest(directory.resolve())
     if static:
-        _check_only(manifest, as_json)
+        _check_only(manifest, str(directory), as_json)
         return
     measured = read_profile(profile, manifest) if profile is not None else None
     options = SimulationOptions(read_depths(depths), unlimited, depth_error, style, invocations, limit, measured)
@@ -103,7 +110,16 @@ def _check_cost_is_known(static: bool, unlimited: bool, invocations: int) -> Non
         raise CompileError(f"both --cost-of-depths and {name}", accepted="one call, run at the depths of the design or --depths")
 
 
-def _check_only(manifest: Manifest, as_json: bool) -> None:
+def _refuse_beside_static(given: Mapping[str, bool]) -> None:
+    """Nothing is run with --static: what changes a run would be ignored. `given`: whether each option was."""
+    for name in (name for name, holds in given.items() if holds):
+        raise CompileError(f"both --static and {name}", accepted="--static alone, or with --json; without it the design is run")
+
+
+def _check_only(manifest: Manifest, where: str, as_json: bool) -> None:
+    if manifest.platform == NO_PLATFORM:
+        what = "--static of a design that stc did not write, whose FIFOs are known only when it runs"
+        raise CompileError(what, where=where, accepted="a folder that `stc compile` wrote")
     report = check_statically(manifest)
     if as_json:
         output.print_json(json.dumps(report.as_json()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from handmade import Handmade
 
 from stc.simulation.explanation import Explanation, explain
 from stc.simulation.slowness import Slowness, slow_because
-from stc.simulation.task_network import fifo_links
+from stc.simulation.task_network import fifo_links, networks
 
 
 @pytest.fixture(scope="module", params=[0, 2, 5])
@@ -46,6 +47,23 @@ def test_the_cure_cures_and_one_less_does_not(generated: Handmade) -> None:
             for name, depth in cure.depths.items():
                 assert depth > depths[name]
                 assert not generated.ends({**depths, **cure.depths, name: depth - 1})
+
+
+def test_where_no_circle_of_waits_is_possible_it_ends(generated: Handmade) -> None:
+    """Of random depths, many of them of all tokens: a design that hangs has a FIFO that may be full in a circle."""
+    choice = random.Random(11)
+    (kernel,) = generated.manifest.kernels
+    proved = hung = 0
+    for roomy in (0.5, 0.7, 0.8, 0.9) * 10:
+        depths = {s.name: TOKENS if choice.random() < roomy else choice.randint(1, 2) for s in kernel.streams}
+        streams = tuple(replace(stream, depth=depths[stream.name]) for stream in kernel.streams)
+        (network,) = networks(replace(generated.manifest, kernels=(replace(kernel, streams=streams),)))
+        if list(network.full_in_circles()):
+            hung += not generated.ends(depths)
+            continue
+        proved += 1
+        assert all(generated.run(depths, style=style).values.outcome == "finished" for style in ("flp", "stp"))
+    assert proved > 3 and hung > 0
 
 
 def test_a_fifo_one_below_its_least_depth_is_named(generated: Handmade) -> None:

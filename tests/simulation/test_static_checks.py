@@ -132,6 +132,37 @@ def test_two_fifos_between_the_same_tasks_are_two_paths() -> None:
     assert (entry.parts, entry.meets, entry.sides) == ("a", "b", (("p",), ("q",)))
 
 
+def test_all_separate_ways_are_listed() -> None:
+    three = manifest([fifo("p", "a", "b", 1), fifo("q", "a", "b", 1), fifo("r", "a", "c", 1), fifo("s", "c", "b", 1)])
+    (entry,) = check_statically(three).reconvergences
+    assert entry.sides == (("p",), ("q",), ("r", "s"))
+
+
+@pytest.mark.parametrize(("depths", "doubtful"), [
+    ({"b": 15, "c": 3}, ()),                    # whoever waits for room in `a` is waited for by its reader only
+    ({"a": 15, "b": 15, "c": 1, "d": 1}, ()),
+    ({"b": 15}, ("a", "c")),                    # split for room in `a`, left for room in `c`, join for tokens of `b`
+    ({"b": 14, "c": 3}, ("b",)),                # split for room in `b`, join for tokens of `c`, left for tokens of `a`
+    ({"a": 15, "b": 14, "c": 2, "d": 1}, ("b",)),
+])
+def test_a_design_whose_tasks_cannot_wait_in_a_circle_ends(depths: dict[str, int], doubtful: tuple[str, ...]) -> None:
+    report = check_statically(design([replace(stream, depth=depths.get(stream.name, 2)) for stream in STREAMS]))
+    assert report.doubtful == doubtful and report.ends == (not doubtful)
+
+
+def test_of_two_fifos_between_the_same_tasks_either_may_be_full() -> None:
+    """`a` may wait for room in one while `b` waits for a token of the other."""
+    twice = [fifo("p", "a", "b", 3, depth=2), fifo("q", "a", "b", 3, depth=3)]
+    assert list(networks(manifest(twice))[0].full_in_circles()) == ["p"]
+
+
+def test_nothing_is_proved_where_counts_do_not_agree() -> None:
+    deep = [replace(stream, depth=15) for stream in STREAMS]
+    assert check_statically(design(deep)).ends
+    assert not check_statically(design(deep, [replace(loop("end", "l", 1), reads={"d": 4}), *LOOPS[:-1]])).ends
+    assert not check_statically(design(deep, split={"guarded": ("a",)})).ends
+
+
 def _ways(network: TaskNetwork, part: str, meet: str) -> list[list[Node]]:
     return list(nx.all_simple_paths(network.paths, ("task", part), ("task", meet)))  # pyright: ignore[reportArgumentType]
 
@@ -148,7 +179,8 @@ def test_reconvergences_and_bridges_of_generated_designs(seed: int) -> None:
             assert ((part, meet) in listed) == apart
             if apart:
                 found = {tuple(node[1] for node in way if node[0] == "channel") for way in ways}
-                assert set(listed[part, meet]) <= found and not set(listed[part, meet][0]) & set(listed[part, meet][1])
+                assert set(listed[part, meet]) <= found and len(listed[part, meet]) > 1
+                assert not any(set(one) & set(other) for one, other in combinations(listed[part, meet], 2))
     whole = nx.number_connected_components(network.paths.to_undirected())
     for link in network.links:
         without = network.paths.to_undirected()

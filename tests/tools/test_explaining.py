@@ -200,8 +200,18 @@ def test_static_checks_run_nothing(project: Path, tmp_path: Path) -> None:
     text = stc("simulate", tmp_path, "--static")
     assert text.exit_code == 0 and "passed (computed from the manifest, nothing was run)" in text.stdout
     assert "  split to join: by around, sum; or by direct" in text.stdout
+    assert "only a run tells: tasks may wait in a circle where one of these is full: direct\n" in text.stdout
     told = content(stc("simulate", tmp_path, "--static", "--json"))
     assert told["passed"] and told["counted"] == ["direct", "around", "sum"] and told["findings"] == []
+
+
+def test_what_static_checks_would_ignore_is_refused(project: Path, tmp_path: Path) -> None:
+    for more in (("--depths", depths_file(tmp_path, direct=9)), ("--unlimited",), ("--depth-error", 2), ("--style", "stp"),
+                 ("--invocations", 2), ("--limit", 9), ("--why", "join"), ("--profile", tmp_path / "depths.json")):
+        refused = stc("simulate", project, "--static", *more)
+        assert isinstance(refused.exception, CompileError) and f"both --static and {more[0]}" in str(refused.exception), more
+    foreign = stc("simulate", Path(__file__).parents[2] / "examples" / "foreign", "--static")
+    assert isinstance(foreign.exception, CompileError) and "known only when it runs" in str(foreign.exception)
 
 
 def test_contradictions_fail_the_check_and_are_refused_before_a_run(tmp_path: Path) -> None:
