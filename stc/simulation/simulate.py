@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -127,13 +128,12 @@ def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> S
         for entry in timing["channels"]
         if entry["channel"] in uses
     )
-    outputs = [entry["first_write"] for entry in timing["ports"] if entry["first_write"] is not None]
     clock = manifest.memory.clock_mhz if manifest.memory is not None else None
     launch = round(manifest.memory.launch_us * manifest.memory.clock_mhz) if manifest.memory is not None else 0
     return SimulationResult(
         values=values,
         ends=ends,
-        first_output=min(outputs, default=None),
+        first_output=first_output(manifest, timing, ends),
         launch_cycles=launch * len(manifest.kernels),
         clock_mhz=clock,
         tasks=tuple(_task(entry, channels, handovers) for entry in timing["tasks"] if entry["task"] not in kernels),
@@ -144,6 +144,29 @@ def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> S
         ),
         kernel_tasks={kernel.name: tuple(task.name for task in kernel.tasks) for kernel in manifest.kernels},
     )
+
+
+def first_output(manifest: Manifest, timing: Mapping[str, Any], ends: Mapping[str, Sequence[int]]) -> int | None:
+    """The cycle of the first word that is written to an output, counted as `cycles` are: kernels run one after the other.
+
+    `timing`: of the run's report, with times in each kernel's own cycles; `ends`: of the kernels that ended, in that order. A word
+    that is written outside loops is there when its task returns. None where nothing was written, as far as is known.
+    """
+    written = {entry["port"]: entry["first_write"] for entry in timing["ports"] if entry["first_write"] is not None}
+    if manifest.platform == NO_PLATFORM:
+        return min(written.values(), default=None)
+    returned = {entry["task"]: entry["calls"][0][1] for entry in timing["tasks"] if entry["calls"]}
+    found: list[int] = []
+    before = 0
+    for kernel in map(manifest.kernel, dict.fromkeys([*ends, *(kernel.name for kernel in manifest.kernels)])):
+        outputs = {port.name for port in kernel.ports if port.kind == "output"}
+        stores = [(task.name, port) for task in kernel.tasks for port in task.writes if port in outputs]
+        found += [before + written[port] for _, port in stores if port in written]
+        if kernel.name not in ends:
+            break
+        found += [before + returned[task] for task, port in stores if port not in written and task in returned]
+        before += ends[kernel.name][0]
+    return min(found, default=None)
 
 
 def _task(entry: dict[str, Any], channels: list[str], handovers: list[list[str]]) -> TaskTime:

@@ -96,15 +96,16 @@ class TaskNetwork:
         (launches that overlap included: the first of those that have not ended never waits for room that a later one takes).
         """
         waits: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-        waits.add_edges_from((link.consumer, link.producer, ("token", link.name)) for link in self.links)
         shallow = [link for link in self.links if link.depth < link.tokens]
-        waits.add_edges_from((link.producer, link.consumer, ("room", link.name)) for link in shallow)
+        for link in self.links:
+            waits.add_edge(link.consumer, link.producer, key=link.name)
         for link in shallow:
-            token = (link.consumer, link.producer, ("token", link.name))
-            waits.remove_edge(*token)
+            waits.add_edge(link.producer, link.consumer, key=link.name)
+        for link in shallow:
+            waits.remove_edge(link.consumer, link.producer, key=link.name)
             if nx.has_path(waits, link.consumer, link.producer):
                 yield link.name
-            waits.add_edge(*token)
+            waits.add_edge(link.consumer, link.producer, key=link.name)
 
     def reconvergences(self) -> Iterator[Reconvergence]:
         """Every pair of tasks that separate ways join, with a largest set of such ways; nothing where tasks form a cycle."""

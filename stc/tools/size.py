@@ -49,7 +49,8 @@ class Confirmation:
 
 @dataclass(frozen=True)
 class FifoSize:
-    """Depths of one FIFO, in tokens of `bits`; `required` by the LP, None where the manifest has none, `best`: the optimum's."""
+    """Depths of one FIFO, in tokens of `bits`; `required` by the LP or --trim, None where the manifest has none, `best`: the
+    optimum's."""
 
     name: str
     bits: int
@@ -67,7 +68,8 @@ class Sizing:
 
     `trimmed_alone`: bits that trimming came to without knowing the optimum, which `trimmed` is at where it is known.
 
-    `worst`: every FIFO holds all its tokens, which is the reference run. `required`: at the depths that the LP asked for.
+    `worst`: every FIFO holds all its tokens, which is the reference run. `required`: at the depths that the LP, or --trim, asked
+    for.
     `larger_loop_depths`: how the emitted design ends with all loop depths doubled. Seconds by what took them.
     """
 
@@ -216,7 +218,7 @@ def confirm(runs: DesignRuns, slack: float) -> tuple[Judge, Confirmation, str]:
 
 def _start(sizer: _Sizer, trimmed: Trimmed) -> str:
     """Where trimming began, in words."""
-    given = "the depths of the LP" if sizer.has_required else "the emitted depths"
+    given = "the required depths" if sizer.has_required else "the emitted depths"
     return {
         "given": given,
         "occupancies": f"the highest occupancies without limits ({given} do not suffice)",

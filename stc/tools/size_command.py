@@ -17,6 +17,8 @@ from stc.tools.size import DEPTHS, ORIGIN, Confirmation, Sizing, size_project, w
 CHECK_FAILED = 1
 MOST_LISTED = 40
 """FIFOs in the table; the file has all."""
+REQUIRED = "required (by the LP, or --trim)"
+"""The manifest has the depths that sizing asked for, not who did: `stc compile --trim` replaces those of the linear program."""
 
 
 def size_command(
@@ -47,7 +49,7 @@ def size_command(
 def print_sizing(sizing: Sizing, directory: Path, console: Console) -> None:
     """Two tables: the whole design at each choice of depths, and its FIFOs."""
     table = Table("FIFO depths", "cycles", "", "bits", "bits of memory", title=f"{len(sizing.fifos)} FIFOs sized ({ORIGIN})")
-    rows = {"all tokens (unlimited)": sizing.worst, "LP": sizing.required, "emitted": sizing.emitted, "trimmed": sizing.trimmed}
+    rows = {"all tokens (unlimited)": sizing.worst, REQUIRED: sizing.required, "emitted": sizing.emitted, "trimmed": sizing.trimmed}
     for name, found in rows.items():
         if found is not None:
             table.add_row(name, _cycles(found), found.verdict, f"{found.bits:,}", f"{found.memory_bits:,}")
@@ -79,7 +81,7 @@ def _add_optimum(table: Table, sizing: Sizing) -> None:
 
 
 def _depths(sizing: Sizing) -> Table:
-    table = Table("FIFO", "bits", "tokens", "LP", "emitted", "occupied", "trimmed", "optimum", title="depths")
+    table = Table("FIFO", "bits", "tokens", "required", "emitted", "occupied", "trimmed", "optimum", title="depths")
     for fifo in sorted(sizing.fifos, key=lambda fifo: -fifo.bits * fifo.trimmed)[:MOST_LISTED]:
         depths = (fifo.required, fifo.emitted, fifo.occupied, fifo.trimmed, fifo.best)
         table.add_row(fifo.name, str(fifo.bits), str(fifo.tokens), *("" if depth is None else str(depth) for depth in depths))

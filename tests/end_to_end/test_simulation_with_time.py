@@ -66,6 +66,7 @@ def test_kernels_one_after_the_other(compiled: Callable) -> None:
     assert len(kernels) > 1
     assert set(result.ends) == {kernel.name for kernel in kernels}
     assert result.cycles is not None and result.cycles == sum(ends[0] for ends in result.ends.values())
+    assert result.first_output is not None and result.cycles - result.ends[kernels[-1].name][0] < result.first_output
     streams = {stream.name: stream for kernel in kernels for stream in kernel.streams}
     assert len(streams) == sum(len(kernel.streams) for kernel in kernels)
     fifos = {fifo.name: fifo for fifo in result.fifos if fifo.kind == "fifo"}

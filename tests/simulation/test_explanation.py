@@ -378,4 +378,5 @@ def test_a_pipeline_that_keeps_the_blocks_it_filled_is_named(make: Make) -> None
     found = explain(design.manifest, design.run({}, style="stp").values)
     assert found is not None and found.cause == "ring"
     assert "'blocks', full (0 of 2, and 2 in its pipeline), for drain" in found.text
+    assert design.run({}, style="stp").interval is None, "it did not end"
     assert "fill keeps 2 filled blocks of 'blocks' in the pipeline of fill_loop (style stp)" in found.text
