@@ -29,7 +29,8 @@ cycle of tasks (fan-out that joins again). Each was compiled, its emitted C++ bu
 of `size-fifos` and trimmed by `stc size`; executed: every cycle count is that of the emitted C++ with estimated loop depths. Then
 each FIFO whose trimmed depth is above 1 was made one less: the run must be slower or deadlock, and the explanation must name it.
 
-`stc size` takes the optimum where it is known; *trimmed alone* is what trimming came to by itself.
+`stc size` takes the optimum where it can be deduced (on the premise that more slots never cost cycles; runs that contradict that
+are counted as surprises); *trimmed alone* is what trimming came to by itself.
 """
 
 

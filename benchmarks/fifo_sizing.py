@@ -55,9 +55,10 @@ of all slots.
 * *all tokens*: every FIFO holds all tokens that cross it; its cycles are the reference, those of unlimited FIFOs.
 * *LP*: what the linear program of `size-fifos` asks for; *emitted* is that with a margin, rounded up to what costs no more memory.
 * *trimmed* (`stc size`): no FIFO can be one less without more cycles or a deadlock; each was run one below.
-* *optimum*: the least bits of all depths with the same cycles, proved by runs (`stc/design_space/fifo_optimum.py`); ">=" is the
-  bound that was proved where the budget of runs ended before. `stc size` takes the optimum where it is known; *trimmed alone* is
-  what trimming came to by itself.
+* *optimum*: the least bits of all depths with the same cycles, deduced from runs (`stc/design_space/fifo_optimum.py`) on the
+  premise that more slots never cost cycles; *surprises* are runs that contradict it, and with any there is no optimum. ">=" is the
+  bound where the budget of runs ended before. `stc size` takes the optimum where it is known; *trimmed alone* is what trimming came to
+  by itself.
 """
 
 

@@ -85,8 +85,13 @@ def provisional_depths(streams: Sequence[StreamEdge], channels: Sequence[tuple[s
 
 
 def least_depth(stream: StreamEdge) -> int:
+    """The depth from which a stream is a FIFO that reads and writes in one cycle, and its iterations have room."""
+    return max(SHALLOW, room_of_iterations(stream))
+
+
+def room_of_iterations(stream: StreamEdge) -> int:
     """The depth at which writer and reader of a stream cannot hold up each other by the size of their iterations."""
-    return max(SHALLOW, min(stream.tokens, stream.written + stream.read - 1))
+    return min(stream.tokens, stream.written + stream.read - 1)
 
 
 def _refuse_cycles(edges: Sequence[tuple[str, str]]) -> None:

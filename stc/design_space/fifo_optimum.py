@@ -30,10 +30,12 @@ Proof = Literal["each FIFO alone", "search", "not known"]
 
 @dataclass(frozen=True)
 class Optimum:
-    """`bits` and `depths` are None where the budget did not suffice; `lower_bound` (bits) is proved in any case.
+    """Deduced from runs, on the premise that more slots never make a run slower: no proof where a pipeline may freeze.
+
+    `bits` and `depths` are None where the budget did not suffice; `lower_bound` (bits) holds in any case.
 
     `proof`: "each FIFO alone" where the least depths that hold for every FIFO with all others unlimited are enough together.
-    `surprises`: runs that contradicted the monotonicity that the proof relies on; then nothing is known.
+    `surprises`: runs that contradicted the premise; then nothing is known.
     """
 
     bits: int | None

@@ -154,7 +154,7 @@ def size_runs(
         start=_start(sizer, trimmed),
         optimum=optimum,
         larger_loop_depths=larger,
-        values_agree=judge.reference.values_agree,
+        values_agree=judge.reference.values_agree and runs.emitted.values_agree,
         memory_fed=tuple(sorted(runs.memory_fed)),
         memory_fed_bits=sum(stream.bits * stream.depth for stream in runs.streams if stream.name in runs.memory_fed),
         fifos=tuple(

@@ -263,7 +263,7 @@ def sizing_tables(sizing: Mapping[str, Any] | None) -> tuple[Table, ...]:
     rows = [Row((words, run["cycles"], run["verdict"], run["bits"], run["memory_bits"])) for words, run in runs]
     optimum = sizing.get("optimum")
     if optimum is not None and optimum["bits"] is not None:
-        rows.append(Row(("optimum", None, f"proved: {optimum['proof']}", optimum["bits"], None)))
+        rows.append(Row(("optimum", None, f"deduced: {optimum['proof']}", optimum["bits"], None)))
     elif optimum is not None:
         rows.append(Row(("optimum", None, f"not known: {optimum['lower_bound']:,} bits or more", None, None)))
     keys = ("name", "bits", "tokens", "required", "emitted", "occupied", "trimmed", "best")

@@ -15,7 +15,7 @@ from stc.analysis.kernel_memory import bits_of
 from stc.analysis.task_graph import ends_of, tokens_per_iteration
 from stc.analysis.task_programs import TaskActions
 from stc.design_space.bounded_run import grown_depths
-from stc.design_space.fifo_depths import SHALLOW, StreamEdge, bridge_ends, least_depth, provisional_depths
+from stc.design_space.fifo_depths import SHALLOW, StreamEdge, bridge_ends, least_depth, provisional_depths, room_of_iterations
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
@@ -80,7 +80,9 @@ def depths_of_run(kernel: KernelOp, begin: Mapping[str, int] | None = None) -> d
     if begin is not None:
         channels = [channel if channel.name in free else replace(channel, depth=begin[channel.name]) for channel in channels]
     depths = grown_depths(programs, channels + [_ring_channel(ring) for ring in rings])
-    return depths | {edge.name: max(least_depth(edge), (begin or {}).get(edge.name, 0)) for edge in edges if edge.name in free}
+    if begin is None:
+        return depths | {edge.name: least_depth(edge) for edge in edges if edge.name in free}
+    return depths | {edge.name: max(room_of_iterations(edge), begin[edge.name]) for edge in edges if edge.name in free}
 
 
 def _channel(create: stream.CreateOp, edge: StreamEdge, is_bridge: bool) -> Channel:

@@ -70,6 +70,12 @@ def test_depths_at_which_it_would_block_grow_and_say_so(tmp_path: Path) -> None:
     assert grown["fork_x_1"] == 5 and depths["fork_x_1"] == 8
 
 
+def test_one_slot_is_enough_where_nothing_meets_again(tmp_path: Path) -> None:
+    """As `stc size` trims a FIFO off all cycles of tasks: it is not deepened behind the user's back."""
+    found, depths = sized(CHAIN, depths=depth_file(tmp_path, {"n_out": 1}), margin=-1)
+    assert depths["n_out"] == 1 and {fifo.name: fifo.grown for fifo in found.fifos}["n_out"] == 0
+
+
 def test_a_budget_lets_loads_run_ahead() -> None:
     _, depths = sized(CHAIN, run_ahead=6 * 16)
     assert depths["x_stream"] == 6
