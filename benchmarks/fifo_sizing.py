@@ -57,8 +57,8 @@ of all slots.
 * *trimmed* (`stc size`): no FIFO can be one less without more cycles or a deadlock; each was run one below.
 * *optimum*: the least bits of all depths with the same cycles, deduced from runs (`stc/design_space/fifo_optimum.py`) on the
   premise that more slots never cost cycles; *surprises* are runs that contradict it, and with any there is no optimum. ">=" is the
-  bound where the budget of runs ended before. `stc size` takes the optimum where it is known; *trimmed alone* is what trimming came to
-  by itself.
+  bound where the budget of runs ended before. `stc size` takes the optimum where it is known; *trimmed alone* is what trimming came
+  to by itself.
 """
 
 

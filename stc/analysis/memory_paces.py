@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import tensor_bytes
+from stc.analysis.shared_buffers import buffer_value
 from stc.dialects.dataflow import KernelOp
 from stc.iteration.task_timeline import MICRO, MemoryPace
+from stc.platforms.memory_channels import channels_in_turn, cycles_per_word, padded_bytes, ports_sharing
 from stc.platforms.platform import ExternalMemory
-
-BURST_BYTES = 64
-"""A buffer is padded to a multiple of this."""
 
 
 def memory_paces(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> dict[SSAValue, MemoryPace]:
-    """By the value that a kernel's tasks know a memory by. Buffers lie in channels in turn, as the emitted project links them;
-    ports of one kernel that share a channel share its bandwidth. Cycles of `cycle_ns`."""
-    channels: dict[SSAValue, int] = {}
+    """By the value that a kernel's tasks know a memory by. Buffers lie in channels as the emitted project links them
+    (`stc.platforms.memory_channels`); ports of one kernel that share a channel share its bandwidth. Cycles of `cycle_ns`."""
+    kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
+    ports = {kernel: _ports(kernel) for kernel in kernels}
+    channels = channels_in_turn((buffer for kernel in kernels for _, buffer in ports[kernel]), memory.channels)
     latency, bytes_per_cycle = memory.read_cycles(cycle_ns), memory.channel_bytes_per_cycle(cycle_ns)
     found: dict[SSAValue, MemoryPace] = {}
-    for kernel in [op for op in module.walk() if isinstance(op, KernelOp)]:
-        ports = [*zip(kernel.arguments, kernel.inputs, strict=True), *zip(kernel.terminator.arguments, kernel.outputs, strict=True)]
-        channel = {inside: channels.setdefault(buffer, len(channels) % memory.channels) for inside, buffer in ports}
-        sharing = Counter(channel.values())
-        for inside, _ in ports:
+    for kernel in kernels:
+        sharing = ports_sharing([channels[buffer] for _, buffer in ports[kernel]])
+        for (inside, _), shared in zip(ports[kernel], sharing, strict=True):
             if isa(inside.type, MemRefType):
-                cycles = max(1.0, _bytes_per_word(inside.type) * sharing[channel[inside]] / bytes_per_cycle)
+                cycles = cycles_per_word(_bytes_per_word(inside.type), shared, bytes_per_cycle)
                 found[inside] = MemoryPace(latency, round(cycles * MICRO), inside not in kernel.arguments)
     return found
 
 
+def _ports(kernel: KernelOp) -> list[tuple[SSAValue, SSAValue]]:
+    """What the kernel calls each memory, and the packed tensor outside whose buffer that is; results after operands."""
+    read = [(inside, buffer_value(outside)) for inside, outside in zip(kernel.arguments, kernel.inputs, strict=True)]
+    return [*read, *zip(kernel.terminator.arguments, kernel.outputs, strict=True)]
+
+
 def _bytes_per_word(words: MemRefType) -> float:
     """Of a buffer with its padding."""
-    size = -(-tensor_bytes(words) // BURST_BYTES) * BURST_BYTES
-    return size / words.get_shape()[0]
+    return padded_bytes(tensor_bytes(words)) / words.get_shape()[0]

@@ -5,6 +5,7 @@ Names are unique in the whole project, so that functions, ports and `pack_NAME` 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, VectorType
@@ -17,6 +18,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, StreamType, WriteOp
 from stc.manifest.element_types import ElementType, element_type
+from stc.platforms.memory_channels import channels_in_turn, padded_bytes
 from stc.platforms.platform import Platform
 
 MODULE, KIND = "stc.module", "stc.kind"
@@ -43,8 +45,8 @@ class PortDesign:
 
     @property
     def bytes(self) -> int:
-        """Size of the buffer: the words', rounded up to 64."""
-        return -(-self.words * self.word_bytes // 64) * 64
+        """Size of the buffer: the words', padded."""
+        return padded_bytes(self.words * self.word_bytes)
 
 
 @dataclass(frozen=True)
@@ -114,14 +116,14 @@ def design_of(module: ModuleOp, platform: Platform) -> Design:
     plan = host_plan(module)
     project = Scope()
     names = {kernel: project.declare(kernel.sym_name.data) for kernel in plan.kernels}
-    banks: dict[Buffer, int] = {}
+    banks = channels_in_turn(plan.buffers, platform.memory.channels)
     channels = Scope(project)   # of all kernels: a FIFO has one name in the whole project
     kernels = [_kernel(kernel, names[kernel], plan, project, channels, platform, banks) for kernel in plan.kernels]
     return Design(tuple(kernels), plan)
 
 
 def _kernel(
-    kernel: KernelOp, name: str, plan: HostPlan, project: Scope, scope: Scope, platform: Platform, banks: dict[Buffer, int]
+    kernel: KernelOp, name: str, plan: HostPlan, project: Scope, scope: Scope, platform: Platform, banks: Mapping[Buffer, int]
 ) -> KernelDesign:
     """`scope`: where streams and rings are named."""
     ports = _ports(kernel, plan, project, platform, banks)
@@ -151,9 +153,9 @@ def _kernel(
 
 
 def _ports(
-    kernel: KernelOp, plan: HostPlan, project: Scope, platform: Platform, banks: dict[Buffer, int]
+    kernel: KernelOp, plan: HostPlan, project: Scope, platform: Platform, banks: Mapping[Buffer, int]
 ) -> tuple[PortDesign, ...]:
-    """The ports of `kernel`. Buffers are given banks in turn; all ports of a buffer are linked to the one it lies in."""
+    """The ports of `kernel`; all ports of a buffer are linked to the bank that it lies in."""
     bound = [(argument, buffer, False) for argument, buffer in zip(kernel.arguments, plan.operands[kernel], strict=True)]
     yielded = kernel.terminator.arguments
     bound += [(value, buffer, True) for value, buffer in zip(yielded, plan.results[kernel], strict=True)]
@@ -167,8 +169,7 @@ def _ports(
     for position, (value, buffer, is_written) in enumerate(bound):
         element, lanes, words = _word(value, buffer)
         name = project.declare(buffer.name)
-        bank = banks.setdefault(buffer, len(banks) % memory.channels)
-        ports.append(PortDesign(name, buffer, value, is_written, element, lanes, words, f"gmem{position}", bank))
+        ports.append(PortDesign(name, buffer, value, is_written, element, lanes, words, f"gmem{position}", banks[buffer]))
     return tuple(ports)
 
 

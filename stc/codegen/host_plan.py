@@ -13,11 +13,11 @@ from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from stc.analysis.shared_buffers import buffer_value
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, PackOp, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import ItensorType
-from stc.iteration.normal_form import same_sequence
 
 RESHAPES = (tensor.CollapseShapeOp, tensor.ExpandShapeOp, tensor.CastOp)
 NAME, PARAMETER = "stc.name", "stc.parameter"
@@ -257,21 +257,11 @@ class _Planner:
         layout, shape = striped(pack.layout, len(pack.stripes))[stripe], pack.layout.tensor_shape
         if pack.source in self._from_parameters:
             return Buffer(self._parameter_name(pack.source), "parameter", packed, layout, None, pack.source, shape)
-        shared = self._unpacked_alike(pack, stripe)
-        if shared is not None:
+        if (shared := self._buffers.get(buffer_value(value))) is not None:
             return shared
         held = self._host_tensor(pack.source)
         kind = "input" if held.role == "input" else "intermediate"
         return Buffer(held.name, kind, packed, layout, held, shape=shape)
-
-    def _unpacked_alike(self, pack: PackOp, stripe: int) -> Buffer | None:
-        """The buffer that already holds what `pack` would make: unpacking and packing in one layout cancel."""
-        unpack = pack.source.owner
-        if not isinstance(unpack, UnpackOp) or unpack.stripes.types != pack.stripes.types:
-            return None
-        before, after = unpack.layout.order.without_revisits(), pack.layout.order.without_revisits()
-        is_same = before.element == after.element and same_sequence(before, after)
-        return self._buffers.get(unpack.stripes[stripe]) if is_same else None
 
     def _host_tensor(self, value: SSAValue) -> HostValue:
         """The input (or tensor unpacked before) whose data `value` is."""

@@ -8,6 +8,7 @@ from math import ceil
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Stream
+from stc.platforms.memory_channels import PACE_DIGITS, cycles_per_word, ports_sharing
 from stc.simulation.profile import Profile, with_profile
 
 STYLES = ("stp", "flp", "frp")
@@ -97,11 +98,11 @@ def _some(names: list[str]) -> str:
 
 def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions) -> Iterator[str]:
     memory = manifest.memory
-    sharing = {bank: sum(port.bank == bank for port in kernel.ports) for bank in {port.bank for port in kernel.ports}}
-    for port in kernel.ports:
+    sharing = ports_sharing([port.bank for port in kernel.ports])
+    for port, shared in zip(kernel.ports, sharing, strict=True):
         if memory is not None:
-            pace = max(1.0, port.bytes / port.words * sharing[port.bank] / memory.channel_bytes_per_cycle)
-            yield f"port {port.name} {memory.read_latency} {pace:.6f} {memory.burst_words} {memory.outstanding_bursts}"
+            pace = cycles_per_word(port.bytes / port.words, shared, memory.channel_bytes_per_cycle)
+            yield f"port {port.name} {memory.read_latency} {pace:.{PACE_DIGITS}f} {memory.burst_words} {memory.outstanding_bursts}"
     directions = {port.name: port.direction for port in kernel.ports if memory is not None}
     for loop in kernel.schedule:
         if loop.ii is not None:

@@ -26,6 +26,18 @@ def source_of(name: str) -> str:
     return (L6 / f"{name}.mlir").read_text()
 
 
+def two_kernels(layout: str) -> str:
+    """scaled_sum twice in a row: between the kernels the result is unpacked, and packed again as `layout`; !X is its own."""
+    text = source_of("scaled_sum")
+    begin, end = text.index("  %out = dataflow.kernel"), text.index("  %u = dataflow.unpack")
+    second = text[begin:end].replace("%out =", "%out2 =").replace("@scaled_sum", "@second").replace("= %xp :", "= %again :")
+    between = (
+        "  %t = dataflow.unpack %out : tensor<6xvector<8xf32>> as !X -> tensor<3x16xf32>\n"
+        f"  %again = dataflow.pack %t : tensor<3x16xf32> as {layout} -> tensor<6xvector<8xf32>>\n"
+    )
+    return text[:end] + between + second + text[end:].replace("%out :", "%out2 :")
+
+
 @dataclass(frozen=True)
 class Example:
     name: str

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from l6_examples import EXAMPLES, parse, source_of
+from l6_examples import EXAMPLES, parse, source_of, two_kernels
 
 from stc.codegen.project import emit_project
 from stc.diagnostics import CompileError
@@ -95,16 +95,6 @@ def test_a_kernel_of_vectors_of_odd_length_at_a_port_is_refused() -> None:
         design_of(parse(text), load_platform("u55c"))
 
 
-def two_kernels(between: str) -> str:
-    """scaled_sum twice in a row: `between` makes %again of the packed result %out of the first kernel."""
-    text = source_of("scaled_sum")
-    begin, end = text.index("  %out = dataflow.kernel"), text.index("  %u = dataflow.unpack")
-    kernel = text[begin:end]
-    second = kernel.replace("%out =", "%out2 =").replace("@scaled_sum", "@second").replace("= %xp :", "= %again :")
-    return text[:end] + between + second + text[end:].replace("%out :", "%out2 :")
-
-
-PLAIN = "dataflow.unpack %out : tensor<6xvector<8xf32>> as !X -> tensor<3x16xf32>"
 OTHER = "!itensor.itensor<1x8xf32, iter_space: [2, 3] * [8, 1], iter_map: (d0, d1) -> (d1, d0)>"
 
 
@@ -115,14 +105,13 @@ OTHER = "!itensor.itensor<1x8xf32, iter_space: [2, 3] * [8, 1], iter_map: (d0, d
 )
 def test_kernels_in_a_row(layout: str, steps: list[str], tmp_path: Path) -> None:
     """Unpacking and packing in one layout cancel; another layout is re-packed by the host."""
-    between = f"  %t = {PLAIN}\n  %again = dataflow.pack %t : tensor<3x16xf32> as {layout} -> tensor<6xvector<8xf32>>\n"
     model = EXAMPLES["scaled_sum"].model()
     gain = model.parameters["norm.gain"]
     once = model.inputs["x"] * gain + np.float32(0.5)
     # The second kernel reads tokens in its own order, but multiplies with the gain in the first one's.
     tokens = once.reshape(3, 2, 8).transpose(1, 0, 2).reshape(6, 8) if layout == OTHER else once.reshape(6, 8)
     golden = (tokens * np.tile(gain.reshape(2, 8), (3, 1)) + np.float32(0.5)).reshape(1, 3, 16)
-    twice = type(model)("twice", parse(two_kernels(between)), model.inputs, model.parameters, {"out": golden})
+    twice = type(model)("twice", parse(two_kernels(layout)), model.inputs, model.parameters, {"out": golden})
     emit_project(twice.module, twice, tmp_path / "out", {}, {})
     manifest = read_manifest(tmp_path / "out")
     assert [step.action for step in manifest.steps] == steps

@@ -1,0 +1,29 @@
+"""Which packed tensors of the host are one buffer in external memory."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from stc.dialects.dataflow import PackOp, UnpackOp
+from stc.iteration.normal_form import same_sequence
+
+
+def buffer_value(packed: SSAValue) -> SSAValue:
+    """The packed tensor whose buffer `packed` lies in: itself, or what was unpacked only to be packed again in the same layout.
+
+    That the host neither unpacks nor packs: layouts that enumerate one sequence, revisits left out, in the same words.
+    """
+    while (before := _unpacked_alike(packed)) is not None:
+        packed = before
+    return packed
+
+
+def _unpacked_alike(packed: SSAValue) -> SSAValue | None:
+    """What an unpack took that the pack of `packed` undoes."""
+    pack = packed.owner
+    unpack = pack.source.owner if isinstance(pack, PackOp) else None
+    if not isinstance(pack, PackOp) or not isinstance(unpack, UnpackOp) or unpack.stripes.types != pack.stripes.types:
+        return None
+    before, after = unpack.layout.order.without_revisits(), pack.layout.order.without_revisits()
+    is_same = before.element == after.element and same_sequence(before, after)
+    return unpack.stripes[tuple[SSAValue, ...](pack.stripes).index(packed)] if is_same else None

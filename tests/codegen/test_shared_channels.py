@@ -1,0 +1,123 @@
+"""Ports that share a memory channel: what sizing takes from the IR is what the simulation is told by the manifest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from l6_examples import parse, two_kernels
+from xdsl.dialects.builtin import ModuleOp
+
+from stc.analysis.memory_paces import memory_paces
+from stc.codegen.design import Design, design_of
+from stc.codegen.manifest_builder import build_manifest
+from stc.dialects.context import make_context
+from stc.dialects.parsing import parse_module
+from stc.iteration.task_timeline import MICRO
+from stc.manifest.schema import Manifest
+from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.platforms.platform import Platform, load_platform
+from stc.simulation.timing_table import SimulationOptions, timing_table
+
+END_TO_END = Path(__file__).parents[1] / "end_to_end"
+WIDE = (END_TO_END / "wide.mlir").read_text().replace("@forward", "@main")
+ONE_SUM = """
+func.func @main(%x: tensor<1x24xf32>) -> tensor<1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1xf32>) -> tensor<1xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x : tensor<1x24xf32>) outs(%f : tensor<1xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %q = arith.addf %a, %b : f32
+    linalg.yield %q : f32
+  } -> tensor<1xf32>
+  return %s : tensor<1xf32>
+}
+"""
+BYTES_PER_CYCLE = 53.2
+"""13.3 GB/s in cycles of 4 ns."""
+OTHER_LAYOUT = "!itensor.itensor<1x8xf32, iter_space: [2, 3] * [8, 1], iter_map: (d0, d1) -> (d1, d0)>"
+
+
+def few_channels(count: int) -> Platform:
+    platform = load_platform("u55c")
+    return replace(platform, memory=replace(platform.memory, channels=count))
+
+
+def lowered(text: str, options: PipelineOptions) -> ModuleOp:
+    module = parse_module(text)
+    run_stages(module, make_context(), stages(options))
+    return module
+
+
+def described(module: ModuleOp, platform: Platform) -> tuple[Design, Manifest]:
+    design = design_of(module, platform)
+    return design, build_manifest("shared", design, {}, {}, platform.name, {}, 1e-4)
+
+
+def table_of(manifest: Manifest) -> dict[str, tuple[int, int]]:
+    """Read latency and pace, in millionths of a cycle, of each port, as the simulation is told them."""
+    lines = [line.split() for line in timing_table(manifest, SimulationOptions()).splitlines()]
+    return {line[1]: (int(line[2]), int(line[3].replace(".", ""))) for line in lines if line[0] == "port"}
+
+
+def pace(word_bytes: float, sharing: int) -> int:
+    """By definition, in millionths of a cycle."""
+    return round(max(1.0, word_bytes * sharing / BYTES_PER_CYCLE) * MICRO)
+
+
+def require_agreement(module: ModuleOp, platform: Platform) -> None:
+    design, manifest = described(module, platform)
+    paces = memory_paces(module, platform.memory, platform.cycle_ns)
+    ports = [port for kernel in design.kernels for port in kernel.ports]
+    assert {port.name: (paces[port.value].latency, paces[port.value].micro) for port in ports} == table_of(manifest)
+    directions = {port.name: port.direction for kernel in manifest.kernels for port in kernel.ports}
+    assert {port.name: "write" if paces[port.value].writes else "read" for port in ports} == directions
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 5, 7, 32])
+def test_seven_ports_of_one_kernel(channels: int) -> None:
+    """Of words of 64 bytes."""
+    module, platform = lowered(WIDE, PipelineOptions(schedule=str(END_TO_END / "wide.toml"))), few_channels(channels)
+    require_agreement(module, platform)
+    linked = [number % channels for number in range(7)]
+    paces = [micro for _, micro in table_of(described(module, platform)[1]).values()]
+    assert paces == [pace(64, linked.count(channel)) for channel in linked]
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_the_padding_counts(channels: int) -> None:
+    """A result of one word of four bytes takes the time of 64."""
+    module, platform = lowered(ONE_SUM, PipelineOptions(tile=24, rows=1, lanes=1)), few_channels(channels)
+    require_agreement(module, platform)
+    *_, (_, result) = table_of(described(module, platform)[1]).values()
+    assert result == pace(64, 2 // channels)
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3])
+def test_two_compiled_kernels(channels: int) -> None:
+    """The buffer between the kernels lies in one channel for both."""
+    module = lowered(WIDE, PipelineOptions(budget=2000))
+    require_agreement(module, few_channels(channels))
+    _, manifest = described(module, few_channels(channels))
+    first, second = manifest.kernels
+    assert first.ports[-1].buffer == second.ports[0].buffer and first.ports[-1].bank == second.ports[0].bank
+    together = {first.ports[0].bank, first.ports[1].bank, first.ports[2].bank}
+    assert len(together) == channels
+
+
+@pytest.mark.parametrize(
+    ("layout", "banks"), [("!X", [0, 1, 0, 0, 1, 1]), (OTHER_LAYOUT, [0, 1, 0, 1, 1, 0])], ids=["kept", "packed again"]
+)
+def test_a_buffer_that_is_unpacked_only_to_be_packed_alike(layout: str, banks: list[int]) -> None:
+    """Six ports of words of 32 bytes on two channels: the buffer between the kernels is one where the host leaves it alone."""
+    module, platform = parse(two_kernels(layout)), few_channels(2)
+    require_agreement(module, platform)
+    _, manifest = described(module, platform)
+    assert [port.bank for kernel in manifest.kernels for port in kernel.ports] == banks
+    halves = (banks[:3], banks[3:])
+    expected = [pace(32, half.count(bank)) for half in halves for bank in half]
+    assert [micro for _, micro in table_of(manifest).values()] == expected
+    assert len(set(expected)) == 2

@@ -1,0 +1,32 @@
+"""Channels of external memory: which buffer lies where, who shares one, and how fast words then come."""
+
+from __future__ import annotations
+
+import pytest
+
+from stc.platforms.memory_channels import channels_in_turn, cycles_per_word, padded_bytes, ports_sharing
+
+
+def test_buffers_lie_in_channels_in_turn() -> None:
+    """A buffer that is named again stays where it is, and takes no turn."""
+    assert channels_in_turn("abacbd", 3) == {"a": 0, "b": 1, "c": 2, "d": 0}
+    assert channels_in_turn("ab", 1) == {"a": 0, "b": 0}
+    assert channels_in_turn((), 3) == {}
+
+
+def test_ports_of_one_channel_share_it() -> None:
+    assert ports_sharing([0, 1, 0, 2, 0]) == (3, 1, 3, 1, 3)
+    assert ports_sharing([]) == ()
+
+
+@pytest.mark.parametrize(("size", "padded"), [(1, 64), (63, 64), (64, 64), (65, 128), (130, 192)])
+def test_buffers_are_padded(size: int, padded: int) -> None:
+    assert padded_bytes(size) == padded
+
+
+@pytest.mark.parametrize(
+    ("word_bytes", "sharing", "cycles"),
+    [(64, 1, 1.6), (64, 3, 4.8), (4, 1, 1.0), (4, 20, 2.0), (128 / 3, 1, 1.066667), (128 / 3, 2, 2.133333)],
+)
+def test_equal_parts_of_a_channel_of_40_bytes_per_cycle(word_bytes: float, sharing: int, cycles: float) -> None:
+    assert cycles_per_word(word_bytes, sharing, 40.0) == cycles
