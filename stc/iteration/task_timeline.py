@@ -250,30 +250,23 @@ def mirrored(node: Node) -> Node:
 
 def handovers(node: Node) -> Iterator[Handover]:
     """Every handover in the text of `node`."""
-    match node:
-        case Handover():
-            yield node
-        case Row():
-            for part in node.parts:
-                yield from handovers(part)
-        case Repeat():
-            yield from handovers(node.body)
-        case Loop():
-            return
+    return (leaf for leaf in _leaves(node) if isinstance(leaf, Handover))
 
 
 def loops_of(node: Node) -> Iterator[Loop]:
     """Every loop in the text of `node`."""
+    return (leaf for leaf in _leaves(node) if isinstance(leaf, Loop))
+
+
+def _leaves(node: Node) -> Iterator[Loop | Handover]:
     match node:
-        case Loop():
+        case Loop() | Handover():
             yield node
         case Row():
             for part in node.parts:
-                yield from loops_of(part)
+                yield from _leaves(part)
         case Repeat():
-            yield from loops_of(node.body)
-        case Handover():
-            return
+            yield from _leaves(node.body)
 
 
 def _in_a_row(parts: list[Stretch]) -> Stretch:
