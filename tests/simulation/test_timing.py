@@ -220,6 +220,46 @@ def test_memory_takes_words_at_a_pace_between_whole_cycles(simulate: Callable[[s
     assert [cycles[pace] - cycles[1] for pace in (1.2, 1.5, 2)] == [ceil(99 * 0.2), ceil(99 * 0.5), 99]
 
 
+ALTERNATING = """
+static void first(hls::stream<int> &a) {
+  words: for (int i = 0; i < 300000; i++) {
+#pragma HLS pipeline II=9 style=flp
+    a.write(i);
+  }
+}
+static void second(hls::stream<int> &b) {
+  words: for (int i = 0; i < 300000; i++) {
+#pragma HLS pipeline II=9 style=flp
+    b.write(i);
+  }
+}
+static void consume(hls::stream<int> &a, hls::stream<int> &b, int *y) {
+  int sum = 0;
+  for (int i = 0; i < 300000; i++) {
+    sum += a.read();
+    sum -= b.read();
+  }
+  y[0] = sum;
+}
+extern "C" void top(const int *x, int *y) {
+#pragma HLS dataflow
+  hls::stream<int, 2> a("a");
+  hls::stream<int, 2> b("b");
+  first(a);
+  second(b);
+  consume(a, b, y);
+}
+"""
+
+
+def test_hundreds_of_thousands_of_waits_are_merged_again_and_again(simulate: Callable[[str], Simulate]) -> None:
+    """Each thinning once widened the gap fourfold, until it overflowed to 0 and nothing merged any more: no end."""
+    result = simulate(ALTERNATING)("loop first words 9 3 flp", "loop second words 9 7 flp")
+    consume = next(entry for entry in result["timing"]["tasks"] if entry["task"] == "consume")
+    assert result["cycles"] >= 9 * 299_999 and 2 <= len(consume["stalls"]) <= 4096
+    assert sum(stall[4] for stall in consume["stalls"]) == consume["stalled_reading"]
+
+
 def test_invocations_overlap_in_steady_state(simulate: Callable[[str], Simulate]) -> None:
     result = simulate(NESTS)("loop produce inner 1 6 flp", "loop consume columns 1 6 flp", invocations=4)
     ends = result["ends"]

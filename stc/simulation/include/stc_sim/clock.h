@@ -91,10 +91,9 @@ class TaskClock {
     stalls.push_back({channel, reads, from, until, until - from});
   }
 
-  // Merge neighbours of one kind, further and further apart, until half are left.
+  // Merge neighbours of one kind, further and further apart only while more than half are left: so the gap never outgrows the run.
   void thin() {
-    while (stalls.size() > most_stalls / 2) {
-      gap_ *= 4;
+    for (;; gap_ *= 4) {
       std::size_t kept = 0;
       for (std::size_t i = 1; i < stalls.size(); ++i) {
         Stall &last = stalls[kept];
@@ -108,6 +107,7 @@ class TaskClock {
         }
       }
       stalls.resize(kept + 1);
+      if (stalls.size() <= most_stalls / 2) return;
     }
   }
 
