@@ -131,6 +131,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'hls-directives{{platform="{options.platform}"}}',
                 # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
                 f'size-fifos{{strategy="{options.fifo_strategy}" depths="{options.fifo_depths}" platform="{options.platform}"}}',
+                "verify-bounds",
             ),
         ),
     )

@@ -1,122 +1,126 @@
-"""Indices as values one can compare and compute: sums of induction variables, and what else is computed from them.
+"""Indices and conditions of the IR as expressions of the values they are computed from (`stc.iteration.index_expressions`).
 
 Two indices are equal where their expressions are, whatever operations compute them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TypeAlias
 
-import numpy as np
 from xdsl.dialects import arith
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, IntegerType, i1
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from stc.analysis.loops import integer_constant
+from stc.iteration import index_expressions as expressions
+from stc.iteration.index_expressions import Operator, computed, variable, variables_of
 
-Integers: TypeAlias = np.ndarray | int
+IndexExpression: TypeAlias = expressions.IndexExpression[SSAValue]
+Term: TypeAlias = SSAValue | expressions.Computed[SSAValue]
 
+__all__ = ["IndexExpression", "Term", "index_expression", "variables_of"]
 
-@dataclass(frozen=True)
-class Computed:
-    """What is no sum: the result of an operation on indices."""
-
-    kind: type[Operation]
-    operands: tuple[IndexExpression, ...]
-
-
-Term: TypeAlias = SSAValue | Computed
-
-
-@dataclass(frozen=True)
-class IndexExpression:
-    """`constant` plus each term times its factor; no factor is 0."""
-
-    constant: int
-    terms: frozenset[tuple[Term, int]] = frozenset()
-
-    def variables(self) -> set[SSAValue]:
-        """The values it is computed from."""
-        return set[SSAValue]().union(*(variables_of(term) for term, _ in self.terms))
-
-    def without(self, moving: set[SSAValue]) -> frozenset[tuple[Term, int]]:
-        """The terms that none of `moving` is in."""
-        return frozenset((term, factor) for term, factor in self.terms if not variables_of(term) & moving)
-
-    def evaluate(self, values: Mapping[SSAValue, np.ndarray]) -> Integers | None:
-        """Its value for each entry of `values`; a variable that is missing counts as 0. None where an operation is unknown."""
-        total: Integers = self.constant
-        for term, factor in self.terms:
-            value = _compute(term, values) if isinstance(term, Computed) else values.get(term, 0)
-            if value is None:
-                return None
-            total = total + value * factor
-        return total
-
-    def plus(self, other: IndexExpression) -> IndexExpression:
-        """The sum of both."""
-        factors = dict(self.terms)
-        for term, factor in other.terms:
-            factors[term] = factors.get(term, 0) + factor
-        kept = frozenset((term, factor) for term, factor in factors.items() if factor)
-        return IndexExpression(self.constant + other.constant, kept)
-
-    def times(self, factor: int) -> IndexExpression:
-        """The product with a constant."""
-        if factor == 0:
-            return IndexExpression(0)
-        return IndexExpression(self.constant * factor, frozenset((term, own * factor) for term, own in self.terms))
-
-    def divided(self, by: int) -> IndexExpression:
-        """The quotient by a positive constant, rounded down."""
-        return self if by == 1 else IndexExpression(0, frozenset({(Computed(arith.DivUIOp, (self, IndexExpression(by))), 1)}))
-
-    def masked(self, mask: int) -> IndexExpression:
-        """The bits of `mask` in it."""
-        return IndexExpression(0, frozenset({(Computed(arith.AndIOp, (self, IndexExpression(mask))), 1)}))
-
-
-def variables_of(term: Term) -> set[SSAValue]:
-    """The values a term is computed from."""
-    return set[SSAValue]().union(*(o.variables() for o in term.operands)) if isinstance(term, Computed) else {term}
+_OPERATORS: dict[type[Operation], Operator] = {
+    arith.DivUIOp: Operator.DIV,
+    arith.RemUIOp: Operator.REM,
+    arith.ShRUIOp: Operator.SHR,
+    arith.DivSIOp: Operator.DIV,   # of what is never negative: the operators have no value for anything else
+    arith.RemSIOp: Operator.REM,
+    arith.ShRSIOp: Operator.SHR,
+    arith.MinSIOp: Operator.MIN,
+    arith.MaxSIOp: Operator.MAX,
+    arith.SelectOp: Operator.SELECT,
+}
+_MOST_SHIFTED = 31
 
 
 def index_expression(value: SSAValue, known: Mapping[SSAValue, int]) -> IndexExpression:
-    """The expression of an index; `known` are variables with one value (copies of unrolled loops)."""
+    """The expression of an index, or of a condition; `known` are variables with one value (copies of unrolled loops).
+
+    What no such operation computes (a loop variable, a value that was loaded) is a variable.
+    """
     if value in known:
         return IndexExpression(known[value])
     if (constant := integer_constant(value)) is not None:
-        return IndexExpression(constant)
-    op = value.owner
-    if isinstance(op, arith.AddiOp):
-        return index_expression(op.lhs, known).plus(index_expression(op.rhs, known))
-    if isinstance(op, arith.MuliOp):
-        left, right = index_expression(op.lhs, known), index_expression(op.rhs, known)
-        if not left.terms or not right.terms:
-            return left.times(right.constant) if not right.terms else right.times(left.constant)
-        return IndexExpression(0, frozenset({(Computed(arith.MuliOp, (left, right)), 1)}))
-    if isinstance(op, Operation) and type(op) in _OPERATIONS:
-        operands = tuple(index_expression(operand, known) for operand in op.operands)
-        if all(not operand.terms for operand in operands):
-            return IndexExpression(int(_OPERATIONS[type(op)](*(operand.constant for operand in operands))))
-        return IndexExpression(0, frozenset({(Computed(type(op), operands), 1)}))
-    return IndexExpression(0, frozenset({(value, 1)}))
+        return IndexExpression(constant & 1 if value.type == i1 else constant)
+    owner = value.owner
+    found = _computed(owner, known) if isinstance(owner, Operation) and _is_wide(value.type) else None
+    return variable(value) if found is None else found
 
 
-_OPERATIONS: dict[type[Operation], Callable[[Integers, Integers], Integers]] = {
-    arith.MuliOp: lambda a, b: a * b,
-    arith.AndIOp: lambda a, b: a & b,
-    arith.RemUIOp: lambda a, b: a % b,
-    arith.DivUIOp: lambda a, b: a // b,
-    arith.ShRUIOp: lambda a, b: a >> b,
-    arith.SubiOp: lambda a, b: a - b,
-}
-"""On induction variables, which are never negative."""
+def _is_wide(kind: Attribute) -> bool:
+    """Whether sums do not wrap around where indices are sensible, or the value is a condition."""
+    return isinstance(kind, IndexType) or (isinstance(kind, IntegerType) and (kind == i1 or kind.width.data >= 32))
 
 
-def _compute(term: Computed, values: Mapping[SSAValue, np.ndarray]) -> Integers | None:
-    operands = [operand.evaluate(values) for operand in term.operands]
-    if len(operands) != 2 or operands[0] is None or operands[1] is None:
-        return None
-    return _OPERATIONS[term.kind](operands[0], operands[1])
+def _computed(op: Operation, known: Mapping[SSAValue, int]) -> IndexExpression | None:
+    if type(op) in _OPERATORS:
+        return computed(_OPERATORS[type(op)], *(index_expression(operand, known) for operand in op.operands))
+    match op:
+        case arith.IndexCastOp() | arith.ExtSIOp() if _is_wide(op.operands[0].type):
+            return index_expression(op.operands[0], known)
+        case arith.CmpiOp():
+            return _comparison(op, *(index_expression(operand, known) for operand in op.operands))
+        case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() | arith.AndIOp() | arith.OrIOp() | arith.XOrIOp() | arith.ShLIOp():
+            left, right = (index_expression(operand, known) for operand in op.operands)
+            return _of_conditions(op, left, right) if op.result.type == i1 else _of_numbers(op, left, right)
+        case _:
+            return None
+
+
+def _of_conditions(op: Operation, left: IndexExpression, right: IndexExpression) -> IndexExpression | None:
+    match op:
+        case arith.AndIOp() | arith.MuliOp():
+            return computed(Operator.MIN, left, right)
+        case arith.OrIOp():
+            return computed(Operator.MAX, left, right)
+        case arith.XOrIOp():
+            return left.negated() if right == IndexExpression(1) else computed(Operator.EQUAL, left, right).negated()
+        case _:
+            return None
+
+
+def _of_numbers(op: Operation, left: IndexExpression, right: IndexExpression) -> IndexExpression | None:
+    match op:
+        case arith.AddiOp():
+            return left.plus(right)
+        case arith.SubiOp():
+            return left.minus(right)
+        case arith.MuliOp():
+            return left.product(right)
+        case arith.AndIOp():
+            return computed(Operator.AND, left, right)
+        case arith.ShLIOp() if not right.terms and 0 <= right.constant <= _MOST_SHIFTED:
+            return left.times(1 << right.constant)
+        case _:
+            return None
+
+
+def _comparison(op: arith.CmpiOp, left: IndexExpression, right: IndexExpression) -> IndexExpression | None:
+    predicate = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]
+    match predicate:
+        case "eq" | "ne":
+            equal = computed(Operator.EQUAL, left, right)
+            return equal if predicate == "eq" else equal.negated()
+        case "slt" | "sge":
+            return left.less(right) if predicate == "slt" else left.less(right).negated()
+        case "sgt" | "sle":
+            return right.less(left) if predicate == "sgt" else right.less(left).negated()
+        case "ult" | "uge" if _is_natural(right):
+            return _below(left, right) if predicate == "ult" else _below(left, right).negated()
+        case "ule" | "ugt" if _is_natural(right):
+            below = _below(left, right.plus(IndexExpression(1)))
+            return below if predicate == "ule" else below.negated()
+        case _:
+            return None
+
+
+def _is_natural(index: IndexExpression) -> bool:
+    """Whether it is a constant that is the same number unsigned."""
+    return not index.terms and index.constant >= 0
+
+
+def _below(index: IndexExpression, bound: IndexExpression) -> IndexExpression:
+    """Whether `index`, as an unsigned number, is less than `bound`, a constant."""
+    return computed(Operator.MIN, IndexExpression(-1).less(index), index.less(bound))

@@ -11,8 +11,8 @@ from typing import NoReturn
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType
 from xdsl.ir import Operation, SSAValue
 
+from stc.analysis.index_ranges import range_of
 from stc.diagnostics import CompileError
-from stc.execution.index_ranges import range_of
 from stc.execution.machine import location
 from stc.execution.source import Source
 

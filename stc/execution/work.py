@@ -6,8 +6,8 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.ir import Block, Operation
 
+from stc.analysis.index_ranges import range_of
 from stc.diagnostics import CompileError
-from stc.execution.index_ranges import range_of
 
 MOST_STEPS = 100_000_000
 """About a minute: one to five million operations run per second."""

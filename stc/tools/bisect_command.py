@@ -80,8 +80,8 @@ def bisect_command(
     """Find the pass that breaks a compile of MODEL, and reduce the IR it got to a small module that still fails.
 
     A pass breaks a compile if it crashes, leaves IR that does not verify or cannot be executed, changes a value, leaves what its
-    stage should have removed, or leaves IR that a checking pass (verify-streams) refuses, which accepted the IR before it.
-    Values are compared on random inputs. Exit codes: 0 nothing breaks, 1 a break was found, 2 unusable or refused input.
+    stage should have removed, or leaves IR that a checking pass (verify-streams, verify-bounds) refuses, which accepted the IR
+    before it. Values are compared on random inputs. Exit codes: 0 nothing breaks, 1 a break was found, 2 unusable or refused input.
 
     Example: stc bisect gpt2-tiny --seq 8; stc bisect tiled.mlir -p 'linalg-to-dataflow,fuse-kernels' --out small
     """

@@ -27,7 +27,7 @@ from stc.pipeline import Step
 from stc.tools.check_semantics import compare, random_inputs, result_names
 from stc.tools.verification import first_violation
 
-CHECKING_PASSES = frozenset({"verify-streams"})
+CHECKING_PASSES = frozenset({"verify-streams", "verify-bounds"})
 """Passes that only look: where one refuses, the IR it got is at fault, hence a pass before it."""
 _SEVERE = 1e-3
 """A relative error that no rounding explains: while reducing, a severe difference may not fade into a rounding."""

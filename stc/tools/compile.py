@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 from stc.analysis.converter_figures import converter_figures
 from stc.analysis.external_traffic import external_traffic
 from stc.analysis.host_trips import host_trips
+from stc.analysis.index_proofs import BoundsProofs
 from stc.analysis.loop_report import loop_report
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
 from stc.analysis.port_words import port_words
@@ -36,6 +37,7 @@ from stc.transforms import all_passes
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 from stc.transforms.pass_pipeline import read_pipeline
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
+from stc.transforms.stream.verify_bounds import VerifyBounds
 
 if TYPE_CHECKING:
     from stc.frontend.exported import ExportedModel
@@ -124,7 +126,7 @@ def design_report(module: ModuleOp, options: PipelineOptions, recorder: Recorder
         "rereads": reread_report(module),
         "port_words": {"origin": "counted in the IR", "list": [asdict(words) for words in port_words(module)]},
         "host_trips": {"origin": "counted in the IR", "list": [asdict(trip) for trip in host_trips(module)]},
-        "proofs": recorder.proofs.report(),
+        "proofs": {**recorder.proofs.report(), "bounds": recorder.bounds.report()},
         "fifo_sizing": _fifo_report(recorder),
         "loops": loop_report(module, load_platform(options.platform)),
         "resources": resource_report(module, load_platform(options.platform)),
@@ -172,6 +174,7 @@ class Recorder:
     before: int = 0
     before_unfused: int = 0
     proofs: StreamProofs = field(default_factory=StreamProofs)
+    bounds: BoundsProofs = field(default_factory=BoundsProofs)
     sizings: list[KernelSizing] = field(default_factory=list[KernelSizing])
     count: int = 0
 
@@ -202,6 +205,17 @@ class _RecordedProofs(VerifyStreams):
 
 
 @dataclass(frozen=True)
+class _RecordedBounds(VerifyBounds):
+    """`verify-bounds` that also leaves what it proved with the recorder."""
+
+    recorder: Recorder = field(default_factory=Recorder)
+
+    def judge(self, proofs: BoundsProofs) -> None:
+        self.recorder.bounds = proofs
+        super().judge(proofs)
+
+
+@dataclass(frozen=True)
 class _RecordedSizes(SizeFifos):
     """`size-fifos` that also leaves what it decided with the recorder."""
 
@@ -219,6 +233,8 @@ def _recorded(stage: Stage, recorder: Recorder) -> Stage:
 def _recorded_pass(entry: str | ModulePass, recorder: Recorder) -> str | ModulePass:
     if entry == VerifyStreams.name:
         return _RecordedProofs(recorder)
+    if entry == VerifyBounds.name:
+        return _RecordedBounds(recorder)
     if isinstance(entry, str) and entry.split("{")[0] == SizeFifos.name:
         (found,) = read_pipeline(entry, all_passes())
         assert isinstance(found, SizeFifos)

@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "analysis": _FACTS - {"analysis"},
     "design_space": frozenset({"iteration", "platforms"}),
     "transforms": _DECISIONS,
-    "execution": frozenset({"dialects", "iteration"}),
+    "execution": frozenset({"dialects", "iteration", "analysis.index_ranges"}),
     "frontend": frozenset({"dialects"}),
     "codegen": _FACTS | {"manifest", "execution", "simulation.package"},
     "simulation": frozenset({"manifest", "platforms.memory_channels"}),

@@ -1,7 +1,8 @@
 """Wrong rewrites, seeded into a healthy compile: what a pass with a defect would leave behind it.
 
 Each fault changes the module right after one pass. `examine` then asks, as a researcher's run would, the verifiers, the proofs of
-`verify-streams`, the emission rules, and the execution before and after; the first that complains has caught it.
+`verify-streams` and `verify-bounds`, the emission rules, and the execution before and after; the first that complains has caught
+it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from stc.tools.check_semantics import SemanticsCheck
 from stc.tools.verification import first_violation
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 from stc.transforms.stream.set_fifo_depths import SetFifoDepths
+from stc.transforms.stream.verify_bounds import VerifyBounds
 
 PROGRAM = Path(__file__).with_name("program.mlir")
 OPTIONS = PipelineOptions(tile=4, lanes=4, propagate_orders=False)
@@ -111,9 +113,14 @@ def _execute(seeded: Fault, module: ModuleOp, check: SemanticsCheck) -> None:
     check.after(seeded.after, module)
 
 
+def _prove(module: ModuleOp) -> None:
+    for proof in (VerifyStreams(), VerifyBounds()):
+        proof.apply(make_context(), module)
+
+
 _EXAMINATIONS: dict[str, Callable[[Fault, ModuleOp, SemanticsCheck], None]] = {
     "type system": _verify,
-    "proof": lambda _, module, check: VerifyStreams().apply(make_context(), module),
+    "proof": lambda _, module, check: _prove(module),
     "execution": _execute,
     "emission rules": lambda _, module, check: check_emission_rules(module, load_platform("u55c")),
 }
@@ -447,6 +454,28 @@ def an_expanded_sum_adds_to_its_neighbour(module: ModuleOp) -> None:
     sums = task(module, "sum")
     store = next(op for op in all_of(sums, memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp))
     store.operands[2] = constant_before(store, 0)
+
+
+@fault("expand-tiles", "in @matmul_0 of @main: the index ranges over 0 to 8, outside 0 to 7 (8 entries)")
+def an_expanded_loop_runs_once_too_often(module: ModuleOp) -> None:
+    store = next(op for op in all_of(task(module, "matmul_0"), memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp))
+    loop = store.parent_op()
+    assert isinstance(loop, scf.ForOp)
+    loop.operands[1] = constant_before(loop, 9)
+
+
+@fault("expand-tiles", "in @matmul_0 of @main: the index ranges over -7 to 0, outside 0 to 7 (8 entries)")
+def an_expanded_index_has_the_wrong_sign(module: ModuleOp) -> None:
+    """Reads and writes alike: no value changes where memory wraps around."""
+    store = next(op for op in all_of(task(module, "matmul_0"), memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp))
+    loop = store.parent_op()
+    assert isinstance(loop, scf.ForOp) and store.parent is not None and store.parent.first_op is not None
+    own = loop.body.block.args[0]
+    mirrored = arith.SubiOp(constant_before(store.parent.first_op, 0), own)
+    users = [op for op in all_of(loop, memref.LoadOp) + all_of(loop, memref.StoreOp) if op.memref is store.memref]
+    store.parent.insert_op_before(mirrored, users[0])
+    for op in users:
+        op.operands = [mirrored.result if operand is own else operand for operand in op.operands]
 
 
 @fault("hls-directives", "rule 13")

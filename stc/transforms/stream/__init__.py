@@ -16,5 +16,6 @@ STREAM_PASSES = passes_of(
         "interleave-sums": "InterleaveSums",
         "hls-directives": "HlsDirectives",
         "size-fifos": "SizeFifos",
+        "verify-bounds": "VerifyBounds",
     },
 )

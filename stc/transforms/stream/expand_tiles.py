@@ -10,7 +10,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, linalg, memref, scf, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp, StringAttr, i32
-from xdsl.ir import Block, SSAValue, Use
+from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -80,7 +80,7 @@ def _expand_generic(generic: linalg.GenericOp) -> None:
     body = clone.block
     for arg, value, dims in zip(list(body.args), generic.operands, loops.operand_dims, strict=True):
         if arg.uses:
-            arg.replace_all_uses_with(_load(inner, value, [points[dim] for dim in dims]))
+            arg.replace_all_uses_with(_load(inner, value, [points[dim] for dim in dims], generic))
     terminator = body.last_op
     assert isinstance(terminator, linalg.YieldOp)
     yielded = list(terminator.operands)
@@ -94,7 +94,7 @@ def _expand_generic(generic: linalg.GenericOp) -> None:
         inner.insert(op)
     yielded = list(terminator.operands)
     for value, target, dims in zip(yielded, generic.outputs, loops.output_dims, strict=True):
-        _store(inner, value, target, [points[dim] for dim in dims])
+        _store(inner, value, target, [points[dim] for dim in dims], generic)
     terminator.detach()
     terminator.erase()   # its uses would hide that a value has one use only
     generic.detach()
@@ -110,7 +110,7 @@ def _expand_fill(fill: linalg.FillOp) -> None:
     zero = index_constant(builder, 0)
     ivs, inner = point_loops(builder, [extents[dim] for dim in order], f"{label_of(fill)}_init", _fill_unroll(target, order))
     iv_of = dict(zip(order, ivs, strict=True))
-    _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))])
+    _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))], fill)
     fill.detach()
     fill.erase()
 
@@ -120,7 +120,7 @@ def _expand_copy(copy: memref.CopyOp) -> None:
     extents = copy.source.type.get_shape()
     builder = Builder(InsertPoint.before(copy))
     ivs, inner = point_loops(builder, extents, "copy", [1] * len(extents))
-    _store(inner, _load(inner, copy.source, ivs), copy.destination, ivs)
+    _store(inner, _load(inner, copy.source, ivs, copy), copy.destination, ivs, copy)
     copy.detach()
     copy.erase()
 
@@ -206,16 +206,19 @@ def label_of(op: linalg.GenericOp | linalg.FillOp) -> str:
     return name_of(op) if "stc.name" in op.attributes else "tile"  # pyright: ignore[reportReturnType]
 
 
-def _load(builder: Builder, source: SSAValue, indices: Sequence[SSAValue]) -> SSAValue:
+def _load(builder: Builder, source: SSAValue, indices: Sequence[SSAValue], of: Operation) -> SSAValue:
+    """An entry of a buffer for `of`, whose place in the text the load has; a value that is no buffer is itself."""
     if not isa(source.type, MemRefType):
         return source
     base, offset = _resolve(builder, source, indices)
-    return builder.insert(memref.LoadOp.get(base, offset)).res
+    load = builder.insert(memref.LoadOp.get(base, offset))
+    load.location = of.location
+    return load.res
 
 
-def _store(builder: Builder, value: SSAValue, target: SSAValue, indices: Sequence[SSAValue]) -> None:
+def _store(builder: Builder, value: SSAValue, target: SSAValue, indices: Sequence[SSAValue], of: Operation) -> None:
     base, offset = _resolve(builder, target, indices)
-    builder.insert(memref.StoreOp.get(value, base, offset))
+    builder.insert(memref.StoreOp.get(value, base, offset)).location = of.location
 
 
 def _resolve(builder: Builder, buffer: SSAValue, indices: Sequence[SSAValue]) -> tuple[SSAValue, list[SSAValue]]:

@@ -1,0 +1,96 @@
+"""Which values an index can take, as far as constants, loop bounds and guards around it tell.
+
+The execution of modules leaves out the checks of accesses that these ranges show to be in bounds, and `stc.analysis.index_proofs`
+proves all accesses of a design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from stc.analysis.index_expressions import IndexExpression, index_expression
+from stc.iteration.index_bounds import LoopValues
+from stc.iteration.index_expressions import Operator, Range, computed, variable
+
+
+def range_of(value: SSAValue) -> Range | None:
+    """The range of an index; None where it does not follow from constants and loop bounds."""
+    index = index_expression(value, {})
+    loops = loops_of(index.variables())
+    return None if loops is None else index.range({name: values.range for name, values in loops.items()})
+
+
+def loops_of(variables: set[SSAValue]) -> dict[SSAValue, LoopValues] | None:
+    """The values of loop variables, and of those that their bounds are computed from; None where one is no loop variable.
+
+    Of a loop whose bounds are not constant all values between the smallest and the largest: `bound_guards` say more.
+    """
+    found: dict[SSAValue, LoopValues] = {}
+    for name in variables:
+        loop = _loop_of(name)
+        if loop is None:
+            return None
+        lower, upper, step = _bounds(loop)
+        outer = loops_of(lower.variables() | upper.variables())
+        if outer is None or step.terms or step.constant < 1:
+            return None
+        ranges = {name: values.range for name, values in outer.items()}
+        first, last = lower.range(ranges), upper.range(ranges)
+        if first is None or last is None:
+            return None
+        is_constant = not lower.terms and not upper.terms
+        values = LoopValues.of(first[0], last[1], step.constant if is_constant else 1)
+        found |= {**outer, name: values}
+    return found
+
+
+def guards_around(op: Operation) -> Iterator[IndexExpression]:
+    """What holds wherever `op` runs: conditions of branches, and bounds of loops that are not constant."""
+    block: Block | None = op.parent
+    while block is not None and (parent := block.parent_op()) is not None:
+        if isinstance(parent, scf.IfOp):
+            condition = index_expression(parent.cond, {})
+            yield condition if block.parent is parent.true_region else condition.negated()
+        if isinstance(parent, scf.ForOp):
+            yield from _bound_guards(parent)
+        block = parent.parent
+
+
+def loops_around(op: Operation) -> set[SSAValue]:
+    """The variables of all loops that `op` stands in."""
+    found: set[SSAValue] = set()
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, scf.ForOp):
+            found.add(parent.body.block.args[0])
+        parent = parent.parent_op()
+    return found
+
+
+def _bound_guards(loop: scf.ForOp) -> Iterator[IndexExpression]:
+    """What bounds that are not constant say of the loop's variable."""
+    lower, upper, step = _bounds(loop)
+    if not lower.terms and not upper.terms:
+        return
+    own: IndexExpression = variable(loop.body.block.args[0])
+    yield own.less(lower).negated()
+    yield own.less(upper)
+    if step.constant > 1:
+        remainder = computed(Operator.REM, own.minus(lower), step)
+        yield computed(Operator.EQUAL, remainder, IndexExpression(0))
+
+
+def _bounds(loop: scf.ForOp) -> tuple[IndexExpression, IndexExpression, IndexExpression]:
+    lower, upper, step = (index_expression(value, {}) for value in (loop.lb, loop.ub, loop.step))
+    return lower, upper, step
+
+
+def _loop_of(value: SSAValue) -> scf.ForOp | None:
+    """The loop whose variable a value is."""
+    if not isinstance(value, BlockArgument) or value.index != 0:
+        return None
+    loop = value.block.parent_op()
+    return loop if isinstance(loop, scf.ForOp) else None
