@@ -17,11 +17,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpecConvertible
 
-from stc.analysis.dominance import uses_before_definition
 from stc.analysis.stage_legality import STAGES, illegal_ops
 from stc.design_space.converter_choice import Serial
 from stc.design_space.fifo_sizing import Strategy
 from stc.diagnostics import CompileError
+from stc.dialects.preconditions import require_fit, unfit_for_passes
 from stc.transforms import all_passes
 from stc.transforms.linalg import LINALG_STAGE
 from stc.transforms.pass_pipeline import did_you_mean, read_pipeline
@@ -160,18 +160,20 @@ def run_stages(
     observers: Sequence[Observer] = (),
     begin_pass: Callable[[Stage, str], None] = lambda stage, name: None,
 ) -> Timings:
-    """Run every pass of every stage on `module`, in place, and verify the IR after each (`begin_pass` is told before).
+    """Run every pass of every stage on `module`, in place, and check the IR after each (`begin_pass` is told before).
 
-    After a published stage, only the operations that may be left are. Raises CompileError where the input is refused; any other
-    exception is a defect of the pass it comes from.
+    After a published stage, only the operations that may be left are. Raises CompileError where the input is refused, which the
+    preconditions of all passes may do; any other exception is a defect of the pass it comes from.
     """
+    require_fit(module)
     timings = Timings()
     for step in steps(sequence):
         stage, name = step.stage, step.one_pass.name
         begin_pass(stage, name)
         begin = time.perf_counter()
         step.one_pass.apply(context, module)
-        module.verify()
+        if (violation := unfit_for_passes(module)) is not None:
+            raise BrokenByPass(str(violation))
         if step.ends_stage:
             _require_legal(module, stage)
         timings.add(stage.name, name, time.perf_counter() - begin)
@@ -180,15 +182,13 @@ def run_stages(
     return timings
 
 
-class IllegalAfterStage(Exception):
-    """A defect of a pass: it left an operation that its stage should have removed, or a use that no definition dominates."""
+class BrokenByPass(Exception):
+    """A defect of a pass: it left IR that is unsound, or an operation that its stage should have removed."""
 
 
 def _require_legal(module: ModuleOp, stage: Stage) -> None:
-    if (use := next(uses_before_definition(module), None)) is not None:
-        raise IllegalAfterStage(str(use))
     if stage.name in STAGES and (found := next(illegal_ops(module, stage.name), None)) is not None:
-        raise IllegalAfterStage(str(found))
+        raise BrokenByPass(str(found))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from __future__ import annotations
 import functools
 import math
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
@@ -29,6 +32,7 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
 )
 from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineExpr, AffineMap
 from xdsl.parser import AttrParser, Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
@@ -41,6 +45,7 @@ from stc.dialects.context import make_context
 from stc.dialects.locations import SourceLines, source_location
 from stc.dialects.upstream import constants
 from stc.dialects.upstream.syntax import reader_of
+from stc.dialects.verification import first_violation
 
 
 class _Lexer(MLIRLexer):
@@ -49,25 +54,70 @@ class _Lexer(MLIRLexer):
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
 
+MOST_NESTED = 64
+"""How deep brackets of any kind may be nested, and how many operators an affine expression may have.
+
+Everything that walks IR recurs along its nesting, as xDSL does; the loops of a kernel are a tenth as deep.
+"""
+MOST_BYTES = 1 << 31
+"""Size of the largest dense constant. A splat is stored as all its elements."""
+_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*+"|//[^\n]*+|->|(?P<open>[\[({<])|(?P<close>[\])}>])')
+
+
+def _refuse_deep_nesting(source: Input) -> None:
+    """ParseError at the first bracket that is nested too deep."""
+    depth = 0
+    for found in _BRACKETS.finditer(source.content):
+        if found["close"] is not None:
+            depth = max(0, depth - 1)  # the `>=` of an affine set opens nothing
+        elif found["open"] is not None:
+            depth += 1
+            if depth > MOST_NESTED:
+                raise ParseError(Span(found.start(), found.end(), source), f"nested more than {MOST_NESTED} deep")
+
+
 class ExactParser(Parser):
-    """xDSL's parser, with exact constants and MLIR's syntax for linalg. ParseError where the text begins with no token."""
+    """xDSL's parser, with exact constants and MLIR's syntax for linalg.
+
+    ParseError where the text begins with no token, or is nested too deep.
+    """
 
     def __init__(self, ctx: Context, input: str, name: str = "<unknown>") -> None:
         super().__init__(ctx, "", name)
-        self._parser_state = ParserState(_Lexer(Input(input, name)))
+        source = Input(input, name)
+        _refuse_deep_nesting(source)
+        self._parser_state = ParserState(_Lexer(source))
         self._lines = SourceLines(input, name)
         self._first_uses: dict[str, Span] = {}
+        self._begun: list[Span] = []
 
-    def where(self) -> str:
-        """`file:line:column` of the token to be read next."""
-        return str(self._current_token.span.get_location())
+    @property
+    def operation_span(self) -> Span:
+        """The name of the operation that is being read; between operations, the token that is read next."""
+        return self._begun[-1] if self._begun else self._current_token.span
+
+    def _parse_op_result_list(self) -> list[tuple[Span, int]]:
+        results = super()._parse_op_result_list()
+        self._begun.append(self._current_token.span)
+        return results
 
     def parse_operation(self) -> Operation:
         start = self._current_token.span.start
         operation = super().parse_operation()
+        self.was_read(operation, self._begun.pop())
         if isinstance(operation.location, UnknownLoc):
             operation.location = self._lines.location(start)
         return operation
+
+    def was_read(self, operation: Operation, name: Span) -> None:
+        """Called for every operation, with the place of its name."""
+
+    def parse_affine_map(self) -> AffineMap:
+        start = self._current_token.span
+        result = super().parse_affine_map()
+        if any(_operators(expression) > MOST_NESTED for expression in result.results):
+            self.raise_error(f"affine expression with more than {MOST_NESTED} operators", start)
+        return result
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         if self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack) is None:
@@ -102,7 +152,10 @@ class ExactParser(Parser):
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
         token = self._current_token
         if token.kind != MLIRTokenKind.INTEGER_LIT or token.text[:2] not in ("0x", "0X"):
-            return super().parse_optional_builtin_int_or_float_attr()
+            try:
+                return super().parse_optional_builtin_int_or_float_attr()
+            except OverflowError:
+                self.raise_error(f"{token.text} is out of range for its type", token.span)
         bits = self.parse_integer()
         if self.parse_optional_punctuation(":") is None:
             return IntegerAttr(bits, 64)
@@ -134,6 +187,8 @@ class ExactParser(Parser):
         if not isa(type, RankedStructure[AnyDenseElement]):
             self.raise_error("dense constants are tensors, vectors or memrefs of numbers", start)
         kind, count = type.get_element_type(), math.prod(type.get_shape())
+        if count < 0 or count * kind.compile_time_size > MOST_BYTES:
+            self.raise_error(f"dense constant of {type}, expected a static shape and at most {MOST_BYTES} bytes", start)
         if blob is None and shape and shape != list(type.get_shape()) and (elements or count):
             self.raise_error(f"dense literal of shape {shape}, where the type has shape {list(type.get_shape())}", start)
         try:
@@ -152,7 +207,28 @@ class ExactParser(Parser):
         if isinstance(kind, AnyFloat) and isinstance(element.value, int):
             self.raise_error("expected a floating point literal, or its bits in hexadecimal", element.span)
         value = element.to_type(self, kind)
+        if isinstance(kind, AnyFloat) and isinstance(value, float) and not _fits(value, kind):
+            self.raise_error(f"{text} is out of range for {kind.name}", element.span)
         return DenseIntOrFPElementsAttr.from_list(TensorType(kind, []), [value]).data.data  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+def _fits(value: float, kind: AnyFloat) -> bool:
+    try:
+        kind.pack((value,))
+    except OverflowError:
+        return False
+    return True
+
+
+def _operators(expression: AffineExpr) -> int:
+    """Operators of an affine expression, however deep it is nested."""
+    count, rest = 0, [expression]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, AffineBinaryOpExpr):
+            count += 1
+            rest += [part.lhs, part.rhs]
+    return count
 
 
 def _blob_cells(blob: bytes, kind: AnyDenseElement, count: int) -> bytes:
@@ -178,6 +254,41 @@ def _with_reader(operation: type[Operation]) -> type[Operation]:
     return Reader
 
 
+ExactParserT = TypeVar("ExactParserT", bound=ExactParser)
+
+
+@dataclass
+class MalformedText(Exception):
+    """Text that is no IR: `complaint` is one sentence, `span` the place."""
+
+    complaint: str
+    span: Span[Any]
+
+
+def read_module(make_parser: Callable[[], ExactParserT]) -> tuple[ModuleOp, ExactParserT]:
+    """The module that a new parser reads, not verified, and the parser. MalformedText, whatever xDSL makes of the text."""
+    try:
+        parser = make_parser()
+    except ParseError as error:  # in the first token
+        raise MalformedText(one_line(error.msg), error.span) from None
+    try:
+        module = parser.parse_module()
+        resolve_resources(module, parser.ctx)
+    except ParseError as error:
+        undefined = parser.undefined_value() if "not defined" in error.msg else None
+        if undefined is None:
+            raise MalformedText(one_line(error.msg), error.span) from None
+        ours = not error.msg.startswith("values used")  # a region that is isolated says what it uses from outside
+        raise MalformedText(one_line(error.msg) if ours else f"{undefined.text} is used but not defined", undefined) from None
+    except (VerifyException, UnregisteredConstructException, ValueError, NotImplementedError) as error:
+        raise MalformedText(one_line(error), parser.operation_span) from None
+    except RecursionError:
+        raise MalformedText("nested too deep", parser.operation_span) from None
+    except Exception as error:  # xDSL met text that it did not expect: an operation without the operands it takes, ...
+        raise MalformedText(f"cannot be read: {type(error).__name__}: {one_line(error)}", parser.operation_span) from None
+    return module, parser
+
+
 def parse_module(text: str, file_name: str = "<input>", context: Context | None = None, *, verify: bool = True) -> ModuleOp:
     """Read MLIR text and verify it; every operation remembers its line (`stc.dialects.locations.source_location`).
 
@@ -186,43 +297,15 @@ def parse_module(text: str, file_name: str = "<input>", context: Context | None 
     """
     context = make_context() if context is None else context
     try:
-        parser = ExactParser(context, text, file_name)
-    except ParseError as error:
-        raise _located(error) from None
-    try:
-        module = parser.parse_module()
-        resolve_resources(module, context)
-    except ParseError as error:
-        undefined = parser.undefined_value()
-        if "not defined" in error.msg and undefined is not None:
-            raise CompileError(f"{undefined.text} is used but not defined", where=str(undefined.get_location())) from None
-        raise _located(error) from None
-    except (VerifyException, UnregisteredConstructException, ValueError, NotImplementedError, AssertionError) as error:
-        raise CompileError(_one_line(error), where=parser.where()) from None
-    if verify:
-        verify_module(module, file_name)
+        module, _ = read_module(lambda: ExactParser(context, text, file_name))
+    except MalformedText as error:
+        raise CompileError(error.complaint, where=str(error.span.get_location())) from None
+    if verify and (violation := first_violation(module)) is not None:
+        raise CompileError(violation.sentence, where=source_location(violation.operation) or file_name)
     return module
 
 
-def verify_module(module: ModuleOp, file_name: str = "<input>") -> None:
-    """Verify every operation; CompileError names the first that fails, and its place in the text if it has one."""
-    for operation in module.walk():
-        try:
-            operation.verify(verify_nested_ops=False)
-        except (VerifyException, ValueError) as error:
-            where = source_location(operation) or file_name
-            raise CompileError(f"{operation.name}: {_one_line(error)}", where=where) from None
-    try:
-        module.verify()
-    except VerifyException as error:
-        raise CompileError(_one_line(error), where=file_name) from None
-
-
-def _located(error: ParseError) -> CompileError:
-    return CompileError(_one_line(error.msg), where=str(error.span.get_location()))
-
-
-def _one_line(error: Exception | str) -> str:
+def one_line(error: Exception | str) -> str:
     """The complaint without xDSL's dump of the module around it."""
     cause = error.__cause__ if isinstance(error, Exception) and error.__cause__ is not None else error
     return " ".join(str(cause).split()) or "the IR does not verify"

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute
 from stc.diagnostics import CompileError
 from stc.dialects.locations import source_location
 from stc.dialects.parsing import parse_module
+from stc.dialects.preconditions import require_fit
 from stc.dialects.printing import print_module
 from stc.frontend.exported import ExportedModel
 from stc.frontend.parameters import random_parameter
@@ -41,6 +42,7 @@ def load_linalg_file(path: Path, seed: int) -> ExportedModel:
     function = main_function(module)
     where = source_location(function) or str(path)
     refuse_dynamic_shapes(module)
+    require_fit(module)
     argument_types = [_tensor(kind, where) for kind in function.function_type.inputs]
     result_types = [_tensor(kind, where) for kind in function.function_type.outputs]
     if not result_types:
@@ -49,14 +51,17 @@ def load_linalg_file(path: Path, seed: int) -> ExportedModel:
     function.res_attrs = _named(function.res_attrs, "out", len(result_types), where)
     function.sym_name = StringAttr("main")
     generator = torch.Generator().manual_seed(seed)
-    arguments = {
-        attribute_name(entry): _random(kind, entry, generator, where)
-        for kind, entry in zip(argument_types, function.arg_attrs, strict=True)
-    }
-    golden = {
-        attribute_name(entry): np.zeros(kind.get_shape(), _dtype(kind, where))
-        for kind, entry in zip(result_types, function.res_attrs, strict=True)
-    }
+    try:
+        arguments = {
+            attribute_name(entry): _random(kind, entry, generator, where)
+            for kind, entry in zip(argument_types, function.arg_attrs, strict=True)
+        }
+        golden = {
+            attribute_name(entry): np.zeros(kind.get_shape(), _dtype(kind, where))
+            for kind, entry in zip(result_types, function.res_attrs, strict=True)
+        }
+    except (MemoryError, RuntimeError):  # numpy's and PyTorch's
+        raise CompileError("no memory for its arguments and results", where=where, accepted="tensors that fit") from None
     execute_linalg(print_module(module), "main", list(arguments.values()), list(golden.values()), str(path))
     parameters = {attribute_name(entry) for entry in function.arg_attrs if PARAMETER in entry.data}
     return ExportedModel(

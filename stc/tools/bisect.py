@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
+from stc.dialects.preconditions import unfit_for_passes
 from stc.dialects.printing import print_module
 from stc.pipeline import Step
 from stc.tools.breaks import Break, BreakKind, Walk
@@ -23,7 +24,6 @@ from stc.tools.reduction.level import Level, is_legal_instead, level_of
 from stc.tools.reduction.reductions import ALL_REDUCTIONS
 from stc.tools.reduction.size import Size, size_of
 from stc.tools.reduction.undefined import depends_on_undefined
-from stc.tools.verification import first_violation
 
 _SHARE_OF_INPUT = 0.6
 """Of the calls, how many may go into reducing the linalg that the failing pass's input is made from."""
@@ -79,8 +79,8 @@ def find(module: ModuleOp, steps: Sequence[Step], seed: int = 0, begin: Begin = 
     A refusal (CompileError) of a checking pass is a break of the last pass before which that check still agreed; a refusal by any
     other pass is a finding of kind `REFUSAL`. CompileError where the module itself does not verify.
     """
-    if (violation := first_violation(module)) is not None:
-        raise CompileError(f"the input does not verify: {violation}")
+    if (violation := unfit_for_passes(module)) is not None:
+        raise CompileError(f"the input cannot be used: {violation}")
     walk = Walk(module, seed)
     snapshots = [module.clone()]
     for index, step in enumerate(steps):
@@ -156,7 +156,7 @@ def _alike(broken: Break, target: Break) -> Break:
 
 
 def _accepted_by(steps: Sequence[Step], module: ModuleOp) -> bool:
-    return _applied(steps, module) and (not steps or first_violation(module) is None)
+    return _applied(steps, module) and (not steps or unfit_for_passes(module) is None)
 
 
 def _applied(steps: Sequence[Step], module: ModuleOp) -> bool:

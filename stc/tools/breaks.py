@@ -21,11 +21,11 @@ from xdsl.utils.exceptions import DiagnosticException
 from stc.analysis.stage_legality import STAGES, illegal_ops
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
+from stc.dialects.preconditions import unfit_for_passes
 from stc.execution.run import execute
 from stc.execution.work import TooLong
 from stc.pipeline import Step
 from stc.tools.check_semantics import compare, random_inputs, result_names
-from stc.tools.verification import first_violation
 
 CHECKING_PASSES = frozenset({"verify-streams", "verify-bounds"})
 """Passes that only look: where one refuses, the IR it got is at fault, hence a pass before it."""
@@ -105,7 +105,7 @@ class Walk:
         return None
 
     def _verified(self) -> Break | None:
-        violation = first_violation(self.module)
+        violation = unfit_for_passes(self.module)
         if violation is None:
             return None
         return Break(BreakKind.INVALID, str(violation), message_class(str(violation)))

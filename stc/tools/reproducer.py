@@ -23,14 +23,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
-from xdsl.utils.exceptions import VerifyException
 
 from stc.diagnostics import CompileError, PassCrashed
 from stc.dialects.context import make_context
+from stc.dialects.preconditions import unfit_for_passes
 from stc.dialects.printing import print_module
-from stc.pipeline import IllegalAfterStage, Observer, Stage, Step, Timings, run_stages, steps
+from stc.pipeline import BrokenByPass, Observer, Stage, Step, Timings, run_stages, steps
 from stc.tools.breaks import crash_of
-from stc.tools.verification import first_violation
 from stc.transforms import all_passes
 from stc.transforms.pass_pipeline import spelled_option
 
@@ -78,7 +77,7 @@ def reproducer_of(begin: ModuleOp, passes: Sequence[ModulePass], index: int, com
             one_pass.apply(context, module)
     except Exception:
         return Reproducer(begin, tuple(passes), complaint)
-    sound = first_violation(module) is None
+    sound = unfit_for_passes(module) is None
     return Reproducer(module, tuple(passes[index:]), complaint) if sound else Reproducer(begin, tuple(passes), complaint)
 
 
@@ -110,16 +109,14 @@ def run_or_reproduce(
     except CompileError:
         raise
     except Exception as error:
-        complaint = _complaint(ready[begun - 1], error, module)
+        complaint = _complaint(ready[begun - 1], error)
         written = reproducer_of(begin, [step.one_pass for step in ready], begun - 1, complaint).write(path)
         raise PassCrashed(f"{complaint}; reproducer: {written}") from error
 
 
-def _complaint(step: Step, error: Exception, module: ModuleOp) -> str:
+def _complaint(step: Step, error: Exception) -> str:
     name = step.one_pass.name
-    if isinstance(error, VerifyException) and (violation := first_violation(module)) is not None:
-        return f"after pass '{name}': {violation}"
-    return f"after pass '{name}': {error}" if isinstance(error, IllegalAfterStage) else crash_sentence(name, error)
+    return f"after pass '{name}': {error}" if isinstance(error, BrokenByPass) else crash_sentence(name, error)
 
 
 def recorded_pipeline(text: str, where: str) -> str:

@@ -101,19 +101,6 @@ class LocatingParser(ExactParser):
     def __init__(self, context: Context, source: Source):
         super().__init__(context, source.text, source.name)
         self.positions = Positions()
-        self._names: list[int] = []
 
-    @property
-    def position(self) -> int:
-        """Where the operation that is being read has its name; between operations, the token that is read next."""
-        return self._names[-1] if self._names else self._current_token.span.start
-
-    def _parse_op_result_list(self) -> list[tuple[Span, int]]:
-        results = super()._parse_op_result_list()
-        self._names.append(self._current_token.span.start)
-        return results
-
-    def parse_operation(self) -> Operation:
-        operation = super().parse_operation()
-        self.positions.table[operation] = self._names.pop()
-        return operation
+    def was_read(self, operation: Operation, name: Span) -> None:
+        self.positions.table[operation] = name.start

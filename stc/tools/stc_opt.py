@@ -16,7 +16,9 @@ from xdsl.utils.exceptions import DiagnosticException
 from stc.analysis.stage_legality import STAGES, illegal_ops
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
+from stc.dialects.preconditions import first_unmet, unfit_for_passes
 from stc.dialects.printing import print_module
+from stc.dialects.verification import first_violation
 from stc.pipeline import hyphenated, part, read_options, stages, steps
 from stc.tools.check_semantics import SemanticsChanged, SemanticsCheck
 from stc.tools.command_line import run_app
@@ -106,14 +108,16 @@ class PassDefect(Diagnostic):
 
 
 def optimise(source: Source, options: Options) -> str:
-    """Read, verify, run every pass and verify after each; the resulting text. Raises Diagnostic."""
+    """Read, verify, run every pass and check what each leaves; the resulting text. Raises Diagnostic."""
     context, watch = make_context(), options.watch
     context.allow_unregistered = options.allow_unregistered
     with watch.measure("(read)"):
         reading = read(source, context)
     if options.verify:
         with watch.measure("(verify)"):
-            reading.verify()
+            reading.require(first_violation)
+    if options.pipeline:
+        reading.require(first_unmet)
     with watch.measure("(print)"):
         options.printing.store(reading, 0, "input")
     check = _begin_check(reading, options)
@@ -227,7 +231,7 @@ def _with_reproducer(defect: PassDefect, options: Options, index: int) -> PassDe
 def _verify_after(transformation: ModulePass, reading: Reading, printing: Printing) -> None:
     """As mlir-opt: IR that a pass left broken is shown, if passes are being looked at, before it is refused."""
     try:
-        reading.verify(f"after pass '{transformation.name}': ")
+        reading.require(unfit_for_passes, f"after pass '{transformation.name}': ")
     except Diagnostic as found:
         printing.show(reading, "After", transformation.name)
         raise PassDefect(found.source, found.message, found.position) from None

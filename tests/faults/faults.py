@@ -29,11 +29,11 @@ from stc.dialects.dataflow import PackOp, TaskOp
 from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ConverterOp, ForkOp, ItensorType, ReadOp
 from stc.dialects.locations import source_location
 from stc.dialects.parsing import parse_module
+from stc.dialects.verification import first_violation
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.pipeline import PipelineOptions, stages, steps
 from stc.platforms.platform import load_platform
 from stc.tools.check_semantics import SemanticsCheck
-from stc.tools.verification import first_violation
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 from stc.transforms.stream.set_fifo_depths import SetFifoDepths
 from stc.transforms.stream.verify_bounds import VerifyBounds

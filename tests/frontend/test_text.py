@@ -144,7 +144,7 @@ def test_pointwise_operations(kind: type[NamedOperation]) -> None:
             "func.func @f(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>) {\n"
             "  %0 = linalg.matmul ins(%a, %a : tensor<2x3xf32>, tensor<2x3xf32>) outs(%b : tensor<2x3xf32>) -> tensor<2x3xf32>\n"
             "  return\n}",
-            r"bad\.mlir:2:3: linalg\.matmul: inferred input/output operand #1 has shape's dimension #0 to be 3, but found 2",
+            r"bad\.mlir:2:3: 'linalg\.matmul' op inferred input/output operand #1 has shape's dimension #0 to be 3, but found 2",
         ),
         (
             'func.func @f(%a: tensor<2xf32>) {\n  %0 = linalg.generic {indexing_maps = [], iterator_types = ["odd"]} outs(%a : '
@@ -153,6 +153,24 @@ def test_pointwise_operations(kind: type[NamedOperation]) -> None:
         ),
         ("func.func @f() {\n  return %a : f32\n}", r"bad\.mlir:2:10: %a is used but not defined"),
         ("", r"bad\.mlir:1:1: "),
+        ("func.func @f() {\n  %a = arith.constant 1.0e39 : f32\n  return\n}", r"bad\.mlir:2:23: 1\.0e39 is out of range"),
+        ("func.func @f() {\n  %a = arith.constant 1000000000000.0 : f16\n  return\n}", r"bad\.mlir:2:23: 1000000000000\.0 is out"),
+        ("func.func @f() {\n  %a = arith.constant dense<[1.0, 1.0e39]> : tensor<2xf32>\n}", r"bad\.mlir:2:35: 1\.0e39 is out"),
+        (
+            "func.func @f() {\n  %a = arith.constant dense<1.0> : tensor<1000000000000xf32>\n  return\n}",
+            r"bad\.mlir:2:28: dense constant of tensor<1000000000000xf32>, expected a static shape and at most 2147483648 bytes",
+        ),
+        (
+            "func.func @f(%a: tensor<2x2xf32>) {\n"
+            "  %0 = linalg.matmul ins(%a : tensor<2x2xf32>) outs(%a : tensor<2x2xf32>) -> tensor<2x2xf32>\n  return\n}",
+            r"bad\.mlir:2:22: linalg\.matmul does not take operands \(tensor<2x2xf32>, tensor<2x2xf32>\)",
+        ),
+        ("builtin.module {\n" * 5000 + "}\n" * 5000, r"bad\.mlir:65:16: nested more than 64 deep"),
+        ("func.func @f(%a: " + "tensor<" * 5000 + "2xf32" + ">" * 5000 + ") {\n  return\n}", r"bad\.mlir:1:\d+: nested more"),
+        (
+            "func.func @f() attributes {a = affine_map<(d0) -> (d0" + " + d0" * 5000 + ")>} {\n  return\n}",
+            r"bad\.mlir:1:\d+: (nested too deep|affine expression with more than 64 operators)",
+        ),
         ("func.func @f() { ~ }", r"bad\.mlir:1:18: "),
     ],
 )

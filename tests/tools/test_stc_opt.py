@@ -14,8 +14,8 @@ from xdsl.passes import ModulePass
 import stc.tools.stc_opt as tool
 from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
+from stc.dialects.verification import first_violation
 from stc.tools.source import Source, split_source
-from stc.tools.verification import first_violation
 
 GOOD = "func.func @f() {\n  func.return\n}\n"
 BAD = "func.func @f() {\n  %0 = itensor.fork %x : i32 to i32\n  func.return\n}\n"

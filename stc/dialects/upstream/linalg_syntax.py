@@ -16,6 +16,7 @@ from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 GENERIC_KEYS = ("indexing_maps", "iterator_types", "doc", "library_call")
@@ -135,13 +136,18 @@ def _parse_named(parser: Parser, operation: type[Operation]) -> Operation:
     if not inputs or not outputs:
         parser.raise_error(f"{operation.name} needs ins(...) and outs(...)", position, parser.pos)
     types = _result_types(parser)
+    try:
+        body = operation.get_hidden_region(inputs, outputs)
+    except (IndexError, AssertionError, VerifyException):
+        given = ", ".join(str(value.type) for value in (*inputs, *outputs))
+        parser.raise_error(f"{operation.name} does not take operands ({given})", position, parser.pos)
     known = operation.get_irdl_definition().properties
     return operation.build(
         operands=(inputs, outputs),
         result_types=(types,),
         properties={name: value for name, value in attributes.items() if name in known},
         attributes={name: value for name, value in attributes.items() if name not in known},
-        regions=(operation.get_hidden_region(inputs, outputs),),
+        regions=(body,),
     )
 
 

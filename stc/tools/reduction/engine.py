@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.dialects.printing import print_module
+from stc.dialects.verification import first_violation
 from stc.tools.reduction.size import Size, size_of
-from stc.tools.verification import first_violation
 
 Oracle = Callable[[ModuleOp], bool]
 """Whether a module, which verifies, still fails in the same way. It may change the module it is given."""

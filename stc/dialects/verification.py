@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from stc.analysis.dominance import uses_before_definition
+from stc.dialects.dominance import uses_before_definition
 from stc.dialects.locations import source_location
 
 
@@ -46,7 +46,7 @@ def _innermost(module: ModuleOp) -> Violation | None:
 
 
 def _broken(operation: Operation, error: Exception) -> Violation:
-    return Violation(operation, f"'{_name(operation)}' op {_one_line(error)}")
+    return Violation(operation, f"'{name_of(operation)}' op {_one_line(error)}")
 
 
 def _innermost_first(operation: Operation) -> Iterator[Operation]:
@@ -71,7 +71,8 @@ def _surroundings(operation: Operation) -> str:
     return value + (f" in {' of '.join(symbols)}" if symbols else "")
 
 
-def _name(operation: Operation) -> str:
+def name_of(operation: Operation) -> str:
+    """`dialect.operation`, of an unregistered operation too."""
     return operation.op_name.data if isinstance(operation, UnregisteredOp) else operation.name
 
 
