@@ -39,6 +39,7 @@ class PipelineOptions(ArgSpecConvertible):
     `dsp`: DSPs among which lanes and copies of the computations are chosen, 0 for `lanes` everywhere and no copies.
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_strategy`: normal
     (no cycle is lost), conservative, rigid. `fifo_depths`: path of a JSON object of required depths by FIFO, empty for none.
+    `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """
 
     name: ClassVar[str] = "compile"
@@ -56,6 +57,7 @@ class PipelineOptions(ArgSpecConvertible):
     kernel_name: str = ""
     fifo_strategy: str = "normal"
     fifo_depths: str = ""
+    unsafe_math: bool = False
 
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
@@ -126,6 +128,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             "HLS optimisation",
             (
                 "expand-tiles",
+                *(("allow-unsafe-math",) if options.unsafe_math else ()),
                 f'interleave-sums{{platform="{options.platform}"}}',
                 "hoist-constants",
                 f'hls-directives{{platform="{options.platform}"}}',

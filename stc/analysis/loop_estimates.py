@@ -11,17 +11,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import groupby
-from math import ceil
+from math import ceil, prod
 from operator import or_
 from typing import Literal
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, SSAValue
 
-from stc.analysis.loop_schedules import ChainLink, iteration_schedule, links
+from stc.analysis.loop_schedules import ChainLink, links
 from stc.analysis.loops import is_unrolled, trip_count
+from stc.analysis.operator_library import counter_stages
 from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank
-from stc.analysis.recurrences import Recurrence, slowest_recurrence
+from stc.analysis.recurrences import Recurrence, flattened_nest, pipeline_schedule, slowest_recurrence
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 
@@ -44,8 +45,9 @@ UNBOUND = Limit("none", 1, "one iteration per cycle")
 class LoopEstimate:
     """One pipelined loop at cycles of `clock_ns`.
 
-    `limit` bounds `ii`. `depth` are the cycles of the longest way through an iteration, over `chain`; where iterations wait for
-    memory ports, one iteration's accesses are spread over the interval, which lengthens it. `origin`: of the chain's operators.
+    `limit` bounds `ii`. `depth` are the cycles of the longest way through an iteration, over `chain`, which a wide counter begins;
+    where iterations wait for memory ports, one iteration's accesses are spread over the interval, which lengthens it. `origin`: of
+    the chain's operators.
     """
 
     ii: int
@@ -68,13 +70,16 @@ class LoopEstimate:
 
 def loop_estimate(loop: scf.ForOp, task: TaskOp, clock_ns: float) -> LoopEstimate:
     """The estimate of `loop`, a loop of `task` whose inner loops are all unrolled."""
-    schedule = iteration_schedule(loop, clock_ns)
+    schedule = pipeline_schedule(loop, clock_ns)
+    counter = counter_stages(prod(trip_count(around) for around in flattened_nest(loop)))
     limits = [UNBOUND, *_token_limits(loop), *_memory_limits(loop, task)]
     if (recurrence := slowest_recurrence(loop, schedule)) is not None:
         limits.append(Limit("accumulation", recurrence.interval, _why(recurrence)))
     bound = max(limits, key=lambda limit: limit.interval)
     spread = max((limit.interval - 1 for limit in limits if limit.kind == "memory ports"), default=0)
-    return LoopEstimate(bound.interval, bound, schedule.depth + spread, tuple(links(schedule.longest.chain)), clock_ns)
+    begin = (ChainLink("counter", counter, "none", None),) if counter else ()
+    chain = (*begin, *links(schedule.longest.chain))
+    return LoopEstimate(bound.interval, bound, counter + schedule.depth + spread, chain, clock_ns)
 
 
 def innermost_loops(task: TaskOp) -> Iterator[scf.ForOp]:

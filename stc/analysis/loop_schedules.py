@@ -2,13 +2,14 @@
 
 An estimate; no vendor tool is asked. An operation starts when its operands are there, without limits on resources: the
 initiation interval accounts for those. What is stored to an entry of local memory and loaded from it in the same iteration is
-handed over without the memory (the compiler sees both indices). Copies of unrolled loops run side by side, unless one hands a
-value to the next. External memory answers at once here: its latency belongs to the port.
+handed over without the memory (the compiler sees both indices); where the store has a condition that the load has not, a cycle
+chooses between what was stored and what is in memory. Copies of unrolled loops run side by side, unless one hands a value to the
+next. External memory answers at once here: its latency belongs to the port.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -17,7 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from stc.analysis.index_expressions import IndexExpression, index_expression
 from stc.analysis.loops import constant_bounds, is_unrolled
-from stc.analysis.operator_library import MEMORY_LOAD, MEMORY_STORE, HardwareCost, hardware_cost
+from stc.analysis.operator_library import FORWARD, MEMORY_LOAD, MEMORY_STORE, HardwareCost, hardware_cost, short_adder_cost
 
 MemoryAccess: TypeAlias = memref.LoadOp | memref.StoreOp | vector.LoadOp | vector.StoreOp
 ACCESSES = (memref.LoadOp, memref.StoreOp, vector.LoadOp, vector.StoreOp)
@@ -33,12 +34,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class ChainLink:
-    """An operation on a chain: its name, its cycles, the origin of that figure, and the chain before it."""
+    """An operation on a chain: its name, cycles, the origin of that figure, the chain before it; `op` in the IR, if it is one."""
 
     operator: str
     stages: int
     origin: str
     before: ChainLink | None
+    op: Operation | None = None
 
 
 def links(chain: ChainLink | None) -> list[ChainLink]:
@@ -57,11 +59,11 @@ class Path:
     cycles: int = 0
     chain: ChainLink | None = None
 
-    def then(self, op: Operation, cost: HardwareCost) -> Path:
-        """The way with `op` at its end."""
+    def then(self, op: Operation, cost: HardwareCost, name: str = "") -> Path:
+        """The way with `op` at its end, called `name` or as the operation is."""
         if cost.stages == 0:
             return self
-        return Path(self.cycles + cost.stages, ChainLink(operator_name(op), cost.stages, cost.origin, self.chain))
+        return Path(self.cycles + cost.stages, ChainLink(name or operator_name(op), cost.stages, cost.origin, self.chain, op))
 
 
 START = Path()
@@ -99,9 +101,9 @@ def pipeline_depth(loop: scf.ForOp, clock_ns: float) -> int:
     return iteration_schedule(loop, clock_ns).depth
 
 
-def iteration_schedule(loop: scf.ForOp, clock_ns: float) -> IterationSchedule:
-    """The schedule of one iteration of `loop`, for cycles of `clock_ns`."""
-    schedule = _Scheduler(clock_ns, _rewritten(loop))
+def iteration_schedule(loop: scf.ForOp, clock_ns: float, short_adders: Set[Operation] = frozenset()) -> IterationSchedule:
+    """The schedule of one iteration of `loop`, for cycles of `clock_ns`; `short_adders` are built for few stages, without DSPs."""
+    schedule = _Scheduler(clock_ns, _rewritten(loop), short_adders)
     block = loop.body.block
     for number, argument in enumerate(block.args[1:]):
         schedule.values[argument] = _Arrival(START, {number: START})
@@ -120,16 +122,32 @@ class _Arrival:
     path: Path
     since: Mapping[Source, Path]
 
+    def then(self, op: Operation, cost: HardwareCost, name: str = "") -> _Arrival:
+        """What `op` makes of it."""
+        return _Arrival(
+            self.path.then(op, cost, name), {source: way.then(op, cost, name) for source, way in self.since.items()}
+        )
+
 
 _NOTHING = _Arrival(START, {})
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """What was stored to an entry, under the conditions `guards`, outermost first."""
+
+    value: _Arrival
+    guards: tuple[Block, ...]
 
 
 @dataclass
 class _Scheduler:
     clock_ns: float
     rewritten: set[SSAValue]
+    short_adders: Set[Operation]
     values: dict[SSAValue, _Arrival] = field(default_factory=dict[SSAValue, _Arrival])
-    stored: dict[Entry, _Arrival] = field(default_factory=dict[Entry, _Arrival])
+    stored: dict[Entry, _Stored] = field(default_factory=dict[Entry, _Stored])
+    guards: tuple[Block, ...] = ()
     circuits: dict[tuple[Source, Source], Path] = field(default_factory=dict[tuple[Source, Source], Path])
     longest: Path = START
 
@@ -154,9 +172,9 @@ class _Scheduler:
         return (self.values[value] for value in values if value in self.values)
 
     def _computed(self, op: Operation, operands: _Arrival) -> _Arrival:
-        cost = hardware_cost(op, self.clock_ns)
-        path = operands.path.then(op, cost)
-        arrival = _Arrival(path, {source: way.then(op, cost) for source, way in operands.since.items()})
+        cost = short_adder_cost(op, self.clock_ns) if op in self.short_adders else hardware_cost(op, self.clock_ns)
+        arrival = operands.then(op, cost)
+        path = arrival.path
         for result in op.results:
             self.values[result] = arrival
         if path.cycles > self.longest.cycles:
@@ -164,18 +182,21 @@ class _Scheduler:
         return arrival
 
     def _load(self, op: memref.LoadOp | vector.LoadOp, entry: Entry) -> None:
-        if (handed := self.stored.get(entry)) is not None:
-            self.values[op.results[0]] = handed
+        handed = self.stored.get(entry)
+        if handed is not None and handed.guards == self.guards[: len(handed.guards)]:
+            self.values[op.results[0]] = handed.value
             return
         arrival = _latest(self._arrivals(op.indices))
         if entry.buffer in self.rewritten:
             arrival = _Arrival(arrival.path, {**arrival.since, entry: START})
-        self._computed(op, arrival)
+        loaded = self._computed(op, arrival)
+        if handed is not None:
+            self.values[op.results[0]] = _latest(iter((loaded, handed.value.then(op, FORWARD, "forward"))))
 
     def _store(self, op: memref.StoreOp | vector.StoreOp, entry: Entry) -> None:
         value = op.value if isinstance(op, memref.StoreOp) else op.vector
         operands = _latest(self._arrivals([value, *op.indices]))
-        self.stored[entry] = operands
+        self.stored[entry] = _Stored(operands, self.guards)
         written = self._computed(op, operands)
         for source, path in written.since.items():
             if isinstance(source, Entry) and source.buffer is entry.buffer:
@@ -195,11 +216,14 @@ class _Scheduler:
     def _guarded(self, op: scf.IfOp, copies: Mapping[SSAValue, int]) -> None:
         """Both branches are there; results are chosen by the condition."""
         chosen = [[self.values.get(op.cond, _NOTHING)] for _ in op.results]
+        outside = self.guards
         for region in op.regions:
             for block in region.blocks:
+                self.guards = (*outside, block)
                 self.run(block, copies)
                 for ways, value in zip(chosen, _yielded(block), strict=False):
                     ways.append(self.values.get(value, _NOTHING))
+        self.guards = outside
         self.values.update((result, _latest(iter(ways))) for result, ways in zip(op.results, chosen, strict=True))
 
 

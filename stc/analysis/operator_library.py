@@ -14,8 +14,10 @@ from math import prod
 
 from xdsl.dialects import arith, math, memref, vector
 from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerType, VectorType
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation
 
+from stc.analysis.reciprocals import constant_divisor, exact_factor
 from stc.diagnostics import CompileError
 from stc.dialects.stream import ReadOp, WriteOp
 from stc.platforms.operators import ASSUMED, OperatorCost, find_operator
@@ -52,6 +54,23 @@ MEMORY_LOAD = HardwareCost(2)
 MEMORY_STORE = HardwareCost(1)
 STREAM_ACCESS = HardwareCost(1)
 
+FORWARD = HardwareCost(1)
+"""The choice between what this iteration stored under a condition and what memory holds (fitted, benchmarks/vitis_loops.py)."""
+
+_COUNTERS = ((12, 0), (18, 1))
+_WIDE_COUNTER = 3
+
+
+def counter_stages(trips: int) -> int:
+    """Cycles before an iteration's first operation in which its loop's counter, conditions and addresses are computed.
+
+    By the bits that count `trips`, all loops of a flattened nest together: fitted to the published depths of
+    benchmarks/data/vitis_loops.csv, at 3.33 ns.
+    """
+    return next((stages for bits, stages in _COUNTERS if trips.bit_length() <= bits), _WIDE_COUNTER)
+
+
+SHORT_ADD = "fadd_f32_no_dsp"
 ADD, MULTIPLY, DIVIDE, ROOT = "fadd_f32_full_dsp", "fmul_f32_max_dsp", "fdiv_f32_no_dsp", "fsqrt_f32_no_dsp"
 RECIPROCAL, EXPONENTIAL, COMPARE, CONVERT = "frecip_f32_full_dsp", "fexp_f32_full_dsp", "fcmp_f32_no_dsp", "sitofp_i32_no_dsp"
 
@@ -138,6 +157,23 @@ def hardware_cost(op: Operation, clock_ns: float) -> HardwareCost:
             return _chain(_parts(op), composed, clock_ns).times(_copies(op))
 
 
+def short_adder_cost(op: Operation, clock_ns: float) -> HardwareCost:
+    """The cost of `op`, a float addition, built for few stages and without DSPs."""
+    return _cost(find_operator(SHORT_ADD, clock_ns)).times(_copies(op))
+
+
+def may_reassociate(op: Operation) -> bool:
+    """Whether `op` is a float addition or subtraction that the vendor's tool may take in another order (`fastmath<reassoc>`)."""
+    return isinstance(op, arith.AddfOp | arith.SubfOp) and FastMathFlag.REASSOC in op.fastmath.data
+
+
+def _is_product(op: arith.DivfOp) -> bool:
+    """Whether the vendor's tool multiplies instead: by an exact reciprocal always, by another constant's where that is allowed."""
+    if FastMathFlag.ALLOW_RECIP in op.fastmath.data:
+        return constant_divisor(op) is not None
+    return exact_factor(op) is not None
+
+
 def operators_of(op: Operation) -> Counter[str]:
     """Operators of the table that one instance of `op` is made of, all lanes counted; none for wires, memory and streams."""
     copies = _copies(op)
@@ -157,6 +193,8 @@ def _parts(op: Operation) -> tuple[str, ...]:
     if isinstance(op, arith.MulfOp) and floats == {Float64Type()}:
         return ("dmul_f64",)
     _refuse_unless(floats == {Float32Type()}, op)
+    if isinstance(op, arith.DivfOp) and _is_product(op):
+        return (MULTIPLY,)
     _refuse_unless(type(op) in PUBLISHED or type(op) in COMPOSED, op)
     return (PUBLISHED[type(op)],) if type(op) in PUBLISHED else COMPOSED[type(op)]
 

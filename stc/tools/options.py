@@ -41,6 +41,11 @@ SerialConverters = Annotated[
     str, typer.Option(help="Whether a converter may receive and send in turn: never, free (where it costs no time), always.")
 ]
 
+UnsafeMath = Annotated[
+    bool,
+    typer.Option("--unsafe-math", help="Let the vendor's tool reorder float sums (II 4 where they stand alone, last bits differ)."),
+]
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
 

@@ -43,6 +43,7 @@ from stc.tools.options import (
     SerialConverters,
     Tile,
     UniformTiles,
+    UnsafeMath,
     Weights,
     one_model,
 )
@@ -80,6 +81,7 @@ def compile_command(
     budget: Budget = 0,
     reread: Reread = -1,
     serial_converters: SerialConverters = "free",
+    unsafe_math: UnsafeMath = False,
     crash_reproducer: Annotated[
         Path | None, typer.Option(metavar="FILE", help="If a pass crashes, write the IR it got here, not to the temporary folder.")
     ] = None,
@@ -109,6 +111,7 @@ def compile_command(
         reread=reread,
         serial_converters=serial_converters,
         schedule=str(schedule or ""),
+        unsafe_math=unsafe_math,
     )
     name, lost = one_model(model, config), slack if trim else None
     request = CompileRequest(name, stage, seq, dtype, seed, weights, layer, emit_ir, options, crash_reproducer, lost)

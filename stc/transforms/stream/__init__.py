@@ -12,6 +12,7 @@ STREAM_PASSES = passes_of(
         "set-fifo-depths": "SetFifoDepths",
         "reread-inputs": "RereadInputs",
         "expand-tiles": "ExpandTiles",
+        "allow-unsafe-math": "AllowUnsafeMath",
         "hoist-constants": "HoistConstants",
         "interleave-sums": "InterleaveSums",
         "hls-directives": "HlsDirectives",

@@ -18,10 +18,10 @@ from stc.analysis.accumulators import Accumulator, Reading, accumulators, fill_n
 from stc.analysis.executions import executions
 from stc.analysis.index_expressions import IndexExpression
 from stc.analysis.loop_estimates import innermost_loops
-from stc.analysis.loop_schedules import Entry, entry_of, iteration_schedule
+from stc.analysis.loop_schedules import Entry, entry_of
 from stc.analysis.loops import constant_bounds, constant_of, is_unrolled, trip_count
 from stc.analysis.operator_library import hardware_cost
-from stc.analysis.recurrences import flattened_nest, recurrences, reuse_distance
+from stc.analysis.recurrences import flattened_nest, pipeline_schedule, recurrences, reuse_distance
 from stc.design_space.partial_sums import SumShape, cheapest_count
 from stc.dialects.dataflow import TaskOp
 from stc.platforms.platform import load_platform
@@ -102,7 +102,7 @@ def _count(
     sums: Accumulator, loop: scf.ForOp, reductions: Sequence[scf.ForOp], readings: Sequence[Reading], clock_ns: float
 ) -> int:
     """How many partial sums; 1 where one is as fast."""
-    own = [found for found in recurrences(loop, iteration_schedule(loop, clock_ns)) if found.buffer is sums.buffer.memref]
+    own = [found for found in recurrences(loop, pipeline_schedule(loop, clock_ns)) if found.buffer is sums.buffer.memref]
     slowest = max(own, key=lambda found: found.interval, default=None)
     if slowest is None or slowest.interval == 1:
         return 1

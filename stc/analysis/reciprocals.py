@@ -1,0 +1,61 @@
+"""Divisions by constants: which are a product, exactly.
+
+x / 2^k and x * 2^-k are the same real number, rounded once, so that they are the same float for every x, subnormal results and
+infinities included. That needs 2^-k to be representable; it is also wanted to be a normal number, since hardware may take others
+for zero.
+"""
+
+from __future__ import annotations
+
+from math import frexp, isfinite
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    FloatAttr,
+    VectorType,
+)
+from xdsl.ir import Attribute, SSAValue
+
+_NORMAL_EXPONENTS: dict[type[Attribute], tuple[int, int]] = {
+    Float16Type: (-14, 15),
+    BFloat16Type: (-126, 127),
+    Float32Type: (-126, 127),
+    Float64Type: (-1022, 1023),
+}
+"""The least and the largest exponent of a normal number."""
+
+
+def exact_reciprocal(value: float, kind: AnyFloat) -> float | None:
+    """1 / `value` where `value` is a power of two, of either sign, and 1 / `value` a normal number of type `kind`; else None."""
+    if not isfinite(value) or value == 0 or abs(frexp(value)[0]) != 0.5 or type(kind) not in _NORMAL_EXPONENTS:
+        return None
+    least, most = _NORMAL_EXPONENTS[type(kind)]
+    exponent = 1 - frexp(value)[1]
+    return 1 / value if least <= exponent <= most else None
+
+
+def constant_divisor(division: arith.DivfOp) -> float | None:
+    """The constant that every entry is divided by, None where there is none."""
+    return _constant(division.rhs)
+
+
+def exact_factor(division: arith.DivfOp) -> float | None:
+    """What to multiply by instead of dividing, where that is exact; else None."""
+    divisor, kind = constant_divisor(division), division.rhs.type
+    element = kind.element_type if isinstance(kind, VectorType) else kind
+    return exact_reciprocal(divisor, element) if divisor is not None and isinstance(element, AnyFloat) else None
+
+
+def _constant(value: SSAValue) -> float | None:
+    if not isinstance(owner := value.owner, arith.ConstantOp):
+        return None
+    held = owner.value
+    if isinstance(held, DenseIntOrFPElementsAttr) and held.is_splat():
+        held = next(iter(held.iter_attrs()))
+    return held.value.data if isinstance(held, FloatAttr) else None
