@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 
 class CompileError(Exception):
     """Unusable input or environment.
 
-    `what` is the complaint, `where` the module path, operation, file or option concerned, `accepted` what would work.
+    `what` is the complaint, `where` the module path, operation, file or option concerned, `accepted` what would work. `exit_code`:
+    how the command line ends.
     """
+
+    exit_code: ClassVar[int] = 2
 
     def __init__(self, what: str, *, where: str | None = None, accepted: str | None = None):
         self.what = what

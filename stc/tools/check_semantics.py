@@ -129,12 +129,16 @@ def result_names(module: ModuleOp) -> list[str]:
 class SemanticsChanged(CompileError):
     """A pass changed what the module computes, or left it in a state that cannot be executed."""
 
+    exit_code = 1
+
 
 class SemanticsCheck:
     """Watches one module go through a pipeline: `begin` with the input, then `after` each pass."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int = 0):
         self.seed = seed
+        self.checked = 0
+        """Passes that were."""
         self.inputs: list[np.ndarray] = []
         self.names: list[str] = []
         self.results: list[np.ndarray] | None = None
@@ -144,9 +148,9 @@ class SemanticsCheck:
         self.has_depths = False
         """Whether the depths in the types are decided: from then on streams are as deep as they say."""
 
-    def begin(self, module: ModuleOp) -> None:
-        """Execute the input; CompileError where it cannot be executed."""
-        self.inputs = random_inputs(module, self.seed)
+    def begin(self, module: ModuleOp, inputs: Sequence[np.ndarray] | None = None) -> None:
+        """Execute the input, on random inputs if none are given; CompileError where it cannot be executed."""
+        self.inputs = random_inputs(module, self.seed) if inputs is None else list(inputs)
         self.names = result_names(module)
         self.results = execute(module, self.inputs)
         self.has_depths = any(isinstance(op, CreateOp) for op in module.walk()) and self._ends_at_depths(module)
@@ -176,3 +180,4 @@ class SemanticsCheck:
         if difference is not None:
             raise SemanticsChanged(f"pass '{name}' changes what the module computes: {difference}")
         self.results = results
+        self.checked += 1

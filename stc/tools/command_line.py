@@ -18,10 +18,13 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoReturn:
-    """Run `app` and exit with its code; a refusal, a crash of a pass or a wrong option is one line on stderr and exit code 2."""
+    """Run `app` and exit with its code; a refusal, a crash of a pass or a wrong option is one line on stderr and exit code
+    2, or what the refusal says (1: a check failed)."""
     try:
         code = app(list(arguments), prog_name=program, standalone_mode=False)
-    except (CompileError, PassCrashed) as error:
+    except CompileError as error:
+        _refuse(program, str(error), error.exit_code)
+    except PassCrashed as error:
         _refuse(program, str(error))
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
@@ -36,6 +39,6 @@ def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoRetur
     raise SystemExit(code if isinstance(code, int) else 0)
 
 
-def _refuse(program: str, message: str) -> NoReturn:
+def _refuse(program: str, message: str, code: int = UNUSABLE) -> NoReturn:
     print(f"{program}: error: {' '.join(message.split())}", file=sys.stderr)
-    raise SystemExit(UNUSABLE)
+    raise SystemExit(code)

@@ -31,6 +31,7 @@ from stc.dialects.printing import print_module
 from stc.dialects.stream import CreateOp
 from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
+from stc.tools.check_semantics import SemanticsCheck
 from stc.tools.reproducer import run_or_reproduce
 from stc.tools.trim import apply_depths, trimmed_sizing, trimming_report
 from stc.transforms import all_passes
@@ -50,7 +51,8 @@ BEFORE_FUSION = "fold-transposes"
 class CompileRequest:
     """What the user asked for. `options` decide the passes, the rest the model.
 
-    `trim`: the part of the cycles that trimming FIFOs by runs of the emitted design may lose; None: no trimming.
+    `trim`: the part of the cycles that trimming FIFOs by runs of the emitted design may lose; None: no trimming. `check_semantics`:
+    whether the module is executed on the model's inputs before and after each pass, and compared.
     """
 
     model: str
@@ -64,6 +66,7 @@ class CompileRequest:
     options: PipelineOptions = field(default_factory=PipelineOptions)
     crash_reproducer: Path | None = None
     trim: float | None = None
+    check_semantics: bool = False
 
 
 Progress = Callable[[str], None]
@@ -73,7 +76,7 @@ Progress = Callable[[str], None]
 def compile_model(request: CompileRequest, out: Path, progress: Progress = lambda _: None) -> dict[str, Any]:
     """Compile `request` into the new folder `out`; the contents of its report.json.
 
-    CompileError for whatever is unusable; then nothing is left of `out`.
+    CompileError for whatever is unusable, SemanticsChanged for a pass that changes a value; then nothing is left of `out`.
     """
     require_free(out)
     progress("export to linalg")
@@ -86,6 +89,10 @@ def compile_model(request: CompileRequest, out: Path, progress: Progress = lambd
     if found := obstacles(model.module):
         raise UnsupportedError(found)
     recorder = Recorder(request.emit_ir, progress, request.crash_reproducer)
+    if request.check_semantics:
+        recorder.semantics = SemanticsCheck()
+        progress("executing the module")
+        recorder.semantics.begin(model.module, list(model.arguments.values()))
     options = _named(request.options, model.name)
     design = design_report(model.module, options, recorder)
     front_end = {"origin": "executed", "torch_import": imported - begin, "export": exported - imported}
@@ -127,6 +134,7 @@ def design_report(module: ModuleOp, options: PipelineOptions, recorder: Recorder
         "port_words": {"origin": "counted in the IR", "list": [asdict(words) for words in port_words(module)]},
         "host_trips": {"origin": "counted in the IR", "list": [asdict(trip) for trip in host_trips(module)]},
         "proofs": {**recorder.proofs.report(), "bounds": recorder.bounds.report()},
+        **_semantics_report(recorder),
         "fifo_sizing": _fifo_report(recorder),
         "loops": loop_report(module, load_platform(options.platform)),
         "resources": resource_report(module, load_platform(options.platform)),
@@ -156,8 +164,12 @@ def _named(options: PipelineOptions, model: str) -> PipelineOptions:
     return options if options.kernel_name else PipelineOptions(**{**asdict(options), "kernel_name": identifier(model)})
 
 
+_NOT_OF_THE_DESIGN = ("options", "emit_ir", "crash_reproducer", "check_semantics")
+"""What a request says about how to compile, not about what."""
+
+
 def _manifest_options(request: CompileRequest, options: PipelineOptions) -> dict[str, Any]:
-    model = {key: value for key, value in asdict(request).items() if key not in ("options", "emit_ir", "crash_reproducer")}
+    model = {key: value for key, value in asdict(request).items() if key not in _NOT_OF_THE_DESIGN}
     return {**model, **asdict(options)}
 
 
@@ -176,6 +188,8 @@ class Recorder:
     proofs: StreamProofs = field(default_factory=StreamProofs)
     bounds: BoundsProofs = field(default_factory=BoundsProofs)
     sizings: list[KernelSizing] = field(default_factory=list[KernelSizing])
+    semantics: SemanticsCheck | None = None
+    """Executes the module after each pass, if asked for."""
     count: int = 0
 
     def begin(self, stage: Stage, name: str) -> None:
@@ -190,6 +204,9 @@ class Recorder:
             self.before = intermediate_bytes(module)
         if self.keep_ir:
             self.texts[f"{self.count:02d}_{name}.mlir"] = print_module(module)
+        if self.semantics is not None:
+            self.progress(f"{stage.name}: {name}, executed")
+            self.semantics.after(name, module)
         self.count += 1
 
 
@@ -249,6 +266,14 @@ def _design_figures(module: ModuleOp) -> dict[str, Any]:
         **{name: sum(isinstance(op, kind) for op in ops) for name, kind in counted.items()},
         "converters": converter_count(module),
     }
+
+
+def _semantics_report(recorder: Recorder) -> dict[str, Any]:
+    """Which passes were executed, where that was asked for."""
+    if recorder.semantics is None:
+        return {}
+    checked, notes = recorder.semantics.checked, recorder.semantics.notes
+    return {"semantics": {"origin": "executed on the model's inputs", "passes_checked": checked, "not_checked": notes}}
 
 
 def _fifo_report(recorder: Recorder) -> dict[str, Any]:

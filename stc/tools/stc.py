@@ -91,6 +91,10 @@ def compile_command(
     ] = False,
     slack: Annotated[float, typer.Option(help="With --trim: part of the cycles that may be lost; 0.05 for 5 %.", min=0)] = 0.0,
     check: Annotated[bool, typer.Option("--check", help="Build the emitted C++, run it, compare with PyTorch.")] = False,
+    check_semantics: Annotated[
+        bool,
+        typer.Option("--check-semantics", help="Execute the IR before and after each pass; stop at one that changes a value."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Compile MODEL into a folder of Vitis HLS C++, host programs and packed parameters.
@@ -114,7 +118,9 @@ def compile_command(
         unsafe_math=unsafe_math,
     )
     name, lost = one_model(model, config), slack if trim else None
-    request = CompileRequest(name, stage, seq, dtype, seed, weights, layer, emit_ir, options, crash_reproducer, lost)
+    request = CompileRequest(
+        name, stage, seq, dtype, seed, weights, layer, emit_ir, options, crash_reproducer, lost, check_semantics
+    )
     if check or trim:
         _require_compiler()
     with _progress() as step:
@@ -282,6 +288,10 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
     rereads, traffic = report["rereads"], report["external_traffic_bytes"]
     added, saved = rereads["traffic_bytes"], rereads["saved_bytes"]
     _print_estimates(report)
+    if (semantics := report.get("semantics")) is not None:
+        output.print(f"semantics (executed on the model's inputs): {semantics['passes_checked']} passes change no value")
+        for note in semantics["not_checked"]:
+            output.print(f"note: {note}", markup=False)
     output.print(f"memory ports move per run: {traffic['read']:,} bytes in, {traffic['written']:,} bytes out")
     output.print(f"inputs read again: {len(rereads['list'])}, adding {added:,} bytes of traffic and saving {saved:,} bytes on chip")
 

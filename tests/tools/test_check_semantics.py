@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -11,9 +14,12 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, ModuleO
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
+import stc.tools.stc as compiler
 import stc.tools.stc_opt as tool
+from stc import pipeline
 from stc.dialects.parsing import parse_module
 from stc.tools.check_semantics import check_pass, compare, random_inputs
+from stc.tools.command_line import run_app
 
 TEXT = """func.func @main(%x: tensor<3x3xf32>, %w: tensor<3x3xf32>) -> (tensor<3x3xf32> {stc.name = "out"}) {
   %e = tensor.empty() : tensor<3x3xf32>
@@ -59,6 +65,33 @@ def test_command_line(monkeypatch: pytest.MonkeyPatch, passes: str, code: int) -
     assert ("pass 'swap-map' changes what the module computes: result 0 (out) differs first at [0, 1]" in result.stderr) == (
         code == 1
     )
+
+
+@pytest.mark.parametrize("broken", ["drop-unit-dims", "insert-forks", None])
+def test_a_compile_stops_at_the_pass_that_changes_a_value(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], broken: str | None
+) -> None:
+    """Some pass of the compile also swaps a map: it is named, exit code 1, nothing is written; without, all passes are checked."""
+    known = pipeline.all_passes()
+    original = known[broken or "insert-forks"]()
+
+    class AlsoSwaps(original):
+        def apply(self, ctx: Context, op: ModuleOp) -> None:
+            super().apply(ctx, op)
+            SwapMap().apply(ctx, op)
+
+    if broken is not None:
+        monkeypatch.setattr(pipeline, "all_passes", lambda: {**known, broken: lambda: AlsoSwaps})
+    (tmp_path / "sums.mlir").write_text(TEXT)
+    out = tmp_path / "out"
+    with pytest.raises(SystemExit) as ended:
+        run_app(compiler.app, "stc", ["compile", str(tmp_path / "sums.mlir"), "--out", str(out), "--check-semantics"])
+    printed = capsys.readouterr()
+    if broken is None:
+        assert ended.value.code == 0 and json.loads((out / "report.json").read_text())["semantics"]["passes_checked"] > 40
+        return
+    assert ended.value.code == 1 and not out.exists()
+    assert printed.err.splitlines()[-1].startswith(f"stc: error: pass '{broken}' changes what the module computes: result 0 (out)")
 
 
 def test_what_counts_as_different() -> None:
