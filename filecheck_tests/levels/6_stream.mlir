@@ -237,52 +237,63 @@ builtin.module {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_buffer = stream.buffer @fc_buffer : !stream.block<memref<4x8xf32>, count: 2>
 // CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @merge_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: %blocks = memref.alloc() : memref<2x4x8xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
-// CHECK-NEXT: %c8 = arith.constant 8 : index
-// CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: %c0_1 = arith.constant 0 : index
-// CHECK-NEXT: %c16 = arith.constant 16 : index
-// CHECK-NEXT: %c8_1 = arith.constant 8 : index
-// CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
-// CHECK-NEXT: scf.for %j = %c0_1 to %c16 step %c8_1 {
-// CHECK-NEXT: %0 = stream.acquire %out : !stream.block<memref<4x8xf32>, count: 2> -> memref<4x8xf32>
-// CHECK-NEXT: %c0_2 = arith.constant 0 : index
-// CHECK-NEXT: %c4_1 = arith.constant 4 : index
+// CHECK-NEXT: %c5 = arith.constant 5 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %a = %c0_2 to %c4_1 step %c1 {
-// CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: %c0_3 = arith.constant 0 : index
-// CHECK-NEXT: vector.store %1, %0[%a, %c0_3] : memref<4x8xf32>, vector<8xf32>
-// CHECK-NEXT: }
-// CHECK-NEXT: }
-// CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield
-// CHECK-NEXT: }
-// CHECK-NEXT: dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
-// CHECK-NEXT: %c0 = arith.constant 0 : index
-// CHECK-NEXT: %c8 = arith.constant 8 : index
-// CHECK-NEXT: %c4 = arith.constant 4 : index
+// CHECK-NEXT: scf.for %k = %c0 to %c5 step %c1 {
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
-// CHECK-NEXT: %c16 = arith.constant 16 : index
-// CHECK-NEXT: %c8_1 = arith.constant 8 : index
-// CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
-// CHECK-NEXT: scf.for %j = %c0_1 to %c16 step %c8_1 {
-// CHECK-NEXT: %0 = stream.acquire %in : !stream.block<memref<4x8xf32>, count: 2> -> memref<4x8xf32>
+// CHECK-NEXT: %c1_1 = arith.constant 1 : index
+// CHECK-NEXT: %c8 = arith.constant 8 : index
+// CHECK-NEXT: %0, %1, %2 = scf.for %t = %c0_1 to %c8 step %c1_1 iter_args(%3 = %c0_1, %4 = %c0_1, %5 = %c0_1) -> (index, index, index) {
+// CHECK-NEXT: %c4 = arith.constant 4 : index
+// CHECK-NEXT: %6 = arith.cmpi ult, %k, %c4 : index
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
-// CHECK-NEXT: %c8_2 = arith.constant 8 : index
+// CHECK-NEXT: %7 = arith.cmpi ugt, %k, %c0_2 : index
+// CHECK-NEXT: %c1_2 = arith.constant 1 : index
+// CHECK-NEXT: %8 = arith.addi %k, %c1_2 : index
 // CHECK-NEXT: %c4_1 = arith.constant 4 : index
+// CHECK-NEXT: %9 = arith.cmpi ult, %t, %c4_1 : index
+// CHECK-NEXT: %10 = arith.andi %6, %9 : i1
+// CHECK-NEXT: scf.if %10 {
+// CHECK-NEXT: %c2 = arith.constant 2 : index
+// CHECK-NEXT: %11 = arith.remui %k, %c2 : index
 // CHECK-NEXT: %c0_3 = arith.constant 0 : index
+// CHECK-NEXT: %12 = stream.read %in : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: vector.store %12, %blocks[%11, %3, %c0_3] : memref<2x4x8xf32>, vector<8xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: %c1_3 = arith.constant 1 : index
+// CHECK-NEXT: %13 = arith.addi %3, %c1_3 : index
 // CHECK-NEXT: %c4_2 = arith.constant 4 : index
-// CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %a = %c0_2 to %c8_2 step %c4_1 {
-// CHECK-NEXT: scf.for %b = %c0_3 to %c4_2 step %c1 {
-// CHECK-NEXT: %1 = vector.load %0[%b, %a] : memref<4x8xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %14 = arith.cmpi uge, %13, %c4_2 : index
+// CHECK-NEXT: %c0_4 = arith.constant 0 : index
+// CHECK-NEXT: %15 = arith.select %14, %c0_4, %13 : index
+// CHECK-NEXT: %c8_1 = arith.constant 8 : index
+// CHECK-NEXT: %16 = arith.cmpi ult, %t, %c8_1 : index
+// CHECK-NEXT: %17 = arith.andi %7, %16 : i1
+// CHECK-NEXT: scf.if %17 {
+// CHECK-NEXT: %c2_1 = arith.constant 2 : index
+// CHECK-NEXT: %18 = arith.remui %8, %c2_1 : index
+// CHECK-NEXT: %19 = vector.load %blocks[%18, %5, %4] : memref<2x4x8xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %19 into %out : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: }
-// CHECK-NEXT: }
+// CHECK-NEXT: %c1_4 = arith.constant 1 : index
+// CHECK-NEXT: %20 = arith.addi %5, %c1_4 : index
+// CHECK-NEXT: %c4_3 = arith.constant 4 : index
+// CHECK-NEXT: %21 = arith.cmpi uge, %20, %c4_3 : index
+// CHECK-NEXT: %c0_5 = arith.constant 0 : index
+// CHECK-NEXT: %22 = arith.select %21, %c0_5, %20 : index
+// CHECK-NEXT: %c4_4 = arith.constant 4 : index
+// CHECK-NEXT: %23 = arith.addi %4, %c4_4 : index
+// CHECK-NEXT: %c8_2 = arith.constant 8 : index
+// CHECK-NEXT: %24 = arith.cmpi uge, %23, %c8_2 : index
+// CHECK-NEXT: %c0_6 = arith.constant 0 : index
+// CHECK-NEXT: %25 = arith.select %24, %c0_6, %23 : index
+// CHECK-NEXT: %26 = arith.select %21, %25, %4 : index
+// CHECK-NEXT: %27 = arith.andi %21, %24 : i1
+// CHECK-NEXT: scf.yield %15, %26, %22 : index, index, index
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield

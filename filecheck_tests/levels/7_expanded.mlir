@@ -287,8 +287,8 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "write_out_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_out = stream.create @fc_out {stc.tokens = 16 : i64, stc.distinct_tokens = 16 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "fc", stc.module = "fc"} {
+// CHECK-NEXT: %fc_out = stream.create @fc_out {stc.tokens = 16 : i64, stc.distinct_tokens = 16 : i64, stc.required_depth = 3 : i64} : !stream.stream<vector<8xf32>, depth: 4>
+// CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_out : !stream.stream<vector<8xf32>, depth: 4>) attributes {stc.name = "fc", stc.module = "fc"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -330,15 +330,15 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "tile_k"}
 // CHECK-NEXT: scf.for %a_4 = %c0 to %c4 step %c1 {
 // CHECK-NEXT: %8 = vector.load %tile[%a_4, %c0] : memref<4x8xf32>, vector<8xf32>
-// CHECK-NEXT: stream.write %8 into %out : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: stream.write %8 into %out : !stream.stream<vector<8xf32>, depth: 4>
 // CHECK-NEXT: } {stc.label = "write_out_a", stc.pipeline = 1 : i32}
 // CHECK-NEXT: } {stc.label = "tile_j"}
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_buffer = stream.buffer @fc_buffer {stc.partition = {{\[\[}}1 : i32, 0 : i32]]} : !stream.block<memref<4x8xf32>, count: 2>
-// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: %fc_buffer = stream.buffer @fc_buffer : !stream.block<memref<4x8xf32>, count: 2>
+// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64, stc.required_depth = 3 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK-NEXT: dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 4>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) attributes {stc.kind = "converter"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -348,14 +348,14 @@ builtin.module {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c8 {
 // CHECK-NEXT: %0 = stream.acquire %out : !stream.block<memref<4x8xf32>, count: 2> -> memref<4x8xf32>
 // CHECK-NEXT: scf.for %a = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<8xf32>, depth: 4>
 // CHECK-NEXT: vector.store %1, %0[%a, %c0] : memref<4x8xf32>, vector<8xf32>
-// CHECK-NEXT: } {stc.label = "read_in_a", stc.pipeline = 1 : i32}
+// CHECK-NEXT: } {stc.label = "read_in_a", stc.pipeline = 4 : i32}
 // CHECK-NEXT: } {stc.label = "tile_j"}
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.kind = "converter"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -367,15 +367,15 @@ builtin.module {
 // CHECK-NEXT: scf.for %a = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %b = %c0 to %c4 step %c1 {
 // CHECK-NEXT: %1 = vector.load %0[%b, %a] : memref<4x8xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: } {stc.label = "write_out_b", stc.pipeline = 1 : i32}
+// CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK-NEXT: } {stc.label = "write_out_b", stc.pipeline = 2 : i32}
 // CHECK-NEXT: } {stc.label = "write_out_a"}
 // CHECK-NEXT: } {stc.label = "tile_j"}
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %gelu_out = stream.create @gelu_out {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %gelu_out : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.name = "gelu", stc.module = "gelu"} {
+// CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 8>) outs(%out = %gelu_out : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.name = "gelu", stc.module = "gelu"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -389,7 +389,7 @@ builtin.module {
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c4 {
 // CHECK-NEXT: scf.for %a = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %3 = stream.read %fc : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %3 = stream.read %fc : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: vector.store %3, %fc_1[%a, %c0] : memref<4x4xf32>, vector<4xf32>
 // CHECK-NEXT: } {stc.label = "read_fc_a", stc.pipeline = 1 : i32}
 // CHECK-NEXT: scf.for %a_1 = %c0 to %c4 step %c1 {

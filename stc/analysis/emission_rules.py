@@ -10,6 +10,7 @@
     18  an array has at most 1024 partitions, a task does at most 128 float multiply-accumulates at once
     20  a memory port has at most one reading and one writing task
     22  a buffer fits its memory channel
+    27  a ring of blocks is not partitioned
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, ModuleOp, Vecto
 from xdsl.ir import SSAValue
 
 from stc.analysis.loops import constant_bounds, is_unrolled, loop_labels, pipeline_ii
-from stc.analysis.partitions import bank_count
+from stc.analysis.partitions import PARTITION, bank_count
 from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.stream_traffic import Traffic, port_for, tasks_of, traffic
@@ -69,6 +70,7 @@ def _kernel_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleVio
         yield from _loop_violations(task)
         yield from _array_violations(task)
         yield from _pressure_violations(task, platform)
+    yield from _ring_violations(kernel)
     yield from _memory_violations(kernel, platform)
     unbounded = any(_unbounded_loops(task) for task in tasks_of(kernel))
     counts = _endpoints(kernel) if unbounded else traffic(kernel)
@@ -190,6 +192,16 @@ def _array_violations(task: TaskOp) -> Iterator[RuleViolation]:
             yield RuleViolation(
                 18, f"@{task.sym_name.data}: {name} has {count} partitions, expected at most {MAX_PARTITIONS}"
             )
+
+
+# Rule 27: rings -----------------------------------------------------------------------------------------------------------
+
+
+def _ring_violations(kernel: KernelOp) -> Iterator[RuleViolation]:
+    for ring in (operation for operation in kernel.body.block.ops if isinstance(operation, BufferOp)):
+        if PARTITION in ring.attributes:
+            what = f"{channel_name(ring.result)} is partitioned, which a stream of blocks cannot be"
+            yield RuleViolation(27, f"{what}; expected blocks whose entries are whole tokens")
 
 
 # Rules 5, 20 and 22: external memory --------------------------------------------------------------------------------------

@@ -120,6 +120,6 @@ def is_flattened(loop: scf.ForOp) -> bool:
         return False
     last = loop.body.block.last_op
     inner = [operation for operation in loop.body.block.ops if operation is not last and not operation.has_trait(Pure)]
-    if len(inner) != 1 or not isinstance(inner[0], scf.ForOp) or loop.iter_args:
+    if len(inner) != 1 or not isinstance(inner[0], scf.ForOp) or loop.iter_args or inner[0].iter_args:
         return False
     return pipeline_ii(inner[0]) is not None or is_flattened(inner[0])

@@ -1,9 +1,14 @@
-"""Into which banks arrays are cut: the attribute `stc.partition` of an allocation or a ring of buffers."""
+"""Into which banks arrays are cut: the attribute `stc.partition` of an allocation. The blocks of a ring are never cut.
+
+ARRAY_PARTITION and ARRAY_RESHAPE are not supported on a stream of blocks (UG1399, Limitations of `hls::stream_of_blocks`), nor does
+anything else give a block more than one bank.
+"""
 
 from __future__ import annotations
 
 from math import prod
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType
 from xdsl.ir import Operation
 
@@ -23,6 +28,11 @@ def partition_of(storage: Operation) -> list[tuple[int, int]]:
     return pairs
 
 
+def banks_of(storage: Operation) -> list[tuple[int, int]]:
+    """The (dimension, factor) pairs that the tool follows: those of an array of a task."""
+    return partition_of(storage) if isinstance(storage, memref.AllocOp) else []
+
+
 def bank_count(storage: Operation, kind: MemRefType) -> int:
     """Banks of each array of type `kind` that `storage` makes."""
-    return prod(factor or kind.get_shape()[dimension] for dimension, factor in partition_of(storage))
+    return prod(factor or kind.get_shape()[dimension] for dimension, factor in banks_of(storage))

@@ -12,10 +12,10 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import points_at_once
-from stc.analysis.index_expressions import IndexExpression
+from stc.analysis.index_expressions import IndexExpression, Term, variables_of
 from stc.analysis.loop_schedules import ACCESSES, Entry, entry_of
 from stc.analysis.loops import constant_bounds, is_unrolled, trip_count, unroll_factor
-from stc.analysis.partitions import partition_of
+from stc.analysis.partitions import banks_of
 from stc.analysis.recurrences import flattened_nest, iterations
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.stream import AcquireOp, BufferOp
@@ -60,25 +60,41 @@ def _entries(block: Block, copies: Mapping[SSAValue, int]) -> Iterator[tuple[Ope
 
 
 def _most_in_one_bank(entries: Sequence[Entry], storage: Operation, loop: scf.ForOp) -> int:
-    """How many of `entries` are in the bank that an iteration accesses most; all of them where one cannot tell."""
-    shape, partition = _shape(entries[0].buffer), partition_of(storage)
+    """How many of `entries` are in the bank that an iteration accesses most, at worst.
+
+    Entries whose indices differ by what is known are told apart; those that lie apart by something unknown may meet.
+    """
+    partition = banks_of(storage)
     if not partition:
         return len(entries)
     values, count = iterations(flattened_nest(loop), MOST_ITERATIONS)
-    moved = set(values)
-    total = 0
-    banks = np.zeros((len(entries), count), dtype=np.int64)
-    for dimension, factor in partition:
-        ways = factor or shape[dimension]
-        for row, entry in enumerate(entries):
-            index = entry.indices[dimension]
+    alike: dict[tuple[object, ...], list[list[IndexExpression]]] = {}
+    for entry in entries:
+        split = [_split(entry.indices[dimension], set(values)) for dimension, _ in partition]
+        alike.setdefault(tuple(unknown for _, unknown in split), []).append([known for known, _ in split])
+    shape = _shape(entries[0].buffer)
+    ways = [factor or shape[dimension] for dimension, factor in partition]
+    return sum(_most_of_these(rows, ways, values, count) for rows in alike.values())
+
+
+def _split(index: IndexExpression, moved: set[SSAValue]) -> tuple[IndexExpression, frozenset[tuple[Term, int]]]:
+    """What is known of an index in each iteration, and the terms that are not."""
+    unknown = frozenset((term, factor) for term, factor in index.terms if not variables_of(term) <= moved)
+    return IndexExpression(index.constant, index.terms - unknown), unknown
+
+
+def _most_of_these(
+    rows: Sequence[Sequence[IndexExpression]], ways: Sequence[int], values: Mapping[SSAValue, np.ndarray], count: int
+) -> int:
+    """How many entries share a bank in some iteration; `rows` are the indices of each entry along dimensions of so many `ways`."""
+    banks = np.zeros((len(rows), count), dtype=np.int64)
+    for row, indices in enumerate(rows):
+        for index, each in zip(indices, ways, strict=True):
             value = index.evaluate(values)
-            if value is None or any(loop.is_ancestor(found.owner) for found in index.variables() - moved):
-                return len(entries)
-            banks[row] = banks[row] * ways + value % ways
-        total = max(1, total) * ways
-    each = np.bincount((banks + np.arange(count) * total).ravel())
-    return int(each.max())
+            assert value is not None   # every operation on known values is known
+            banks[row] = banks[row] * each + value % each
+    together = np.bincount((banks + np.arange(count) * prod(ways)).ravel())
+    return int(together.max())
 
 
 def multiply_accumulates(task: TaskOp) -> int:

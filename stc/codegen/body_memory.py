@@ -21,8 +21,8 @@ def element_text(printer: BodyPrinter, array: SSAValue, indices: Sequence[SSAVal
     return Expression(name + "".join(f"[{printer.text(index)}]" for index in indices), 0, reads_memory=True)
 
 
-def partition_pragmas(operation: Operation, name: str) -> list[str]:
-    """The `array_partition` pragmas of the array (or ring of block buffers) `operation` makes, called `name`."""
+def partition_pragmas(operation: memref.AllocOp, name: str) -> list[str]:
+    """The `array_partition` pragmas of the array that `operation` makes, called `name`."""
     pragmas: list[str] = []
     for dimension, factor in partition_of(operation):
         kind = "type=complete" if factor == 0 else f"type=cyclic factor={factor}"
@@ -31,6 +31,7 @@ def partition_pragmas(operation: Operation, name: str) -> list[str]:
 
 
 def _print_alloc(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, memref.AllocOp)
     result = operation.results[0]
     assert isinstance(result.type, MemRefType)
     name = printer.scope.declare(result.name_hint or "buffer")

@@ -11,7 +11,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from stc.analysis.loops import loop_labels
 from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.body_control import CONTROL
-from stc.codegen.body_memory import MEMORY, partition_pragmas
+from stc.codegen.body_memory import MEMORY
 from stc.codegen.body_vectors import VECTORS
 from stc.codegen.cpp_types import Typedefs, token_bits
 from stc.codegen.design import BlockDesign, Design, KernelDesign, PortDesign, TaskDesign
@@ -167,11 +167,9 @@ def _print_streams(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs)
 
 
 def _print_blocks(lines: SourceLines, blocks: tuple[BlockDesign, ...], block_types: dict[SSAValue, str]) -> None:
+    # The vendor's class takes no name (hls_streamofblocks.h).
     for block in blocks:
-        lines.add(f'hls::stream_of_blocks<{block_types[block.value]}, {block.type.count}> {block.name}("{block.name}");')
-        assert isinstance(block.value.owner, Operation)
-        for pragma in partition_pragmas(block.value.owner, block.name):
-            lines.pragma(pragma)
+        lines.add(f"hls::stream_of_blocks<{block_types[block.value]}, {block.type.count}> {block.name};")
 
 
 # Header -----------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Emission rules of hardware-notes.md that are facts of the text (marked T there), checked on kernel.cpp and connectivity.cfg.
 
     4   a dataflow body holds only declarations and void calls of names
-    6   every stream has an explicit depth, and above 2 entries an explicit bind_storage
+    6   every stream has an explicit depth, and above 2 entries an explicit bind_storage; a stream of blocks takes no name
     8   a token has at most 4096 bit, ap_int and ap_uint at most 1024
     9   m_axi words are powers of two of bytes up to 64, of 8 to 64-bit elements
     11  each innermost loop that touches a stream carries pipeline with II and style
@@ -13,7 +13,8 @@
     21  memory ports are indexed by loop variables, not volatile, and not accessed under a condition
     25  every pointer argument has one sp= with index 0-31, every unit at most one slr=
     26  top functions are extern "C" with s_axilite bundle=control on every argument and on return
-    27  pragmas and their options are known, their variables in scope, and they stand in the body they govern
+    27  pragmas, their options and the values of these are known, their variables in scope, and they stand in the body they
+        govern; a stream of blocks is not partitioned
 """
 
 from __future__ import annotations
@@ -45,14 +46,34 @@ _PRAGMAS: dict[str, frozenset[str]] = {
     ),
     "array_partition": frozenset({"variable", "type", "factor", "dim"}),
     "bind_storage": frozenset({"variable", "type", "impl", "latency"}),
-    "dependence": frozenset({"variable", "type", "direction", "distance", "true", "false"}),
+    "dependence": frozenset({"variable", "class", "type", "direction", "distance", "dependent"}),
     "stable": frozenset({"variable"}),
 }
+_COUNT = re.compile(r"[1-9]\d*")
+_VALUES: dict[tuple[str, str], re.Pattern[str]] = {
+    ("pipeline", "ii"): _COUNT,
+    ("pipeline", "style"): re.compile("stp|frp|flp"),
+    ("unroll", "factor"): _COUNT,
+    ("interface", "offset"): re.compile("slave|direct|off"),
+    ("interface", "depth"): _COUNT,
+    ("array_partition", "type"): re.compile("cyclic|block|complete"),
+    ("array_partition", "factor"): _COUNT,
+    ("array_partition", "dim"): re.compile(r"\d+"),
+    ("bind_storage", "type"): re.compile("fifo|ram_1p|ram_1wnr|ram_2p|ram_s2p|ram_t2p|rom_1p|rom_2p|rom_np"),
+    ("bind_storage", "impl"): re.compile("bram|lutram|uram|srl|memory|auto"),
+    ("dependence", "class"): re.compile("array|pointer"),
+    ("dependence", "type"): re.compile("inter|intra"),
+    ("dependence", "direction"): re.compile("RAW|WAR|WAW"),
+    ("dependence", "distance"): _COUNT,
+    ("dependence", "dependent"): re.compile("true|false"),
+}
+"""What an option may be, where the manual lists it (UG1399, HLS Pragmas); other options are names or flags."""
 _LOOP_PRAGMAS = ("pipeline", "unroll")
 _MATHS = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "tanh", "sinh", "cosh", "sin", "cos",
           "tan", "erf", "fabs", "floor", "ceil", "fmax", "fmin", "fma", "round", "trunc", "cbrt", "atan", "atan2", "rint")
 _STREAM_ACCESS = re.compile(r"\.(read|write)\(|<<|>>")
-_DECLARATION = re.compile(r'^hls::stream(_of_blocks)?<.*>\s+\w+(\("\w*"\)|\[\d+\])?;$')
+_DECLARATION = re.compile(r'^(hls::stream<.*>\s+\w+(\("\w*"\)|\[\d+\])?|hls::stream_of_blocks<.*>\s+\w+);$')
+_BLOCKS = re.compile(r"^hls::(?:stream_of_blocks|read_lock|write_lock)<.*?>\s+(\w+)")
 _DIVISION = re.compile(r"([/%])=?\s*\(*\s*(?:\((?:unsigned|int|u?int\d+_t)\))?\s*([\w.]+)")
 _CALL = re.compile(r"^\w+(<\w+>)?\(((\w+(\[\w+\])?)(,\s*\w+(\[\w+\])?)*)?\);$")
 
@@ -144,6 +165,8 @@ def _rule_6(source: _Source) -> Iterator[Violation]:
     for function in source.functions:
         bound = {p.options.get("variable") for p in function.body.pragmas if p.name == "bind_storage"}
         for _, statement in _statements(function.body):
+            if named := re.match(r"hls::stream_of_blocks<.*>\s+(\w+)\s*[({]", statement.text):
+                yield Violation(6, statement.line, f"stream of blocks {named[1]} is given arguments, expected none")
             match = re.match(r"hls::stream<(?P<type>.*)>\s+(?P<name>\w+)", statement.text)
             if not match:
                 continue
@@ -371,6 +394,7 @@ def _rule_27(source: _Source) -> Iterator[Violation]:
 
 def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Iterator[Violation]:
     declared = set(parameters)
+    blocks = _streams_of_blocks(function)
     for item in block.items:
         if isinstance(item, Statement):
             declared |= set(re.findall(r"(\w+)(?:\[\w+\])*\s*(?:=|\(\"|;|\()", item.text))
@@ -380,10 +404,14 @@ def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Ite
         if item.name not in _PRAGMAS:
             yield Violation(27, item.line, f"pragma {item.name} is not known, expected one of {', '.join(_PRAGMAS)}")
             continue
-        for option in item.options:
+        for option, value in item.options.items():
             if option not in _PRAGMAS[item.name]:
                 yield Violation(27, item.line, f"pragma {item.name} has no option {option}")
+            elif (known := _VALUES.get((item.name, option))) is not None and not known.fullmatch(value):
+                yield Violation(27, item.line, f"option {option} of pragma {item.name} is '{value}', expected {known.pattern}")
         variable = item.options.get("variable")
+        if item.name == "array_partition" and variable in blocks:
+            yield Violation(27, item.line, f"{variable} is a stream of blocks, or a block of one: it cannot be partitioned")
         if variable is not None and variable not in declared:
             yield Violation(27, item.line, f"variable {variable} of pragma {item.name} is not declared before it")
         port = item.options.get("port")
@@ -391,6 +419,13 @@ def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Ite
             yield Violation(27, item.line, f"port {port} is no parameter of {function.name}")
         if item.name in _LOOP_PRAGMAS and (block.loop_variable is None or not _is_first(block, item)):
             yield Violation(27, item.line, f"pragma {item.name} does not stand directly below the loop it governs")
+
+
+def _streams_of_blocks(function: Function) -> set[str]:
+    """Names in a function of streams of blocks, and of the locks through which their blocks are accessed."""
+    declared = (_BLOCKS.match(statement.text) for _, statement in _statements(function.body))
+    passed = {name for kind, name in function.parameters if kind.startswith("hls::stream_of_blocks<")}
+    return passed | {found[1] for found in declared if found}
 
 
 def _is_first(block: Node, pragma: Pragma) -> bool:

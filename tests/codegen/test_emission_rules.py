@@ -171,10 +171,16 @@ def test_rule_13_sums_that_are_not_ready():
 
 def test_rule_14_accesses_per_bank():
     text = source_of("converter")
-    crowded = text.replace("stream.buffer @halves {stc.partition = [[1, 0]]}", "stream.buffer @halves")
+    crowded = text.replace('stc.label = "fill_b", stc.pipeline = 2', 'stc.label = "fill_b", stc.pipeline = 1')
     assert crowded != text
     assert _messages(text, 14) == []
-    assert _messages(crowded, 14) == ["@turn_fill: loop fill_b accesses a bank of m 3 times in 1 cycles"]
+    what = ["@turn_fill: loop fill_b accesses a bank of m 3 times in 1 cycles"]
+    assert _messages(crowded, 14) == what
+    cut = crowded.replace("stream.buffer @halves", "stream.buffer @halves {stc.partition = [[1, 0]]}")
+    assert _messages(cut, 14) == what, "nothing partitions a block"
+    assert _messages(cut, 27) == [
+        "@halves is partitioned, which a stream of blocks cannot be; expected blocks whose entries are whole tokens"
+    ]
 
 
 def test_rule_18_multiply_accumulates(monkeypatch: pytest.MonkeyPatch):

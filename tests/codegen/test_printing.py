@@ -142,14 +142,9 @@ def test_names() -> None:
     assert [Scope(scope).declare("x"), scope.declare("x"), scope.declare("x")] == ["x2", "x2", "x3"]
 
 
-def test_a_partitioned_ring_of_blocks() -> None:
-    """All lanes of a block are reached in one cycle: the pragma stands below the ring, in the top function."""
-    text, ring = source_of("converter"), "stream.buffer @halves {stc.partition = [[1, 0]]}"
-    assert ring in text
-    text = text.replace(ring, "stream.buffer @halves {stc.partition = [[1 : i32, 3 : i32], [0 : i32, 0 : i32]]}")
-    lines = print_hls(design_of(parse(text), load_platform("u55c"))).source.splitlines()
+def test_a_ring_of_blocks_is_declared_as_the_vendors_class_allows() -> None:
+    """No name, and no partition: the class takes neither."""
+    lines = print_hls(design_of(parse(source_of("converter")), load_platform("u55c"))).source.splitlines()
     declared = next(number for number, line in enumerate(lines) if line.startswith("  hls::stream_of_blocks<"))
-    assert lines[declared + 1 : declared + 3] == [
-        "#pragma HLS array_partition variable=halves type=cyclic factor=3 dim=2",
-        "#pragma HLS array_partition variable=halves type=complete dim=1",
-    ]
+    assert lines[declared] == "  hls::stream_of_blocks<halves_block, 2> halves;"
+    assert not lines[declared + 1].startswith("#pragma")

@@ -1,8 +1,8 @@
 // RUN: stc-opt %s -p 'lower-converters' --split-input-file | filecheck %s
 
-// Columns of a 2x2 tile to rows: the loop over pairs of rows is shared, so it wraps both tasks and two blocks take turns.
+// Columns of vectors to rows: the loop over pairs of rows is shared, so it wraps both tasks and two blocks of vectors take turns.
 !A = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
-!B = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+!B = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 1, 2], iter_map: (d0, d1, d2) -> (d0 + d1, d2)>
 func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
   %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<4x4xf32> as !A) -> (tensor<4x4xf32> as !B) {
     %c = itensor.converter %p0 {shared_loops = 1, buffer_shape = [2, 4], blocks = 2} : !A to !B
@@ -12,47 +12,52 @@ func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 }
 
 // CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
-// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// CHECK: !itensor1 = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 1, 2], iter_map: (d0, d1, d2) -> (d0 + d1, d2)>
+// CHECK: !block = !stream.block<memref<2x2xvector<2xf32>>, count: 2>
 // CHECK-LABEL: func.func @shared(
 // CHECK-NEXT: %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<4x4xf32> as !itensor) -> (tensor<4x4xf32> as !itensor1) {
-// CHECK-NEXT: %p0_buffer = stream.buffer @p0_buffer : !stream.block<memref<2x4xf32>, count: 2>
+// CHECK-NEXT: %p0_buffer = stream.buffer @p0_buffer : !block
 // CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !stream.block<memref<2x4xf32>, count: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
+// CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !block) attributes {stc.kind = "converter"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
 // CHECK-NEXT: scf.for %i = %c0 to %c4 step %c2 {
-// CHECK-NEXT: %1 = stream.acquire %out : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
+// CHECK-NEXT: %1 = stream.acquire %out : !block -> memref<2x2xvector<2xf32>>
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
-// CHECK-NEXT: %c4_1 = arith.constant 4 : index
 // CHECK-NEXT: %c2_1 = arith.constant 2 : index
+// CHECK-NEXT: %c1 = arith.constant 1 : index
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
 // CHECK-NEXT: %c2_2 = arith.constant 2 : index
-// CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %a = %c0_1 to %c4_1 step %c2_1 {
-// CHECK-NEXT: scf.for %b = %c0_2 to %c2_2 step %c1 {
+// CHECK-NEXT: %c1_1 = arith.constant 1 : index
+// CHECK-NEXT: scf.for %a = %c0_1 to %c2_1 step %c1 {
+// CHECK-NEXT: scf.for %b = %c0_2 to %c2_2 step %c1_1 {
 // CHECK-NEXT: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: vector.store %2, %1[%b, %a] : memref<2x4xf32>, vector<2xf32>
+// CHECK-NEXT: memref.store %2, %1[%b, %a] : memref<2x2xvector<2xf32>>
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.task @drain_p0 ins(%in = %p0_buffer : !stream.block<memref<2x4xf32>, count: 2>) outs(%out = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @drain_p0 ins(%in = %p0_buffer : !block) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
 // CHECK-NEXT: scf.for %i = %c0 to %c4 step %c2 {
-// CHECK-NEXT: %1 = stream.acquire %in : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
+// CHECK-NEXT: %1 = stream.acquire %in : !block -> memref<2x2xvector<2xf32>>
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %c2_1 = arith.constant 2 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %a = %c0_1 to %c2_1 step %c1 {
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
-// CHECK-NEXT: %2 = vector.load %1[%a, %c0_2] : memref<2x4xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %c2_2 = arith.constant 2 : index
+// CHECK-NEXT: %c1_1 = arith.constant 1 : index
+// CHECK-NEXT: scf.for %a = %c0_1 to %c2_1 step %c1 {
+// CHECK-NEXT: scf.for %b = %c0_2 to %c2_2 step %c1_1 {
+// CHECK-NEXT: %2 = memref.load %1[%a, %b] : memref<2x2xvector<2xf32>>
+// CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
@@ -63,7 +68,41 @@ func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 
 // -----
 
-// Nothing is shared: one block for the whole tensor, filled once, and drained again for each revisit.
+// Columns to rows of wider vectors, of which no entry of a block could be one: a task fills one half and empties the other.
+// SHOW: stream\.|task|scf.for|scf.if|alloc|vector|remui|yield.*index
+!A = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+!B = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+func.func @merged(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
+  %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<4x4xf32> as !A) -> (tensor<4x4xf32> as !B) {
+    %c = itensor.converter %p0 {shared_loops = 1, buffer_shape = [2, 4], blocks = 2} : !A to !B
+    dataflow.yield %c : !B
+  }
+  func.return %r0 : tensor<4x4xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// CHECK-LABEL: func.func @merged(
+// CHECK: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor1
+// CHECK-NEXT: dataflow.task @merge_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: %blocks = memref.alloc() : memref<2x2x4xf32>
+// CHECK: scf.for %k = %c0 to %c3 step %c1 {
+// CHECK: %1, %2, %3 = scf.for %t = %c0_1 to %c4 step %c1_1 iter_args(%in_a = %c0_1, %in_b = %c0_1, %out_a = %c0_1) -> (index, index, index) {
+// CHECK: scf.if %8 {
+// CHECK: %9 = arith.remui %k, %c2_1 : index
+// CHECK-NEXT: %10 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: vector.store %10, %blocks[%9, %in_b, %in_a] : memref<2x2x4xf32>, vector<2xf32>
+// CHECK: scf.if %20 {
+// CHECK: %21 = arith.remui %6, %c2_5 : index
+// CHECK: %22 = vector.load %blocks[%21, %out_a, %c0_5] : memref<2x2x4xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %22 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: scf.yield %17, %13, %25 : index, index, index
+
+// -----
+
+// Nothing is shared: one block for the whole tensor in one task, filled once, and drained again for each revisit.
 // SHOW: stream\.|task|scf.for|vector
 !A = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 !B = !itensor.itensor<2xf32, iter_space: [4, 3] * [1, 2], iter_map: (d0, d1) -> (d1)>
@@ -78,20 +117,16 @@ func.func @revisits(%x0: tensor<6xf32>) -> (tensor<6xf32>) {
 // CHECK: !itensor = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 // CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [4, 3] * [1, 2], iter_map: (d0, d1) -> (d1)>
 // CHECK-LABEL: func.func @revisits(
-// CHECK: %p0_buffer = stream.buffer @p0_buffer : !stream.block<memref<6xf32>, count: 1>
-// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 12 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !stream.block<memref<6xf32>, count: 1>) attributes {stc.kind = "converter"} {
-// CHECK-NEXT: %1 = stream.acquire %out : !stream.block<memref<6xf32>, count: 1> -> memref<6xf32>
+// CHECK-NEXT: dataflow.task @turn_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
 // CHECK: scf.for %a = %c0 to %c6 step %c2 {
-// CHECK-NEXT: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: vector.store %2, %1[%a] : memref<6xf32>, vector<2xf32>
-// CHECK: dataflow.task @drain_p0 ins(%in = %p0_buffer : !stream.block<memref<6xf32>, count: 1>) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
-// CHECK-NEXT: %1 = stream.acquire %in : !stream.block<memref<6xf32>, count: 1> -> memref<6xf32>
-// CHECK: scf.for %a = %c0 to %c4 step %c1 {
-// CHECK-NEXT: scf.for %b = %c0_1 to %c6 step %c2 {
-// CHECK-NEXT: %2 = vector.load %1[%b] : memref<6xf32>, vector<2xf32>
+// CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: vector.store %1, %block[%a] : memref<6xf32>, vector<2xf32>
+// CHECK: scf.for %a_1 = %c0_1 to %c4 step %c1 {
+// CHECK-NEXT: scf.for %b = %c0_2 to %c6_1 step %c2_1 {
+// CHECK-NEXT: %2 = vector.load %block[%b] : memref<6xf32>, vector<2xf32>
 // CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
 
 // -----
@@ -99,7 +134,7 @@ func.func @revisits(%x0: tensor<6xf32>) -> (tensor<6xf32>) {
 // Two converters of one value: every name is its own. The second drains what the first wrote to.
 // SHOW: stream\.|task
 !A = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
-!B = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+!B = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 1, 2], iter_map: (d0, d1, d2) -> (d0 + d1, d2)>
 func.func @names(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
   %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<4x4xf32> as !A) -> (tensor<4x4xf32> as !B) {
     %c = itensor.converter %p0 {shared_loops = 1, buffer_shape = [2, 4], blocks = 2} : !A to !B
@@ -111,36 +146,37 @@ func.func @names(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 }
 
 // CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 2, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
-// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+// CHECK: !itensor1 = !itensor.itensor<1x2xf32, iter_space: [2, 2, 2] * [2, 1, 2], iter_map: (d0, d1, d2) -> (d0 + d1, d2)>
+// CHECK: !block = !stream.block<memref<2x2xvector<2xf32>>, count: 2>
 // CHECK-LABEL: func.func @names(
-// CHECK: %p0_buffer = stream.buffer @p0_buffer : !stream.block<memref<2x4xf32>, count: 2>
+// CHECK: %p0_buffer = stream.buffer @p0_buffer : !block
 // CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !stream.block<memref<2x4xf32>, count: 2>) attributes {stc.kind = "converter"} {
-// CHECK: %1 = stream.acquire %out : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
+// CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !block) attributes {stc.kind = "converter"} {
+// CHECK: %1 = stream.acquire %out : !block -> memref<2x2xvector<2xf32>>
 // CHECK: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: dataflow.task @drain_p0 ins(%in = %p0_buffer : !stream.block<memref<2x4xf32>, count: 2>) outs(%out = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
-// CHECK: %1 = stream.acquire %in : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
-// CHECK: stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %c_buffer = stream.buffer @c_buffer : !stream.block<memref<2x4xf32>, count: 2>
+// CHECK: dataflow.task @drain_p0 ins(%in = %p0_buffer : !block) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK: %1 = stream.acquire %in : !block -> memref<2x2xvector<2xf32>>
+// CHECK: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %c_buffer = stream.buffer @c_buffer : !block
 // CHECK-NEXT: %c_reordered = stream.create @c_reordered {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %p1 = stream.to_itensor %c_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor
-// CHECK-NEXT: dataflow.task @fill_c ins(%in = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %c_buffer : !stream.block<memref<2x4xf32>, count: 2>) attributes {stc.kind = "converter"} {
-// CHECK: %1 = stream.acquire %out : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
-// CHECK: %2 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: dataflow.task @drain_c ins(%in = %c_buffer : !stream.block<memref<2x4xf32>, count: 2>) outs(%out = %c_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
-// CHECK: %1 = stream.acquire %in : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
-// CHECK: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: %p1_buffer = stream.buffer @p1_buffer : !stream.block<memref<2x4xf32>, count: 2>
-// CHECK-NEXT: %p1_reordered = stream.create @p1_reordered {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %d = stream.to_itensor %p1_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @fill_p1 ins(%in = %c_reordered : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p1_buffer : !stream.block<memref<2x4xf32>, count: 2>) attributes {stc.kind = "converter"} {
-// CHECK: %1 = stream.acquire %out : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
+// CHECK-NEXT: dataflow.task @fill_c ins(%in = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %c_buffer : !block) attributes {stc.kind = "converter"} {
+// CHECK: %1 = stream.acquire %out : !block -> memref<2x2xvector<2xf32>>
 // CHECK: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: dataflow.task @drain_p1 ins(%in = %p1_buffer : !stream.block<memref<2x4xf32>, count: 2>) outs(%out = %p1_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
-// CHECK: %1 = stream.acquire %in : !stream.block<memref<2x4xf32>, count: 2> -> memref<2x4xf32>
-// CHECK: stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: dataflow.task @drain_c ins(%in = %c_buffer : !block) outs(%out = %c_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK: %1 = stream.acquire %in : !block -> memref<2x2xvector<2xf32>>
+// CHECK: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %p1_buffer = stream.buffer @p1_buffer : !block
+// CHECK-NEXT: %p1_reordered = stream.create @p1_reordered {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %d = stream.to_itensor %p1_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
+// CHECK-NEXT: dataflow.task @fill_p1 ins(%in = %c_reordered : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p1_buffer : !block) attributes {stc.kind = "converter"} {
+// CHECK: %1 = stream.acquire %out : !block -> memref<2x2xvector<2xf32>>
+// CHECK: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: dataflow.task @drain_p1 ins(%in = %p1_buffer : !block) outs(%out = %p1_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK: %1 = stream.acquire %in : !block -> memref<2x2xvector<2xf32>>
+// CHECK: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
 
 // -----
 
@@ -171,8 +207,8 @@ func.func @lines(%x0: tensor<9x8xf32>) -> (tensor<32x4xf32>) {
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: scf.for %a = %c0 to %c8 step %c4 {
-// CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
+// CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: vector.store %1, %lines[%c0_1, %a] : memref<2x8xf32>, vector<4xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
@@ -183,11 +219,11 @@ func.func @lines(%x0: tensor<9x8xf32>) -> (tensor<32x4xf32>) {
 // CHECK-NEXT: %c8_1 = arith.constant 8 : index
 // CHECK-NEXT: %c4_2 = arith.constant 4 : index
 // CHECK-NEXT: scf.for %a_1 = %c0_3 to %c8_1 step %c4_2 {
-// CHECK-NEXT: %2 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: %c0_4 = arith.constant 0 : index
 // CHECK-NEXT: %c1_1 = arith.constant 1 : index
-// CHECK-NEXT: %3 = arith.addi %c0_4, %c1_1 : index
-// CHECK-NEXT: vector.store %2, %lines[%3, %a_1] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: %2 = arith.addi %c0_4, %c1_1 : index
+// CHECK-NEXT: %3 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: vector.store %3, %lines[%2, %a_1] : memref<2x8xf32>, vector<4xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %c0_5 = arith.constant 0 : index
 // CHECK-NEXT: %c8_2 = arith.constant 8 : index
@@ -205,8 +241,8 @@ func.func @lines(%x0: tensor<9x8xf32>) -> (tensor<32x4xf32>) {
 // CHECK-NEXT: %c8_3 = arith.constant 8 : index
 // CHECK-NEXT: %c4_4 = arith.constant 4 : index
 // CHECK-NEXT: scf.for %a_3 = %c0_7 to %c8_3 step %c4_4 {
-// CHECK-NEXT: %5 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: %c0_8 = arith.constant 0 : index
+// CHECK-NEXT: %5 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: vector.store %5, %lines[%c0_8, %a_3] : memref<2x8xf32>, vector<4xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %c0_9 = arith.constant 0 : index

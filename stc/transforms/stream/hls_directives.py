@@ -28,7 +28,8 @@ class HlsDirectives(ModulePass):
       tokens as one iteration moves through one stream, or what a float accumulation that returns to the same entry while the
       pipeline runs needs (the stages of its operators, with load and store where it is in memory, over the iterations in
       between), or what the two ports of each bank of a buffer need for the accesses of one iteration.
-    * A buffer that is accessed in vectors, or by an unrolled loop, is partitioned so that all lanes are reached in one cycle.
+    * A buffer of the task that is accessed in vectors, or by an unrolled loop, is partitioned so that all lanes are reached in one
+      cycle. (A block of a ring cannot be: its entries are whole tokens.)
 
     Options: `platform` (default u55c), whose cycle the adder is scheduled for.
 
@@ -98,11 +99,11 @@ def _partition_buffers(task: TaskOp) -> None:
         elif isinstance(op, memref.LoadOp | memref.StoreOp) and op.indices:
             lanes[op.memref] = max(lanes.get(op.memref, 1), _unrolled_entries(op.indices[-1]))
     for buffer, width in lanes.items():
-        owner = _storage(buffer, task)
-        if owner is not None and width > 1:
+        owner = buffer.owner
+        if isinstance(owner, memref.AllocOp) and width > 1:
             shape = _buffer_type(buffer).get_shape()
             factor = 0 if shape[-1] == width else width
-            owner.attributes["stc.partition"] = _partition(owner, len(shape) - 1, factor)
+            owner.attributes["stc.partition"] = ArrayAttr([ArrayAttr([IntegerAttr(len(shape) - 1, i32), IntegerAttr(factor, i32)])])
 
 
 def _unrolled_entries(index: SSAValue) -> int:
@@ -122,24 +123,3 @@ def _lanes(op: vector.LoadOp | vector.StoreOp) -> int:
 def _buffer_type(buffer: SSAValue) -> MemRefType:
     assert isa(buffer.type, MemRefType)
     return buffer.type
-
-
-def _storage(buffer: SSAValue, task: TaskOp) -> Operation | None:
-    """The op that decides how `buffer` is stored: an allocation, or the ring of buffers it was acquired from."""
-    owner = buffer.owner
-    if isinstance(owner, memref.AllocOp):
-        return owner
-    if isinstance(owner, stream.AcquireOp):
-        port = owner.operands[0]
-        ring = task.operands[port.index].owner  # pyright: ignore[reportAttributeAccessIssue]
-        return ring if isinstance(ring, stream.BufferOp) else None
-    return None
-
-
-def _partition(owner: Operation, dimension: int, factor: int) -> ArrayAttr:
-    """The larger of the partition asked for and the one another task already needs."""
-    old = owner.attributes.get("stc.partition")
-    if isinstance(old, ArrayAttr):
-        _, known = (entry.value.data for entry in old.data[0].data)  # pyright: ignore[reportAttributeAccessIssue]
-        factor = 0 if 0 in (known, factor) else max(known, factor)
-    return ArrayAttr([ArrayAttr([IntegerAttr(dimension, i32), IntegerAttr(factor, i32)])])

@@ -1,4 +1,4 @@
-"""`lower-converters`: a converter becomes a task that fills a buffer and one that drains it, or one task with a line buffer."""
+"""`lower-converters`: a converter becomes a task that fills blocks and one that drains them, or one task with its own buffer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, VectorType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -17,12 +17,14 @@ from xdsl.utils.hints import isa
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ConverterOp, ItensorType
+from stc.iteration.block_tokens import in_tokens, token_lanes
 from stc.iteration.converter import ConverterPlan
 from stc.iteration.line_buffer import LineStep
 from stc.iteration.order import Loop, StreamOrder
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream
 from stc.transforms.stream.loops import coordinates, loop_nest, total
+from stc.transforms.stream.merged_blocks import merged_blocks
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -30,14 +32,26 @@ from stc.transforms.stream.names import UniqueNames, symbols_of
 class LowerConverters(ModulePass):
     """Materialise every `itensor.converter` whose elements are vectors.
 
-    The shared loops wrap both tasks. In each iteration the writer acquires a block and stores the tokens at their local
-    coordinates; the reader acquires it full and loads them in its own order, revisits included.
+    Two blocks whose entries can be the tokens of both sides are a ring between two tasks. The shared loops wrap both. In each
+    iteration the writer acquires a block and stores the tokens at their local coordinates; the reader acquires it full and loads
+    them in its own order, revisits included.
 
         %d = itensor.converter %s {shared_loops = 1, buffer_shape = [16, 64], blocks = 2} : !S to !T
-      becomes
-        %b = stream.buffer @s_buffer : !stream.block<memref<16x64xf32>, count: 2>
+      becomes, where both sides move vectors of 8 at multiples of 8,
+        %b = stream.buffer @s_buffer : !stream.block<memref<16x8xvector<8xf32>>, count: 2>
         dataflow.task @fill_s ins(%i = %in : ...) outs(%o = %b : ...) { scf.for %k ... { %m = stream.acquire %o ... } }
         dataflow.task @drain_s ins(%i = %b : ...) outs(%o = %out : ...) { ... }
+
+    Other blocks are a buffer of one task, which can be partitioned. One block is filled and emptied in turn:
+
+        %d = itensor.converter %s {shared_loops = 1, buffer_shape = [16, 64], blocks = 1} : !S to !T
+      becomes
+        dataflow.task @turn_s ins(%i = %in : ...) outs(%o = %out : ...) {
+          %m = memref.alloc() : memref<16x64xf32>
+          scf.for %k ... { scf.for ... { %v = stream.read %i ... } scf.for ... { ... stream.write %v into %o } }
+        }
+
+    Two blocks are filled and emptied at once, by one loop (`stc.transforms.stream.merged_blocks`).
 
     A converter with a window is one task. In each shared iteration it receives and sends tiles as its schedule says: a loop over
     the part that repeats, with one nest for each tile, whose first line in the circular buffer is a constant.
@@ -67,28 +81,39 @@ def _lower(converter: ConverterOp, name: str, names: UniqueNames) -> None:
     assert isinstance(source_type, ItensorType)
     builder = Builder(InsertPoint.before(converter))
     buffer_type = MemRefType(source_type.element_type, converter.buffer_shape)
-    if plan.window is None:
-        _blocks(builder, converter, plan, buffer_type, name, names)
-    else:
+    if plan.window is not None:
         _lines(builder, converter, plan, buffer_type, name, names)
+    elif plan.blocks == 1:
+        _in_turn(builder, converter, plan, buffer_type, name, names)
+    elif (lanes := token_lanes(plan)) is not None:
+        _ring(builder, converter, plan, lanes, name, names)
+    else:
+        _merged(builder, converter, plan, buffer_type, name, names)
     converter.detach()
     converter.erase()
 
 
-# Blocks ---------------------------------------------------------------------------------------------------------------
+# Two blocks, two tasks ---------------------------------------------------------------------------------------------------
 
 
-def _blocks(
-    builder: Builder, converter: ConverterOp, plan: ConverterPlan, buffer: MemRefType, name: str, names: UniqueNames
+def _ring(
+    builder: Builder, converter: ConverterOp, plan: ConverterPlan, lanes: int, name: str, names: UniqueNames
 ) -> None:
+    token = VectorType(_element_type(converter), [lanes])
+    buffer = MemRefType(token, [*plan.buffer_shape[:-1], plan.buffer_shape[-1] // lanes])
     ring_name = names.fresh(f"{name}_buffer")
     ring = builder.insert(stream.BufferOp(ring_name, stream.BlockType(buffer, plan.blocks)))
     ring.result.name_hint = ring_name
     source = consumed_stream(builder, converter.source)
     target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
     shared = plan.source.loops[: plan.shared_loops]
-    _task(builder, names.fresh(f"fill_{name}"), source, ring.result, shared, plan.source_block, _store_tokens)
-    _task(builder, names.fresh(f"drain_{name}"), ring.result, target, shared, plan.target_block, _load_tokens)
+    _task(builder, names.fresh(f"fill_{name}"), source, ring.result, shared, in_tokens(plan.source_block, lanes), _store_tokens)
+    _task(builder, names.fresh(f"drain_{name}"), ring.result, target, shared, in_tokens(plan.target_block, lanes), _load_tokens)
+
+
+def _element_type(converter: ConverterOp) -> Attribute:
+    assert isinstance(converter.source.type, ItensorType)
+    return converter.source.type.element_type
 
 
 _Body = Callable[[Builder, Block, StreamOrder], None]
@@ -120,14 +145,62 @@ def _store_tokens(builder: Builder, block: Block, order: StreamOrder) -> None:
     buffer = builder.insert(stream.AcquireOp(block.args[1])).buffer
     ivs, inner = loop_nest(builder, order.loops, "abcdefgh")
     token = inner.insert(stream.ReadOp(block.args[0])).result
-    inner.insert(vector.StoreOp(token, buffer, coordinates(inner, order, ivs)))
+    inner.insert(memref.StoreOp.get(token, buffer, coordinates(inner, order, ivs)))
 
 
 def _load_tokens(builder: Builder, block: Block, order: StreamOrder) -> None:
     buffer = builder.insert(stream.AcquireOp(block.args[0])).buffer
     ivs, inner = loop_nest(builder, order.loops, "abcdefgh")
-    token = inner.insert(vector.LoadOp(buffer, coordinates(inner, order, ivs), _vector(buffer, order))).result
+    token = inner.insert(memref.LoadOp.get(buffer, coordinates(inner, order, ivs))).res
     inner.insert(stream.WriteOp(token, block.args[1]))
+
+
+# One task ---------------------------------------------------------------------------------------------------------------
+
+
+def _in_turn(
+    builder: Builder, converter: ConverterOp, plan: ConverterPlan, buffer: MemRefType, name: str, names: UniqueNames
+) -> None:
+    source = consumed_stream(builder, converter.source)
+    target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
+    block = _task_block(source, target)
+    outer = Builder(InsertPoint.at_end(block))
+    kept = _allocated(outer, buffer, "block")
+    _, once = loop_nest(outer, plan.source.loops[: plan.shared_loops])
+    for order, receives in ((plan.source_block, True), (plan.target_block, False)):
+        ivs, inner = loop_nest(once, order.loops, "abcdefgh")
+        _move(inner, block, kept, coordinates(inner, order, ivs), order, receives)
+    _insert_task(builder, names.fresh(f"turn_{name}"), source, target, block)
+
+
+def _merged(
+    builder: Builder, converter: ConverterOp, plan: ConverterPlan, buffer: MemRefType, name: str, names: UniqueNames
+) -> None:
+    source = consumed_stream(builder, converter.source)
+    target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
+    block = _task_block(source, target)
+    outer = Builder(InsertPoint.at_end(block))
+    kept = _allocated(outer, MemRefType(buffer.element_type, [2, *buffer.get_shape()]), "blocks")
+    merged_blocks(outer, plan, lambda inner, place, order, receives: _move(inner, block, kept, place, order, receives))
+    _insert_task(builder, names.fresh(f"merge_{name}"), source, target, block)
+
+
+def _allocated(builder: Builder, buffer: MemRefType, hint: str) -> SSAValue:
+    allocation = builder.insert(memref.AllocOp([], [], buffer))
+    allocation.memref.name_hint = hint
+    return allocation.memref
+
+
+def _move(
+    builder: Builder, block: Block, buffer: SSAValue, place: Sequence[SSAValue], order: StreamOrder, receives: bool
+) -> None:
+    """Receive a token into `buffer` at `place`, or send the one of `order` that is there."""
+    if receives:
+        token = builder.insert(stream.ReadOp(block.args[0])).result
+        builder.insert(vector.StoreOp(token, buffer, place))
+    else:
+        token = builder.insert(vector.LoadOp(buffer, place, _vector(buffer, order))).result
+        builder.insert(stream.WriteOp(token, block.args[1]))
 
 
 def _vector(buffer: SSAValue, order: StreamOrder) -> VectorType:
@@ -145,16 +218,15 @@ def _lines(
     target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
     block = _task_block(source, target)
     outer = Builder(InsertPoint.at_end(block))
-    allocation = outer.insert(memref.AllocOp([], [], buffer))
-    allocation.memref.name_hint = "lines"
+    lines = _allocated(outer, buffer, "lines")
     _, once = loop_nest(outer, plan.source.loops[: plan.shared_loops])
     schedule = plan.line_schedule
     assert schedule is not None
-    _tiles(once, block, plan, allocation.memref, schedule.before)
+    _tiles(once, block, plan, lines, schedule.before)
     if schedule.repeats:
         _, repeated = loop_nest(once, [Loop(schedule.repeats, 1)], "t")
-        _tiles(repeated, block, plan, allocation.memref, schedule.body)
-    _tiles(once, block, plan, allocation.memref, schedule.after)
+        _tiles(repeated, block, plan, lines, schedule.body)
+    _tiles(once, block, plan, lines, schedule.after)
     _insert_task(builder, names.fresh(f"lines_{name}"), source, target, block)
 
 
@@ -164,15 +236,10 @@ def _tiles(builder: Builder, block: Block, plan: ConverterPlan, lines: SSAValue,
     for step in steps:
         order = plan.tiles[0 if step.receives else 1].inside
         ivs, inner = loop_nest(builder, order.loops, "abcdefgh")
-        token = inner.insert(stream.ReadOp(block.args[0])).result if step.receives else None
         place = coordinates(inner, order, ivs)
         span = order.static_shape[plan.window]
         place[plan.window] = _line(inner, place[plan.window], step.line, span, plan.buffer_shape[plan.window])
-        if token is not None:
-            inner.insert(vector.StoreOp(token, lines, place))
-        else:
-            token = inner.insert(vector.LoadOp(lines, place, _vector(lines, order))).result
-            inner.insert(stream.WriteOp(token, block.args[1]))
+        _move(inner, block, lines, place, order, step.receives)
 
 
 def _line(builder: Builder, offset: SSAValue, start: int, span: int, extent: int) -> SSAValue:

@@ -1,5 +1,5 @@
 // A converter as two tasks around a ping-pong buffer: 4x6 arrives by rows in vectors of 3 (stored as 4), leaves by columns of
-// single entries, per half of 2 rows; a running sum and a branch with results use loop-carried values and int8 arithmetic.
+// single entries, per half of 2 rows (a block is one memory: 3 entries take 2 cycles); a running sum and a branch with results use loop-carried values and int8 arithmetic.
 !X = !itensor.itensor<1x3xi32, iter_space: [2, 2, 2] * [2, 1, 3], iter_map: (d0, d1, d2) -> (d0 + d1, d2)>
 !Y = !itensor.itensor<1x1xi32, iter_space: [2, 6, 2] * [2, 1, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
 !S = !stream.stream<vector<3xi32>, depth: 2>
@@ -13,7 +13,7 @@ func.func @main(%x: tensor<4x6xi32> {stc.name = "x"}) -> (tensor<4x6xi32> {stc.n
     %xs = stream.create @x_stream : !S
     %ts = stream.create @turned : !T
     %ys = stream.create @y_stream : !T
-    %conv = stream.buffer @halves {stc.partition = [[1, 0]]} : !B
+    %conv = stream.buffer @halves : !B
     dataflow.task @load_x ins(%m = %x_in : memref<8xvector<4xi32>>) outs(%o = %xs : !S) {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -43,7 +43,7 @@ func.func @main(%x: tensor<4x6xi32> {stc.name = "x"}) -> (tensor<4x6xi32> {stc.n
           scf.for %b = %c0 to %c6 step %c3 {
             %v = stream.read %i : !S
             vector.store %v, %m[%a, %b] : memref<2x6xi32>, vector<3xi32>
-          } {stc.label = "fill_b", stc.pipeline = 1 : i32}
+          } {stc.label = "fill_b", stc.pipeline = 2 : i32}
         } {stc.label = "fill_a"}
       } {stc.label = "halves"}
       dataflow.yield

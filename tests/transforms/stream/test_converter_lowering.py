@@ -15,19 +15,23 @@ import pytest
 from notation import MULTIPLY_ADD, Program
 from tiled_programs import RandomProgram
 from token_machine import run
-from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.builtin import ModuleOp, StringAttr, VectorType, f32
 from xdsl.dialects.memref import AllocOp
+from xdsl.dialects.scf import ForOp
 
 from stc.analysis.emission_rules import emission_violations
+from stc.analysis.loops import pipeline_ii
 from stc.analysis.memory_figures import converter_count, is_line_buffer, on_chip_bytes
 from stc.analysis.stream_proofs import prove_streams
 from stc.codegen.project import emit_project
 from stc.dialects.context import make_context
+from stc.dialects.dataflow import TaskOp
 from stc.dialects.itensor import ItensorType
 from stc.dialects.parsing import parse_module
 from stc.dialects.stream import BlockType, BufferOp
 from stc.execution.run import execute, main_function
 from stc.frontend.exported import ExportedModel
+from stc.iteration.block_tokens import token_lanes
 from stc.iteration.converter import ConverterPlan, infer_converter, line_buffer_of, single_block_of
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.vectorize import vectorized
@@ -178,8 +182,7 @@ def compiled(text: str, **options: Any) -> ModuleOp:
 def test_programs_with_serial_converters(seed: int) -> None:
     program = RandomProgram(seed)
     module = compiled(program.text(), **program.options())
-    rings = [op for op in module.walk() if isinstance(op, BufferOp)]
-    assert all(isinstance(ring.result.type, BlockType) and ring.result.type.count == 1 for ring in rings)
+    assert not any(isinstance(op, BufferOp) for op in module.walk()), "one block is filled and emptied by one task"
 
 
 def test_rows_in_other_tiles_become_a_line_buffer() -> None:
@@ -194,22 +197,42 @@ def test_rows_in_other_tiles_become_a_line_buffer() -> None:
 
 
 def of_kind(wanted: Callable[[ConverterPlan], object]) -> ConverterPlan:
-    """The first line buffer among the seeds that is as wanted."""
-    found = (plan for seed in range(SEEDS) for plan in plans(seed) if plan.window is not None and wanted(plan))
-    return next(found)
+    """The first converter among the seeds that is as wanted."""
+    return next(plan for seed in range(SEEDS) for plan in plans(seed) if wanted(plan))
+
+
+def is_merged(plan: ConverterPlan) -> bool:
+    return plan.blocks == 2 and token_lanes(plan) is None
 
 
 SIMULATED: dict[str, Callable[[ConverterPlan], object]] = {
-    "repeating": lambda plan: plan.line_schedule is not None and plan.line_schedule.repeats > 1,
-    "overlapping, inside shared loops": lambda plan: plan.shared_loops and not plan.target.is_exact,
-    "along vectors": lambda plan: plan.window == plan.source.rank - 1 and plan.target.element[-1] > 1,
+    "lines, repeating": lambda plan: plan.line_schedule is not None and plan.line_schedule.repeats > 1,
+    "lines, overlapping, inside shared loops": lambda p: p.window is not None and p.shared_loops and not p.target.is_exact,
+    "lines along vectors": lambda plan: plan.window == plan.source.rank - 1 and plan.target.element[-1] > 1,
+    "ring of tokens": lambda plan: plan.blocks == 2 and (token_lanes(plan) or 0) > 1,
+    "merged": lambda plan: is_merged(plan) and plan.source.element_count != plan.target.element_count,
+    "merged, overlapping": lambda plan: is_merged(plan) and not plan.target.is_exact and plan.target.element_count > 1,
 }
+
+
+@pytest.mark.parametrize("seed", range(0, SEEDS, 4))
+def test_blocks_of_two_tasks_hold_whole_tokens(seed: int) -> None:
+    """Nothing partitions a block, so every access is to one entry, and every loop still moves a token per cycle."""
+    for plan in (plan for plan in plans(seed) if plan.window is None):
+        module = module_of(plan)
+        lower(module, f"{STREAM},{EMITTED}")
+        rings = [op.result.type for op in module.walk() if isinstance(op, BufferOp)]
+        assert len(rings) == (plan.blocks == 2 and token_lanes(plan) is not None)
+        for ring in rings:
+            assert isinstance(ring, BlockType) and ring.count == 2 and isinstance(ring.buffer_type.element_type, VectorType)
+        tasks = [op for op in module.walk() if isinstance(op, TaskOp) and op.attributes.get("stc.kind") == StringAttr("converter")]
+        assert {pipeline_ii(op) for task in tasks for op in task.walk() if isinstance(op, ForOp)} <= {1, None}
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
 @pytest.mark.parametrize("kind", SIMULATED)
-def test_emitted_line_buffer(kind: str, tmp_path: Path) -> None:
-    """The C++ of a line buffer, built and run."""
+def test_emitted_converter(kind: str, tmp_path: Path) -> None:
+    """The C++ of a converter, built and run."""
     plan = of_kind(SIMULATED[kind])
     module, tensor = module_of(plan), numbered(plan)
     lower(module, f"{STREAM},{EMITTED}")

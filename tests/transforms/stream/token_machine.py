@@ -99,9 +99,13 @@ class Task:
             case scf.YieldOp() | dataflow.YieldOp():
                 pass
             case scf.ForOp():
+                carried = [values[value] for value in op.iter_args]
                 for value in range(values[op.lb], values[op.ub], values[op.step]):
-                    values[op.body.block.args[0]] = np.int64(value)
+                    values.update(zip(op.body.block.args, [np.int64(value), *carried], strict=True))
                     yield from self.block(op.body.block)
+                    last = op.body.block.last_op
+                    carried = [values[result] for result in last.operands] if last is not None else []
+                values.update(zip(op.results, carried, strict=True))
             case scf.IfOp():
                 if values[op.cond]:
                     yield from self.block(op.true_region.block)

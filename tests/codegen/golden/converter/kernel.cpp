@@ -24,7 +24,7 @@ static void turn_fill(hls::stream<int32x3> &x_stream, hls::stream_of_blocks<halv
     // x_stream -> m
     fill_a: for (int a = 0; a < 2; a += 1) {
       fill_b: for (int b = 0; b < 6; b += 3) {
-#pragma HLS pipeline II=1 style=flp
+#pragma HLS pipeline II=2 style=flp
         const int32x3 v = x_stream.read();
         lanes: for (int lane = 0; lane < 3; lane += 1) {
 #pragma HLS unroll
@@ -97,8 +97,7 @@ extern "C" void turn(const int32x4 *x, int32x1 *out_0) {
   hls::stream<int32x3, 2> x_stream("x_stream");
   hls::stream<int32x1, 2> turned("turned");
   hls::stream<int32x1, 2> y_stream("y_stream");
-  hls::stream_of_blocks<halves_block, 2> halves("halves");
-#pragma HLS array_partition variable=halves type=complete dim=2
+  hls::stream_of_blocks<halves_block, 2> halves;
   load_x(x, x_stream);
   turn_fill(x_stream, halves);
   turn_drain(halves, turned);
