@@ -240,26 +240,35 @@ def _bounds(total: Converters) -> list[str]:
     ]
 
 
+_Z3 = ("asked", "confirmed", "alone", "gave_up")
+"""Figures of a report's `proofs.z3`, in the order of the table."""
+
+
 def proof_section(blocks: Sequence[Measured]) -> Section:
     """What `verify-streams` proved, by which method, in which time."""
     proved = [(block, block.chosen["proofs"]) for block in blocks if "proofs" in block.chosen]
     methods = list(dict.fromkeys(method for _, proofs in proved for method in proofs["by_method"]))
     rows = [
         [*block.label, str(proofs["edges"]), *(str(proofs["by_method"].get(method, 0)) for method in methods),
-         f"{proofs['seconds']:.2f}"]
+         *(str(proofs["z3"][figure]) for figure in _Z3), f"{proofs['z3']['seconds']:.2f}", f"{proofs['seconds']:.2f}"]
         for block, proofs in proved
     ]  # fmt: skip
     seconds = sum(proofs["seconds"] for _, proofs in proved)
     edges = sum(proofs["edges"] for _, proofs in proved)
     counts = [str(sum(proofs["by_method"].get(method, 0) for _, proofs in proved)) for method in methods]
-    rows.append(["all", "", str(edges), *counts, f"{seconds:.2f}"])
+    figures = [sum(proofs["z3"][figure] for _, proofs in proved) for figure in _Z3]
+    spent = sum(proofs["z3"]["seconds"] for _, proofs in proved)
+    rows.append(["all", "", str(edges), *counts, *map(str, figures), f"{spent:.2f}", f"{seconds:.2f}"])
     missed = [f"proofs take {seconds:.1f} s"] if seconds > MOST_PROOF_SECONDS else []
+    missed += [f"z3 did not decide {figures[-1]} edges"] if figures[-1] else []
     missed += [f"{block.block} has no proofs in its report" for block in blocks if "proofs" not in block.chosen]
     return Section(
         "Proofs",
         "Proved by `verify-streams` for every edge and converter of the fused kernels, by method; seconds executed here. "
-        f"Required: all blocks together within {MOST_PROOF_SECONDS:.0f} s.",
-        ("block", "tokens", "edges", *methods, "seconds"),
+        "*asked*: edges whose two types are not one and the same, each put to z3 as well, from the types as they are spelled; "
+        "*confirmed* by it, proved by it *alone*, or *gave up*. "
+        f"Required: all blocks together within {MOST_PROOF_SECONDS:.0f} s, and no edge on which z3 gives up.",
+        ("block", "tokens", "edges", *methods, "z3: asked", "confirmed", "alone", "gave up", "z3 seconds", "seconds"),
         rows,
         missed,
     )

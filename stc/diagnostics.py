@@ -6,6 +6,7 @@ accepted*. The command line prints it on one line and exits with code 2; anythin
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -29,6 +30,11 @@ class CompileError(Exception):
     def __str__(self) -> str:
         text = self.what if self.where is None else f"{self.where}: {self.what}"
         return text if self.accepted is None else f"{text}; accepted: {self.accepted}"
+
+
+def warn(text: str) -> None:
+    """Tell the user, on standard error, of something that is no reason to refuse."""
+    print(f"warning: {text}", file=sys.stderr)
 
 
 class UntimedError(CompileError):

@@ -11,9 +11,12 @@ edge was shown:
 | verifier | the rule of the operation's verifier, asked once more |
 | normal form | both sides have one normal form |
 | closed form | an exact argument about loops (`stc.iteration.converter_proofs`, `stc.iteration.restriction`) |
-| z3 | the solver found no symbol values and token that differ |
+| z3 | the solver alone found no symbol values and token that differ |
 | counted | all tokens, all addresses of a dimension, or all readers were enumerated |
 | assumed | not proved: words of external memory that come from where nobody sees how they were laid out |
+
+Where two types meet that are not one and the same, z3 is asked as well, from the types as they are spelled
+(`stc.iteration.claims`): `stc.analysis.second_opinion` says what is made of both answers.
 """
 
 from __future__ import annotations
@@ -23,13 +26,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp, TensorType, VectorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.utils.exceptions import VerifyException
 
+from stc.analysis.second_opinion import Z3, NotProved, Open, Wrong, judged
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, PackOp, TaskOp, UnpackOp, YieldOp
 from stc.dialects.dataflow.boundary import verify_boundary, verify_slice_of
@@ -53,7 +57,9 @@ from stc.dialects.itensor.accesses import verify_access
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.sequences import MOST_TOKENS_COUNTED, slice_mismatch
 from stc.dialects.locations import source_location
-from stc.iteration.converter_proofs import Proved, prove_converter
+from stc.iteration.claims import Claim, Dealt, NoForm, Slice, answer, same_entries, same_positions, same_tokens, stacked
+from stc.iteration.converter_claims import Conversion
+from stc.iteration.converter_proofs import ConverterFault, Proved, prove_converter
 from stc.iteration.dealing import dealt, without_constants
 from stc.iteration.flattening import flattened
 from stc.iteration.normal_form import normal_form
@@ -62,15 +68,20 @@ from stc.iteration.proofs import Differs, Equal, compare_sequences
 from stc.iteration.restriction import restricted
 from stc.iteration.words import in_one_width, slot
 
+Solver: TypeAlias = Literal["normal-form", "both"]
+"""What z3 is asked: nothing but what no other proof decides, or all edges between types that are not one and the same."""
+
 
 @dataclass(frozen=True)
 class ProvedEdge:
-    """An edge that was shown to be right: `kind` is what meets there, `seconds` how long the proof took."""
+    """An edge that was shown to be right: `kind` is what meets there, `seconds` how long the proof took, `z3_seconds` of it z3."""
 
     name: str
     kind: str
     method: str
+    z3: Z3
     seconds: float
+    z3_seconds: float
 
 
 @dataclass(frozen=True)
@@ -100,49 +111,80 @@ class StreamProofs:
         methods = sorted({edge.method for edge in self.edges})
         return {method: sum(edge.method == method for edge in self.edges) for method in methods}
 
+    @property
+    def gave_up(self) -> int:
+        """Edges that another proof shows, and about which z3 gave up."""
+        return sum(edge.z3 == "gave up" for edge in self.edges)
+
     def report(self) -> dict[str, Any]:
         """What report.json says."""
         return {
             "origin": "proved",
             "edges": len(self.edges),
             "by_method": self.by_method,
+            "z3": {
+                "asked": sum(edge.z3 != "not asked" for edge in self.edges),
+                "confirmed": sum(edge.z3 == "confirmed" for edge in self.edges),
+                "alone": sum(edge.z3 == "alone" for edge in self.edges),
+                "gave_up": self.gave_up,
+                "seconds": sum(edge.z3_seconds for edge in self.edges),
+            },
             "seconds": self.seconds,
             "list": [asdict(edge) for edge in self.edges],
         }
 
 
-class _NotProved(Exception):
-    """An edge that is wrong or undecided; the text is a sentence."""
-
-
 @dataclass(frozen=True)
 class _Edge:
-    """An edge to prove: `prove` returns the method, or raises _NotProved, VerifyException or ValueError."""
+    """An edge to prove: `prove` returns the method, or raises NotProved, VerifyException or ValueError (undecided).
+
+    `claim`: what z3 is asked, None where both types are the same or where it is not about types; ValueError where it has no form.
+    """
 
     op: Operation
     kind: str
     name: str
     prove: Callable[[], str]
+    claim: Callable[[], Claim | None] = lambda: None
 
 
-def prove_streams(module: ModuleOp) -> StreamProofs:
+def prove_streams(module: ModuleOp, solver: Solver = "both") -> StreamProofs:
     """Prove every edge of every kernel of `module` and of the packed tensors between them; nothing is changed.
 
     What was proved before, for another pass, is proved again: the seconds are those of the proofs.
     """
-    for cached in (compare_sequences, _sliced, _dealt):
+    for cached in (compare_sequences, _sliced, _dealt, answer):
         cached.cache_clear()
     proofs = StreamProofs()
     for edge in chain.from_iterable(map(_edges_of, module.walk())):
-        begin = time.perf_counter()
         try:
-            _require_same_scalars(edge.op)
-            method = edge.prove()
-        except (_NotProved, VerifyException, ValueError) as error:
+            proofs.edges.append(_proved(edge, solver))
+        except (NotProved, VerifyException) as error:
             proofs.failures.append(FailedEdge(edge.name, edge.kind, str(error), source_location(edge.op)))
-        else:
-            proofs.edges.append(ProvedEdge(edge.name, edge.kind, method, time.perf_counter() - begin))
     return proofs
+
+
+def _proved(edge: _Edge, solver: Solver) -> ProvedEdge:
+    """Raises NotProved or VerifyException where it is wrong or undecided."""
+    begin = time.perf_counter()
+    _require_same_scalars(edge.op)
+    try:
+        first: str | Wrong | Open = edge.prove()
+    except (Wrong, Open) as error:
+        first = error
+    except ValueError as error:
+        first = Open(str(error))
+    middle = time.perf_counter()
+    proof = judged(first, None if solver == "normal-form" else _claim(edge))
+    end = time.perf_counter()
+    return ProvedEdge(edge.name, edge.kind, proof.method, proof.z3, end - begin, 0.0 if proof.z3 == "not asked" else end - middle)
+
+
+def _claim(edge: _Edge) -> Claim | None:
+    try:
+        return edge.claim()
+    except ValueError as error:
+        return NoForm(str(error))
 
 
 # Which edges there are ----------------------------------------------------------------------------------------------------
@@ -161,7 +203,8 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
         case UnpackOp():
             for index, stripe in enumerate(op.stripes):
                 name = f"{_named(stripe)} unpacked to {_named(op.result)}"
-                yield _Edge(op, "boundary", name, partial(_unpacked, op, index, stripe))
+                reader = striped(op.layout, len(op.stripes))[index]
+                yield _Edge(op, "boundary", name, partial(_packed_alike, stripe, reader), partial(_packed_claim, stripe, reader))
         case TaskOp():
             yield from _port_edges(op)
         case EmptyOp() | InstanceOp():
@@ -174,11 +217,13 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
             name = f"{kind} of {_named(value)} in {_owner(op)}"
             yield _Edge(op, kind, name, partial(_access, op))
         case CastOp():
-            yield _Edge(op, "cast", _between(op), lambda: _equal(_order(op.source), _order(op.result)))
+            orders = _order(op.source), _order(op.result)
+            yield _Edge(op, "cast", _between(op), partial(_equal, *orders), partial(_same, *orders))
         case ReassociateOp():
-            yield _Edge(op, "reassociate", _between(op), lambda: _reshaped(_order(op.source), _order(op.result)))
+            orders = _order(op.source), _order(op.result)
+            yield _Edge(op, "reassociate", _between(op), partial(_reshaped, *orders), partial(same_positions, *orders))
         case ConverterOp():
-            yield _Edge(op, "converter", _between(op), partial(_converter, op))
+            yield _Edge(op, "converter", _between(op), partial(_converter, op), partial(_conversion, op))
         case ChunkOp():
             yield from _slice_edges(op, "chunk", op.source, op.slices, op.offsets)
         case ConcatOp():
@@ -186,11 +231,13 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
             yield _Edge(op, "concat", f"cover of {_named(op.result)}", partial(_verified, op))
         case ForkOp():
             for copy in op.copies:
-                yield _Edge(op, "fork", _between(op), partial(_equal_types, op.source, copy))
+                values = op.source, copy
+                yield _Edge(op, "fork", _between(op), partial(_equal_types, *values), partial(_same_values, *values))
         case DealOp():
             for index, part in enumerate(op.parts):
                 name = f"part {index} of {_named(op.source)}"
-                yield _Edge(op, "deal", name, partial(_dealt, _order(op.source), _order(part), index, len(op.parts)))
+                dealt_to = _order(op.source), _order(part), index, len(op.parts)
+                yield _Edge(op, "deal", name, partial(_dealt, *dealt_to), partial(Dealt, *dealt_to))
         case JoinOp():
             yield from _join_edges(op)
         case _ if _handles_itensors(op):
@@ -212,7 +259,8 @@ def _boundary_edges(kernel: KernelOp) -> Iterator[_Edge]:
     for index, (outside, port) in enumerate(zip(kernel.inputs, kernel.arguments, strict=True)):
         if isinstance(port.type, ItensorType):
             label = f"{_named(outside)} into kernel @{name}"
-            yield _Edge(kernel, "boundary", label, partial(_enters, outside, port.type, f"operand {index}"))
+            proof = partial(_enters, outside, port.type, f"operand {index}")
+            yield _Edge(kernel, "boundary", label, proof, partial(_packed_claim, outside, port.type))
     for index, (result, inside) in enumerate(zip(kernel.outputs, kernel.terminator.arguments, strict=True)):
         if isinstance(inside.type, ItensorType):
             label = f"{_named(inside)} out of kernel @{name}"
@@ -226,25 +274,28 @@ def _port_edges(task: TaskOp) -> Iterator[_Edge]:
     for value, port in zip(values, ports, strict=True):
         if isinstance(value.type, ItensorType):
             name = f"{_named(value)} at {_named(port)} of @{task.sym_name.data}"
-            yield _Edge(task, "port", name, partial(_port, task, value, port))
+            yield _Edge(task, "port", name, partial(_port, task, value, port), partial(_same_values, value, port))
     for port, result in zip(task.carried_ports, task.outputs, strict=True):
         name = f"{_named(port)} of @{task.sym_name.data} as {_named(result)}"
-        yield _Edge(task, "port", name, partial(_equal_types, port, result))
+        yield _Edge(task, "port", name, partial(_equal_types, port, result), partial(_same_values, port, result))
 
 
 def _slice_edges(op: Operation, kind: str, whole: SSAValue, parts, offsets) -> Iterator[_Edge]:
     for index, (part, offset) in enumerate(zip(parts, offsets, strict=True)):
         name = f"slice {index} of {_named(whole)}"
-        yield _Edge(op, kind, name, partial(_sliced, _order(whole), _order(part), offset))
+        sides = _order(whole), _order(part), offset
+        yield _Edge(op, kind, name, partial(_sliced, *sides), partial(Slice, *sides))
 
 
 def _join_edges(op: JoinOp) -> Iterator[_Edge]:
     result, inputs = _order(op.result), [_order(value) for value in op.inputs]
     if len(set(inputs)) == 1 and inputs[0].is_exact:  # tensors of their own, not parts of one
-        yield _Edge(op, "join", _between(op), partial(_stacked, inputs[0], len(inputs), result))
+        stack = inputs[0], len(inputs), result
+        yield _Edge(op, "join", _between(op), partial(_stacked, *stack), partial(stacked, *stack))
         return
     for index, part in enumerate(inputs):
-        yield _Edge(op, "join", f"part {index} of {_named(op.result)}", partial(_dealt, result, part, index, len(inputs)))
+        dealt_to = result, part, index, len(inputs)
+        yield _Edge(op, "join", f"part {index} of {_named(op.result)}", partial(_dealt, *dealt_to), partial(Dealt, *dealt_to))
 
 
 # How each is proved -------------------------------------------------------------------------------------------------------
@@ -256,8 +307,18 @@ def _equal(source: StreamOrder, target: StreamOrder) -> str:
     match compare_sequences(source, target):
         case Equal(method):
             return method
-        case verdict:
-            raise _NotProved(str(verdict))
+        case Differs() as difference:
+            raise Wrong(str(difference))
+        case unproved:
+            raise Open(str(unproved))
+
+
+def _same(source: StreamOrder, target: StreamOrder) -> Claim | None:
+    return None if source == target else same_tokens(source, target)
+
+
+def _same_values(source: SSAValue, target: SSAValue) -> Claim | None:
+    return _same(_order(source), _order(target))
 
 
 _SAME_SCALARS = (CastOp, ReassociateOp, ConverterOp, ChunkOp, ConcatOp, ForkOp, DealOp, JoinOp)
@@ -271,7 +332,7 @@ def _require_same_scalars(op: Operation) -> None:
         [value.type.element_type for value in values if isinstance(value.type, ItensorType)] for values in (op.operands, op.results)
     )
     if len({*sources, *results}) > 1:
-        raise _NotProved(f"entries are of type {_listed(sources)} in the source but of {_listed(results)} in the target")
+        raise NotProved(f"entries are of type {_listed(sources)} in the source but of {_listed(results)} in the target")
 
 
 def _listed(types: list[Attribute]) -> str:
@@ -282,7 +343,7 @@ def _equal_types(source: SSAValue, target: SSAValue) -> str:
     first, second = source.type, target.type
     assert isinstance(first, ItensorType) and isinstance(second, ItensorType)
     if first.element_type != second.element_type:
-        raise _NotProved(f"entries are of type {first.element_type} in the source but of {second.element_type} in the target")
+        raise NotProved(f"entries are of type {first.element_type} in the source but of {second.element_type} in the target")
     return _equal(first.order, second.order)
 
 
@@ -290,12 +351,12 @@ def _port(task: TaskOp, value: SSAValue, port: BlockArgument) -> str:
     """A port has the type of its value and is accessed; what a task writes to, no other has written to."""
     if port.index < len(task.ins):
         if not port.uses.get_length():
-            raise _NotProved(f"{_named(port)} is never read, expected a task that takes every token of its inputs")
+            raise NotProved(f"{_named(port)} is never read, expected a task that takes every token of its inputs")
     else:
         if not any(root_of(destination) is port for destination in _written_in(task)):
-            raise _NotProved(f"{_named(port)} is never written, expected a task that sends every token of its outputs")
+            raise NotProved(f"{_named(port)} is never written, expected a task that sends every token of its outputs")
         if isinstance(value.owner, Operation) and not isinstance(value.owner, EmptyOp | InstanceOp):
-            raise _NotProved(f"{_named(value)} has been written by '{value.owner.name}', expected an empty destination")
+            raise NotProved(f"{_named(value)} has been written by '{value.owner.name}', expected an empty destination")
     return _equal_types(value, port)
 
 
@@ -321,7 +382,7 @@ def _is_destination(use: Use) -> bool:
 
 
 def _unwritten(reader: Operation) -> str:
-    raise _NotProved(f"taken by {_user(reader)} but written by nobody")
+    raise NotProved(f"taken by {_user(reader)} but written by nobody")
 
 
 def _access(op: ReadOp | WriteOp) -> str:
@@ -335,45 +396,52 @@ def _verified(op: Operation) -> str:
 
 
 def _unknown(op: Operation) -> str:
-    raise _NotProved(f"not proved: there is no rule for '{op.name}'")
+    raise NotProved(f"not proved: there is no rule for '{op.name}'")
 
 
 def _reshaped(source: StreamOrder, target: StreamOrder) -> str:
     """Entries keep their row-major position, and tokens their number of entries."""
     if source.element_count != target.element_count:
-        raise _NotProved(f"tokens have {source.element_count} entries in the source but {target.element_count} in the target")
+        raise Wrong(f"tokens have {source.element_count} entries in the source but {target.element_count} in the target")
     verdict = compare_sequences(flattened(source), flattened(target))
     if isinstance(verdict, Differs):
-        raise _NotProved(f"row-major position of an entry changes: {verdict} (counted in entries)")
+        raise Wrong(f"row-major position of an entry changes: {verdict} (counted in entries)")
     if not isinstance(verdict, Equal):
-        raise _NotProved(str(verdict))
+        raise Open(str(verdict))
     return verdict.method
 
 
 def _converter(op: ConverterOp) -> str:
+    outcome = prove_converter(*_converter_parts(op))
+    if isinstance(outcome, Proved):
+        return outcome.method
+    raise Wrong(str(outcome)) if isinstance(outcome, ConverterFault) else Open(str(outcome))
+
+
+def _conversion(op: ConverterOp) -> Claim:
+    return Conversion(*_converter_parts(op))
+
+
+def _converter_parts(op: ConverterOp):
     blocks = op.blocks if op.blocks is not None else 2 if op.window is None else 1
     schedule = None if op.window is None else op.plan.line_schedule
-    orders = _order(op.source), _order(op.result)
-    outcome = prove_converter(*orders, op.shared_loops, op.buffer_shape, blocks, op.window, schedule)
-    if not isinstance(outcome, Proved):
-        raise _NotProved(str(outcome))
-    return outcome.method
+    return _order(op.source), _order(op.result), op.shared_loops, op.buffer_shape, blocks, op.window, schedule
 
 
 @lru_cache(maxsize=4096)
 def _sliced(whole: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> str:
     """`part` is the tokens of `whole` in its slice at `offset`."""
     if whole.element != part.element:
-        raise _NotProved(f"tokens are of shape {list(whole.element)} in the whole but of {list(part.element)} in the slice")
+        raise Wrong(f"tokens are of shape {list(whole.element)} in the whole but of {list(part.element)} in the slice")
     inside = restricted(whole, offset, part.static_shape)
     if inside is not None:
         _equal(inside, part)
         return "closed form"
     if whole.token_count > MOST_TOKENS_COUNTED:
-        raise _NotProved(f"not proved: the slice is no nest of loops, and {whole.token_count} tokens are too many to count")
+        raise Open(f"not proved: the slice is no nest of loops, and {whole.token_count} tokens are too many to count")
     if (mismatch := slice_mismatch(whole, part, offset)) is not None:
         token, expected, found = mismatch
-        raise _NotProved(str(Differs(token, expected, found)))
+        raise Wrong(str(Differs(token, expected, found)))
     return "counted"
 
 
@@ -387,7 +455,7 @@ def _dealt(whole: StreamOrder, part: StreamOrder, number: int, parts: int) -> st
 def _stacked(part: StreamOrder, parts: int, whole: StreamOrder) -> str:
     """`whole` has as many tokens of the same shape as `parts` tensors in the order of `part`."""
     if part.element != whole.element:
-        raise _NotProved(f"tokens are of shape {list(part.element)} in the inputs but of {list(whole.element)} in the result")
+        raise Wrong(f"tokens are of shape {list(part.element)} in the inputs but of {list(whole.element)} in the result")
     return _equal(_counting(parts, part), _counting(1, whole))
 
 
@@ -408,7 +476,7 @@ def _one_reader_each(kernel: KernelOp) -> str:
     for value in (*block.args, *(result for op in block.ops for result in op.results)):
         users = [_user(use.operation) for use in value.uses]
         if isinstance(value.type, ItensorType) and len(users) > 1:
-            raise _NotProved(f"{_named(value)} is taken by {' and '.join(sorted(users))}, expected one reader, or a fork")
+            raise NotProved(f"{_named(value)} is taken by {' and '.join(sorted(users))}, expected one reader, or a fork")
     return "counted"
 
 
@@ -435,10 +503,6 @@ def _leaves(kernel: KernelOp, index: int, result: OpResult, inside: ItensorType)
     return "type"
 
 
-def _unpacked(op: UnpackOp, index: int, stripe: SSAValue) -> str:
-    return _packed_alike(stripe, striped(op.layout, len(op.stripes))[index])
-
-
 def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
     """The entries of a packed tensor lie in the order in which `reader` takes them, where it is known who laid them out.
 
@@ -451,10 +515,22 @@ def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
         return "assumed" if is_packed else "type"
     first, second = layout.order.without_revisits(), reader.order.without_revisits()
     if first.element != second.element and any(_is_padded(order, packed) for order in (first, second)):
-        raise _NotProved(f"tokens of {list(first.element)} and of {list(second.element)} entries lie in words with padding")
-    if first.is_exact != second.is_exact:  # a slice is a tensor of its own on one side: which slice, the deal or join said
+        raise NotProved(f"tokens of {list(first.element)} and of {list(second.element)} entries lie in words with padding")
+    if _is_moved(layout.order, reader.order):
         first, second = without_constants(first), without_constants(second)
     return _equal(*in_one_width(first, second))
+
+
+def _packed_claim(packed: SSAValue, reader: ItensorType) -> Claim | None:
+    layout = _layout_of(packed)
+    if layout is None or layout.order == reader.order:
+        return None
+    return same_entries(layout.order, reader.order, _is_moved(layout.order, reader.order))
+
+
+def _is_moved(first: StreamOrder, second: StreamOrder) -> bool:
+    """Whether a slice is a tensor of its own on one side: which slice, the deal or join said."""
+    return first.is_exact != second.is_exact
 
 
 def _is_padded(order: StreamOrder, packed: SSAValue) -> bool:

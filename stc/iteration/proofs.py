@@ -1,27 +1,24 @@
-"""Proofs that two stream orders are the same sequence (method.md section 7): normal form first, z3 only for the rest.
+"""Proofs that two stream orders are the same sequence (method.md section 7): normal form first, z3 for what it leaves open.
 
 Static orders are decided by their normal forms alone, the first differing token included. Symbolic ones, for every value of the
 symbols: equal normal forms are equal sequences; sequences that differ where every symbol is at its maximum differ; what is left
 (orders that coincide by the smallness of their symbols) is matched from the outside, and z3 looks for symbol values and a token
 at which the rest differs. What z3 cannot decide is `Unproved`: nothing is sampled.
+That this is right is not taken for granted: `verify-streams` puts the types themselves to z3 as well (`stc.iteration.claims`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import zip_longest
 from math import prod
-from typing import Any
 
-import z3
-
+from stc.iteration.nests import tokens
 from stc.iteration.normal_form import normal_form
-from stc.iteration.order import Coordinate, StreamOrder
-from stc.iteration.size import CeilDiv, Size, Symbol, static, symbols_in
-
-TIMEOUT_MS = 10_000
+from stc.iteration.order import StreamOrder
+from stc.iteration.size import Symbol, static, symbols_in
+from stc.iteration.solver import GaveUp, Query
 
 
 @dataclass(frozen=True)
@@ -137,26 +134,20 @@ def _at(order: StreamOrder, dimension: int, token: int) -> int:
 
 def _coincidence(source: StreamOrder, target: StreamOrder, symbols: tuple[Symbol, ...]) -> Verdict:
     """The verdict of z3 on orders whose normal forms differ but that agree at the largest symbol values."""
-    first, second = _without_equal_loops(normal_form(source), normal_form(target))
-    variables = {symbol.name: z3.Int(symbol.name) for symbol in symbols}
-    solver = z3.Solver()
-    solver.set("timeout", TIMEOUT_MS)
-    for symbol in symbols:
-        solver.add(variables[symbol.name] >= 1, variables[symbol.name] <= symbol.maximum)
-    left, right = _Tokens("source", first, variables, solver), _Tokens("target", second, variables, solver)
-    parted = z3.Or(*(a != b for a, b in zip(left.coordinates, right.coordinates, strict=True)))
-    solver.add(z3.Or(left.count != right.count, z3.And(left.token == right.token, parted)))
-    match solver.check():
-        case z3.unsat:
-            return Equal("z3")
-        case z3.sat:
-            model = solver.model()
-            values = {name: model.eval(variable, model_completion=True).as_long() for name, variable in variables.items()}  # pyright: ignore[reportAttributeAccessIssue]
-            difference = _difference_at(source, target, values)
-            assert difference is not None, "z3's symbol values tell the sequences apart"
-            return difference
-        case _:
-            return Unproved(f"z3: {solver.reason_unknown()}")
+    nests = (tokens(order) for order in _without_equal_loops(normal_form(source), normal_form(target)))
+    query = Query(symbols)
+    left, right = (query.step(side, nest) for side, nest in zip(("source", "target"), nests, strict=True))
+    parted = query.all(left.number == right.number, query.differ(left.values, right.values))
+    query.require(query.any(left.count != right.count, parted))
+    try:
+        model = query.model()
+    except GaveUp as error:
+        return Unproved(str(error))
+    if model is None:
+        return Equal("z3")
+    difference = _difference_at(source, target, {name: model.of(variable) for name, variable in query.symbols.items()})
+    assert difference is not None, "z3's symbol values tell the sequences apart"
+    return difference
 
 
 def _without_equal_loops(source: StreamOrder, target: StreamOrder) -> tuple[StreamOrder, StreamOrder]:
@@ -178,47 +169,6 @@ def _kept(order: StreamOrder, start: int, stop: int) -> StreamOrder:
         for coordinate in order.coordinates
     )
     return StreamOrder(order.element, order.loops[start:stop], coordinates)
-
-
-class _Tokens:
-    """Any one token of an order, for z3: its number, its coordinates, and how many there are.
-
-    A token is an index per loop; no division or remainder is needed. (z3's operators have no types, hence `Any`.)
-    """
-
-    def __init__(self, side: str, order: StreamOrder, variables: dict[str, Any], solver: z3.Solver):
-        self._side, self._variables, self._solver = side, variables, solver
-        self._quotients: dict[CeilDiv, Any] = {}
-        self.count: Any = z3.IntVal(1)
-        self.token: Any = z3.IntVal(0)
-        indices: list[Any] = []
-        for position, loop in enumerate(order.loops):
-            index, trip = z3.Int(f"{side}_{position}"), self._size(loop.trip)
-            solver.add(index >= 0, index < trip)
-            indices.append(index)
-            self.token = self.token * trip + index
-            self.count = self.count * trip
-        self.coordinates = [self._coordinate(order, c, indices) for c in order.coordinates]
-
-    def _coordinate(self, order: StreamOrder, coordinate: Coordinate, indices: Sequence[Any]) -> Any:
-        return self._size(coordinate.constant) + sum(order.loops[loop].step * indices[loop] for loop in coordinate.loops)
-
-    def _size(self, size: Size) -> Any:
-        match size:
-            case int():
-                return z3.IntVal(size)
-            case Symbol():
-                return self._variables[size.name]
-            case CeilDiv():
-                return self._quotient(size)
-
-    def _quotient(self, size: CeilDiv) -> Any:
-        if size not in self._quotients:
-            quotient: Any = z3.Int(f"{self._side}_{size.symbol.name}_by_{size.divisor}")
-            symbol = self._variables[size.symbol.name]
-            self._solver.add(size.divisor * quotient >= symbol, size.divisor * (quotient - 1) < symbol)
-            self._quotients[size] = quotient
-        return self._quotients[size]
 
 
 def spelled(coordinate: tuple[int, ...] | None) -> str:

@@ -249,7 +249,7 @@ def _recorded(stage: Stage, recorder: Recorder) -> Stage:
 
 def _recorded_pass(entry: str | ModulePass, recorder: Recorder) -> str | ModulePass:
     if entry == VerifyStreams.name:
-        return _RecordedProofs(recorder)
+        return _RecordedProofs(recorder=recorder)
     if entry == VerifyBounds.name:
         return _RecordedBounds(recorder)
     if isinstance(entry, str) and entry.split("{")[0] == SizeFifos.name:

@@ -292,8 +292,16 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
         output.print(f"semantics (executed on the model's inputs): {semantics['passes_checked']} passes change no value")
         for note in semantics["not_checked"]:
             output.print(f"note: {note}", markup=False)
+    _print_proofs(report)
     output.print(f"memory ports move per run: {traffic['read']:,} bytes in, {traffic['written']:,} bytes out")
     output.print(f"inputs read again: {len(rereads['list'])}, adding {added:,} bytes of traffic and saving {saved:,} bytes on chip")
+
+
+def _print_proofs(report: dict[str, Any]) -> None:
+    proofs, z3 = report["proofs"], report["proofs"]["z3"]
+    gave_up = f", gave up on {z3['gave_up']}" if z3["gave_up"] else ""
+    output.print(f"streams proved: {proofs['edges']} edges; z3 confirmed {z3['confirmed'] + z3['alone']} of the {z3['asked']} "
+                 f"between types that are not the same{gave_up}")
 
 
 def _print_estimates(report: dict[str, Any]) -> None:

@@ -35,6 +35,7 @@ def test_the_running_example():
         ("converter", "closed form"),
     }
     assert sum(proofs.by_method.values()) == len(proofs.edges)
+    assert all(edge.z3 == ("not asked" if edge.method in ("type", "verifier", "counted") else "confirmed") for edge in proofs.edges)
     assert print_module(module) == before
 
 
@@ -249,7 +250,10 @@ def test_the_report_of_a_compile():
     assert report["origin"] == "proved"
     assert report["edges"] == len(report["list"]) == sum(report["by_method"].values()) > 0
     assert report["seconds"] == pytest.approx(sum(edge["seconds"] for edge in report["list"]))
-    assert {"name", "kind", "method", "seconds"} == set(report["list"][0])
+    assert {"name", "kind", "method", "z3", "seconds", "z3_seconds"} == set(report["list"][0])
+    assert report["z3"]["asked"] == report["z3"]["confirmed"]
+    assert report["z3"]["alone"] == report["z3"]["gave_up"] == 0
+    assert report["z3"]["seconds"] == pytest.approx(sum(edge["z3_seconds"] for edge in report["list"]))
 
 
 PACKED_BEFORE = """

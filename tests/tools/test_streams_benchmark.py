@@ -67,13 +67,13 @@ def test_propagated_orders_save(streams: ModuleType, block: Any) -> None:
 def test_missed_requirements(streams: ModuleType, block: Any) -> None:
     memory = {**block.chosen["memory_bytes"], "streams_over_before_unfused": 0.2}
     entry = {"least_bytes": 4, "buffer_bytes": 8, "blocks": 2}
-    chosen = {**block.chosen, "memory_bytes": memory, "converter_buffers": {"list": [entry]},
-              "proofs": {**block.chosen["proofs"], "seconds": 11.0}}  # fmt: skip
+    proofs = {**block.chosen["proofs"], "seconds": 11.0, "z3": {**block.chosen["proofs"]["z3"], "gave_up": 2}}
+    chosen = {**block.chosen, "memory_bytes": memory, "converter_buffers": {"list": [entry]}, "proofs": proofs}
     worse = streams.Measured("b", 8, chosen, None, "does not fit")
     assert streams.memory_section([worse]).missed == ["b at 8 tokens keeps 20.0 % on chip"]
     assert streams.converter_section([worse]).missed == ["converters take 2.00 of their lower bound"]
     assert streams.converter_section([worse]).rows[-1][2:] == ["1", "1", "0.0", "0.0", "2.00", "2.00"]
-    assert streams.proof_section([worse]).missed == ["proofs take 11.0 s"]
+    assert streams.proof_section([worse]).missed == ["proofs take 11.0 s", "z3 did not decide 2 edges"]
     assert streams.order_section([worse]).rows[0][2] == "refused"
 
 

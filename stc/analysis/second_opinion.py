@@ -1,0 +1,74 @@
+"""What is made of two opinions on one edge: that of a proof in closed form, and z3's on the raw types.
+
+Neither overrules the other. Where both answer and differ, one of them has a defect, and so has the compiler: an error that says
+what each found, and what enumeration finds where the tokens are few enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from stc.iteration.claims import Claim, Holds, Refuted, Undecided, answer
+
+Z3: TypeAlias = Literal["not asked", "confirmed", "gave up", "alone"]
+"""What z3 said of an edge that was proved; "alone": no other proof decides it."""
+
+
+class NotProved(Exception):
+    """An edge that is wrong, whatever its types; the text is a sentence."""
+
+
+class Wrong(NotProved):
+    """A proof found a token at which both sides of an edge differ."""
+
+
+class Open(NotProved):
+    """A proof decided neither way."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """How an edge was shown, and what z3 said."""
+
+    method: str
+    z3: Z3
+
+
+def judged(first: str | Wrong | Open, claim: Claim | None) -> Proof:
+    """The proof of an edge whose own proof ended with `first` (its method, or what it found) and whose types claim `claim`.
+
+    Raises NotProved where the edge is wrong, is not proved, or where the two opinions contradict each other.
+    """
+    match first, None if claim is None else answer(claim):
+        case str(method), None:
+            return Proof(method, "not asked")
+        case str(method), Holds():
+            return Proof(method, "confirmed")
+        case str(method), Undecided():
+            return Proof(method, "gave up")
+        case Open(), Holds():
+            return Proof("z3", "alone")
+        case Open(), Refuted(witness):
+            raise NotProved(witness)
+        case Open() as reason, Undecided(why) if why not in str(reason):
+            raise NotProved(f"{reason}; z3 does not decide it either: {why}")
+        case str(method), Refuted(witness):
+            raise NotProved(_contradiction(f"right by {method}", f"but z3 finds: {witness}", claim))
+        case Wrong() as reason, Holds():
+            raise NotProved(_contradiction(f"wrong by its own proof: {reason}", "but z3 finds no such token", claim))
+        case failure, _:
+            assert isinstance(failure, NotProved)
+            raise failure
+
+
+def _contradiction(own: str, other: str, claim: Claim | None) -> str:
+    assert claim is not None
+    match claim.counted():
+        case Holds():
+            third = "both sides counted out are the same"
+        case Refuted(difference):
+            third = f"both sides counted out: {difference}"
+        case Undecided(reason):
+            third = reason
+    return f"two proofs contradict each other, a bug of stc: {own}, {other} ({third})"

@@ -1,0 +1,305 @@
+"""What each edge of a design claims about its two types, put to z3 as it stands.
+
+A claim is stated in the raw numbers of the types (`stc.iteration.nests`): nothing here is simplified, merged or restricted first,
+so that a fault in a normal form or in an argument about loops is not shared. `Claim.put` asks z3 for a counterexample. A claim that
+one thing exists for every other is stated without a quantifier: as many things as places, no two in one, leave none empty.
+
+`Claim.counted` enumerates both sides instead: to say who is right where z3 and another proof disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, zip_longest
+from math import prod
+from typing import Protocol, TypeAlias
+
+from stc.iteration.nests import Nest, entries, positions, tokens, visits
+from stc.iteration.order import StreamOrder
+from stc.iteration.proofs import Differs, spelled
+from stc.iteration.size import Symbol, static, symbols_in
+from stc.iteration.solver import GaveUp, Query
+
+SECOND_OPINION = 4_000_000
+"""What z3 may spend on a question that another proof answers as well: under a second."""
+MOST_COUNTED = 1 << 18
+"""Claims about more steps than these are not counted out."""
+
+
+@dataclass(frozen=True)
+class Holds:
+    """There is no counterexample."""
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """A counterexample: a sentence that names a token and its coordinates."""
+
+    witness: str
+
+    def __str__(self) -> str:
+        return self.witness
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """z3 gave up, or the claim cannot be put to it."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+Answer: TypeAlias = Holds | Refuted | Undecided
+
+
+class Claim(Protocol):
+    """A hashable statement about raw types."""
+
+    def put(self) -> Answer:
+        """z3's answer; GaveUp, or ValueError where the claim has no form for it."""
+        ...
+
+    def counted(self) -> Answer:
+        """The answer by enumeration; Undecided where that takes more than `MOST_COUNTED` steps."""
+        ...
+
+
+@dataclass(frozen=True)
+class NoForm:
+    """A claim that has no form for z3, and why."""
+
+    reason: str
+
+    def put(self) -> Answer:
+        return Undecided(self.reason)
+
+    def counted(self) -> Answer:
+        return Undecided(self.reason)
+
+
+@lru_cache(maxsize=8192)
+def answer(claim: Claim) -> Answer:
+    """What z3 says of `claim`; equal claims are asked once."""
+    try:
+        return claim.put()
+    except (GaveUp, ValueError) as error:
+        return Undecided(str(error))
+
+
+# The same sequence --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Same:
+    """Two nests have as many steps, of the same values: for every value of their symbols.
+
+    With `parts` the second has one step for every `parts` steps of the first: its step t is step `parts` t + `number` there.
+    `elements`: the shapes of a token on either side. `unit`: what a step is to a reader.
+    """
+
+    first: Nest
+    second: Nest
+    elements: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    parts: int = 1
+    number: int = 0
+    unit: str = "tokens"
+
+    def put(self) -> Answer:
+        if self.elements[0] != self.elements[1]:
+            return self._refuted(0, {})
+        query = Query(self._symbols(), SECOND_OPINION)
+        first, second = query.step("first", self.first), query.step("second", self.second)
+        part = second.number * self.parts + self.number
+        parted = query.all(first.number == part, query.differ(first.values, second.values))
+        query.require(query.any(first.count != second.count * self.parts, parted))
+        model = query.model()
+        if model is None:
+            return Holds()
+        values = {name: model.of(variable) for name, variable in query.symbols.items()}
+        counts = model.of(first.count), model.of(second.count)
+        is_count = counts[0] != counts[1] * self.parts
+        return self._refuted(min(counts[0] // self.parts, counts[1]) if is_count else model.of(second.number), values)
+
+    def counted(self) -> Answer:
+        values = {symbol.name: symbol.maximum for symbol in self._symbols()}
+        first, second = self.first.at(values), self.second.at(values)
+        if max(first.count, second.count) > MOST_COUNTED:
+            return Undecided("too many to count out")
+        if self.elements[0] != self.elements[1]:
+            return self._refuted(0, values)
+        sides = islice(first.steps(), self.number, None, self.parts), second.steps()
+        token = next((token for token, (there, here) in enumerate(zip_longest(*sides)) if there != here), None)
+        return Holds() if token is None and first.count == second.count * self.parts else self._refuted(token or 0, values)
+
+    def _symbols(self) -> tuple[Symbol, ...]:
+        nests = (self.first, self.second)
+        return symbols_in(size for nest in nests for size in (*nest.trips, *nest.start))
+
+    def _refuted(self, token: int, values: dict[str, int]) -> Refuted:
+        if self.elements[0] != self.elements[1]:
+            return Refuted(str(Differs(token, None, None, self.elements)))
+        there = self.first.at(values).numbered(token * self.parts + self.number)
+        here = self.second.at(values).numbered(token)
+        text = str(Differs(token, there, here, symbols=tuple(sorted(values.items()))))
+        return Refuted(text if self.unit == "tokens" else f"{text} (counted in {self.unit})")
+
+
+def same_tokens(source: StreamOrder, target: StreamOrder) -> Claim:
+    """Both orders are one sequence of tokens of one shape."""
+    return Same(tokens(source), tokens(target), (source.element, target.element))
+
+
+def same_positions(source: StreamOrder, target: StreamOrder) -> Claim:
+    """Each entry has one row-major position in either tensor, and tokens have as many entries: a reshape.
+
+    ValueError where an extent other than the first is symbolic.
+    """
+    sizes = (source.element_count,), (target.element_count,)
+    return Same(positions(source), positions(target), sizes, unit="entries")
+
+
+def same_entries(source: StreamOrder, target: StreamOrder, moves: bool) -> Claim:
+    """The tokens that memory holds (each once) are the same entries in turn, cut into tokens of any shape.
+
+    `moves`: coordinates count from the first entry on either side.
+    """
+    first, second = (entries(order.without_revisits()) for order in (source, target))
+    if moves:
+        first, second = first.from_first(), second.from_first()
+    return Same(first, second, unit="entries")
+
+
+def stacked(part: StreamOrder, parts: int, whole: StreamOrder) -> Claim:
+    """`whole` has as many tokens, of the same shape, as `parts` streams in the order of `part`."""
+    return Same(tokens(whole).without_values(), tokens(part).without_values(), (whole.element, part.element), parts)
+
+
+# Parts --------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """`part` is the tokens number, number + parts, ... of `whole`: where they lie there, or from 0, as a tensor of its own."""
+
+    whole: StreamOrder
+    part: StreamOrder
+    number: int
+    parts: int
+
+    def put(self) -> Answer:
+        if self._is_moved() and (fault := _unfilled(self.part)) is not None:
+            return Refuted(f"counts from 0, but is no tensor of its own: {fault}")
+        return self._same().put()
+
+    def counted(self) -> Answer:
+        return self._same().counted()
+
+    def _same(self) -> Same:
+        whole = tokens(self.whole)
+        if self._is_moved():
+            whole = whole.moved(tuple(-entry for entry in self._first()))
+        return Same(whole, tokens(self.part), (self.whole.element, self.part.element), self.parts, self.number)
+
+    def _is_moved(self) -> bool:
+        return not any(tokens(self.part).start) and any(self._first())
+
+    def _first(self) -> tuple[int, ...]:
+        first = tokens(self.whole).numbered(self.number)
+        if first is None:
+            raise ValueError(f"there is no token {self.number} to deal")
+        return first
+
+
+@dataclass(frozen=True)
+class Slice:
+    """`part` is the tokens of `whole` that lie in its slice at `offset`, in their order, at coordinates of the slice.
+
+    Both visit each place of a grid (multiples of the element) once, but for revisits; the slice's places, moved by `offset`, are
+    places of the whole; as many tokens lie there on either side. Then each token of the slice is one of the whole, none is left
+    out, and what remains is that their positions in the whole are strictly increasing. Static sizes.
+    """
+
+    whole: StreamOrder
+    part: StreamOrder
+    offset: tuple[int, ...]
+
+    def put(self) -> Answer:
+        if (misplaced := self._misplaced()) is not None:
+            return misplaced
+        if (fault := _unfilled(self.whole)) is not None:
+            return Undecided(f"the whole is no grid: {fault}")
+        if (fault := _unfilled(self.part)) is not None:
+            return Refuted(f"in the slice, {fault}")
+        query = Query(resources=SECOND_OPINION)
+        there, here = ([query.step(f"{side}{n}", nest) for n in range(2)] for side, nest in self._sides())
+        for whole, part in zip(there, here, strict=True):
+            query.require(query.equal(whole.values, part.values))
+        query.require(here[0].number < here[1].number, there[0].number >= there[1].number)
+        model = query.model()
+        if model is None:
+            return Holds()
+        first, second = (f"token {model.of(p.number)} is token {model.of(w.number)}" for w, p in zip(there, here, strict=True))
+        return Refuted(f"the slice has another order than the whole: its {first} there, its later {second}")
+
+    def counted(self) -> Answer:
+        (_, whole), (_, part) = self._sides()
+        if max(whole.count, part.count) > MOST_COUNTED:
+            return Undecided("too many to count out")
+        inside = (step for step in whole.steps() if self._is_inside(step))
+        for token, (there, here) in enumerate(zip_longest(inside, part.steps())):
+            if there != here:
+                expected, found = (None if step is None else self._own(step) for step in (there, here))
+                return Refuted(str(Differs(token, expected, found)))
+        return Holds()
+
+    def _sides(self) -> tuple[tuple[str, Nest], tuple[str, Nest]]:
+        return ("whole", visits(self.whole)), ("part", visits(self.part).moved((*self.offset, 0)))
+
+    def _is_inside(self, step: tuple[int, ...]) -> bool:
+        return all(0 <= entry < extent for entry, extent in zip(self._own(step), self.part.static_shape, strict=True))
+
+    def _own(self, step: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(entry - start for entry, start in zip(step, self.offset, strict=False))
+
+    def _misplaced(self) -> Answer | None:
+        """What is wrong with shapes, offset and the number of tokens."""
+        if self.whole.element != self.part.element:
+            return Refuted(str(Differs(0, None, None, (self.whole.element, self.part.element))))
+        for start, extent, all_of_it, element in zip(
+            self.offset, self.part.static_shape, self.whole.static_shape, self.whole.element, strict=True
+        ):
+            if start < 0 or start + extent > all_of_it or start % element:
+                last = start + extent - 1
+                return Refuted(f"entries {start} to {last} are no slice of {all_of_it} entries in tokens of {element}")
+        there = _places(self.part) * prod(static(self.whole.loops[loop].trip) for loop in self.whole.revisits)
+        if there != self.part.token_count:
+            return Refuted(f"the slice has {self.part.token_count} tokens, but {there} of the whole lie in it")
+        return None
+
+
+def _places(order: StreamOrder) -> int:
+    """Tokens that fill the tensor of `order` once."""
+    return prod(extent // element for extent, element in zip(order.static_shape, order.element, strict=True))
+
+
+def _unfilled(order: StreamOrder) -> str | None:
+    """Why the tokens of `order` do not visit each multiple of the element once, but for revisits; None where they do.
+
+    By the pigeonhole principle: they lie at multiples of the element, no two at one in one visit, and are as many. ValueError
+    where sizes are symbolic.
+    """
+    revisited = prod(static(order.loops[loop].trip) for loop in order.revisits)
+    if order.token_count != _places(order) * revisited:
+        return f"{order.token_count} tokens visit {_places(order)} places {revisited} times"
+    query = Query(resources=SECOND_OPINION)
+    first, second = (query.step(name, visits(order)) for name in ("first", "second"))
+    off = query.any(*(value % element != 0 for value, element in zip(first.values[:-1], order.element, strict=True)))
+    query.require(query.any(off, query.all(first.number < second.number, query.equal(first.values, second.values))))
+    model = query.model()
+    if model is None:
+        return None
+    place = spelled(tuple(model.of(value) for value in first.values[:-1]))
+    return f"tokens {model.of(first.number)} and {model.of(second.number)} are at {place} and not both at places of their own"

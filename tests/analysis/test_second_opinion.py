@@ -1,0 +1,209 @@
+"""Faults seeded into the proofs in closed form: z3, asked from the types as they are spelled, contradicts them."""
+
+from __future__ import annotations
+import __future__
+
+import inspect
+import sys
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+from stc.analysis.second_opinion import NotProved, Open, Proof, Wrong, judged
+from stc.analysis.stream_proofs import Solver, prove_streams
+from stc.dialects.context import make_context
+from stc.dialects.itensor import sequences
+from stc.dialects.parsing import parse_module
+from stc.iteration import converter_proofs, dealing, flattening, line_buffer, normal_form, proofs, restriction
+from stc.iteration.claims import Claim, NoForm, same_tokens
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.transforms.dataflow.verify_streams import VerifyStreams
+
+Seed = Callable[[ModuleType, str, str, str], None]
+CACHES = (proofs.compare_sequences, sequences.slice_mismatch, sequences.deal_mismatch, sequences.converter_plan)
+
+
+@pytest.fixture
+def seed(monkeypatch: pytest.MonkeyPatch):
+    """Write a function anew, with `old` replaced by `new` in its text, in its module and wherever it was imported."""
+
+    def seeded(module: ModuleType, name: str, old: str, new: str) -> None:
+        original = getattr(module, name)
+        text = inspect.getsource(original)
+        assert text.count(old) == 1, f"{name} has not one '{old}' to replace"
+        users = [user for key, user in sys.modules.items() if key.startswith("stc.") and vars(user).get(name) is original]
+        for user in users:
+            monkeypatch.setattr(user, name, original)  # so that the fixture puts it back
+        exec(compile(text.replace(old, new), "seeded", "exec", __future__.annotations.compiler_flag), vars(module))
+        for user in users:
+            setattr(user, name, getattr(module, name))
+        for cached in CACHES:
+            cached.cache_clear()
+
+    yield seeded
+    for cached in CACHES:
+        cached.cache_clear()
+
+
+def failure(text: str, solver: Solver = "both") -> str:
+    [found] = prove_streams(parse_module(text, verify=False), solver).failures
+    return found.reason
+
+
+def proved(text: str, solver: Solver = "both") -> list[tuple[str, str]]:
+    proofs = prove_streams(parse_module(text, verify=False), solver)
+    assert not proofs.failures, proofs.failures
+    return [(edge.method, edge.z3) for edge in proofs.edges]
+
+
+def one_op(op: str, *types: str) -> str:
+    """A function with one operation from %s of the first type to %t of the last."""
+    aliases = "".join(f"!{name} = !itensor.itensor<{text}>\n" for name, text in zip("STU", types, strict=False))
+    return f"{aliases}func.func @f(%s: !S) -> !T {{\n  %t = {op}\n  func.return %t : !T\n}}\n"
+
+
+CAST = "itensor.cast %s : !S to !T"
+ROWS = "1xf32, iter_space: [4, 3] * [4, 1], iter_map: (d0, d1) -> (d0 + d1)"
+FLAT = "1xf32, iter_space: [12] * [1], iter_map: (d0) -> (d0)"
+AT_FOUR = "1xf32, iter_space: [1, 3] * [1, 1], iter_map: (d0, d1) -> (d0 + d1 + 4)"
+AT_ZERO = "1xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0)"
+TWICE = "1xf32, iter_space: [2, 3] * [1, 1], iter_map: (d0, d1) -> (d1)"
+THRICE = "1xf32, iter_space: [3, 3] * [1, 1], iter_map: (d0, d1) -> (d1)"
+INWARDS = "1xf32, iter_space: [3, 2] * [1, 1], iter_map: (d0, d1) -> (d0)"
+SWAPPED = "1xf32, iter_space: [2, 3] * [1, 1], iter_map: (d0, d1) -> (d0)"
+
+EQUATES_TOO_MUCH = {
+    "loops merge whatever their steps": ("_continues", "first.step == static(second.trip) * second.step", "True", ROWS, FLAT),
+    "loops merge at a step too wide": ("_continues", "second.trip) * second.step", "second.trip) * second.step + 1", ROWS, FLAT),
+    "an offset is lost": ("_one_spelling", "simplified(c.constant)", "0", AT_FOUR, AT_ZERO),
+    "revisits are lost": ("_one_spelling", "return StreamOrder(order.element, loops, coordinates)",
+                          "return StreamOrder(order.element, loops, coordinates).without_revisits()", TWICE, THRICE),
+    "a loop and a revisit change trips": ("_revisits_out_of_order",
+                                 "order.dimension_of_loop[outer] is not None or order.dimension_of_loop[outer + 1] is not None",
+                                 "False", INWARDS, SWAPPED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", EQUATES_TOO_MUCH)
+def test_a_normal_form_that_equates_too_much(seed: Seed, fault: str):
+    name, old, new, *types = EQUATES_TOO_MUCH[fault]
+    assert failure(one_op(CAST, *types)).startswith("token ")
+    seed(normal_form, name, old, new)
+    assert proved(one_op(CAST, *types), "normal-form") == [("normal form", "not asked")], "alone it is believed"
+    found = failure(one_op(CAST, *types))
+    assert found.startswith("two proofs contradict each other, a bug of stc: right by normal form, but z3 finds: token ")
+    assert "(both sides counted out: token " in found
+
+
+def test_a_normal_form_that_tells_too_much_apart(seed: Seed):
+    split = one_op(CAST, "1xf32, iter_space: [4, 3] * [3, 1], iter_map: (d0, d1) -> (d0 + d1)", FLAT)
+    assert proved(split) == [("normal form", "confirmed")]
+    seed(normal_form, "_continues", "first.step == static", "first.step == 1 + static")
+    assert failure(split) == (
+        "two proofs contradict each other, a bug of stc: wrong by its own proof: token 3 is at [3] in the source but at [3] in the "
+        "target, but z3 finds no such token (both sides counted out are the same)"
+    )
+
+
+ACROSS = "1xf32, iter_space: [3, 2, 2] * [4, 1, 2], iter_map: (d0, d1, d2) -> (d0 + d1 + d2)"
+ONE_TILE = "1xf32, iter_space: [2, 2] * [1, 2], iter_map: (d0, d1) -> (d0 + d1)"
+PAIRS = "1x4xf32, iter_space: [2, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)"
+EVEN = "1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)"
+AFTER = "1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 1)"
+MATRIX = "1x4xf32, iter_space: [2, 3] * [1, 4], iter_map: (d0, d1) -> (d0, d1)"
+TURNED = "1x4xf32, iter_space: [3, 2] * [4, 1], iter_map: (d0, d1) -> (d1, d0)"
+ACROSS_ROWS = "1x1xf32, iter_space: [2, 2] * [1, 1], iter_map: (d0, d1) -> (d0, d1)"
+DOWN_COLUMNS = "1x1x1xf32, iter_space: [2, 2] * [1, 1], iter_map: (d0, d1) -> (d1, d0, 0)"
+LINES = "2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)"
+WINDOWS = "1x8xf32, iter_space: [5, 2] * [1, 1], iter_map: (d0, d1) -> (d0 + d1, 0)"
+
+
+OVERLAPPING = "1xf32, iter_space: [3, 3, 2] * [2, 3, 1], iter_map: (d0, d1, d2) -> (d0 + d1 + d2)"
+
+
+def converter(attributes: str) -> str:
+    return f"itensor.converter %s {{{attributes}}} : !S to !T"
+
+
+CLOSED_FORMS = {
+    "a slice across tiles is taken for a tile": (
+        [(restriction, "_trips", "elif start % step == 0 and stop % step == 0:", "elif start % 2 == 0:")],
+        one_op("itensor.chunk %s at [2] : !S to !T", ACROSS, ONE_TILE), "the slice has another order than the whole"),
+    "the part of a deal begins a step off": (
+        [(dealing, "dealt", "number * loop.step)", "number)")],
+        one_op("itensor.deal %s : !S to !U, !T", PAIRS, AFTER, EVEN).replace("%t =", "%r, %t ="), "token "),
+    "rows have no stride": (
+        [(flattening, "flattened", "stride * extent", "stride")],
+        one_op("itensor.reassociate %s : !S to !T", ACROSS_ROWS, DOWN_COLUMNS), "token "),
+    "a block may end one entry early": (
+        [(converter_proofs, "_prove_dimension", "dimension) < extent", "dimension) <= extent")],
+        one_op(converter("shared_loops = 0, buffer_shape = [2, 11], blocks = 1"), MATRIX, TURNED), "token "),
+    "two entries may have one address": (
+        [(converter_proofs, "_are_distinct", "if digit.address <= covered", "if digit.address < 0")],
+        one_op(converter("shared_loops = 1, buffer_shape = [8], blocks = 2"), OVERLAPPING, OVERLAPPING), "token "),
+    "a line is taken for live once it is overwritten": (
+        [(line_buffer, "least_lines", "there - sent * target.step", "there - sent * target.step - 1"),
+         (converter_proofs, "_line_fault", "if there - first > extent:", "if there - first > extent + 1:")],
+        one_op(converter("shared_loops = 0, buffer_shape = [2, 8], blocks = 1, window = 0"), LINES, WINDOWS), "token "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", CLOSED_FORMS)
+def test_an_argument_about_loops_that_proves_too_much(seed: Seed, fault: str):
+    seeds, text, witness = CLOSED_FORMS[fault]
+    before = [found.reason for found in prove_streams(parse_module(text, verify=False)).failures]
+    assert before and not any("contradict" in reason for reason in before)
+    for each in seeds:
+        seed(*each)
+    after = [found.reason for found in prove_streams(parse_module(text, verify=False)).failures]
+    told = [reason for reason in after if reason.startswith("two proofs contradict each other, a bug of stc: right by ")]
+    assert any(f"but z3 finds: {witness}" in reason for reason in told), after
+
+
+# Two answers ---------------------------------------------------------------------------------------------------------------
+
+SOURCE = StreamOrder((1,), (Loop(4, 3), Loop(3, 1)), (Coordinate((0, 1)),))
+EQUAL, OTHER = (same_tokens(SOURCE, StreamOrder((1,), (Loop(trip, 1),), (Coordinate((0,)),))) for trip in (12, 11))
+SILENT = NoForm("too hard")
+CONTRADICTION = "two proofs contradict each other, a bug of stc"
+
+
+@pytest.mark.parametrize(
+    ("first", "claim", "proof"),
+    [
+        ("type", None, Proof("type", "not asked")),
+        ("closed form", EQUAL, Proof("closed form", "confirmed")),
+        ("closed form", SILENT, Proof("closed form", "gave up")),
+        (Open("not proved"), EQUAL, Proof("z3", "alone")),
+    ],
+)
+def test_what_is_proved(first: str | Open, claim: Claim | None, proof: Proof):
+    assert judged(first, claim) == proof
+
+
+@pytest.mark.parametrize(
+    ("first", "claim", "reason"),
+    [
+        (Wrong("token 1 is wrong"), OTHER, "token 1 is wrong"),
+        (Wrong("token 1 is wrong"), SILENT, "token 1 is wrong"),
+        (Wrong("token 1 is wrong"), EQUAL, f"{CONTRADICTION}: wrong by its own proof: token 1 is wrong, but z3 finds no such"),
+        ("closed form", OTHER, f"{CONTRADICTION}: right by closed form, but z3 finds: token 11 is at [11] in the source"),
+        (Open("not proved: too long"), OTHER, "token 11 is at [11] in the source but at no coordinate in the target"),
+        (Open("not proved: too long"), SILENT, "not proved: too long; z3 does not decide it either: too hard"),
+        (Open("not proved: too long"), None, "not proved: too long"),
+    ],
+)
+def test_what_is_not_proved(first: str | Wrong | Open, claim: Claim | None, reason: str):
+    with pytest.raises(NotProved) as error:
+        judged(first, claim)
+    assert str(error.value).startswith(reason)
+
+
+def test_a_proof_that_gives_up_is_counted_and_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """A second opinion that is not given is a warning; without another proof it is an error."""
+    monkeypatch.setattr("stc.iteration.claims.SECOND_OPINION", 10)
+    module = parse_module(one_op(CAST, "1xf32, iter_space: [4, 3] * [3, 1], iter_map: (d0, d1) -> (d0 + d1)", FLAT))
+    assert prove_streams(module).gave_up == 1
+    VerifyStreams().apply(make_context(), module)
+    assert capsys.readouterr().err == "warning: verify-streams: z3 gave up on 1 of 1 edges, which are proved otherwise\n"
