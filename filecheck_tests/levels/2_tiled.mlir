@@ -45,13 +45,13 @@ builtin.module {
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c16 = arith.constant 16 : index
 // CHECK-NEXT: %c12 = arith.constant 12 : index
-// CHECK-NEXT: %fc = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %1) -> (tensor<8x16xf32>) {
-// CHECK-NEXT: %3 = scf.for %j = %c0 to %c16 step %c8 iter_args(%4 = %2) -> (tensor<8x16xf32>) {
+// CHECK-NEXT: %fc = scf.for %first_row = %c0 to %c8 step %c4 iter_args(%2 = %1) -> (tensor<8x16xf32>) {
+// CHECK-NEXT: %3 = scf.for %first_column = %c0 to %c16 step %c8 iter_args(%4 = %2) -> (tensor<8x16xf32>) {
 // CHECK-NEXT: %5 = tensor.empty() : tensor<4x8xf32>
 // CHECK-NEXT: %6 = linalg.fill {stc.name = "fc", stc.module = "fc"} ins(%0 : f32) outs(%5 : tensor<4x8xf32>) -> tensor<4x8xf32>
-// CHECK-NEXT: %7 = scf.for %k = %c0 to %c12 step %c4 iter_args(%8 = %6) -> (tensor<4x8xf32>) {
-// CHECK-NEXT: %9 = tensor.extract_slice %x[%i, %k] [4, 4] [1, 1] : tensor<8x12xf32> to tensor<4x4xf32>
-// CHECK-NEXT: %10 = tensor.extract_slice %w[%k, %j] [4, 8] [1, 1] : tensor<12x16xf32> to tensor<4x8xf32>
+// CHECK-NEXT: %7 = scf.for %first_term = %c0 to %c12 step %c4 iter_args(%8 = %6) -> (tensor<4x8xf32>) {
+// CHECK-NEXT: %9 = tensor.extract_slice %x[%first_row, %first_term] [4, 4] [1, 1] : tensor<8x12xf32> to tensor<4x4xf32>
+// CHECK-NEXT: %10 = tensor.extract_slice %w[%first_term, %first_column] [4, 8] [1, 1] : tensor<12x16xf32> to tensor<4x8xf32>
 // CHECK-NEXT: %11 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %10 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.fixed, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%12: f32, %13: f32, %14: f32):
 // CHECK-NEXT: %15 = arith.mulf %12, %13 : f32
@@ -60,7 +60,7 @@ builtin.module {
 // CHECK-NEXT: } -> tensor<4x8xf32>
 // CHECK-NEXT: scf.yield %11 : tensor<4x8xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: %17 = tensor.insert_slice %7 into %4[%i, %j] [4, 8] [1, 1] : tensor<4x8xf32> into tensor<8x16xf32>
+// CHECK-NEXT: %17 = tensor.insert_slice %7 into %4[%first_row, %first_column] [4, 8] [1, 1] : tensor<4x8xf32> into tensor<8x16xf32>
 // CHECK-NEXT: scf.yield %17 : tensor<8x16xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: scf.yield %3 : tensor<8x16xf32>
@@ -70,9 +70,9 @@ builtin.module {
 // CHECK-NEXT: %c8_1 = arith.constant 8 : index
 // CHECK-NEXT: %c4_1 = arith.constant 4 : index
 // CHECK-NEXT: %c16_1 = arith.constant 16 : index
-// CHECK-NEXT: %gelu = scf.for %i_1 = %c0_1 to %c8_1 step %c4_1 iter_args(%19 = %18) -> (tensor<8x16xf32>) {
-// CHECK-NEXT: %20 = scf.for %j_1 = %c0_1 to %c16_1 step %c4_1 iter_args(%21 = %19) -> (tensor<8x16xf32>) {
-// CHECK-NEXT: %22 = tensor.extract_slice %fc[%i_1, %j_1] [4, 4] [1, 1] : tensor<8x16xf32> to tensor<4x4xf32>
+// CHECK-NEXT: %gelu = scf.for %first_row_1 = %c0_1 to %c8_1 step %c4_1 iter_args(%19 = %18) -> (tensor<8x16xf32>) {
+// CHECK-NEXT: %20 = scf.for %first_column_1 = %c0_1 to %c16_1 step %c4_1 iter_args(%21 = %19) -> (tensor<8x16xf32>) {
+// CHECK-NEXT: %22 = tensor.extract_slice %fc[%first_row_1, %first_column_1] [4, 4] [1, 1] : tensor<8x16xf32> to tensor<4x4xf32>
 // CHECK-NEXT: %23 = tensor.empty() : tensor<4x4xf32>
 // CHECK-NEXT: %24 = linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%22 : tensor<4x4xf32>) outs(%23 : tensor<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.fixed, stc.tile = "gelu"} {
 // CHECK-NEXT: ^bb0(%25: f32, %26: f32):
@@ -86,7 +86,7 @@ builtin.module {
 // CHECK-NEXT: %34 = arith.mulf %33, %32 : f32
 // CHECK-NEXT: linalg.yield %34 : f32
 // CHECK-NEXT: } -> tensor<4x4xf32>
-// CHECK-NEXT: %35 = tensor.insert_slice %24 into %21[%i_1, %j_1] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<8x16xf32>
+// CHECK-NEXT: %35 = tensor.insert_slice %24 into %21[%first_row_1, %first_column_1] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<8x16xf32>
 // CHECK-NEXT: scf.yield %35 : tensor<8x16xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: scf.yield %20 : tensor<8x16xf32>

@@ -110,18 +110,18 @@ builtin.module {
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %c4_1 = arith.constant 4 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: %9 = scf.for %a = %c0_1 to %c4_1 step %c1 iter_args(%10 = %x_4) -> (tensor<4x4xf32>) {
-// CHECK-NEXT: %11 = itensor.read %x_3[%i, %j, %k, %a] : !itensor -> tensor<1x4xf32>
-// CHECK-NEXT: %12 = tensor.insert_slice %11 into %10[%a, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>
+// CHECK-NEXT: %9 = scf.for %row = %c0_1 to %c4_1 step %c1 iter_args(%10 = %x_4) -> (tensor<4x4xf32>) {
+// CHECK-NEXT: %11 = itensor.read %x_3[%i, %j, %k, %row] : !itensor -> tensor<1x4xf32>
+// CHECK-NEXT: %12 = tensor.insert_slice %11 into %10[%row, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>
 // CHECK-NEXT: scf.yield %12 : tensor<4x4xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %w_4 = tensor.empty() : tensor<4x8xf32>
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
 // CHECK-NEXT: %c4_2 = arith.constant 4 : index
 // CHECK-NEXT: %c1_1 = arith.constant 1 : index
-// CHECK-NEXT: %13 = scf.for %a_1 = %c0_2 to %c4_2 step %c1_1 iter_args(%14 = %w_4) -> (tensor<4x8xf32>) {
-// CHECK-NEXT: %15 = itensor.read %w_3[%i, %j, %k, %a_1] : !itensor1 -> tensor<1x8xf32>
-// CHECK-NEXT: %16 = tensor.insert_slice %15 into %14[%a_1, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<4x8xf32>
+// CHECK-NEXT: %13 = scf.for %row_1 = %c0_2 to %c4_2 step %c1_1 iter_args(%14 = %w_4) -> (tensor<4x8xf32>) {
+// CHECK-NEXT: %15 = itensor.read %w_3[%i, %j, %k, %row_1] : !itensor1 -> tensor<1x8xf32>
+// CHECK-NEXT: %16 = tensor.insert_slice %15 into %14[%row_1, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<4x8xf32>
 // CHECK-NEXT: scf.yield %16 : tensor<4x8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %17 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %13 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.fixed, stc.tile = "fc"} {
@@ -135,9 +135,9 @@ builtin.module {
 // CHECK-NEXT: %c0_3 = arith.constant 0 : index
 // CHECK-NEXT: %c4_3 = arith.constant 4 : index
 // CHECK-NEXT: %c1_2 = arith.constant 1 : index
-// CHECK-NEXT: %23 = scf.for %a_2 = %c0_3 to %c4_3 step %c1_2 iter_args(%24 = %4) -> (!itensor3) {
-// CHECK-NEXT: %25 = tensor.extract_slice %7[%a_2, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<1x8xf32>
-// CHECK-NEXT: %26 = itensor.write %25 into %24[%i, %j, %a_2] : tensor<1x8xf32> -> !itensor3
+// CHECK-NEXT: %23 = scf.for %row_2 = %c0_3 to %c4_3 step %c1_2 iter_args(%24 = %4) -> (!itensor3) {
+// CHECK-NEXT: %25 = tensor.extract_slice %7[%row_2, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<1x8xf32>
+// CHECK-NEXT: %26 = itensor.write %25 into %24[%i, %j, %row_2] : tensor<1x8xf32> -> !itensor3
 // CHECK-NEXT: scf.yield %26 : !itensor3
 // CHECK-NEXT: }
 // CHECK-NEXT: scf.yield %23 : !itensor3
@@ -160,9 +160,9 @@ builtin.module {
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %c4_1 = arith.constant 4 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: %5 = scf.for %a = %c0_1 to %c4_1 step %c1 iter_args(%6 = %fc_4) -> (tensor<4x4xf32>) {
-// CHECK-NEXT: %7 = itensor.read %fc_3[%i, %j, %a] : !itensor2 -> tensor<1x4xf32>
-// CHECK-NEXT: %8 = tensor.insert_slice %7 into %6[%a, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>
+// CHECK-NEXT: %5 = scf.for %row = %c0_1 to %c4_1 step %c1 iter_args(%6 = %fc_4) -> (tensor<4x4xf32>) {
+// CHECK-NEXT: %7 = itensor.read %fc_3[%i, %j, %row] : !itensor2 -> tensor<1x4xf32>
+// CHECK-NEXT: %8 = tensor.insert_slice %7 into %6[%row, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>
 // CHECK-NEXT: scf.yield %8 : tensor<4x4xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %9 = tensor.empty() : tensor<4x4xf32>
@@ -181,9 +181,9 @@ builtin.module {
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
 // CHECK-NEXT: %c4_2 = arith.constant 4 : index
 // CHECK-NEXT: %c1_1 = arith.constant 1 : index
-// CHECK-NEXT: %21 = scf.for %a_1 = %c0_2 to %c4_2 step %c1_1 iter_args(%22 = %4) -> (!itensor2) {
-// CHECK-NEXT: %23 = tensor.extract_slice %10[%a_1, 0] [1, 4] [1, 1] : tensor<4x4xf32> to tensor<1x4xf32>
-// CHECK-NEXT: %24 = itensor.write %23 into %22[%i, %j, %a_1] : tensor<1x4xf32> -> !itensor2
+// CHECK-NEXT: %21 = scf.for %row_1 = %c0_2 to %c4_2 step %c1_1 iter_args(%22 = %4) -> (!itensor2) {
+// CHECK-NEXT: %23 = tensor.extract_slice %10[%row_1, 0] [1, 4] [1, 1] : tensor<4x4xf32> to tensor<1x4xf32>
+// CHECK-NEXT: %24 = itensor.write %23 into %22[%i, %j, %row_1] : tensor<1x4xf32> -> !itensor2
 // CHECK-NEXT: scf.yield %24 : !itensor2
 // CHECK-NEXT: }
 // CHECK-NEXT: scf.yield %21 : !itensor2

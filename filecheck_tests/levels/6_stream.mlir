@@ -131,7 +131,7 @@ builtin.module {
 // CHECK-NEXT: %y = dataflow.kernel @main(%x_2 = %x_1 : tensor<6xvector<16xf32>> as memref<6xvector<16xf32>>, %w_2 = %w_1 : tensor<12xvector<16xf32>> as memref<12xvector<16xf32>>) -> (tensor<8xvector<16xf32>> as memref<8xvector<16xf32>>) {
 // CHECK-NEXT: %x_stream = stream.create @x_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64} : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @load_x ins(%x_3 = %x_2 : memref<6xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
-// CHECK-NEXT: %word = memref.alloc() : memref<16xf32>
+// CHECK-NEXT: %packed = memref.alloc() : memref<16xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
@@ -141,20 +141,20 @@ builtin.module {
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
 // CHECK-NEXT: %c3 = arith.constant 3 : index
 // CHECK-NEXT: %c1_2 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %i = %c0 to %c2 step %c1 {
-// CHECK-NEXT: scf.for %j = %c0_1 to %c2_1 step %c1_1 {
-// CHECK-NEXT: scf.for %k = %c0_2 to %c3 step %c1_2 {
+// CHECK-NEXT: scf.for %group = %c0 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %visit = %c0_1 to %c2_1 step %c1_1 {
+// CHECK-NEXT: scf.for %word = %c0_2 to %c3 step %c1_2 {
 // CHECK-NEXT: %c3_1 = arith.constant 3 : index
-// CHECK-NEXT: %0 = arith.muli %i, %c3_1 : index
-// CHECK-NEXT: %1 = arith.addi %0, %k : index
+// CHECK-NEXT: %0 = arith.muli %group, %c3_1 : index
+// CHECK-NEXT: %1 = arith.addi %0, %word : index
 // CHECK-NEXT: %2 = memref.load %x_3[%1] : memref<6xvector<16xf32>>
 // CHECK-NEXT: %c0_3 = arith.constant 0 : index
-// CHECK-NEXT: vector.store %2, %word[%c0_3] : memref<16xf32>, vector<16xf32>
+// CHECK-NEXT: vector.store %2, %packed[%c0_3] : memref<16xf32>, vector<16xf32>
 // CHECK-NEXT: %c0_4 = arith.constant 0 : index
 // CHECK-NEXT: %c16 = arith.constant 16 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: scf.for %t = %c0_4 to %c16 step %c4 {
-// CHECK-NEXT: %3 = vector.load %word[%t] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT: scf.for %first_lane = %c0_4 to %c16 step %c4 {
+// CHECK-NEXT: %3 = vector.load %packed[%first_lane] : memref<16xf32>, vector<4xf32>
 // CHECK-NEXT: stream.write %3 into %out : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: } {stc.unroll = 0 : i32}
 // CHECK-NEXT: }
@@ -164,32 +164,32 @@ builtin.module {
 // CHECK-NEXT: }
 // CHECK-NEXT: %w_stream = stream.create @w_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64} : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @load_w ins(%w_3 = %w_2 : memref<12xvector<16xf32>>) outs(%out = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.kind = "load"} {
-// CHECK-NEXT: %word = memref.alloc() : memref<16xf32>
+// CHECK-NEXT: %packed = memref.alloc() : memref<16xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %c12 = arith.constant 12 : index
 // CHECK-NEXT: %c1_1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %i = %c0 to %c2 step %c1 {
-// CHECK-NEXT: scf.for %j = %c0_1 to %c12 step %c1_1 {
-// CHECK-NEXT: %0 = memref.load %w_3[%j] : memref<12xvector<16xf32>>
+// CHECK-NEXT: scf.for %visit = %c0 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %word = %c0_1 to %c12 step %c1_1 {
+// CHECK-NEXT: %0 = memref.load %w_3[%word] : memref<12xvector<16xf32>>
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
-// CHECK-NEXT: vector.store %0, %word[%c0_2] : memref<16xf32>, vector<16xf32>
+// CHECK-NEXT: vector.store %0, %packed[%c0_2] : memref<16xf32>, vector<16xf32>
 // CHECK-NEXT: %c0_3 = arith.constant 0 : index
 // CHECK-NEXT: %c16 = arith.constant 16 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
-// CHECK-NEXT: scf.for %t = %c0_3 to %c16 step %c8 {
-// CHECK-NEXT: %1 = vector.load %word[%t] : memref<16xf32>, vector<8xf32>
+// CHECK-NEXT: scf.for %first_lane = %c0_3 to %c16 step %c8 {
+// CHECK-NEXT: %1 = vector.load %packed[%first_lane] : memref<16xf32>, vector<8xf32>
 // CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: } {stc.unroll = 0 : i32}
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_out = stream.create @fc_out {stc.tokens = 16 : i64, stc.distinct_tokens = 16 : i64} : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "fc", stc.module = "fc"} {
-// CHECK-NEXT: %tile = memref.alloc() : memref<4x8xf32>
+// CHECK-NEXT: %fc_stream = stream.create @fc_stream {stc.tokens = 16 : i64, stc.distinct_tokens = 16 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_stream : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "fc", stc.module = "fc"} {
+// CHECK-NEXT: %fc = memref.alloc() : memref<4x8xf32>
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<4x4xf32>
 // CHECK-NEXT: %w_4 = memref.alloc() : memref<4x8xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
@@ -200,7 +200,7 @@ builtin.module {
 // CHECK-NEXT: %c12 = arith.constant 12 : index
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c8 {
-// CHECK-NEXT: linalg.fill {stc.name = "fc", stc.module = "fc"} ins(%0 : f32) outs(%tile : memref<4x8xf32>)
+// CHECK-NEXT: linalg.fill {stc.name = "fc", stc.module = "fc"} ins(%0 : f32) outs(%fc : memref<4x8xf32>)
 // CHECK-NEXT: scf.for %k = %c0 to %c12 step %c4 {
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %c4_1 = arith.constant 4 : index
@@ -218,7 +218,7 @@ builtin.module {
 // CHECK-NEXT: %c0_4 = arith.constant 0 : index
 // CHECK-NEXT: vector.store %2, %w_4[%a_1, %c0_4] : memref<4x8xf32>, vector<8xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x_4, %w_4 : memref<4x4xf32>, memref<4x8xf32>) outs(%tile : memref<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.fixed, stc.tile = "fc"} {
+// CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x_4, %w_4 : memref<4x4xf32>, memref<4x8xf32>) outs(%fc : memref<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.fixed, stc.tile = "fc"} {
 // CHECK-NEXT: ^bb0(%3: f32, %4: f32, %5: f32):
 // CHECK-NEXT: %6 = arith.mulf %3, %4 : f32
 // CHECK-NEXT: %7 = arith.addf %6, %5 : f32
@@ -230,7 +230,7 @@ builtin.module {
 // CHECK-NEXT: %c1_2 = arith.constant 1 : index
 // CHECK-NEXT: scf.for %a_2 = %c0_5 to %c4_3 step %c1_2 {
 // CHECK-NEXT: %c0_6 = arith.constant 0 : index
-// CHECK-NEXT: %8 = vector.load %tile[%a_2, %c0_6] : memref<4x8xf32>, vector<8xf32>
+// CHECK-NEXT: %8 = vector.load %fc[%a_2, %c0_6] : memref<4x8xf32>, vector<8xf32>
 // CHECK-NEXT: stream.write %8 into %out : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: }
 // CHECK-NEXT: }
@@ -238,70 +238,70 @@ builtin.module {
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @merge_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @merge_fc ins(%in = %fc_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
 // CHECK-NEXT: %blocks = memref.alloc() : memref<2x4x8xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c5 = arith.constant 5 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %k = %c0 to %c5 step %c1 {
+// CHECK-NEXT: scf.for %run = %c0 to %c5 step %c1 {
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %c1_1 = arith.constant 1 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
-// CHECK-NEXT: %0, %1, %2 = scf.for %t = %c0_1 to %c8 step %c1_1 iter_args(%3 = %c0_1, %4 = %c0_1, %5 = %c0_1) -> (index, index, index) {
+// CHECK-NEXT: %0, %1, %2 = scf.for %token = %c0_1 to %c8 step %c1_1 iter_args(%in_row = %c0_1, %out_column = %c0_1, %out_row = %c0_1) -> (index, index, index) {
 // CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: %6 = arith.cmpi ult, %k, %c4 : index
+// CHECK-NEXT: %3 = arith.cmpi slt, %run, %c4 : index
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
-// CHECK-NEXT: %7 = arith.cmpi ugt, %k, %c0_2 : index
+// CHECK-NEXT: %4 = arith.cmpi sgt, %run, %c0_2 : index
 // CHECK-NEXT: %c1_2 = arith.constant 1 : index
-// CHECK-NEXT: %8 = arith.addi %k, %c1_2 : index
+// CHECK-NEXT: %5 = arith.addi %run, %c1_2 : index
 // CHECK-NEXT: %c4_1 = arith.constant 4 : index
-// CHECK-NEXT: %9 = arith.cmpi ult, %t, %c4_1 : index
-// CHECK-NEXT: %10 = arith.andi %6, %9 : i1
-// CHECK-NEXT: scf.if %10 {
+// CHECK-NEXT: %6 = arith.cmpi slt, %token, %c4_1 : index
+// CHECK-NEXT: %7 = arith.andi %3, %6 : i1
+// CHECK-NEXT: scf.if %7 {
 // CHECK-NEXT: %c2 = arith.constant 2 : index
-// CHECK-NEXT: %11 = arith.remui %k, %c2 : index
+// CHECK-NEXT: %8 = arith.remui %run, %c2 : index
 // CHECK-NEXT: %c0_3 = arith.constant 0 : index
-// CHECK-NEXT: %12 = stream.read %in : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: vector.store %12, %blocks[%11, %3, %c0_3] : memref<2x4x8xf32>, vector<8xf32>
+// CHECK-NEXT: %9 = stream.read %in : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: vector.store %9, %blocks[%8, %in_row, %c0_3] : memref<2x4x8xf32>, vector<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %c1_3 = arith.constant 1 : index
-// CHECK-NEXT: %13 = arith.addi %3, %c1_3 : index
+// CHECK-NEXT: %10 = arith.addi %in_row, %c1_3 : index
 // CHECK-NEXT: %c4_2 = arith.constant 4 : index
-// CHECK-NEXT: %14 = arith.cmpi uge, %13, %c4_2 : index
+// CHECK-NEXT: %11 = arith.cmpi sge, %10, %c4_2 : index
 // CHECK-NEXT: %c0_4 = arith.constant 0 : index
-// CHECK-NEXT: %15 = arith.select %14, %c0_4, %13 : index
+// CHECK-NEXT: %12 = arith.select %11, %c0_4, %10 : index
 // CHECK-NEXT: %c8_1 = arith.constant 8 : index
-// CHECK-NEXT: %16 = arith.cmpi ult, %t, %c8_1 : index
-// CHECK-NEXT: %17 = arith.andi %7, %16 : i1
-// CHECK-NEXT: scf.if %17 {
+// CHECK-NEXT: %13 = arith.cmpi slt, %token, %c8_1 : index
+// CHECK-NEXT: %14 = arith.andi %4, %13 : i1
+// CHECK-NEXT: scf.if %14 {
 // CHECK-NEXT: %c2_1 = arith.constant 2 : index
-// CHECK-NEXT: %18 = arith.remui %8, %c2_1 : index
-// CHECK-NEXT: %19 = vector.load %blocks[%18, %5, %4] : memref<2x4x8xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %19 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %15 = arith.remui %5, %c2_1 : index
+// CHECK-NEXT: %16 = vector.load %blocks[%15, %out_row, %out_column] : memref<2x4x8xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %16 into %out : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: }
 // CHECK-NEXT: %c1_4 = arith.constant 1 : index
-// CHECK-NEXT: %20 = arith.addi %5, %c1_4 : index
+// CHECK-NEXT: %17 = arith.addi %out_row, %c1_4 : index
 // CHECK-NEXT: %c4_3 = arith.constant 4 : index
-// CHECK-NEXT: %21 = arith.cmpi uge, %20, %c4_3 : index
+// CHECK-NEXT: %18 = arith.cmpi sge, %17, %c4_3 : index
 // CHECK-NEXT: %c0_5 = arith.constant 0 : index
-// CHECK-NEXT: %22 = arith.select %21, %c0_5, %20 : index
+// CHECK-NEXT: %19 = arith.select %18, %c0_5, %17 : index
 // CHECK-NEXT: %c4_4 = arith.constant 4 : index
-// CHECK-NEXT: %23 = arith.addi %4, %c4_4 : index
+// CHECK-NEXT: %20 = arith.addi %out_column, %c4_4 : index
 // CHECK-NEXT: %c8_2 = arith.constant 8 : index
-// CHECK-NEXT: %24 = arith.cmpi uge, %23, %c8_2 : index
+// CHECK-NEXT: %21 = arith.cmpi sge, %20, %c8_2 : index
 // CHECK-NEXT: %c0_6 = arith.constant 0 : index
-// CHECK-NEXT: %25 = arith.select %24, %c0_6, %23 : index
-// CHECK-NEXT: %26 = arith.select %21, %25, %4 : index
-// CHECK-NEXT: %27 = arith.andi %21, %24 : i1
-// CHECK-NEXT: scf.yield %15, %26, %22 : index, index, index
+// CHECK-NEXT: %22 = arith.select %21, %c0_6, %20 : index
+// CHECK-NEXT: %23 = arith.select %18, %22, %out_column : index
+// CHECK-NEXT: %24 = arith.andi %18, %21 : i1
+// CHECK-NEXT: scf.yield %12, %23, %19 : index, index, index
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %gelu_out = stream.create @gelu_out {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %gelu_out : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.name = "gelu", stc.module = "gelu"} {
+// CHECK-NEXT: %gelu_stream = stream.create @gelu_stream {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %gelu_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.name = "gelu", stc.module = "gelu"} {
 // CHECK-NEXT: %fc_1 = memref.alloc() : memref<4x4xf32>
-// CHECK-NEXT: %tile = memref.alloc() : memref<4x4xf32>
+// CHECK-NEXT: %gelu = memref.alloc() : memref<4x4xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -316,7 +316,7 @@ builtin.module {
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
 // CHECK-NEXT: vector.store %0, %fc_1[%a, %c0_2] : memref<4x4xf32>, vector<4xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%fc_1 : memref<4x4xf32>) outs(%tile : memref<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.fixed, stc.tile = "gelu"} {
+// CHECK-NEXT: linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%fc_1 : memref<4x4xf32>) outs(%gelu : memref<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.fixed, stc.tile = "gelu"} {
 // CHECK-NEXT: ^bb0(%1: f32, %2: f32):
 // CHECK-NEXT: %3 = arith.constant 5.000000e-01 : f32
 // CHECK-NEXT: %4 = arith.constant 1.000000e+00 : f32
@@ -333,7 +333,7 @@ builtin.module {
 // CHECK-NEXT: %c1_1 = arith.constant 1 : index
 // CHECK-NEXT: scf.for %a_1 = %c0_3 to %c4_2 step %c1_1 {
 // CHECK-NEXT: %c0_4 = arith.constant 0 : index
-// CHECK-NEXT: %11 = vector.load %tile[%a_1, %c0_4] : memref<4x4xf32>, vector<4xf32>
+// CHECK-NEXT: %11 = vector.load %gelu[%a_1, %c0_4] : memref<4x4xf32>, vector<4xf32>
 // CHECK-NEXT: stream.write %11 into %out : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: }
 // CHECK-NEXT: }
@@ -341,22 +341,22 @@ builtin.module {
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %y_1 = dataflow.memory @y : memref<8xvector<16xf32>>
-// CHECK-NEXT: dataflow.task @store_y ins(%in = %gelu_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<8xvector<16xf32>>) attributes {stc.kind = "store"} {
-// CHECK-NEXT: %word = memref.alloc() : memref<16xf32>
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %gelu_stream : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<8xvector<16xf32>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: %packed = memref.alloc() : memref<16xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %i = %c0 to %c8 step %c1 {
+// CHECK-NEXT: scf.for %word = %c0 to %c8 step %c1 {
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %c16 = arith.constant 16 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: scf.for %t = %c0_1 to %c16 step %c4 {
+// CHECK-NEXT: scf.for %first_lane = %c0_1 to %c16 step %c4 {
 // CHECK-NEXT: %0 = stream.read %in : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK-NEXT: vector.store %0, %word[%t] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT: vector.store %0, %packed[%first_lane] : memref<16xf32>, vector<4xf32>
 // CHECK-NEXT: } {stc.unroll = 0 : i32}
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
-// CHECK-NEXT: %1 = vector.load %word[%c0_2] : memref<16xf32>, vector<16xf32>
-// CHECK-NEXT: memref.store %1, %y_2[%i] : memref<8xvector<16xf32>>
+// CHECK-NEXT: %1 = vector.load %packed[%c0_2] : memref<16xf32>, vector<16xf32>
+// CHECK-NEXT: memref.store %1, %y_2[%word] : memref<8xvector<16xf32>>
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }

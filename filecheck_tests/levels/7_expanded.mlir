@@ -301,35 +301,35 @@ builtin.module {
 // CHECK-NEXT: %w_4 = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]]} : memref<4x8xf32>
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c8 {
-// CHECK-NEXT: scf.for %a = %c0 to %c4 step %c1 {
-// CHECK-NEXT: scf.for %b = %c0 to %c8 step %c1 {
-// CHECK-NEXT: memref.store %0, %tile[%a, %b] : memref<4x8xf32>
-// CHECK-NEXT: } {stc.label = "fc_init_b", stc.unroll = 0 : i32}
-// CHECK-NEXT: } {stc.label = "fc_init_a", stc.pipeline = 1 : i32}
+// CHECK-NEXT: scf.for %row = %c0 to %c4 step %c1 {
+// CHECK-NEXT: scf.for %column = %c0 to %c8 step %c1 {
+// CHECK-NEXT: memref.store %0, %tile[%row, %column] : memref<4x8xf32>
+// CHECK-NEXT: } {stc.label = "fc_init_column", stc.unroll = 0 : i32}
+// CHECK-NEXT: } {stc.label = "fc_init_row", stc.pipeline = 1 : i32}
 // CHECK-NEXT: scf.for %k = %c0 to %c12 step %c4 {
-// CHECK-NEXT: scf.for %a_1 = %c0 to %c4 step %c1 {
+// CHECK-NEXT: scf.for %a = %c0 to %c4 step %c1 {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK-NEXT: vector.store %1, %x_4[%a_1, %c0] : memref<4x4xf32>, vector<4xf32>
+// CHECK-NEXT: vector.store %1, %x_4[%a, %c0] : memref<4x4xf32>, vector<4xf32>
 // CHECK-NEXT: } {stc.label = "read_x_a", stc.pipeline = 1 : i32}
-// CHECK-NEXT: scf.for %a_2 = %c0 to %c4 step %c1 {
+// CHECK-NEXT: scf.for %a_1 = %c0 to %c4 step %c1 {
 // CHECK-NEXT: %2 = stream.read %w_3 : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: vector.store %2, %w_4[%a_2, %c0] : memref<4x8xf32>, vector<8xf32>
+// CHECK-NEXT: vector.store %2, %w_4[%a_1, %c0] : memref<4x8xf32>, vector<8xf32>
 // CHECK-NEXT: } {stc.label = "read_w_a", stc.pipeline = 1 : i32}
-// CHECK-NEXT: scf.for %a_3 = %c0 to %c4 step %c1 {
-// CHECK-NEXT: scf.for %b_1 = %c0 to %c4 step %c1 {
-// CHECK-NEXT: scf.for %c = %c0 to %c8 step %c1 {
-// CHECK-NEXT: %3 = memref.load %x_4[%b_1, %a_3] : memref<4x4xf32>
-// CHECK-NEXT: %4 = memref.load %w_4[%a_3, %c] : memref<4x8xf32>
-// CHECK-NEXT: %5 = memref.load %tile[%b_1, %c] : memref<4x8xf32>
+// CHECK-NEXT: scf.for %term = %c0 to %c4 step %c1 {
+// CHECK-NEXT: scf.for %row_1 = %c0 to %c4 step %c1 {
+// CHECK-NEXT: scf.for %column_1 = %c0 to %c8 step %c1 {
+// CHECK-NEXT: %3 = memref.load %x_4[%row_1, %term] : memref<4x4xf32>
+// CHECK-NEXT: %4 = memref.load %w_4[%term, %column_1] : memref<4x8xf32>
+// CHECK-NEXT: %5 = memref.load %tile[%row_1, %column_1] : memref<4x8xf32>
 // CHECK-NEXT: %6 = arith.mulf %3, %4 : f32
 // CHECK-NEXT: %7 = arith.addf %6, %5 : f32
-// CHECK-NEXT: memref.store %7, %tile[%b_1, %c] : memref<4x8xf32>
-// CHECK-NEXT: } {stc.label = "fc_c", stc.pipeline = 1 : i32}
-// CHECK-NEXT: } {stc.label = "fc_b"}
-// CHECK-NEXT: } {stc.label = "fc_a"}
+// CHECK-NEXT: memref.store %7, %tile[%row_1, %column_1] : memref<4x8xf32>
+// CHECK-NEXT: } {stc.label = "fc_column", stc.pipeline = 1 : i32}
+// CHECK-NEXT: } {stc.label = "fc_row"}
+// CHECK-NEXT: } {stc.label = "fc_term"}
 // CHECK-NEXT: } {stc.label = "tile_k"}
-// CHECK-NEXT: scf.for %a_4 = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %8 = vector.load %tile[%a_4, %c0] : memref<4x8xf32>, vector<8xf32>
+// CHECK-NEXT: scf.for %a_2 = %c0 to %c4 step %c1 {
+// CHECK-NEXT: %8 = vector.load %tile[%a_2, %c0] : memref<4x8xf32>, vector<8xf32>
 // CHECK-NEXT: stream.write %8 into %out : !stream.stream<vector<8xf32>, depth: 4>
 // CHECK-NEXT: } {stc.label = "write_out_a", stc.pipeline = 1 : i32}
 // CHECK-NEXT: } {stc.label = "tile_j"}
@@ -392,19 +392,19 @@ builtin.module {
 // CHECK-NEXT: %3 = stream.read %fc : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: vector.store %3, %fc_1[%a, %c0] : memref<4x4xf32>, vector<4xf32>
 // CHECK-NEXT: } {stc.label = "read_fc_a", stc.pipeline = 1 : i32}
-// CHECK-NEXT: scf.for %a_1 = %c0 to %c4 step %c1 {
-// CHECK-NEXT: scf.for %b = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %4 = memref.load %fc_1[%a_1, %b] : memref<4x4xf32>
+// CHECK-NEXT: scf.for %row = %c0 to %c4 step %c1 {
+// CHECK-NEXT: scf.for %column = %c0 to %c4 step %c1 {
+// CHECK-NEXT: %4 = memref.load %fc_1[%row, %column] : memref<4x4xf32>
 // CHECK-NEXT: %5 = arith.divf %4, %2 : f32
 // CHECK-NEXT: %6 = math.erf %5 : f32
 // CHECK-NEXT: %7 = arith.addf %6, %1 : f32
 // CHECK-NEXT: %8 = arith.mulf %4, %0 : f32
 // CHECK-NEXT: %9 = arith.mulf %8, %7 : f32
-// CHECK-NEXT: memref.store %9, %tile[%a_1, %b] : memref<4x4xf32>
-// CHECK-NEXT: } {stc.label = "gelu_b", stc.pipeline = 1 : i32}
-// CHECK-NEXT: } {stc.label = "gelu_a"}
-// CHECK-NEXT: scf.for %a_2 = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %10 = vector.load %tile[%a_2, %c0] : memref<4x4xf32>, vector<4xf32>
+// CHECK-NEXT: memref.store %9, %tile[%row, %column] : memref<4x4xf32>
+// CHECK-NEXT: } {stc.label = "gelu_column", stc.pipeline = 1 : i32}
+// CHECK-NEXT: } {stc.label = "gelu_row"}
+// CHECK-NEXT: scf.for %a_1 = %c0 to %c4 step %c1 {
+// CHECK-NEXT: %10 = vector.load %tile[%a_1, %c0] : memref<4x4xf32>, vector<4xf32>
 // CHECK-NEXT: stream.write %10 into %out : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: } {stc.label = "write_out_a", stc.pipeline = 1 : i32}
 // CHECK-NEXT: } {stc.label = "tile_j"}

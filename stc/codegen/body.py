@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
 from stc.codegen.cpp_types import Typedefs
@@ -19,6 +20,7 @@ from stc.codegen.source_lines import SourceLines
 from stc.diagnostics import CompileError
 
 MAX_EXPRESSION = 72
+SHORT_INDEX = 2   # blanks in `first_column + column`
 # Operations whose text repeats an operand, which then must be a name or a literal.
 _REPEATING = (arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, arith.CmpfOp)
 
@@ -133,6 +135,9 @@ class BodyPrinter:
         if not users:
             return
         assert isinstance(value.owner, Operation)
+        if isinstance(value.type, IndexType) and initial.text.count(" ") <= SHORT_INDEX:
+            self.bind(value, initial)   # an index that is short reads better in brackets than by a name, as often as it is used
+            return
         is_alone = len(users) == 1 and users[0].parent_block() is value.owner.parent_block()
         if is_alone and len(initial.text) <= MAX_EXPRESSION and not isinstance(users[0], _REPEATING):
             self._deferred[value] = initial
@@ -153,7 +158,10 @@ class BodyPrinter:
         return self.text(value)
 
     def lane_loop(self, subject: str, lanes: int, statement: Callable[[str], str]) -> None:
-        """An unrolled loop over the lanes of `subject`, with one statement."""
+        """An unrolled loop over the lanes of `subject`, with one statement; a single lane needs no loop."""
+        if lanes == 1:
+            self.lines.add(statement("0"))
+            return
         self._lane_loops += 1
         suffix = "" if self._lane_loops == 1 else f"_{self._lane_loops}"
         index = Scope(self.scope).declare("lane")

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.ir import Operation, SSAValue
 
 from stc.codegen.body import BodyPrinter, Handler
-from stc.codegen.expressions import PRIMARY, SCALAR_OPERATIONS, UNARY, Expression, expression, result_name
+from stc.codegen.expressions import PRIMARY, SCALAR_OPERATIONS, SUM, UNARY, Expression, expression, result_name
 from stc.codegen.literals import literal
 from stc.diagnostics import CompileError
 
@@ -112,8 +112,9 @@ def _print_vector_store(printer: BodyPrinter, operation: Operation) -> None:
 
 def _at_lane(array: str, indices: list[Expression], lane: str) -> str:
     """Entry of an array `lane` further along its last dimension."""
-    last = indices[-1].text
-    moved = lane if last == "0" else f"{indices[-1].within(3)} + {lane}"
+    last = indices[-1]
+    terms = [term for term in (last.within(SUM), lane) if term != "0"]
+    moved = " + ".join(terms) or "0"
     return array + "".join(f"[{index.text}]" for index in indices[:-1]) + f"[{moved}]"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from math import prod
 
@@ -87,15 +88,14 @@ class Typedefs:
     lines: dict[str, str] = field(default_factory=dict)
 
     def value_type(self, attribute: Attribute) -> str:
-        """C++ type of an SSA value: a scalar type or the typedef of a vector (`float8`)."""
+        """C++ type of an SSA value: a scalar type or the typedef of a vector (`float_x8`)."""
         if not isinstance(attribute, VectorType):
             return scalar_type(attribute)
         return self.vector_of(scalar_type(attribute.element_type), prod(attribute.get_shape()))
 
     def vector_of(self, scalar: str, lanes: int) -> str:
-        """The typedef of a vector of `lanes` of the C++ type `scalar`."""
-        stem = scalar.removesuffix("_t").replace("<", "").replace(">", "").replace("ap_int", "apint")
-        name = f"{stem}{lanes}" if not stem[-1].isdigit() else f"{stem}x{lanes}"
+        """The typedef of a vector of `lanes` of the C++ type `scalar`: `float_x16`; `float16` would read as half precision."""
+        name = f"{re.sub('_t$|[<>]', '', scalar)}_x{lanes}"
         self.lines[name] = f"typedef hls::vector<{scalar}, {lanes}> {name};"
         return name
 

@@ -151,6 +151,8 @@ def expression(operation: Operation, operands: list[Expression]) -> Expression |
 
 def result_name(operation: Operation) -> str:
     """What to call a variable that holds the operation's result."""
+    if isinstance(operation.results[0].type, IndexType):
+        return "position"
     form = _form(operation)
     return form.name if form is not None else "value"
 

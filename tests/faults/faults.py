@@ -434,9 +434,9 @@ def a_load_begins_one_word_too_far(module: ModuleOp) -> None:
     load.operands[1] = moved.result
 
 
-@fault("set-fifo-depths", "fork_square_1")
+@fault("set-fifo-depths", "square_copy_1")
 def a_fifo_beside_a_reduction_is_too_shallow(module: ModuleOp) -> None:
-    beside = next(op for op in all_of(module, stream.CreateOp) if op.sym_name.data == "fork_square_1")
+    beside = next(op for op in all_of(module, stream.CreateOp) if op.sym_name.data == "square_copy_1")
     old = beside.result.type
     assert isinstance(old, stream.StreamType)
     for value in (beside.result, *_arguments_of(beside.result)):

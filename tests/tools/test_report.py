@@ -28,7 +28,7 @@ from stc.tools.report.tables import path_tables, tables_of
 from stc.tools.stc import main
 
 ROWS = Path(__file__).with_name("rows.mlir")
-DEEP = "fork_fc_1"
+DEEP = "fc_copy_1"
 """The FIFO of rows.mlir that must hold the whole first operand."""
 
 
@@ -100,7 +100,7 @@ def test_a_page_that_loads_something_would_be_noticed(project: tuple[Path, Simul
     assert browse(open_page, tmp_path).requested
 
 
-@pytest.mark.parametrize("name", [DEEP, "fc_out"])
+@pytest.mark.parametrize("name", [DEEP, "fc_stream"])
 def test_a_fragment_chooses_the_curves(project: tuple[Path, SimulationResult], tmp_path: Path, name: str):
     good, result = project
     fifo = next(fifo for fifo in result.fifos if fifo.name == name)
@@ -118,16 +118,16 @@ def test_a_fragment_chooses_the_curves(project: tuple[Path, SimulationResult], t
 def test_the_list_an_edge_and_a_row_choose_too_and_a_heading_sorts(project: tuple[Path, SimulationResult], tmp_path: Path):
     script = TELL + """
       const shown = () => document.getElementById("curves").dataset.fifo, list = document.getElementById("fifo"), seen = [];
-      list.value = "fc_out"; list.dispatchEvent(new Event("change")); seen.push(shown());
+      list.value = "fc_stream"; list.dispatchEvent(new Event("change")); seen.push(shown());
       document.querySelector('.edge[data-fifo="x_stream"]').dispatchEvent(new Event("click")); seen.push(shown());
-      document.querySelector('tr[data-row-fifo="norm_sum_out"]').click(); seen.push(shown());
+      document.querySelector('tr[data-row-fifo="norm_sum_stream"]').click(); seen.push(shown());
       const table = document.querySelector("#fifos table");
       const heading = [...table.tHead.rows[0].cells].find((cell) => cell.textContent.startsWith("tokens"));
       heading.firstElementChild.click();
       tell([seen, [...table.tBodies[0].rows].map((row) => +row.cells[heading.cellIndex].dataset.v)]);"""
     good, result = project
     tokens = sorted((fifo.tokens for fifo in result.fifos), reverse=True)
-    assert told(browse(good, tmp_path, script=script)) == [["fc_out", "x_stream", "norm_sum_out"], tokens]
+    assert told(browse(good, tmp_path, script=script)) == [["fc_stream", "x_stream", "norm_sum_stream"], tokens]
     assert tokens != sorted(tokens, key=str, reverse=True), "these do not tell numbers from texts"
 
 

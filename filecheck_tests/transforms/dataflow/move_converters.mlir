@@ -143,11 +143,11 @@ func.func @two_inputs(%x: tensor<6x8xf32>, %w: tensor<8x8xf32>) -> tensor<8xf32>
 // CHECK-NEXT: %9 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%7, %8 : tensor<1x4xf32>, tensor<4x8xf32>) outs(%6 : tensor<1x8xf32>) attrs ={{ +}}{stc.name = "b", stc.schedule = #dataflow.schedule<tile = [1, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.tile = "b"} {
 // CHECK: %10 = itensor.write %5 into %2[%i] : tensor<1x8xf32> -> !itensor1
 // CHECK: %s = dataflow.task @s ins(%a_1 = %a : !itensor1, %b_1 = %b : !itensor1) outs(%out = %2 : !itensor1) -> !itensor1 attributes {stc.name = "s"} {
-// CHECK: %s_1 = scf.for %i = %c0 to %c6 step %c1 iter_args(%3 = %out) -> (!itensor1) {
-// CHECK-NEXT: %4 = itensor.read %a_1[%i] : !itensor1 -> tensor<1x8xf32>
-// CHECK-NEXT: %5 = itensor.read %b_1[%i] : !itensor1 -> tensor<1x8xf32>
+// CHECK: %s_1 = scf.for %row = %c0 to %c6 step %c1 iter_args(%3 = %out) -> (!itensor1) {
+// CHECK-NEXT: %4 = itensor.read %a_1[%row] : !itensor1 -> tensor<1x8xf32>
+// CHECK-NEXT: %5 = itensor.read %b_1[%row] : !itensor1 -> tensor<1x8xf32>
 // CHECK: %7 = linalg.generic {indexing_maps = [#map3, #map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%4, %5 : tensor<1x8xf32>, tensor<1x8xf32>) outs(%6 : tensor<1x8xf32>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [1, 8], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "s"} {
-// CHECK: %8 = itensor.write %7 into %3[%i] : tensor<1x8xf32> -> !itensor1
+// CHECK: %8 = itensor.write %7 into %3[%row] : tensor<1x8xf32> -> !itensor1
 // CHECK: %s_1 = itensor.converter %s {shared_loops = 0, buffer_shape = [6, 8], blocks = 1} : !itensor1 to !itensor5
 // CHECK: %r_1 = dataflow.task @r ins(%s_2 = %s_1 : !itensor5) outs(%out = %3 : !itensor2) -> !itensor2 attributes {stc.name = "r"} {
 // CHECK: %r_2 = scf.for %i = %c0 to %c8 step %c2 iter_args(%4 = %out) -> (!itensor2) {

@@ -34,15 +34,15 @@ func.func @tiles(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // CHECK-NEXT: %n_1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
 // CHECK: %n_2 = scf.for %i = %c0 to %c4 step %c2 iter_args(%1 = %out) -> (!itensor) {
 // CHECK-NEXT: %x_3 = tensor.empty() : tensor<2x8xf32>
-// CHECK: %2 = scf.for %a = %c0_1 to %c2_1 step %c1 iter_args(%3 = %x_3) -> (tensor<2x8xf32>) {
-// CHECK: %4 = scf.for %b = %c0_2 to %c8 step %c4_1 iter_args(%5 = %3) -> (tensor<2x8xf32>) {
-// CHECK-NEXT: %6 = itensor.read %x_2[%i, %a, %b] : !itensor -> tensor<1x4xf32>
-// CHECK-NEXT: %7 = tensor.insert_slice %6 into %5[%a, %b] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<2x8xf32>
+// CHECK: %2 = scf.for %row = %c0_1 to %c2_1 step %c1 iter_args(%3 = %x_3) -> (tensor<2x8xf32>) {
+// CHECK: %4 = scf.for %column = %c0_2 to %c8 step %c4_1 iter_args(%5 = %3) -> (tensor<2x8xf32>) {
+// CHECK-NEXT: %6 = itensor.read %x_2[%i, %row, %column] : !itensor -> tensor<1x4xf32>
+// CHECK-NEXT: %7 = tensor.insert_slice %6 into %5[%row, %column] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<2x8xf32>
 // CHECK: %8 = tensor.empty() : tensor<2x8xf32>
-// CHECK: %10 = scf.for %a_1 = %c0_3 to %c2_2 step %c1_1 iter_args(%11 = %1) -> (!itensor) {
-// CHECK: %12 = scf.for %b_1 = %c0_4 to %c8_1 step %c4_2 iter_args(%13 = %11) -> (!itensor) {
-// CHECK-NEXT: %14 = tensor.extract_slice %9[%a_1, %b_1] [1, 4] [1, 1] : tensor<2x8xf32> to tensor<1x4xf32>
-// CHECK-NEXT: %15 = itensor.write %14 into %13[%i, %a_1, %b_1] : tensor<1x4xf32> -> !itensor
+// CHECK: %10 = scf.for %row_1 = %c0_3 to %c2_2 step %c1_1 iter_args(%11 = %1) -> (!itensor) {
+// CHECK: %12 = scf.for %column_1 = %c0_4 to %c8_1 step %c4_2 iter_args(%13 = %11) -> (!itensor) {
+// CHECK-NEXT: %14 = tensor.extract_slice %9[%row_1, %column_1] [1, 4] [1, 1] : tensor<2x8xf32> to tensor<1x4xf32>
+// CHECK-NEXT: %15 = itensor.write %14 into %13[%i, %row_1, %column_1] : tensor<1x4xf32> -> !itensor
 
 // -----
 
@@ -93,24 +93,24 @@ func.func @odd(%x: tensor<7xf32>, %u: tensor<6xf32>) -> (tensor<7xf32>, tensor<6
 // CHECK-NEXT: %0 = itensor.empty : !itensor
 // CHECK-NEXT: %n_1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor) outs(%out = %0 : !itensor) -> !itensor attributes {stc.name = "n"} {
 // CHECK: %x_3 = tensor.empty() : tensor<7xf32>
-// CHECK: %1 = scf.for %a = %c0_1 to %c7 step %c1_1 iter_args(%2 = %x_3) -> (tensor<7xf32>) {
-// CHECK-NEXT: %3 = itensor.read %x_2[%a] : !itensor -> tensor<1xf32>
-// CHECK-NEXT: %4 = tensor.insert_slice %3 into %2[%a] [1] [1] : tensor<1xf32> into tensor<7xf32>
+// CHECK: %1 = scf.for %entry = %c0_1 to %c7 step %c1_1 iter_args(%2 = %x_3) -> (tensor<7xf32>) {
+// CHECK-NEXT: %3 = itensor.read %x_2[%entry] : !itensor -> tensor<1xf32>
+// CHECK-NEXT: %4 = tensor.insert_slice %3 into %2[%entry] [1] [1] : tensor<1xf32> into tensor<7xf32>
 // CHECK: %5 = tensor.empty() : tensor<7xf32>
-// CHECK: %n_2 = scf.for %a_1 = %c0_2 to %c7_1 step %c1_2 iter_args(%7 = %out) -> (!itensor) {
-// CHECK-NEXT: %8 = tensor.extract_slice %6[%a_1] [1] [1] : tensor<7xf32> to tensor<1xf32>
-// CHECK-NEXT: %9 = itensor.write %8 into %7[%a_1] : tensor<1xf32> -> !itensor
+// CHECK: %n_2 = scf.for %entry_1 = %c0_2 to %c7_1 step %c1_2 iter_args(%7 = %out) -> (!itensor) {
+// CHECK-NEXT: %8 = tensor.extract_slice %6[%entry_1] [1] [1] : tensor<7xf32> to tensor<1xf32>
+// CHECK-NEXT: %9 = itensor.write %8 into %7[%entry_1] : tensor<1xf32> -> !itensor
 // CHECK: %m = dataflow.kernel @main_1(%u_1 = %u : tensor<6xf32> as !itensor1) -> (tensor<6xf32> as !itensor1) {
 // CHECK-NEXT: %0 = itensor.empty : !itensor1
 // CHECK-NEXT: %m_1 = dataflow.task @m ins(%u_2 = %u_1 : !itensor1) outs(%out = %0 : !itensor1) -> !itensor1 attributes {stc.name = "m"} {
 // CHECK: %u_3 = tensor.empty() : tensor<6xf32>
-// CHECK: %1 = scf.for %a = %c0_1 to %c6 step %c3 iter_args(%2 = %u_3) -> (tensor<6xf32>) {
-// CHECK-NEXT: %3 = itensor.read %u_2[%a] : !itensor1 -> tensor<3xf32>
-// CHECK-NEXT: %4 = tensor.insert_slice %3 into %2[%a] [3] [1] : tensor<3xf32> into tensor<6xf32>
+// CHECK: %1 = scf.for %entry = %c0_1 to %c6 step %c3 iter_args(%2 = %u_3) -> (tensor<6xf32>) {
+// CHECK-NEXT: %3 = itensor.read %u_2[%entry] : !itensor1 -> tensor<3xf32>
+// CHECK-NEXT: %4 = tensor.insert_slice %3 into %2[%entry] [3] [1] : tensor<3xf32> into tensor<6xf32>
 // CHECK: %5 = tensor.empty() : tensor<6xf32>
-// CHECK: %m_2 = scf.for %a_1 = %c0_2 to %c6_1 step %c3_1 iter_args(%7 = %out) -> (!itensor1) {
-// CHECK-NEXT: %8 = tensor.extract_slice %6[%a_1] [3] [1] : tensor<6xf32> to tensor<3xf32>
-// CHECK-NEXT: %9 = itensor.write %8 into %7[%a_1] : tensor<3xf32> -> !itensor1
+// CHECK: %m_2 = scf.for %entry_1 = %c0_2 to %c6_1 step %c3_1 iter_args(%7 = %out) -> (!itensor1) {
+// CHECK-NEXT: %8 = tensor.extract_slice %6[%entry_1] [3] [1] : tensor<6xf32> to tensor<3xf32>
+// CHECK-NEXT: %9 = itensor.write %8 into %7[%entry_1] : tensor<3xf32> -> !itensor1
 
 // -----
 
@@ -274,18 +274,18 @@ builtin.module {
 // CHECK: %y_1 = scf.for %i = %c0 to %c3 step %c1 iter_args(%1 = %out) -> (!itensor2) {
 // CHECK-NEXT: %2 = itensor.read %x_2[%i] : !itensor -> tensor<1x16xf32>
 // CHECK: %4 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<1x16xf32>) outs(%3 : tensor<1x16xf32>) attrs ={{ +}}{stc.name = "wide", stc.schedule = #dataflow.schedule<tile = [1, 16], order = [0, 1], unroll = [1, 16], vector = []>, stc.tile = "wide"} {
-// CHECK: %5 = scf.for %a_1 = %c0_1 to %c16 step %c8 iter_args(%6 = %1) -> (!itensor2) {
-// CHECK: %8 = itensor.write %7 into %6[%i, %a_1] : tensor<1x8xf32> -> !itensor2
+// CHECK: %5 = scf.for %entry = %c0_1 to %c16 step %c8 iter_args(%6 = %1) -> (!itensor2) {
+// CHECK: %8 = itensor.write %7 into %6[%i, %entry] : tensor<1x8xf32> -> !itensor2
 // CHECK-NEXT: scf.yield %8 : !itensor2
 // CHECK: scf.yield %5 : !itensor2
 // CHECK: dataflow.yield %y_1 : !itensor2
 // CHECK: %1 = itensor.empty : !itensor1
 // CHECK-NEXT: %z_1 = dataflow.task @shaped ins(%y_1 = %y : !itensor2) outs(%out = %1 : !itensor1) -> !itensor1 attributes {stc.name = "shaped"} {
 // CHECK: %z_2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%2 = %out) -> (!itensor1) {
-// CHECK: %5 = itensor.read %y_1[%i, %a] : !itensor2 -> tensor<1x8xf32>
+// CHECK: %5 = itensor.read %y_1[%i, %entry] : !itensor2 -> tensor<1x8xf32>
 // CHECK: %8 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%3 : tensor<1x16xf32>) outs(%7 : tensor<1x16xf32>) attrs ={{ +}}{stc.name = "shaped", stc.schedule = #dataflow.schedule<tile = [1, 16], order = [0, 1], unroll = [1, 16], vector = {{\[\[}}1, 8], [1, 2]]>, stc.tile = "shaped"} {
-// CHECK: %9 = scf.for %a_2 = %c0_2 to %c16_1 step %c2 iter_args(%10 = %2) -> (!itensor1) {
-// CHECK: %12 = itensor.write %11 into %10[%i, %a_2] : tensor<1x2xf32> -> !itensor1
+// CHECK: %9 = scf.for %entry_1 = %c0_2 to %c16_1 step %c2 iter_args(%10 = %2) -> (!itensor1) {
+// CHECK: %12 = itensor.write %11 into %10[%i, %entry_1] : tensor<1x2xf32> -> !itensor1
 // CHECK-NEXT: scf.yield %12 : !itensor1
 // CHECK: scf.yield %9 : !itensor1
 // CHECK: dataflow.yield %z_2 : !itensor1

@@ -53,8 +53,8 @@ func.func @names(%x: tensor<3x5xf32> {stc.name = "x"}, %w: tensor<35xf32> {stc.n
 // CHECK: #map4 = affine_map<(d0, d1) -> (d0)>
 // CHECK: #map5 = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: func.func @names(
-// CHECK-NEXT: %c_fc_weight_expand = tensor.expand_shape %w {{\[\[}}0 : i64, 1 : i64]] output_shape [5, 7] {stc.name = "c_fc_weight_expand"} : tensor<35xf32> into tensor<5x7xf32>
-// CHECK-NEXT: %mlp_c_fc = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %c_fc_weight_expand : tensor<3x5xf32>, tensor<5x7xf32>) outs(%o : tensor<3x7xf32>) attrs ={{ +}}{stc.module = "mlp.c_fc", stc.name = "mlp_c_fc"} {
+// CHECK-NEXT: %c_fc_weight = tensor.expand_shape %w {{\[\[}}0 : i64, 1 : i64]] output_shape [5, 7] {stc.name = "c_fc_weight_expand"} : tensor<35xf32> into tensor<5x7xf32>
+// CHECK-NEXT: %mlp_c_fc = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %c_fc_weight : tensor<3x5xf32>, tensor<5x7xf32>) outs(%o : tensor<3x7xf32>) attrs ={{ +}}{stc.module = "mlp.c_fc", stc.name = "mlp_c_fc"} {
 // CHECK-NEXT: ^bb0(%0: f32, %1: f32, %2: f32):
 // CHECK-NEXT: %3 = arith.mulf %0, %1 : f32
 // CHECK-NEXT: %4 = arith.addf %3, %2 : f32
@@ -83,16 +83,16 @@ func.func @names(%x: tensor<3x5xf32> {stc.name = "x"}, %w: tensor<35xf32> {stc.n
 // CHECK-NEXT: %19 = arith.divf %16, %18 : f32
 // CHECK-NEXT: linalg.yield %19 : f32
 // CHECK-NEXT: } -> tensor<3xf32>
-// CHECK-NEXT: %ln_sum_square = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs ={{ +}}{stc.module = "ln", stc.name = "ln_sum_square_0"} {
+// CHECK-NEXT: %ln_sum_square0 = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs ={{ +}}{stc.module = "ln", stc.name = "ln_sum_square_0"} {
 // CHECK-NEXT: ^bb0(%20: f32, %21: f32):
 // CHECK-NEXT: %22 = arith.mulf %20, %20 : f32
 // CHECK-NEXT: %23 = arith.addf %22, %21 : f32
 // CHECK-NEXT: linalg.yield %23 : f32
 // CHECK-NEXT: } -> tensor<3xf32>
-// CHECK-NEXT: %ln_sum_square_1 = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs ={{ +}}{stc.module = "ln", stc.name = "ln_sum_square_1"} {
+// CHECK-NEXT: %ln_sum_square1 = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs ={{ +}}{stc.module = "ln", stc.name = "ln_sum_square_1"} {
 // CHECK-NEXT: ^bb0(%24: f32, %25: f32):
 // CHECK-NEXT: %26 = arith.mulf %24, %24 : f32
 // CHECK-NEXT: %27 = arith.addf %26, %25 : f32
 // CHECK-NEXT: linalg.yield %27 : f32
 // CHECK-NEXT: } -> tensor<3xf32>
-// CHECK-NEXT: func.return %mlp_act, %ln_sum_square, %ln_sum_square_1 : tensor<3x7xf32>, tensor<3xf32>, tensor<3xf32>
+// CHECK-NEXT: func.return %mlp_act, %ln_sum_square0, %ln_sum_square1 : tensor<3x7xf32>, tensor<3xf32>, tensor<3xf32>

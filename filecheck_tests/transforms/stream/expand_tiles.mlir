@@ -32,22 +32,22 @@ func.func @contraction() {
 // CHECK-NEXT: %c3 = arith.constant 3 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: scf.for %a_1 = %c0_1 to %c3 step %c1 {
-// CHECK-NEXT: scf.for %b_1 = %c0_1 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %term = %c0_1 to %c3 step %c1 {
+// CHECK-NEXT: scf.for %row = %c0_1 to %c2 step %c1 {
 // CHECK-NEXT: %c2_1 = arith.constant 2 : index
-// CHECK-NEXT: scf.for %c_1 = %c0_1 to %c4 step %c2_1 {
-// CHECK-NEXT: scf.for %c_lane = %c0_1 to %c2_1 step %c1 {
-// CHECK-NEXT: %0 = arith.addi %c_1, %c_lane : index
-// CHECK-NEXT: %x = memref.load %a[%b_1, %a_1] : memref<2x3xf32>
-// CHECK-NEXT: %y = memref.load %b[%a_1, %0] : memref<3x4xf32>
-// CHECK-NEXT: %z = memref.load %c[%b_1, %0] : memref<2x4xf32>
+// CHECK-NEXT: scf.for %column = %c0_1 to %c4 step %c2_1 {
+// CHECK-NEXT: scf.for %lane = %c0_1 to %c2_1 step %c1 {
+// CHECK-NEXT: %0 = arith.addi %column, %lane : index
+// CHECK-NEXT: %x = memref.load %a[%row, %term] : memref<2x3xf32>
+// CHECK-NEXT: %y = memref.load %b[%term, %0] : memref<3x4xf32>
+// CHECK-NEXT: %z = memref.load %c[%row, %0] : memref<2x4xf32>
 // CHECK-NEXT: %p = arith.mulf %x, %y : f32
 // CHECK-NEXT: %s = arith.addf %p, %z : f32
-// CHECK-NEXT: memref.store %s, %c[%b_1, %0] : memref<2x4xf32>
-// CHECK-NEXT: } {stc.label = "fc_c_lane", stc.unroll = 0 : i32}
-// CHECK-NEXT: } {stc.label = "fc_c"}
-// CHECK-NEXT: } {stc.label = "fc_b", stc.unroll = 0 : i32}
-// CHECK-NEXT: } {stc.label = "fc_a"}
+// CHECK-NEXT: memref.store %s, %c[%row, %0] : memref<2x4xf32>
+// CHECK-NEXT: } {stc.label = "fc_lane", stc.unroll = 0 : i32}
+// CHECK-NEXT: } {stc.label = "fc_column"}
+// CHECK-NEXT: } {stc.label = "fc_row", stc.unroll = 0 : i32}
+// CHECK-NEXT: } {stc.label = "fc_term"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
@@ -80,11 +80,11 @@ func.func @units() {
 // CHECK: %a = memref.alloc() : memref<1x3xf32>
 // CHECK-NEXT: %b = memref.alloc() : memref<f32>
 // CHECK-NEXT: %c = memref.alloc() : memref<1x3xf32>
-// CHECK: scf.for %a_1 = %c0_1 to %c3 step %c1 {
-// CHECK-NEXT: %x = memref.load %a[%c0, %a_1] : memref<1x3xf32>
+// CHECK: scf.for %entry = %c0_1 to %c3 step %c1 {
+// CHECK-NEXT: %x = memref.load %a[%c0, %entry] : memref<1x3xf32>
 // CHECK-NEXT: %y = memref.load %b[] : memref<f32>
 // CHECK-NEXT: %p = arith.mulf %x, %y : f32
-// CHECK-NEXT: memref.store %p, %c[%c0, %a_1] : memref<1x3xf32>
+// CHECK-NEXT: memref.store %p, %c[%c0, %entry] : memref<1x3xf32>
 
 // -----
 
@@ -111,11 +111,11 @@ func.func @fills() {
 // CHECK: %a = memref.alloc() : memref<2x16xf32>
 // CHECK-NEXT: %b = memref.alloc() : memref<17xf32>
 // CHECK-NEXT: %c = memref.alloc() : memref<f32>
-// CHECK: scf.for %a_1 = %c0_1 to %c2 step %c1 {
-// CHECK-NEXT: scf.for %b_1 = %c0_1 to %c16 step %c1 {
-// CHECK-NEXT: memref.store %k, %a[%a_1, %b_1] : memref<2x16xf32>
-// CHECK: scf.for %a_2 = %c0_3 to %c17 step %c1_1 {
-// CHECK-NEXT: memref.store %k, %b[%a_2] : memref<17xf32>
+// CHECK: scf.for %row = %c0_1 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %column = %c0_1 to %c16 step %c1 {
+// CHECK-NEXT: memref.store %k, %a[%row, %column] : memref<2x16xf32>
+// CHECK: scf.for %entry = %c0_3 to %c17 step %c1_1 {
+// CHECK-NEXT: memref.store %k, %b[%entry] : memref<17xf32>
 // CHECK: memref.store %k, %c[] : memref<f32>
 
 // -----
@@ -147,10 +147,10 @@ func.func @indices() {
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
 // CHECK-NEXT: %c3 = arith.constant 3 : index
-// CHECK-NEXT: scf.for %a_1 = %c0_1 to %c3 step %c1 {
-// CHECK-NEXT: %s = arith.addi %c0, %a_1 : index
+// CHECK-NEXT: scf.for %entry = %c0_1 to %c3 step %c1 {
+// CHECK-NEXT: %s = arith.addi %c0, %entry : index
 // CHECK-NEXT: %t = arith.index_cast %s : index to i32
-// CHECK-NEXT: memref.store %t, %a[%c0, %a_1] : memref<1x3xi32>
+// CHECK-NEXT: memref.store %t, %a[%c0, %entry] : memref<1x3xi32>
 
 // -----
 
@@ -182,17 +182,17 @@ func.func @views() {
 // CHECK-LABEL: func.func @views(
 // CHECK: %a = memref.alloc() : memref<4x8xf32>
 // CHECK-NEXT: %b = memref.alloc() : memref<2x8xf32>
-// CHECK: scf.for %a_1 = %c0_2 to %c2 step %c1 {
-// CHECK-NEXT: scf.for %b_1 = %c0_2 to %c8 step %c1 {
-// CHECK-NEXT: %0 = arith.addi %i, %a_1 : index
-// CHECK-NEXT: %z = memref.load %a[%0, %b_1] : memref<4x8xf32>
-// CHECK: %1 = arith.addi %i, %a_1 : index
-// CHECK-NEXT: memref.store %n, %a[%1, %b_1] : memref<4x8xf32>
+// CHECK: scf.for %row = %c0_2 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %column = %c0_2 to %c8 step %c1 {
+// CHECK-NEXT: %0 = arith.addi %i, %row : index
+// CHECK-NEXT: %z = memref.load %a[%0, %column] : memref<4x8xf32>
+// CHECK: %1 = arith.addi %i, %row : index
+// CHECK-NEXT: memref.store %n, %a[%1, %column] : memref<4x8xf32>
 // CHECK: %2 = arith.addi %i, %c0 : index
 // CHECK-NEXT: %t = vector.load %a[%2, %c0] : memref<4x8xf32>, vector<8xf32>
 // CHECK-NEXT: vector.store %t, %b[%c0, %c0] : memref<2x8xf32>, vector<8xf32>
-// CHECK: scf.for %a_2 = %c0_3 to %c2_1 step %c1_1 {
-// CHECK-NEXT: scf.for %b_2 = %c0_3 to %c8_1 step %c1_1 {
-// CHECK-NEXT: %3 = memref.load %b[%a_2, %b_2] : memref<2x8xf32>
-// CHECK-NEXT: %4 = arith.addi %i, %a_2 : index
-// CHECK-NEXT: memref.store %3, %a[%4, %b_2] : memref<4x8xf32>
+// CHECK: scf.for %row_1 = %c0_3 to %c2_1 step %c1_1 {
+// CHECK-NEXT: scf.for %column_1 = %c0_3 to %c8_1 step %c1_1 {
+// CHECK-NEXT: %3 = memref.load %b[%row_1, %column_1] : memref<2x8xf32>
+// CHECK-NEXT: %4 = arith.addi %i, %row_1 : index
+// CHECK-NEXT: memref.store %3, %a[%4, %column_1] : memref<4x8xf32>

@@ -32,16 +32,16 @@ func.func @row() {
 // CHECK-LABEL: func.func @row(
 // CHECK: %sum = memref.alloc() : memref<f32>
 // CHECK-NEXT: %sum_partial = memref.alloc() : memref<16xf32>
-// CHECK: scf.for %p = %c0_2 to %c16 step %c1_2 {
-// CHECK-NEXT: memref.store %zero, %sum_partial[%p] : memref<16xf32>
-// CHECK-NEXT: } {stc.label = "sum_init_p"}
+// CHECK: scf.for %partial = %c0_2 to %c16 step %c1_2 {
+// CHECK-NEXT: memref.store %zero, %sum_partial[%partial] : memref<16xf32>
+// CHECK-NEXT: } {stc.label = "sum_init_partial"}
 // CHECK-NEXT: scf.for %i = %c0_1 to %c31 step %c1_1 {
 // CHECK: %0 = arith.andi %i, %c15 : index
 // CHECK-NEXT: %s = memref.load %sum_partial[%0] : memref<16xf32>
 // CHECK-NEXT: %t = arith.addf %a, %s : f32
 // CHECK-NEXT: memref.store %t, %sum_partial[%0] : memref<16xf32>
 // CHECK-NEXT: } {stc.label = "row_sum_i"}
-// CHECK: scf.for %z = %c0_3 to %c1_3 step %c1_4 {
+// CHECK: scf.for %once = %c0_3 to %c1_3 step %c1_4 {
 // CHECK-NEXT: %1 = memref.load %sum_partial[%c0] : memref<16xf32>
 // CHECK-NEXT: %2 = memref.load %sum_partial[%c1] : memref<16xf32>
 // CHECK-NEXT: %3 = memref.load %sum_partial[%c2] : memref<16xf32>
@@ -74,7 +74,7 @@ func.func @row() {
 // CHECK-NEXT: %t_14 = arith.addf %t_11, %t_12 : f32
 // CHECK-NEXT: %t_15 = arith.addf %t_13, %t_14 : f32
 // CHECK-NEXT: memref.store %t_15, %sum[] : memref<f32>
-// CHECK-NEXT: } {stc.label = "row_sum_combine_z"}
+// CHECK-NEXT: } {stc.label = "row_sum_combine_once"}
 // CHECK-NEXT: %r = memref.load %sum[] : memref<f32>
 // CHECK-NEXT: memref.store %r, %out[] : memref<f32>
 
@@ -133,13 +133,13 @@ func.func @rows() {
 
 // CHECK-LABEL: func.func @rows(
 // CHECK: %sum_partial = memref.alloc() : memref<4x3x2xf32>
-// CHECK: scf.for %p = %c0_2 to %c4 step %c1_2 {
+// CHECK: scf.for %partial = %c0_2 to %c4 step %c1_2 {
 // CHECK-NEXT: scf.for %i = %c0_1 to %c3_2 step %c1_1 {
 // CHECK-NEXT: scf.for %l = %c0_1 to %c2_1 step %c1_1 {
-// CHECK-NEXT: memref.store %zero, %sum_partial[%p, %i, %l] : memref<4x3x2xf32>
+// CHECK-NEXT: memref.store %zero, %sum_partial[%partial, %i, %l] : memref<4x3x2xf32>
 // CHECK-NEXT: } {stc.label = "fc_init_l", stc.unroll = 0 : i32}
 // CHECK-NEXT: } {stc.label = "fc_init_i"}
-// CHECK-NEXT: } {stc.label = "fc_init_p"}
+// CHECK-NEXT: } {stc.label = "fc_init_partial"}
 // CHECK-NEXT: scf.for %t = %c0_1 to %c64 step %c1_1 {
 // CHECK-NEXT: scf.for %k = %c0_1 to %c64 step %c1_1 {
 // CHECK-NEXT: scf.for %i_1 = %c0_1 to %c3_2 step %c1_1 {
@@ -286,18 +286,18 @@ func.func @computed_inside() {
 // CHECK-LABEL: func.func @computed_inside(
 // CHECK: %sum = memref.alloc() : memref<4xf32>
 // CHECK-NEXT: %sum_partial = memref.alloc() : memref<16x4xf32>
-// CHECK: scf.for %p = %c0_2 to %c16 step %c1_2 {
+// CHECK: scf.for %partial = %c0_2 to %c16 step %c1_2 {
 // CHECK-NEXT: scf.for %i = %c0_1 to %c3_1 step %c1_1 {
-// CHECK-NEXT: memref.store %zero, %sum_partial[%p, %i] : memref<16x4xf32>
+// CHECK-NEXT: memref.store %zero, %sum_partial[%partial, %i] : memref<16x4xf32>
 // CHECK-NEXT: } {stc.label = "sum_init_i"}
-// CHECK-NEXT: } {stc.label = "sum_init_p"}
+// CHECK-NEXT: } {stc.label = "sum_init_partial"}
 // CHECK-NEXT: scf.for %j = %c0_1 to %c3_1 step %c1_1 {
 // CHECK-NEXT: scf.for %i_1 = %c0_1 to %c31 step %c1_1 {
 // CHECK: %at = arith.addi %j, %c0_1 : index
 // CHECK: %s = memref.load %sum_partial[%0, %at] : memref<16x4xf32>
 // CHECK: memref.store %t, %sum_partial[%0, %at] : memref<16x4xf32>
 // CHECK-NEXT: } {stc.label = "row_sum_i"}
-// CHECK: scf.for %z = %c0_3 to %c1_3 step %c1_4 {
+// CHECK: scf.for %once = %c0_3 to %c1_3 step %c1_4 {
 // CHECK-NEXT: %at_1 = arith.addi %j, %c0_1 : index
 // CHECK-NEXT: %1 = memref.load %sum_partial[%c0, %at_1] : memref<16x4xf32>
 // CHECK-NEXT: %2 = memref.load %sum_partial[%c1, %at_1] : memref<16x4xf32>
@@ -316,6 +316,6 @@ func.func @computed_inside() {
 // CHECK-NEXT: %15 = memref.load %sum_partial[%c14, %at_1] : memref<16x4xf32>
 // CHECK-NEXT: %16 = memref.load %sum_partial[%c15_1, %at_1] : memref<16x4xf32>
 // CHECK: memref.store %t_15, %sum[%at_1] : memref<4xf32>
-// CHECK-NEXT: } {stc.label = "row_sum_combine_z"}
+// CHECK-NEXT: } {stc.label = "row_sum_combine_once"}
 // CHECK-NEXT: %r = memref.load %sum[%j] : memref<4xf32>
 // CHECK: } {stc.label = "row_j"}

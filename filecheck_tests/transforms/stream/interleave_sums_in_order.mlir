@@ -43,13 +43,14 @@ func.func @row() {
 // CHECK: scf.for %i = %c0_1 to %c31 step %c1_1 {
 // CHECK: %t = arith.addf %a, %s : f32
 // CHECK: %max_partial = memref.alloc() : memref<8xf32>
-// CHECK: scf.for %p = %c0_2 to %c8 step %c1_2 {
-// CHECK-NEXT: memref.store %low, %max_partial[%p] : memref<8xf32>
-// CHECK: scf.for %i_1 = %c0_1 to %c31 step %c1_1 {
+// CHECK: scf.for %partial = %c0_2 to %c8 step %c1_2 {
+// CHECK-NEXT: memref.store %low, %max_partial[%partial] : memref<8xf32>
+// CHECK-NEXT: } {stc.label = "sum_init_partial"}
+// CHECK-NEXT: scf.for %i_1 = %c0_1 to %c31 step %c1_1 {
 // CHECK: %s_1 = memref.load %max_partial[%0] : memref<8xf32>
 // CHECK-NEXT: %t_1 = arith.maximumf %a_1, %s_1 : f32
 // CHECK-NEXT: memref.store %t_1, %max_partial[%0] : memref<8xf32>
-// CHECK: scf.for %z = %c0_3 to %c1_3 step %c1_4 {
+// CHECK: scf.for %once = %c0_3 to %c1_3 step %c1_4 {
 // CHECK-NEXT: %1 = memref.load %max_partial[%c0] : memref<8xf32>
 // CHECK-NEXT: %2 = memref.load %max_partial[%c1] : memref<8xf32>
 // CHECK-NEXT: %3 = memref.load %max_partial[%c2] : memref<8xf32>

@@ -24,7 +24,7 @@ func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
-// CHECK-NEXT: scf.for %i = %c0 to %c4 step %c2 {
+// CHECK-NEXT: scf.for %first_row = %c0 to %c4 step %c2 {
 // CHECK-NEXT: %1 = stream.acquire %out : !block -> memref<2x2xvector<2xf32>>
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %c2_1 = arith.constant 2 : index
@@ -32,10 +32,10 @@ func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
 // CHECK-NEXT: %c2_2 = arith.constant 2 : index
 // CHECK-NEXT: %c1_1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %a = %c0_1 to %c2_1 step %c1 {
-// CHECK-NEXT: scf.for %b = %c0_2 to %c2_2 step %c1_1 {
+// CHECK-NEXT: scf.for %column = %c0_1 to %c2_1 step %c1 {
+// CHECK-NEXT: scf.for %row = %c0_2 to %c2_2 step %c1_1 {
 // CHECK-NEXT: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: memref.store %2, %1[%b, %a] : memref<2x2xvector<2xf32>>
+// CHECK-NEXT: memref.store %2, %1[%row, %column] : memref<2x2xvector<2xf32>>
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: }
@@ -45,7 +45,7 @@ func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
-// CHECK-NEXT: scf.for %i = %c0 to %c4 step %c2 {
+// CHECK-NEXT: scf.for %first_row = %c0 to %c4 step %c2 {
 // CHECK-NEXT: %1 = stream.acquire %in : !block -> memref<2x2xvector<2xf32>>
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %c2_1 = arith.constant 2 : index
@@ -53,9 +53,9 @@ func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
 // CHECK-NEXT: %c2_2 = arith.constant 2 : index
 // CHECK-NEXT: %c1_1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %a = %c0_1 to %c2_1 step %c1 {
-// CHECK-NEXT: scf.for %b = %c0_2 to %c2_2 step %c1_1 {
-// CHECK-NEXT: %2 = memref.load %1[%a, %b] : memref<2x2xvector<2xf32>>
+// CHECK-NEXT: scf.for %row = %c0_1 to %c2_1 step %c1 {
+// CHECK-NEXT: scf.for %column = %c0_2 to %c2_2 step %c1_1 {
+// CHECK-NEXT: %2 = memref.load %1[%row, %column] : memref<2x2xvector<2xf32>>
 // CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: }
 // CHECK-NEXT: }
@@ -88,15 +88,15 @@ func.func @merged(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @merge_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
 // CHECK-NEXT: %blocks = memref.alloc() : memref<2x2x4xf32>
-// CHECK: scf.for %k = %c0 to %c3 step %c1 {
-// CHECK: %1, %2, %3 = scf.for %t = %c0_1 to %c4 step %c1_1 iter_args(%in_a = %c0_1, %in_b = %c0_1, %out_a = %c0_1) -> (index, index, index) {
+// CHECK: scf.for %run = %c0 to %c3 step %c1 {
+// CHECK: %1, %2, %3 = scf.for %token = %c0_1 to %c4 step %c1_1 iter_args(%in_column = %c0_1, %in_row = %c0_1, %out_row = %c0_1) -> (index, index, index) {
 // CHECK: scf.if %8 {
-// CHECK: %9 = arith.remui %k, %c2_1 : index
+// CHECK: %9 = arith.remui %run, %c2_1 : index
 // CHECK-NEXT: %10 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: vector.store %10, %blocks[%9, %in_b, %in_a] : memref<2x2x4xf32>, vector<2xf32>
+// CHECK-NEXT: vector.store %10, %blocks[%9, %in_row, %in_column] : memref<2x2x4xf32>, vector<2xf32>
 // CHECK: scf.if %20 {
 // CHECK: %21 = arith.remui %6, %c2_5 : index
-// CHECK: %22 = vector.load %blocks[%21, %out_a, %c0_5] : memref<2x2x4xf32>, vector<4xf32>
+// CHECK: %22 = vector.load %blocks[%21, %out_row, %c0_5] : memref<2x2x4xf32>, vector<4xf32>
 // CHECK-NEXT: stream.write %22 into %out : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK: scf.yield %17, %13, %25 : index, index, index
 
@@ -121,12 +121,12 @@ func.func @revisits(%x0: tensor<6xf32>) -> (tensor<6xf32>) {
 // CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 12 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @turn_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
-// CHECK: scf.for %a = %c0 to %c6 step %c2 {
+// CHECK: scf.for %entry = %c0 to %c6 step %c2 {
 // CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: vector.store %1, %block[%a] : memref<6xf32>, vector<2xf32>
-// CHECK: scf.for %a_1 = %c0_1 to %c4 step %c1 {
-// CHECK-NEXT: scf.for %b = %c0_2 to %c6_1 step %c2_1 {
-// CHECK-NEXT: %2 = vector.load %block[%b] : memref<6xf32>, vector<2xf32>
+// CHECK-NEXT: vector.store %1, %block[%entry] : memref<6xf32>, vector<2xf32>
+// CHECK: scf.for %visit = %c0_1 to %c4 step %c1 {
+// CHECK-NEXT: scf.for %entry_1 = %c0_2 to %c6_1 step %c2_1 {
+// CHECK-NEXT: %2 = vector.load %block[%entry_1] : memref<6xf32>, vector<2xf32>
 // CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
 
 // -----
@@ -206,24 +206,24 @@ func.func @lines(%x0: tensor<9x8xf32>) -> (tensor<32x4xf32>) {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: scf.for %a = %c0 to %c8 step %c4 {
+// CHECK-NEXT: scf.for %entry = %c0 to %c8 step %c4 {
 // CHECK-NEXT: %c0_1 = arith.constant 0 : index
 // CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: vector.store %1, %lines[%c0_1, %a] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: vector.store %1, %lines[%c0_1, %entry] : memref<2x8xf32>, vector<4xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %c0_2 = arith.constant 0 : index
 // CHECK-NEXT: %c4_1 = arith.constant 4 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %t = %c0_2 to %c4_1 step %c1 {
+// CHECK-NEXT: scf.for %repeat = %c0_2 to %c4_1 step %c1 {
 // CHECK-NEXT: %c0_3 = arith.constant 0 : index
 // CHECK-NEXT: %c8_1 = arith.constant 8 : index
 // CHECK-NEXT: %c4_2 = arith.constant 4 : index
-// CHECK-NEXT: scf.for %a_1 = %c0_3 to %c8_1 step %c4_2 {
+// CHECK-NEXT: scf.for %entry_1 = %c0_3 to %c8_1 step %c4_2 {
 // CHECK-NEXT: %c0_4 = arith.constant 0 : index
 // CHECK-NEXT: %c1_1 = arith.constant 1 : index
 // CHECK-NEXT: %2 = arith.addi %c0_4, %c1_1 : index
 // CHECK-NEXT: %3 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: vector.store %3, %lines[%2, %a_1] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: vector.store %3, %lines[%2, %entry_1] : memref<2x8xf32>, vector<4xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %c0_5 = arith.constant 0 : index
 // CHECK-NEXT: %c8_2 = arith.constant 8 : index
@@ -231,19 +231,19 @@ func.func @lines(%x0: tensor<9x8xf32>) -> (tensor<32x4xf32>) {
 // CHECK-NEXT: %c0_6 = arith.constant 0 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
 // CHECK-NEXT: %c1_2 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %a_2 = %c0_5 to %c8_2 step %c4_3 {
-// CHECK-NEXT: scf.for %b = %c0_6 to %c2 step %c1_2 {
-// CHECK-NEXT: %4 = vector.load %lines[%b, %a_2] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: scf.for %column = %c0_5 to %c8_2 step %c4_3 {
+// CHECK-NEXT: scf.for %row = %c0_6 to %c2 step %c1_2 {
+// CHECK-NEXT: %4 = vector.load %lines[%row, %column] : memref<2x8xf32>, vector<4xf32>
 // CHECK-NEXT: stream.write %4 into %out : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: %c0_7 = arith.constant 0 : index
 // CHECK-NEXT: %c8_3 = arith.constant 8 : index
 // CHECK-NEXT: %c4_4 = arith.constant 4 : index
-// CHECK-NEXT: scf.for %a_3 = %c0_7 to %c8_3 step %c4_4 {
+// CHECK-NEXT: scf.for %entry_2 = %c0_7 to %c8_3 step %c4_4 {
 // CHECK-NEXT: %c0_8 = arith.constant 0 : index
 // CHECK-NEXT: %5 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: vector.store %5, %lines[%c0_8, %a_3] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: vector.store %5, %lines[%c0_8, %entry_2] : memref<2x8xf32>, vector<4xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %c0_9 = arith.constant 0 : index
 // CHECK-NEXT: %c8_4 = arith.constant 8 : index
@@ -251,15 +251,15 @@ func.func @lines(%x0: tensor<9x8xf32>) -> (tensor<32x4xf32>) {
 // CHECK-NEXT: %c0_10 = arith.constant 0 : index
 // CHECK-NEXT: %c2_1 = arith.constant 2 : index
 // CHECK-NEXT: %c1_3 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %a_4 = %c0_9 to %c8_4 step %c4_5 {
-// CHECK-NEXT: scf.for %b_1 = %c0_10 to %c2_1 step %c1_3 {
+// CHECK-NEXT: scf.for %column_1 = %c0_9 to %c8_4 step %c4_5 {
+// CHECK-NEXT: scf.for %row_1 = %c0_10 to %c2_1 step %c1_3 {
 // CHECK-NEXT: %c1_4 = arith.constant 1 : index
-// CHECK-NEXT: %6 = arith.addi %b_1, %c1_4 : index
+// CHECK-NEXT: %6 = arith.addi %row_1, %c1_4 : index
 // CHECK-NEXT: %c2_2 = arith.constant 2 : index
 // CHECK-NEXT: %7 = arith.cmpi sge, %6, %c2_2 : index
 // CHECK-NEXT: %8 = arith.subi %6, %c2_2 : index
 // CHECK-NEXT: %9 = arith.select %7, %8, %6 : index
-// CHECK-NEXT: %10 = vector.load %lines[%9, %a_4] : memref<2x8xf32>, vector<4xf32>
+// CHECK-NEXT: %10 = vector.load %lines[%9, %column_1] : memref<2x8xf32>, vector<4xf32>
 // CHECK-NEXT: stream.write %10 into %out : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: }
 // CHECK-NEXT: }

@@ -50,18 +50,18 @@ func.func @tiles(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x8xf32> as !itensor -> tensor<2xvector<16xf32>>
 // CHECK-NEXT: %n = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as !itensor) -> (tensor<2xvector<16xf32>> as !itensor) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: %n_out = stream.create @n_out {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: %n_1 = stream.to_itensor %n_out : !stream.stream<vector<8xf32>, depth: 2> to !itensor
-// CHECK-NEXT: dataflow.task @n ins(%x_3 = %0 : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "n"} {
+// CHECK-NEXT: %n_stream = stream.create @n_stream {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: %n_1 = stream.to_itensor %n_stream : !stream.stream<vector<8xf32>, depth: 2> to !itensor
+// CHECK-NEXT: dataflow.task @n ins(%x_3 = %0 : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %n_stream : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "n"} {
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<2x8xf32>
-// CHECK-NEXT: %tile = memref.alloc() : memref<2x8xf32>
+// CHECK-NEXT: %n_2 = memref.alloc() : memref<2x8xf32>
 // CHECK: scf.for %i = %c0 to %c4 step %c2 {
 // CHECK: scf.for %a = %c0_1 to %c2_1 step %c1 {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK: vector.store %1, %x_4[%a, %c0_2] : memref<2x8xf32>, vector<8xf32>
-// CHECK: linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x_4 : memref<2x8xf32>) outs(%tile : memref<2x8xf32>) attrs ={{ +}}{stc.name = "n", stc.schedule = #dataflow.schedule<tile = [2, 8], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "n"} {
+// CHECK: linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x_4 : memref<2x8xf32>) outs(%n_2 : memref<2x8xf32>) attrs ={{ +}}{stc.name = "n", stc.schedule = #dataflow.schedule<tile = [2, 8], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "n"} {
 // CHECK: scf.for %a_1 = %c0_3 to %c2_2 step %c1_1 {
-// CHECK: %2 = vector.load %tile[%a_1, %c0_4] : memref<2x8xf32>, vector<8xf32>
+// CHECK: %2 = vector.load %n_2[%a_1, %c0_4] : memref<2x8xf32>, vector<8xf32>
 // CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK: %n_1 = dataflow.unpack %n : tensor<2xvector<16xf32>> as !itensor -> tensor<4x8xf32>
 
@@ -119,19 +119,19 @@ func.func @accumulator(%x: tensor<4x6xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x6xf32> as !itensor -> tensor<8xvector<4xf32>>
 // CHECK-NEXT: %s = dataflow.kernel @main(%x_2 = %x_1 : tensor<8xvector<4xf32>> as !itensor) -> (tensor<1xvector<4xf32>> as !itensor1) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<3xf32>, depth: 2>
-// CHECK-NEXT: %s_out = stream.create @s_out {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %s_1 = stream.to_itensor %s_out : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @s ins(%x_3 = %0 : !stream.stream<vector<3xf32>, depth: 2>) outs(%out = %s_out : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "s"} {
-// CHECK-NEXT: %tile = memref.alloc() : memref<2xf32>
+// CHECK-NEXT: %s_stream = stream.create @s_stream {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %s_1 = stream.to_itensor %s_stream : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
+// CHECK-NEXT: dataflow.task @s ins(%x_3 = %0 : !stream.stream<vector<3xf32>, depth: 2>) outs(%out = %s_stream : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "s"} {
+// CHECK-NEXT: %s_2 = memref.alloc() : memref<2xf32>
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<2x3xf32>
 // CHECK: scf.for %i = %c0 to %c4 step %c2 {
-// CHECK-NEXT: linalg.fill {stc.name = "s"} ins(%s_c : f32) outs(%tile : memref<2xf32>)
+// CHECK-NEXT: linalg.fill {stc.name = "s"} ins(%s_c : f32) outs(%s_2 : memref<2xf32>)
 // CHECK-NEXT: scf.for %j = %c0 to %c6 step %c3 {
 // CHECK: scf.for %a = %c0_1 to %c2_1 step %c1 {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<3xf32>, depth: 2>
 // CHECK: vector.store %1, %x_4[%a, %c0_2] : memref<2x3xf32>, vector<3xf32>
-// CHECK: linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%x_4 : memref<2x3xf32>) outs(%tile : memref<2xf32>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "s"} {
-// CHECK: %2 = vector.load %tile[%c0_3] : memref<2xf32>, vector<2xf32>
+// CHECK: linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%x_4 : memref<2x3xf32>) outs(%s_2 : memref<2xf32>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "s"} {
+// CHECK: %2 = vector.load %s_2[%c0_3] : memref<2xf32>, vector<2xf32>
 // CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK: %s_1 = dataflow.unpack %s : tensor<1xvector<4xf32>> as !itensor1 -> tensor<4xf32>
 
@@ -198,18 +198,18 @@ func.func @view(%x: tensor<4x6xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x6xf32> as !itensor -> tensor<8xvector<4xf32>>
 // CHECK-NEXT: %s = dataflow.kernel @main(%x_2 = %x_1 : tensor<8xvector<4xf32>> as !itensor) -> (tensor<1xvector<4xf32>> as !itensor1) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<3xf32>, depth: 2>
-// CHECK-NEXT: %s_out = stream.create @s_out {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %s_1 = stream.to_itensor %s_out : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @s ins(%x_3 = %0 : !stream.stream<vector<3xf32>, depth: 2>) outs(%out = %s_out : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "s"} {
-// CHECK-NEXT: %tile = memref.alloc() : memref<4xf32>
+// CHECK-NEXT: %s_stream = stream.create @s_stream {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %s_1 = stream.to_itensor %s_stream : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
+// CHECK-NEXT: dataflow.task @s ins(%x_3 = %0 : !stream.stream<vector<3xf32>, depth: 2>) outs(%out = %s_stream : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "s"} {
+// CHECK-NEXT: %s_2 = memref.alloc() : memref<4xf32>
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<2x3xf32>
-// CHECK: linalg.fill {stc.name = "s"} ins(%s_c : f32) outs(%tile : memref<4xf32>)
+// CHECK: linalg.fill {stc.name = "s"} ins(%s_c : f32) outs(%s_2 : memref<4xf32>)
 // CHECK-NEXT: scf.for %j = %c0 to %c6 step %c3 {
 // CHECK-NEXT: scf.for %i = %c0 to %c4 step %c2 {
 // CHECK: scf.for %a = %c0_1 to %c2_1 step %c1_1 {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<3xf32>, depth: 2>
 // CHECK: vector.store %1, %x_4[%a, %c0_2] : memref<2x3xf32>, vector<3xf32>
-// CHECK: %2 = memref.subview %tile[%i] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1]>>
+// CHECK: %2 = memref.subview %s_2[%i] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1]>>
 // CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%x_4 : memref<2x3xf32>) outs(%2 : memref<2xf32, strided<[1]>>) attrs ={{ +}}{stc.name = "s", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [1, 0], unroll = [1, 1], vector = []>, stc.tile = "s"} {
 // CHECK: scf.if %3 {
 // CHECK: %4 = vector.load %2[%c0_3] : memref<2xf32, strided<[1]>>, vector<2xf32>
@@ -253,22 +253,22 @@ func.func @scalars(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
 // CHECK-NEXT: %d = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<1xf32>> as !itensor, %y_2 = %y_1 : tensor<1xvector<1xf32>> as !itensor) -> (tensor<1xvector<1xf32>> as !itensor) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<1xf32>, depth: 2>
 // CHECK-NEXT: %1 = stream.from_itensor %y_2 : !itensor to !stream.stream<vector<1xf32>, depth: 2>
-// CHECK-NEXT: %d_out = stream.create @d_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
-// CHECK-NEXT: %d_1 = stream.to_itensor %d_out : !stream.stream<vector<1xf32>, depth: 2> to !itensor
-// CHECK-NEXT: dataflow.task @d ins(%x_3 = %0 : !stream.stream<vector<1xf32>, depth: 2>, %y_3 = %1 : !stream.stream<vector<1xf32>, depth: 2>) outs(%out = %d_out : !stream.stream<vector<1xf32>, depth: 2>) attributes {stc.name = "d"} {
-// CHECK-NEXT: %2 = memref.alloc() : memref<f32>
-// CHECK-NEXT: %3 = memref.alloc() : memref<f32>
-// CHECK-NEXT: %tile = memref.alloc() : memref<f32>
-// CHECK: %4 = stream.read %x_3 : !stream.stream<vector<1xf32>, depth: 2>
-// CHECK-NEXT: %5 = stream.read %y_3 : !stream.stream<vector<1xf32>, depth: 2>
-// CHECK: %6 = vector.extract %4[0] : f32 from vector<1xf32>
-// CHECK-NEXT: memref.store %6, %2[] : memref<f32>
-// CHECK: %7 = vector.extract %5[0] : f32 from vector<1xf32>
-// CHECK-NEXT: memref.store %7, %3[] : memref<f32>
-// CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = []} ins(%2, %3 : memref<f32>, memref<f32>) outs(%tile : memref<f32>) attrs ={{ +}}{stc.name = "d", stc.schedule = #dataflow.schedule<tile = [], order = [], unroll = [], vector = []>, stc.tile = "d"} {
-// CHECK: %8 = memref.load %tile[] : memref<f32>
-// CHECK-NEXT: %9 = vector.broadcast %8 : f32 to vector<1xf32>
-// CHECK-NEXT: stream.write %9 into %out : !stream.stream<vector<1xf32>, depth: 2>
+// CHECK-NEXT: %d_stream = stream.create @d_stream {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
+// CHECK-NEXT: %d_1 = stream.to_itensor %d_stream : !stream.stream<vector<1xf32>, depth: 2> to !itensor
+// CHECK-NEXT: dataflow.task @d ins(%x_3 = %0 : !stream.stream<vector<1xf32>, depth: 2>, %y_3 = %1 : !stream.stream<vector<1xf32>, depth: 2>) outs(%out = %d_stream : !stream.stream<vector<1xf32>, depth: 2>) attributes {stc.name = "d"} {
+// CHECK-NEXT: %x_4 = memref.alloc() : memref<f32>
+// CHECK-NEXT: %y_4 = memref.alloc() : memref<f32>
+// CHECK-NEXT: %d_2 = memref.alloc() : memref<f32>
+// CHECK: %2 = stream.read %x_3 : !stream.stream<vector<1xf32>, depth: 2>
+// CHECK-NEXT: %3 = stream.read %y_3 : !stream.stream<vector<1xf32>, depth: 2>
+// CHECK: %4 = vector.extract %2[0] : f32 from vector<1xf32>
+// CHECK-NEXT: memref.store %4, %x_4[] : memref<f32>
+// CHECK: %5 = vector.extract %3[0] : f32 from vector<1xf32>
+// CHECK-NEXT: memref.store %5, %y_4[] : memref<f32>
+// CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = []} ins(%x_4, %y_4 : memref<f32>, memref<f32>) outs(%d_2 : memref<f32>) attrs ={{ +}}{stc.name = "d", stc.schedule = #dataflow.schedule<tile = [], order = [], unroll = [], vector = []>, stc.tile = "d"} {
+// CHECK: %6 = memref.load %d_2[] : memref<f32>
+// CHECK-NEXT: %7 = vector.broadcast %6 : f32 to vector<1xf32>
+// CHECK-NEXT: stream.write %7 into %out : !stream.stream<vector<1xf32>, depth: 2>
 // CHECK: %d_1 = dataflow.unpack %d : tensor<1xvector<1xf32>> as !itensor -> tensor<f32>
 
 // -----
@@ -333,23 +333,23 @@ func.func @two_results(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<4x2xf32>
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<2x4xf32> as !itensor -> tensor<1xvector<8xf32>>
 // CHECK-NEXT: %r, %r_1 = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<8xf32>> as !itensor) -> (tensor<1xvector<8xf32>> as !itensor, tensor<1xvector<8xf32>> as !itensor1) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %both_0_out = stream.create @both_0_out {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %r_2 = stream.to_itensor %both_0_out : !stream.stream<vector<4xf32>, depth: 2> to !itensor
-// CHECK-NEXT: %both_1_out = stream.create @both_1_out {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %r_3 = stream.to_itensor %both_1_out : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @both ins(%x_3 = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %both_0_out : !stream.stream<vector<4xf32>, depth: 2>, %out_1 = %both_1_out : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "both"} {
+// CHECK-NEXT: %r_stream = stream.create @r_stream {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %r_2 = stream.to_itensor %r_stream : !stream.stream<vector<4xf32>, depth: 2> to !itensor
+// CHECK-NEXT: %r_stream_1 = stream.create @r_stream_2 {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %r_3 = stream.to_itensor %r_stream_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
+// CHECK-NEXT: dataflow.task @both ins(%x_3 = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %r_stream : !stream.stream<vector<4xf32>, depth: 2>, %out_1 = %r_stream_1 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "both"} {
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<2x4xf32>
-// CHECK-NEXT: %tile = memref.alloc() : memref<2x4xf32>
-// CHECK-NEXT: %tile_1 = memref.alloc() : memref<4x2xf32>
+// CHECK-NEXT: %both = memref.alloc() : memref<2x4xf32>
+// CHECK-NEXT: %both_1 = memref.alloc() : memref<4x2xf32>
 // CHECK: scf.for %a = %c0_1 to %c2 step %c1_1 {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK: vector.store %1, %x_4[%a, %c0_2] : memref<2x4xf32>, vector<4xf32>
-// CHECK: linalg.generic {indexing_maps = [#map, #map, #map1], iterator_types = ["parallel", "parallel"]} ins(%x_4 : memref<2x4xf32>) outs(%tile, %tile_1 : memref<2x4xf32>, memref<4x2xf32>) attrs ={{ +}}{stc.name = "both", stc.schedule = #dataflow.schedule<tile = [2, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "both"} {
+// CHECK: linalg.generic {indexing_maps = [#map, #map, #map1], iterator_types = ["parallel", "parallel"]} ins(%x_4 : memref<2x4xf32>) outs(%both, %both_1 : memref<2x4xf32>, memref<4x2xf32>) attrs ={{ +}}{stc.name = "both", stc.schedule = #dataflow.schedule<tile = [2, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "both"} {
 // CHECK: scf.for %a_2 = %c0_3 to %c2_1 step %c1_2 {
-// CHECK: %2 = vector.load %tile[%a_2, %c0_4] : memref<2x4xf32>, vector<4xf32>
+// CHECK: %2 = vector.load %both[%a_2, %c0_4] : memref<2x4xf32>, vector<4xf32>
 // CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK: scf.for %a_3 = %c0_5 to %c4 step %c1_3 {
-// CHECK: %3 = vector.load %tile_1[%a_3, %c0_6] : memref<4x2xf32>, vector<2xf32>
+// CHECK: %3 = vector.load %both_1[%a_3, %c0_6] : memref<4x2xf32>, vector<2xf32>
 // CHECK-NEXT: stream.write %3 into %out_1 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK: %r_2 = dataflow.unpack %r : tensor<1xvector<8xf32>> as !itensor -> tensor<2x4xf32>
 // CHECK-NEXT: %r_3 = dataflow.unpack %r_1 : tensor<1xvector<8xf32>> as !itensor1 -> tensor<4x2xf32>
@@ -387,14 +387,14 @@ func.func @one_vector(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4xf32> as !itensor -> tensor<1xvector<4xf32>>
 // CHECK-NEXT: %n = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<4xf32>> as !itensor) -> (tensor<1xvector<4xf32>> as !itensor) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %n_out = stream.create @n_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %n_1 = stream.to_itensor %n_out : !stream.stream<vector<4xf32>, depth: 2> to !itensor
-// CHECK-NEXT: dataflow.task @n ins(%x_3 = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
-// CHECK-NEXT: %1 = memref.alloc() : memref<4xf32>
-// CHECK-NEXT: %tile = memref.alloc() : memref<4xf32>
-// CHECK: %2 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: vector.store %2, %1[%c0_1] : memref<4xf32>, vector<4xf32>
-// CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%1 : memref<4xf32>) outs(%tile : memref<4xf32>) attrs ={{ +}}{stc.name = "n", stc.schedule = #dataflow.schedule<tile = [4], order = [0], unroll = [4], vector = []>, stc.tile = "n"} {
-// CHECK: %3 = vector.load %tile[%c0_2] : memref<4xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %3 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %n_stream = stream.create @n_stream {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %n_1 = stream.to_itensor %n_stream : !stream.stream<vector<4xf32>, depth: 2> to !itensor
+// CHECK-NEXT: dataflow.task @n ins(%x_3 = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
+// CHECK-NEXT: %x_4 = memref.alloc() : memref<4xf32>
+// CHECK-NEXT: %n_2 = memref.alloc() : memref<4xf32>
+// CHECK: %1 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: vector.store %1, %x_4[%c0_1] : memref<4xf32>, vector<4xf32>
+// CHECK-NEXT: linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%x_4 : memref<4xf32>) outs(%n_2 : memref<4xf32>) attrs ={{ +}}{stc.name = "n", stc.schedule = #dataflow.schedule<tile = [4], order = [0], unroll = [4], vector = []>, stc.tile = "n"} {
+// CHECK: %2 = vector.load %n_2[%c0_2] : memref<4xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK: %n_1 = dataflow.unpack %n : tensor<1xvector<4xf32>> as !itensor -> tensor<4xf32>

@@ -21,6 +21,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
 from stc.transforms.dataflow.elementwise_tasks import ElementwiseTask, elementwise_task
+from stc.transforms.linalg.name_ops import module_name
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -101,7 +102,7 @@ class _Pair:
     def merge(self, names: UniqueNames) -> TaskOp:
         """The one task, in place of both."""
         writer, reader = self.writer, self.reader.task
-        name = names.fresh(f"{writer.sym_name.data}_and_{reader.sym_name.data}")
+        name = names.fresh(f"{writer.sym_name.data}_and_{_name_beside(writer, reader)}")
         shared = self._shared_tiles()
         others = [index for index in range(len(reader.ins)) if index not in shared]
         ins = [*writer.ins, *(reader.ins[index] for index in others)]
@@ -168,6 +169,12 @@ class _Pair:
     def _place(self, depth: int) -> Operation:
         """What stands directly in the first `depth` loops of the write: the next loop, or the write itself."""
         return self.write if depth == len(self.write.indices) else enclosing_loops(self.write, self.writer)[depth]
+
+
+def _name_beside(writer: TaskOp, reader: TaskOp) -> str:
+    """The reader's name, without the module where the writer's name says it already."""
+    name, module = reader.sym_name.data, module_name(reader)
+    return name.removeprefix(f"{module}_") if writer.sym_name.data.startswith(module) else name
 
 
 def _pair(writer: TaskOp) -> _Pair | None:

@@ -25,6 +25,7 @@ from stc.iteration.order import StreamOrder
 from stc.iteration.vectorize import largest_divisor
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.distribute_parallel import STRIPE
+from stc.transforms.linalg.name_ops import value_hint
 
 Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
@@ -102,7 +103,7 @@ class LayoutToDataflow(ModulePass):
         tensors = [TensorType(scalar, size) for size in sizes]
         kernel = _kernel(name, first, [first.source], [source], tensors, body)
         for op, result in zip(siblings, kernel.results, strict=True):
-            result.name_hint = _stem(op)
+            result.name_hint = value_hint(_stem(op))
             _replace(op, _reshaped(kernel, result, op.result.type))
 
     def _deal(self, slices: Sequence[tensor.ExtractSliceOp], dimension: int) -> None:
@@ -119,7 +120,7 @@ class LayoutToDataflow(ModulePass):
         tensors = [TensorType(scalar, shape_of(op.result.type)) for op in slices]
         kernel = _kernel(f"{_stem(first)}_deal", first, [first.source], [whole], tensors, body)
         for op, result in zip(slices, kernel.results, strict=True):
-            result.name_hint = _stem(op)
+            result.name_hint = value_hint(_stem(op))
             _replace(op, result)
 
     def _join(self, op: tensor.ConcatOp) -> None:

@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.lane_demand import LaneDemand
+from stc.analysis.loop_names import dimension_names
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ConverterOp, DealOp, ItensorType, JoinOp, ReadOp, WriteOp
@@ -136,8 +137,9 @@ class _Pieces:
     def __post_init__(self) -> None:
         outer = len(self.old.loops)
         self.loops = self.new.loops[outer:]
-        inner = {loop: dim for loop, dim in enumerate(self.new.dimension_of_loop) if loop >= outer}
-        self.dimension = [inner[outer + position] for position in range(len(self.loops))]
+        self.dimension = self.new.dimension_of_loop[outer:]
+        names = dimension_names(self.old.element)
+        self.names = [names[dim] for dim in self.dimension if dim is not None]
 
     def replace_read(self, read: ReadOp) -> None:
         empty = self.builder.insert(tensor.EmptyOp((), read.result.type)).results[0]
@@ -184,7 +186,7 @@ class _Pieces:
             for value in (0, loop.trip * loop.step, loop.step)
         )
         block = Block(arg_types=[IndexType(), carried.type])
-        block.args[0].name_hint = "abcdefgh"[depth] if depth < 8 else f"a{depth}"
+        block.args[0].name_hint = self.names[depth]
         inner = Builder(InsertPoint.at_end(block))
         inner.insert(scf.YieldOp(self._nest(inner, depth + 1, [*ivs, block.args[0]], block.args[1], body)))
         return builder.insert(scf.ForOp(lower, upper, step, [carried], block)).results[0]

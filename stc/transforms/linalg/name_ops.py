@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -17,6 +17,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
+from stc.transforms.linalg.attention_roles import attention_roles
 from stc.transforms.linalg.dead_ops import functions_of
 from stc.transforms.linalg.generics import combining, extents_of, is_contraction, reduction_loops, yielded
 from stc.transforms.linalg.inline_constants import scalar_constant
@@ -43,7 +44,9 @@ class NameOpsPass(ModulePass):
 
     A name is the op's `stc.module` with `_` for other characters, and what the op does: the only contraction of a module has
     the plain name (`attn_c_proj`), as has the only op of a module (`mlp_act`); others carry a suffix (`ln_1_sum`,
-    `attn_exp`, `attn_c_proj_add`). Numbers are appended only to what is still ambiguous, in program order.
+    `attn_exp`, `attn_c_proj_add`). In an attention the two products are called `scores` and `context`, and what prepares their
+    operands after these: the slices of a fused projection are `attn_q`, `attn_k` and `attn_v`. Numbers are appended only to what
+    is still ambiguous, in program order.
 
     Before:
 
@@ -61,30 +64,38 @@ class NameOpsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
             named = [nested for nested in function.body.block.ops if _is_named(nested)]
-            for nested, name in zip(named, _unique([_candidate(nested, named) for nested in named]), strict=True):
+            roles = attention_roles(named, module_name)
+            for nested, name in zip(named, _unique([_candidate(nested, named, roles) for nested in named]), strict=True):
                 nested.attributes[NAME] = StringAttr(name)
-                _hint(nested, name)
+                _hint(nested, _boundary_name(nested) or name)
 
 
 def _hint(op: Operation, name: str) -> None:
     """Let the printed values carry the name too, and nothing that passes left over."""
     for result in op.results:
-        result.name_hint = name
+        result.name_hint = value_hint(name)
     for region in op.regions:
         for block in region.blocks:
             for value in (*block.args, *(result for nested in block.ops for result in nested.results)):
                 value.name_hint = None
 
 
+def value_hint(name: str) -> str:
+    """The name as that of a value: xDSL would drop a number behind `_`."""
+    return re.sub(r"(?<=[A-Za-z])_(\d+)$", r"\1", name)
+
+
 def _is_named(op: Operation) -> bool:
     return isinstance(op, (GenericOp, *_TENSOR_KINDS))
 
 
-def _candidate(op: Operation, named: Sequence[Operation]) -> str:
+def _candidate(op: Operation, named: Sequence[Operation], roles: Mapping[Operation, str]) -> str:
     kind = kind_of(op)
-    if isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp) and (owner := _boundary_name(op)):
+    if owner := _boundary_name(op):
         return f"{owner}_{kind}"
     module = module_name(op)
+    if op in roles:
+        return "_".join(word for word in (module, _attention_word(op, named, roles)) if word)
     siblings = [other for other in named if isinstance(other, GenericOp) and module_name(other) == module]
     if not module:
         return kind
@@ -93,10 +104,18 @@ def _candidate(op: Operation, named: Sequence[Operation]) -> str:
     return module if siblings == [op] else f"{module}_{kind}"
 
 
-def _boundary_name(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> str:
-    """The name of the function argument or result whose reshape this is; empty for other reshapes."""
+def _attention_word(op: Operation, named: Sequence[Operation], roles: Mapping[Operation, str]) -> str:
+    """The role of an operation in an attention, with its kind unless it is a product or cuts that operand out of a projection."""
+    role = roles[op]
+    slices = [other for other in named if roles.get(other) == role and isinstance(other, tensor.ExtractSliceOp)
+              and module_name(other) == module_name(op)]
+    return role if is_contraction(op) or slices == [op] else f"{role}_{kind_of(op)}"
+
+
+def _boundary_name(op: Operation) -> str:
+    """The name of the function argument or result whose reshape this is: the same data; empty for other operations."""
     function = op.parent_op()
-    if not isinstance(function, func.FuncOp):
+    if not isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp) or not isinstance(function, func.FuncOp):
         return ""
     table, index = None, 0
     if isinstance(op.src, BlockArgument):

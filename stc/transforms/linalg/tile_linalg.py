@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
+from stc.analysis.loop_names import first_of, generic_loop_names
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.transforms.index_constant import index_constant
@@ -212,7 +213,12 @@ class _TiledNest:
             self.ivs[loop] = iv
             return body(inner, inside)
 
-        return self._for(builder, bounds, iv_name(loop), carried, entered, is_root=depth == 0 and not self._needs_wrapper())
+        return self._for(builder, bounds, self._iv_name(loop), carried, entered, is_root=depth == 0 and not self._needs_wrapper())
+
+    def _iv_name(self, loop: int) -> str:
+        """A tile's first index along the loop's dimension; the index itself where tiles are one entry long."""
+        name = generic_loop_names(self.loops, self.tile)[loop]
+        return first_of(name) if self.tile[loop] > 1 else name
 
     def _for(
         self,
@@ -334,11 +340,6 @@ class _TiledNest:
         if value not in self.constants:
             self.constants[value] = index_constant(self.entry, value)
         return self.constants[value]
-
-
-def iv_name(loop: int) -> str:
-    """The name hint of loop `loop`'s induction variable."""
-    return "ijklmnpq"[loop] if loop < 8 else f"i{loop}"
 
 
 def element_type(type_: Attribute) -> Attribute:

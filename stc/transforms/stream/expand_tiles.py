@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
+from stc.analysis.loop_names import dimension_names, generic_loop_names
 from stc.design_space.tiling import MOST_LANES
 from stc.dialects.dataflow import ScheduleAttr
 from stc.transforms.index_constant import index_constant
@@ -33,14 +34,14 @@ class ExpandTiles(ModulePass):
 
         linalg.generic {... "parallel", "reduction"} ins(%x : memref<4x6xf32>) outs(%s : memref<4xf32>) { addf }
       becomes
-        scf.for %a = %c0 to %c6 step %c1 {
-          scf.for %b = %c0 to %c4 step %c1 {
-            %v = memref.load %x[%b, %a] : memref<4x6xf32>
-            %w = memref.load %s[%b] : memref<4xf32>
+        scf.for %column = %c0 to %c6 step %c1 {
+          scf.for %row = %c0 to %c4 step %c1 {
+            %v = memref.load %x[%row, %column] : memref<4x6xf32>
+            %w = memref.load %s[%row] : memref<4xf32>
             %t = arith.addf %v, %w : f32
-            memref.store %t, %s[%b] : memref<4xf32>
-          } {stc.label = "x_sum_b"}
-        } {stc.label = "x_sum_a"}
+            memref.store %t, %s[%row] : memref<4xf32>
+          } {stc.label = "x_sum_row"}
+        } {stc.label = "x_sum_column"}
     """
 
     name = "expand-tiles"
@@ -70,7 +71,9 @@ def _expand_generic(generic: linalg.GenericOp) -> None:
     label = label_of(generic)
     builder = Builder(InsertPoint.before(generic))
     zero = index_constant(builder, 0)
-    ivs, inner = point_loops(builder, [loops.extents[loop] for loop in order], label, [unroll[loop] for loop in order])
+    names = generic_loop_names(loops, loops.extents)
+    nest = [PointLoop(names[loop], loops.extents[loop], unroll[loop]) for loop in order]
+    ivs, inner = point_loops(builder, nest, label)
     iv_of = dict(zip(order, ivs, strict=True))
     points = [iv_of.get(loop, zero) for loop in range(len(loops.extents))]
 
@@ -108,7 +111,8 @@ def _expand_fill(fill: linalg.FillOp) -> None:
     extents = target.type.get_shape()
     order = [dim for dim, extent in enumerate(extents) if extent > 1]
     zero = index_constant(builder, 0)
-    ivs, inner = point_loops(builder, [extents[dim] for dim in order], f"{label_of(fill)}_init", _fill_unroll(target, order))
+    nest = _loops_along(extents, order, _fill_unroll(target, order))
+    ivs, inner = point_loops(builder, nest, f"{label_of(fill)}_init")
     iv_of = dict(zip(order, ivs, strict=True))
     _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))], fill)
     fill.detach()
@@ -119,7 +123,7 @@ def _expand_copy(copy: memref.CopyOp) -> None:
     assert isa(copy.source.type, MemRefType)
     extents = copy.source.type.get_shape()
     builder = Builder(InsertPoint.before(copy))
-    ivs, inner = point_loops(builder, extents, "copy", [1] * len(extents))
+    ivs, inner = point_loops(builder, _loops_along(extents, range(len(extents)), [1] * len(extents)), "copy")
     _store(inner, _load(inner, copy.source, ivs, copy), copy.destination, ivs, copy)
     copy.detach()
     copy.erase()
@@ -166,22 +170,34 @@ def _unroll_of_last(use: Use) -> int:
     return schedule.unrolls[dims[-1]] if isinstance(schedule, ScheduleAttr) and dims else 1
 
 
-def point_loops(
-    builder: Builder, extents: Sequence[int], label: str, unroll: Sequence[int]
-) -> tuple[list[SSAValue], Builder]:
+@dataclass(frozen=True)
+class PointLoop:
+    """A loop over `extent` points, `unroll` of them at once."""
+
+    name: str
+    extent: int
+    unroll: int
+
+
+def _loops_along(extents: Sequence[int], order: Sequence[int], unroll: Sequence[int]) -> list[PointLoop]:
+    """Loops along the dimensions `order` of a buffer, each with its unroll factor."""
+    names = dimension_names(extents)
+    return [PointLoop(names[dim], extents[dim], factor) for dim, factor in zip(order, unroll, strict=True)]
+
+
+def point_loops(builder: Builder, nest: Sequence[PointLoop], label: str) -> tuple[list[SSAValue], Builder]:
     """A perfect nest of unit-step loops; their induction variables, and a builder for the innermost body."""
     ivs: list[SSAValue] = []
     zero, one = (index_constant(builder, value) for value in (0, 1))
-    bounds = [index_constant(builder, extent) for extent in extents]
-    for position, (extent, factor) in enumerate(zip(extents, unroll, strict=True)):
-        name = "abcdefgh"[position] if position < 8 else f"a{position}"
-        if 1 < factor < extent:  # `factor` points of the loop at once: a loop over groups, and one inside a group
-            lanes = index_constant(builder, factor)
-            group, builder = _point_loop(builder, (zero, bounds[position], lanes), name, label)
-            lane, builder = _point_loop(builder, (zero, lanes, one), f"{name}_lane", label, at_once=True)
+    bounds = [index_constant(builder, loop.extent) for loop in nest]
+    for loop, bound in zip(nest, bounds, strict=True):
+        if 1 < loop.unroll < loop.extent:  # `unroll` points of the loop at once: a loop over groups, and one inside a group
+            lanes = index_constant(builder, loop.unroll)
+            group, builder = _point_loop(builder, (zero, bound, lanes), loop.name, label)
+            lane, builder = _point_loop(builder, (zero, lanes, one), "lane", label, at_once=True)
             ivs.append(builder.insert(arith.AddiOp(group, lane)).result)
         else:
-            iv, builder = _point_loop(builder, (zero, bounds[position], one), name, label, at_once=factor > 1)
+            iv, builder = _point_loop(builder, (zero, bound, one), loop.name, label, at_once=loop.unroll > 1)
             ivs.append(iv)
     return ivs, builder
 

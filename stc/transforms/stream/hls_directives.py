@@ -62,7 +62,7 @@ def _loops(op: Operation) -> list[scf.ForOp]:
 def _label_loops(task: TaskOp) -> None:
     names = UniqueNames()
     for loop in _loops(task):
-        iv = loop.body.block.args[0].name_hint or "i"
+        iv = (loop.body.block.args[0].name_hint or "i").removeprefix("first_")
         loop.attributes["stc.label"] = StringAttr(names.fresh(f"{_purpose(loop)}_{iv}"))
 
 

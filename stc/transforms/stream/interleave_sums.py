@@ -178,7 +178,7 @@ def _fill_all(fill: memref.StoreOp, partial: SSAValue, count: int) -> None:
     """All partial sums are set where the one was."""
     nest = fill_nest(fill)
     builder = Builder(InsertPoint.before(nest))
-    loop, inner = _loop(builder, count, _stem(nest, "sum_init"), "p")
+    loop, inner = _loop(builder, count, _stem(nest, "sum_init"), "partial")
     nest.detach()
     inner.insert(nest)
     fill.operands = [fill.value, partial, loop.body.block.args[0], *fill.indices]
@@ -212,9 +212,9 @@ def _combine(sums: Accumulator, partial: SSAValue, count: int, place: Operation,
     loops = _moving(sums, nest)
     stem = f"{_stem(sums.store.parent_op(), 'sum')}_combine"
     if all(is_unrolled(loop) for loop in loops):
-        _, builder = _loop(builder, 1, stem, "z")
+        _, builder = _loop(builder, 1, stem, "once")
     for loop in loops:
-        copy, builder = _loop(builder, trip_count(loop), stem, "z", like=loop, nest=nest)
+        copy, builder = _loop(builder, trip_count(loop), stem, "once", like=loop, nest=nest)
         new[loop.body.block.args[0]] = copy.body.block.args[0]
     indices = [_cloned(index, new, builder, nest) for index in sums.store.indices]
     numbers = [index_constant(_top(sums.task), number) for number in range(count)]

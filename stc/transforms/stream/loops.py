@@ -10,27 +10,33 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from stc.analysis.loop_names import order_loop_names
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import static
 from stc.transforms.index_constant import index_constant
 
 
-def loop_nest(builder: Builder, loops: Sequence[Loop], hints: str = "ijklmnpqrstuvw") -> tuple[list[SSAValue], Builder]:
+def loop_nest(builder: Builder, loops: Sequence[Loop], names: Sequence[str]) -> tuple[list[SSAValue], Builder]:
     """A perfect nest over loop *values* (0 to trip * step by step): induction variables, and a builder for the innermost body.
 
-    The bounds are placed before the nest.
+    `names`: of the loops, outermost first. The bounds are placed before the nest.
     """
     bounds = [
         tuple(index_constant(builder, value) for value in (0, static(loop.trip) * loop.step, loop.step)) for loop in loops
     ]
     ivs: list[SSAValue] = []
-    for position, (lower, upper, step) in enumerate(bounds):
+    for name, (lower, upper, step) in zip(names, bounds, strict=True):
         block = Block([scf.YieldOp()], arg_types=[IndexType()])
-        block.args[0].name_hint = hints[position] if position < len(hints) else f"i{position}"
+        block.args[0].name_hint = name
         builder.insert(scf.ForOp(lower, upper, step, [], block))
         ivs.append(block.args[0])
         builder = before_terminator(block)
     return ivs, builder
+
+
+def order_nest(builder: Builder, order: StreamOrder) -> tuple[list[SSAValue], Builder]:
+    """The perfect nest over all loops of `order`, called after the dimensions they run along."""
+    return loop_nest(builder, order.loops, order_loop_names(order))
 
 
 def before_terminator(block: Block) -> Builder:

@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
+from stc.analysis.loop_names import order_loop_names
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ConverterOp, ItensorType
@@ -23,7 +24,7 @@ from stc.iteration.line_buffer import LineStep
 from stc.iteration.order import Loop, StreamOrder
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream
-from stc.transforms.stream.loops import coordinates, loop_nest, total
+from stc.transforms.stream.loops import coordinates, loop_nest, order_nest, total
 from stc.transforms.stream.merged_blocks import merged_blocks
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
@@ -106,9 +107,8 @@ def _ring(
     ring.result.name_hint = ring_name
     source = consumed_stream(builder, converter.source)
     target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
-    shared = plan.source.loops[: plan.shared_loops]
-    _task(builder, names.fresh(f"fill_{name}"), source, ring.result, shared, in_tokens(plan.source_block, lanes), _store_tokens)
-    _task(builder, names.fresh(f"drain_{name}"), ring.result, target, shared, in_tokens(plan.target_block, lanes), _load_tokens)
+    _task(builder, names.fresh(f"fill_{name}"), source, ring.result, plan, in_tokens(plan.source_block, lanes), _store_tokens)
+    _task(builder, names.fresh(f"drain_{name}"), ring.result, target, plan, in_tokens(plan.target_block, lanes), _load_tokens)
 
 
 def _element_type(converter: ConverterOp) -> Attribute:
@@ -120,13 +120,17 @@ _Body = Callable[[Builder, Block, StreamOrder], None]
 
 
 def _task(
-    builder: Builder, name: str, source: SSAValue, target: SSAValue, shared: Sequence[Loop], order: StreamOrder, body: _Body
+    builder: Builder, name: str, source: SSAValue, target: SSAValue, plan: ConverterPlan, order: StreamOrder, body: _Body
 ) -> None:
     block = _task_block(source, target)
-    outer = Builder(InsertPoint.at_end(block))
-    _, once = loop_nest(outer, shared)
-    body(once, block, order)
+    body(_shared_nest(Builder(InsertPoint.at_end(block)), plan), block, order)
     _insert_task(builder, name, source, target, block)
+
+
+def _shared_nest(builder: Builder, plan: ConverterPlan) -> Builder:
+    """The loops that source and target share; a builder for the body."""
+    names = order_loop_names(plan.source)[: plan.shared_loops]
+    return loop_nest(builder, plan.source.loops[: plan.shared_loops], names)[1]
 
 
 def _task_block(source: SSAValue, target: SSAValue) -> Block:
@@ -143,14 +147,14 @@ def _insert_task(builder: Builder, name: str, source: SSAValue, target: SSAValue
 
 def _store_tokens(builder: Builder, block: Block, order: StreamOrder) -> None:
     buffer = builder.insert(stream.AcquireOp(block.args[1])).buffer
-    ivs, inner = loop_nest(builder, order.loops, "abcdefgh")
+    ivs, inner = order_nest(builder, order)
     token = inner.insert(stream.ReadOp(block.args[0])).result
     inner.insert(memref.StoreOp.get(token, buffer, coordinates(inner, order, ivs)))
 
 
 def _load_tokens(builder: Builder, block: Block, order: StreamOrder) -> None:
     buffer = builder.insert(stream.AcquireOp(block.args[0])).buffer
-    ivs, inner = loop_nest(builder, order.loops, "abcdefgh")
+    ivs, inner = order_nest(builder, order)
     token = inner.insert(memref.LoadOp.get(buffer, coordinates(inner, order, ivs))).res
     inner.insert(stream.WriteOp(token, block.args[1]))
 
@@ -166,9 +170,9 @@ def _in_turn(
     block = _task_block(source, target)
     outer = Builder(InsertPoint.at_end(block))
     kept = _allocated(outer, buffer, "block")
-    _, once = loop_nest(outer, plan.source.loops[: plan.shared_loops])
+    once = _shared_nest(outer, plan)
     for order, receives in ((plan.source_block, True), (plan.target_block, False)):
-        ivs, inner = loop_nest(once, order.loops, "abcdefgh")
+        ivs, inner = order_nest(once, order)
         _move(inner, block, kept, coordinates(inner, order, ivs), order, receives)
     _insert_task(builder, names.fresh(f"turn_{name}"), source, target, block)
 
@@ -219,12 +223,12 @@ def _lines(
     block = _task_block(source, target)
     outer = Builder(InsertPoint.at_end(block))
     lines = _allocated(outer, buffer, "lines")
-    _, once = loop_nest(outer, plan.source.loops[: plan.shared_loops])
+    once = _shared_nest(outer, plan)
     schedule = plan.line_schedule
     assert schedule is not None
     _tiles(once, block, plan, lines, schedule.before)
     if schedule.repeats:
-        _, repeated = loop_nest(once, [Loop(schedule.repeats, 1)], "t")
+        _, repeated = loop_nest(once, [Loop(schedule.repeats, 1)], ["repeat"])
         _tiles(repeated, block, plan, lines, schedule.body)
     _tiles(once, block, plan, lines, schedule.after)
     _insert_task(builder, names.fresh(f"lines_{name}"), source, target, block)
@@ -235,7 +239,7 @@ def _tiles(builder: Builder, block: Block, plan: ConverterPlan, lines: SSAValue,
     assert plan.tiles is not None and plan.window is not None
     for step in steps:
         order = plan.tiles[0 if step.receives else 1].inside
-        ivs, inner = loop_nest(builder, order.loops, "abcdefgh")
+        ivs, inner = order_nest(builder, order)
         place = coordinates(inner, order, ivs)
         span = order.static_shape[plan.window]
         place[plan.window] = _line(inner, place[plan.window], step.line, span, plan.buffer_shape[plan.window])

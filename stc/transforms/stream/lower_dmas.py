@@ -15,6 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import bits_of
+from stc.analysis.loop_names import REVISIT
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp, YieldOp
@@ -82,7 +83,7 @@ def _load(kernel: KernelOp, memory: MemRefType, port: SSAValue, names: UniqueNam
     nest = WordLoops(type_.order, _lanes(memory))
     body = Builder(InsertPoint.at_end(block))
     buffer = nest.word_buffer(body, type_)
-    ivs, inner = loop_nest(body, nest.loops)
+    ivs, inner = loop_nest(body, nest.loops, nest.loop_names)
     body = Builder(InsertPoint.at_start(block))
     stored = inner.insert(memref.LoadOp.get(block.args[0], [nest.address(inner, ivs)])).res
     word = _recoded(body, inner, stored, type_.element_type)
@@ -114,7 +115,7 @@ def _store(builder: Builder, memory: MemRefType, value: SSAValue, name: str, nam
     nest = WordLoops(value.type.order, _lanes(memory))
     body = Builder(InsertPoint.at_end(block))
     buffer = nest.word_buffer(body, value.type)
-    ivs, inner = loop_nest(body, nest.loops)
+    ivs, inner = loop_nest(body, nest.loops, nest.loop_names)
     body = Builder(InsertPoint.at_start(block))
     word = nest.gather_word(inner, buffer, value.type, lambda b: b.insert(stream.ReadOp(block.args[0])).result)
     assert isa(memory.element_type, VectorType)
@@ -135,9 +136,9 @@ def _recoded(top: Builder, builder: Builder, word: SSAValue, scalar: Attribute) 
     lanes = word.type.get_shape()[0]
     kinds = (word.type.element_type, scalar)
     before, after = (top.insert(memref.AllocOp([], [], MemRefType(kind, [lanes]))).memref for kind in kinds)
-    before.name_hint, after.name_hint = "word", "recoded"
+    before.name_hint, after.name_hint = "stored", "recoded"
     builder.insert(vector.StoreOp(word, before, [index_constant(builder, 0)]))
-    (lane,), inner = loop_nest(builder, [Loop(lanes, 1)], "l")
+    (lane,), inner = loop_nest(builder, [Loop(lanes, 1)], ["lane"])
     loop = inner.insertion_point.block.parent_op()
     assert loop is not None
     loop.attributes["stc.unroll"] = IntegerAttr(0, i32)
@@ -200,6 +201,13 @@ class WordLoops:
         self.loops = [Loop(trip, 1) for trip in trips]
         self.strides = strides[::-1]
 
+    @property
+    def loop_names(self) -> list[str]:
+        """The innermost loop that addresses runs over words, those around it over groups of words."""
+        addressing = [position for position, stride in enumerate(self.strides) if stride is not None]
+        kinds = {position: "word" if position == addressing[-1] else "group" for position in addressing}
+        return [kinds.get(position, REVISIT) for position in range(len(self.loops))]
+
     def address(self, builder: Builder, ivs: Sequence[SSAValue]) -> SSAValue:
         """The index of the current word."""
         terms = [self._scaled(builder, iv, stride) for iv, stride in zip(ivs, self.strides, strict=True) if stride is not None]
@@ -216,7 +224,7 @@ class WordLoops:
         if self.lanes == self.token_lanes:
             return None
         buffer = builder.insert(memref.AllocOp([], [], MemRefType(type_.element_type, [self.lanes]))).memref
-        buffer.name_hint = "word"
+        buffer.name_hint = "packed"
         return buffer
 
     def for_each_token(self, builder: Builder, buffer: SSAValue | None, word: SSAValue, type_: ItensorType, use) -> None:
@@ -239,7 +247,7 @@ class WordLoops:
         """The unrolled loop over the tokens of a word: the lane at which each begins."""
         if self.tokens == 1:
             return index_constant(builder, 0), builder
-        (iv,), inner = loop_nest(builder, [Loop(self.tokens, self.slot)], "t")
+        (iv,), inner = loop_nest(builder, [Loop(self.tokens, self.slot)], ["first_lane"])
         loop = inner.insertion_point.block.parent_op()
         assert loop is not None
         loop.attributes["stc.unroll"] = IntegerAttr(0, i32)

@@ -19,7 +19,7 @@ from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, DealOp, ForkOp, Iten
 from stc.iteration.order import Loop, StreamOrder
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect
-from stc.transforms.stream.loops import before_terminator, coordinates, loop_nest
+from stc.transforms.stream.loops import before_terminator, coordinates, loop_nest, order_nest
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -81,7 +81,7 @@ def _lower(op: Operation, names: UniqueNames, kind: str, hint: str | None, body)
     builder = Builder(InsertPoint.before(op))
     ins = [consumed_stream(builder, operand) for operand in op.operands]
     outs = [
-        produced_stream(builder, result, names.fresh(f"{name}_{index}" if len(op.results) > 1 else f"{name}_out"))
+        produced_stream(builder, result, names.fresh(_stream_name(op, index, hint)))
         for index, result in enumerate(op.results)
     ]
     block = Block(arg_types=[value.type for value in (*ins, *outs)])
@@ -95,33 +95,43 @@ def _lower(op: Operation, names: UniqueNames, kind: str, hint: str | None, body)
     op.erase()
 
 
+def _stream_name(op: Operation, index: int, hint: str | None) -> str:
+    """A stream is called after what it carries: a copy, a part or a slice of the value `hint`, or that value itself."""
+    word = {ForkOp: "copy", DealOp: "part"}.get(type(op))
+    own = op.results[index].name_hint
+    if word is None and own is not None:
+        return f"{own}_stream"
+    stem = hint or "stream"
+    return f"{stem}_{word or 'part'}_{index}" if len(op.results) > 1 else f"{stem}_stream"
+
+
 def _order(value: SSAValue) -> StreamOrder:
     assert isinstance(value.type, ItensorType)
     return value.type.order
 
 
 def _fork(op: ForkOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-    _, inner = loop_nest(builder, [Loop(_order(op.source).token_count, 1)])
+    _, inner = loop_nest(builder, [Loop(_order(op.source).token_count, 1)], ["token"])
     token = inner.insert(stream.ReadOp(ins[0])).result
     for out in outs:
         inner.insert(stream.WriteOp(token, out))
 
 
 def _deal(op: DealOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-    _, inner = loop_nest(builder, [Loop(_order(op.parts[0]).token_count, 1)])
+    _, inner = loop_nest(builder, [Loop(_order(op.parts[0]).token_count, 1)], ["token"])
     for target in outs:
         inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(ins[0])).result, target))
 
 
 def _join(op: JoinOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-    _, inner = loop_nest(builder, [Loop(_order(op.inputs[0]).token_count, 1)])
+    _, inner = loop_nest(builder, [Loop(_order(op.inputs[0]).token_count, 1)], ["token"])
     for source in ins:
         inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, outs[0]))
 
 
 def _chunk(op: ChunkOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
     order = _order(op.source)
-    ivs, inner = loop_nest(builder, order.loops)
+    ivs, inner = order_nest(builder, order)
     token = inner.insert(stream.ReadOp(ins[0])).result
     place = coordinates(inner, order, ivs)
     for out, result, offset in zip(outs, op.results, op.offsets, strict=True):
@@ -131,7 +141,7 @@ def _chunk(op: ChunkOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequenc
 
 def _concat(op: ConcatOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
     order = _order(op.result)
-    ivs, inner = loop_nest(builder, order.loops)
+    ivs, inner = order_nest(builder, order)
     place = coordinates(inner, order, ivs)
     last = len(ins) - 1
     for position, (source, value, offset) in enumerate(zip(ins, op.inputs, op.offsets, strict=True)):
@@ -174,9 +184,9 @@ def _inside(
     for dimension, (start, extent) in enumerate(zip(offset, extents, strict=True)):
         end = start + extent
         if start > 0:
-            tests.append(builder.insert(arith.CmpiOp(place[dimension], index_constant(builder, start), "uge")).result)
+            tests.append(builder.insert(arith.CmpiOp(place[dimension], index_constant(builder, start), "sge")).result)
         if end < order.static_shape[dimension]:
-            tests.append(builder.insert(arith.CmpiOp(place[dimension], index_constant(builder, end), "ult")).result)
+            tests.append(builder.insert(arith.CmpiOp(place[dimension], index_constant(builder, end), "slt")).result)
     if not tests:
         return None
     condition = tests[0]

@@ -9,7 +9,7 @@ from typing import cast
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import linalg, memref, scf, tensor, vector
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, TensorType, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, StringAttr, TensorType, VectorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
@@ -85,8 +85,9 @@ def _lower(task: TaskOp, names: UniqueNames) -> None:
 
 
 def _stream_name(task: TaskOp, index: int) -> str:
+    """A stream is called after the value it carries."""
     suffix = f"_{index}" if len(task.results) > 1 else ""
-    return f"{task.sym_name.data}{suffix}_out"
+    return f"{task.results[index].name_hint or task.sym_name.data + suffix}_stream"
 
 
 @dataclass
@@ -166,7 +167,7 @@ class _Bufferizer:
     def _buffer(self, builder: Builder, value: SSAValue) -> SSAValue:
         """The memref that holds `value`; a token just read is stored into one first."""
         if value in self.vectors and value not in self.buffers:
-            buffer = self._allocate(value.type, value.name_hint)
+            buffer = self._allocate(value.type, value.name_hint or _name_of_read(value))
             zero = self._zero(builder)
             _store(builder, self.vectors[value], buffer, [zero] * len(_shape(value)))
             self.buffers[value] = buffer
@@ -184,7 +185,7 @@ class _Bufferizer:
         The value's own buffer serves if nobody else uses it, and if it is made anew whenever `user` runs.
         """
         if isinstance(value.owner, tensor.EmptyOp):
-            return self._allocate(value.type, value.name_hint or "tile")
+            return self._allocate(value.type, value.name_hint or _name_of_tile(user, value))
         buffer = self._buffer(builder, value)
         block = value.owner if isinstance(value.owner, Block) else value.owner.parent_block()
         if len(list(value.uses)) <= 1 and block is user.parent_block():
@@ -318,6 +319,19 @@ class _Bufferizer:
 
     def _constant(self, builder: Builder, value: int) -> SSAValue:
         return index_constant(builder, value)
+
+
+def _name_of_read(value: SSAValue) -> str | None:
+    """What a token just read is called: as the port it comes from."""
+    return value.owner.source.name_hint if isinstance(value.owner, itensor.ReadOp) else None
+
+
+def _name_of_tile(op: Operation, value: SSAValue) -> str:
+    """What the tile that `op` makes is called: as the operation, numbered where it makes several."""
+    name = op.attributes.get("stc.name")
+    if not isinstance(name, StringAttr):
+        return "tile"
+    return f"{name.data}_{list(op.operands).index(value)}" if len(op.results) > 1 else name.data
 
 
 def _shape(value: SSAValue) -> Sequence[int]:

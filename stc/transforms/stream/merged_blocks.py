@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from stc.analysis.loop_names import order_loop_names
 from stc.iteration.converter import ConverterPlan
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import static
@@ -37,29 +38,29 @@ class _Side:
 def merged_blocks(builder: Builder, plan: ConverterPlan, move: Move) -> None:
     """The loops, at `builder`. `plan` has two blocks."""
     orders = (plan.source_block, plan.target_block)
-    (run,), once = loop_nest(builder, [Loop(plan.iterations + 1, 1)], "k")
+    (run,), once = loop_nest(builder, [Loop(plan.iterations + 1, 1)], ["run"])
     zero, one = index_constant(once, 0), index_constant(once, 1)
     most = index_constant(once, max(order.token_count for order in orders))
     starts = [zero for order in orders for _ in order.loops]
     body = Block(arg_types=[IndexType() for _ in range(len(starts) + 1)])
-    body.args[0].name_hint = "t"
+    body.args[0].name_hint = "token"
     once.insert(scf.ForOp(zero, most, one, starts, body))
     inner = Builder(InsertPoint.at_end(body))
     split = len(orders[0].loops) + 1
     sides = (_Side(orders[0], body.args[1:split]), _Side(orders[1], body.args[split:]))
     for side, what in zip(sides, ("in", "out"), strict=True):
-        for counter, letter in zip(side.counters, "abcdefgh", strict=False):
-            counter.name_hint = f"{what}_{letter}"
+        for counter, name in zip(side.counters, order_loop_names(side.order), strict=True):
+            counter.name_hint = f"{what}_{name}"
     last = index_constant(inner, plan.iterations)
     runs = (
-        inner.insert(arith.CmpiOp(run, last, "ult")).result,
-        inner.insert(arith.CmpiOp(run, index_constant(inner, 0), "ugt")).result,
+        inner.insert(arith.CmpiOp(run, last, "slt")).result,
+        inner.insert(arith.CmpiOp(run, index_constant(inner, 0), "sgt")).result,
     )
     halves = (run, inner.insert(arith.AddiOp(run, index_constant(inner, 1))).result)
     advanced: list[SSAValue] = []
     for side, is_running, half, receives in zip(sides, runs, halves, (True, False), strict=True):
         count = index_constant(inner, side.order.token_count)
-        moves = inner.insert(arith.CmpiOp(body.args[0], count, "ult")).result
+        moves = inner.insert(arith.CmpiOp(body.args[0], count, "slt")).result
         both = inner.insert(arith.AndIOp(is_running, moves)).result
         guarded = _guarded(inner, both)
         parity = guarded.insert(arith.RemUIOp(half, index_constant(guarded, 2))).result
@@ -81,7 +82,7 @@ def _advanced(builder: Builder, side: _Side) -> list[SSAValue]:
     for loop, value in zip(reversed(side.order.loops), reversed(side.counters), strict=True):
         moved = builder.insert(arith.AddiOp(value, index_constant(builder, loop.step))).result
         end = index_constant(builder, static(loop.trip) * loop.step)
-        ends = builder.insert(arith.CmpiOp(moved, end, "uge")).result
+        ends = builder.insert(arith.CmpiOp(moved, end, "sge")).result
         following = builder.insert(arith.SelectOp(ends, index_constant(builder, 0), moved)).result
         if wraps is not None:
             following = builder.insert(arith.SelectOp(wraps, following, value)).result

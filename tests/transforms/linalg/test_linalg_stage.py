@@ -74,8 +74,8 @@ def _reshapes_between_generics(module: ModuleOp) -> list[str]:
 
 GPT2_GENERICS = [
     *("ln_1_sum", "ln_1_mean", "ln_1_sub", "ln_1_sum_square", "ln_1_rsqrt", "ln_1_add"),
-    *("attn_c_attn", "attn_c_attn_add", "attn_matmul_0", "attn_add", "attn_max", "attn_exp", "attn_sum", "attn_div"),
-    *("attn_matmul_1", "attn_c_proj", "attn_c_proj_add"),
+    *("attn_c_attn", "attn_c_attn_add", "attn_scores", "attn_add", "attn_max", "attn_exp", "attn_sum", "attn_div"),
+    *("attn_context", "attn_c_proj", "attn_c_proj_add"),
     *("ln_2_sum", "ln_2_mean", "ln_2_sub", "ln_2_sum_square", "ln_2_rsqrt", "ln_2_add"),
     *("mlp_c_fc", "mlp_act", "mlp_c_proj", "mlp_c_proj_add"),
 ]
@@ -92,7 +92,7 @@ def test_gpt2_block_has_few_named_generics_and_heads_as_loops() -> None:
     assert len(reduction_loops(generics["attn_c_proj"])) == 2
     assert generics["attn_c_proj"].inputs[1].type.get_shape() == (heads, entries, width)  # pyright: ignore[reportAttributeAccessIssue]
     contractions = [name for name, op in generics.items() if is_contraction(op)]
-    assert contractions == ["attn_c_attn", "attn_matmul_0", "attn_matmul_1", "attn_c_proj", "mlp_c_fc", "mlp_c_proj"]
+    assert contractions == ["attn_c_attn", "attn_scores", "attn_context", "attn_c_proj", "mlp_c_fc", "mlp_c_proj"]
     for name in contractions:
         assert len(list(generics[name].body.block.ops)) == 3, f"something was fused into {name}"
 

@@ -2,13 +2,13 @@
 
 // Load: x -> x_stream.
 // x: tensor 4x6 of i32 (x), 8 words of 4.
-static void load_x(const int32x4 *x, hls::stream<int32x3> &x_stream) {
+static void load_x(const int32_x4 *x, hls::stream<int32_x3> &x_stream) {
 #pragma HLS inline off
   // x -> x_stream
   words: for (int i = 0; i < 8; i += 1) {
 #pragma HLS pipeline II=1 style=flp
-    const int32x4 w = x[i];
-    int32x3 v0 = int32x3(0);
+    const int32_x4 w = x[i];
+    int32_x3 v0 = int32_x3(0);
     v0[0] = w[0];
     v0[1] = w[1];
     v0[2] = w[2];
@@ -17,7 +17,7 @@ static void load_x(const int32x4 *x, hls::stream<int32x3> &x_stream) {
 }
 
 // Converter: x_stream -> halves.
-static void turn_fill(hls::stream<int32x3> &x_stream, hls::stream_of_blocks<halves_block, 2> &halves) {
+static void turn_fill(hls::stream<int32_x3> &x_stream, hls::stream_of_blocks<halves_block, 2> &halves) {
 #pragma HLS inline off
   halves: for (int h = 0; h < 2; h += 1) {
     hls::write_lock<halves_block> m(halves);
@@ -25,7 +25,7 @@ static void turn_fill(hls::stream<int32x3> &x_stream, hls::stream_of_blocks<halv
     fill_a: for (int a = 0; a < 2; a += 1) {
       fill_b: for (int b = 0; b < 6; b += 3) {
 #pragma HLS pipeline II=2 style=flp
-        const int32x3 v = x_stream.read();
+        const int32_x3 v = x_stream.read();
         lanes: for (int lane = 0; lane < 3; lane += 1) {
 #pragma HLS unroll
           m[a][b + lane] = v[lane];
@@ -36,7 +36,7 @@ static void turn_fill(hls::stream<int32x3> &x_stream, hls::stream_of_blocks<halv
 }
 
 // Converter: halves -> turned.
-static void turn_drain(hls::stream_of_blocks<halves_block, 2> &halves, hls::stream<int32x1> &turned) {
+static void turn_drain(hls::stream_of_blocks<halves_block, 2> &halves, hls::stream<int32_x1> &turned) {
 #pragma HLS inline off
   halves: for (int h = 0; h < 2; h += 1) {
     hls::read_lock<halves_block> m(halves);
@@ -44,21 +44,21 @@ static void turn_drain(hls::stream_of_blocks<halves_block, 2> &halves, hls::stre
     drain_b: for (int b = 0; b < 6; b += 1) {
       drain_a: for (int a = 0; a < 2; a += 1) {
 #pragma HLS pipeline II=1 style=flp
-        turned.write(int32x1(m[a][b]));
+        turned.write(int32_x1(m[a][b]));
       }
     }
   }
 }
 
 // Compute: turned -> y_stream.
-static void running(hls::stream<int32x1> &turned, hls::stream<int32x1> &y_stream) {
+static void running(hls::stream<int32_x1> &turned, hls::stream<int32_x1> &y_stream) {
 #pragma HLS inline off
   int32_t sum = 0;
   groups: for (int g = 0; g < 4; g += 1) {
     // turned -> y_stream
     run: for (int k = 0; k < 6; k += 1) {
 #pragma HLS pipeline II=1 style=flp
-      const int32x1 t = turned.read();
+      const int32_x1 t = turned.read();
       const int8_t small = (int8_t)t[0];
       const int32_t wide = (int32_t)int8_t(small + small);
       int32_t picked;
@@ -68,7 +68,7 @@ static void running(hls::stream<int32x1> &turned, hls::stream<int32x1> &y_stream
         picked = 0 - wide;
       }
       const int32_t next = sum + picked;
-      y_stream.write(int32x1(next));
+      y_stream.write(int32_x1(next));
       sum = next;
     }
   }
@@ -76,27 +76,27 @@ static void running(hls::stream<int32x1> &turned, hls::stream<int32x1> &y_stream
 
 // Store: y_stream -> out_0.
 // out_0: tensor 4x6 of i32 (out.0), 24 words of 1.
-static void store_y(hls::stream<int32x1> &y_stream, int32x1 *out_0) {
+static void store_y(hls::stream<int32_x1> &y_stream, int32_x1 *out_0) {
 #pragma HLS inline off
   // y_stream -> out_0
   words: for (int i = 0; i < 24; i += 1) {
 #pragma HLS pipeline II=1 style=flp
-    const int32x1 v = y_stream.read();
+    const int32_x1 v = y_stream.read();
     out_0[i] = v;
   }
 }
 
 // Compute unit turn: 5 tasks, 3 streams.
-extern "C" void turn(const int32x4 *x, int32x1 *out_0) {
+extern "C" void turn(const int32_x4 *x, int32_x1 *out_0) {
 #pragma HLS interface m_axi port=x bundle=gmem0 offset=slave max_read_burst_length=16 num_read_outstanding=16
 #pragma HLS interface m_axi port=out_0 bundle=gmem1 offset=slave max_write_burst_length=16 num_write_outstanding=16
 #pragma HLS interface s_axilite port=x bundle=control
 #pragma HLS interface s_axilite port=out_0 bundle=control
 #pragma HLS interface s_axilite port=return bundle=control
 #pragma HLS dataflow
-  hls::stream<int32x3, 2> x_stream("x_stream");
-  hls::stream<int32x1, 2> turned("turned");
-  hls::stream<int32x1, 2> y_stream("y_stream");
+  hls::stream<int32_x3, 2> x_stream("x_stream");
+  hls::stream<int32_x1, 2> turned("turned");
+  hls::stream<int32_x1, 2> y_stream("y_stream");
   hls::stream_of_blocks<halves_block, 2> halves;
   load_x(x, x_stream);
   turn_fill(x_stream, halves);

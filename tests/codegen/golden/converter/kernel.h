@@ -9,11 +9,11 @@
 #include <hls_streamofblocks.h>
 #include <hls_vector.h>
 
-typedef hls::vector<int32_t, 4> int32x4;
-typedef hls::vector<int32_t, 3> int32x3;
-typedef hls::vector<int32_t, 1> int32x1;
+typedef hls::vector<int32_t, 4> int32_x4;
+typedef hls::vector<int32_t, 3> int32_x3;
+typedef hls::vector<int32_t, 1> int32_x1;
 typedef int32_t halves_block[2][6];
 
-extern "C" void turn(const int32x4 *x, int32x1 *out_0);
+extern "C" void turn(const int32_x4 *x, int32_x1 *out_0);
 
 #endif

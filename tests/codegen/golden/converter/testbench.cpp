@@ -16,8 +16,8 @@ int main(int argc, char **argv) {
   const std::vector<int32_t> out_0_reference = stc_sim::load<int32_t>(dir + "/golden/out_0.bin", 24);
 
   // Buffers of the memory ports, padded to 64 bytes.
-  std::vector<int32x4> x_buffer(8);
-  std::vector<int32x1> out_0_buffer(32);
+  std::vector<int32_x4> x_buffer(8);
+  std::vector<int32_x1> out_0_buffer(32);
 
   pack_x((const int32_t *)x_tensor.data(), (int32_t *)x_buffer.data());
   report.run("turn", [&] {

@@ -2,7 +2,7 @@
 
 // Load: x -> x_stream.
 // x: tensor 4x6 of f32 (x), 12 words of 2.
-static void load_x(const float2 *x, hls::stream<float2> &x_stream) {
+static void load_x(const float_x2 *x, hls::stream<float_x2> &x_stream) {
 #pragma HLS inline off
   // x -> x_stream
   words: for (int i = 0; i < 12; i += 1) {
@@ -13,7 +13,7 @@ static void load_x(const float2 *x, hls::stream<float2> &x_stream) {
 
 // Load: fc_weight -> w_stream.
 // fc_weight: tensor 6x8 of f32 (fc.weight), 6 words of 8.
-static void load_w(const float8 *fc_weight, hls::stream<float8> &w_stream) {
+static void load_w(const float_x8 *fc_weight, hls::stream<float_x8> &w_stream) {
 #pragma HLS inline off
   // fc_weight -> w_stream
   words: for (int i = 0; i < 6; i += 1) {
@@ -23,7 +23,7 @@ static void load_w(const float8 *fc_weight, hls::stream<float8> &w_stream) {
 }
 
 // Compute of mlp.fc: x_stream, w_stream -> y_stream.
-static void fc(hls::stream<float2> &x_stream, hls::stream<float8> &w_stream, hls::stream<float4> &y_stream) {
+static void fc(hls::stream<float_x2> &x_stream, hls::stream<float_x8> &w_stream, hls::stream<float_x4> &y_stream) {
 #pragma HLS inline off
   float acc[4][8];
 #pragma HLS array_partition variable=acc type=complete dim=2
@@ -42,7 +42,7 @@ static void fc(hls::stream<float2> &x_stream, hls::stream<float8> &w_stream, hls
     // tile of x
     read_x: for (int i = 0; i < 4; i += 1) {
 #pragma HLS pipeline II=1 style=flp
-      const float2 va = x_stream.read();
+      const float_x2 va = x_stream.read();
       lanes: for (int lane = 0; lane < 2; lane += 1) {
 #pragma HLS unroll
         xt[i][lane] = va[lane];
@@ -51,7 +51,7 @@ static void fc(hls::stream<float2> &x_stream, hls::stream<float8> &w_stream, hls
     // tile of w
     read_w: for (int r = 0; r < 2; r += 1) {
 #pragma HLS pipeline II=1 style=flp
-      const float8 vb = w_stream.read();
+      const float_x8 vb = w_stream.read();
       lanes_2: for (int lane = 0; lane < 8; lane += 1) {
 #pragma HLS unroll
         wt2[r][lane] = vb[lane];
@@ -73,7 +73,7 @@ static void fc(hls::stream<float2> &x_stream, hls::stream<float8> &w_stream, hls
 #pragma HLS pipeline II=2 style=flp
         write_y_j: for (int j = 0; j < 8; j += 4) {
 #pragma HLS unroll
-          float4 v;
+          float_x4 v;
           lanes_3: for (int lane = 0; lane < 4; lane += 1) {
 #pragma HLS unroll
             v[lane] = acc[i][j + lane];
@@ -87,18 +87,18 @@ static void fc(hls::stream<float2> &x_stream, hls::stream<float8> &w_stream, hls
 
 // Store: y_stream -> y.
 // y: tensor 4x8 of f32 (y), 8 words of 4.
-static void store_y(hls::stream<float4> &y_stream, float4 *y) {
+static void store_y(hls::stream<float_x4> &y_stream, float_x4 *y) {
 #pragma HLS inline off
   // y_stream -> y
   words: for (int i = 0; i < 8; i += 1) {
 #pragma HLS pipeline II=1 style=flp
-    const float4 v = y_stream.read();
+    const float_x4 v = y_stream.read();
     y[i] = v;
   }
 }
 
 // Compute unit fc_kernel: 4 tasks, 3 streams.
-extern "C" void fc_kernel(const float2 *x, const float8 *fc_weight, float4 *y) {
+extern "C" void fc_kernel(const float_x2 *x, const float_x8 *fc_weight, float_x4 *y) {
 #pragma HLS interface m_axi port=x bundle=gmem0 offset=slave max_read_burst_length=16 num_read_outstanding=16
 #pragma HLS interface m_axi port=fc_weight bundle=gmem1 offset=slave max_read_burst_length=16 num_read_outstanding=16
 #pragma HLS interface m_axi port=y bundle=gmem2 offset=slave max_write_burst_length=16 num_write_outstanding=16
@@ -107,9 +107,9 @@ extern "C" void fc_kernel(const float2 *x, const float8 *fc_weight, float4 *y) {
 #pragma HLS interface s_axilite port=y bundle=control
 #pragma HLS interface s_axilite port=return bundle=control
 #pragma HLS dataflow
-  hls::stream<float2, 2> x_stream("x_stream");
-  hls::stream<float8, 2> w_stream("w_stream");
-  hls::stream<float4, 8> y_stream("y_stream");
+  hls::stream<float_x2, 2> x_stream("x_stream");
+  hls::stream<float_x8, 2> w_stream("w_stream");
+  hls::stream<float_x4, 8> y_stream("y_stream");
 #pragma HLS bind_storage variable=y_stream type=fifo impl=srl
   load_x(x, x_stream);
   load_w(fc_weight, w_stream);

@@ -8,10 +8,10 @@
 #include <hls_stream.h>
 #include <hls_vector.h>
 
-typedef hls::vector<float, 2> float2;
-typedef hls::vector<float, 8> float8;
-typedef hls::vector<float, 4> float4;
+typedef hls::vector<float, 2> float_x2;
+typedef hls::vector<float, 8> float_x8;
+typedef hls::vector<float, 4> float_x4;
 
-extern "C" void fc_kernel(const float2 *x, const float8 *fc_weight, float4 *y);
+extern "C" void fc_kernel(const float_x2 *x, const float_x8 *fc_weight, float_x4 *y);
 
 #endif

@@ -16,9 +16,9 @@ int main(int argc, char **argv) {
   const std::vector<float> y_reference = stc_sim::load<float>(dir + "/golden/y.bin", 32);
 
   // Buffers of the memory ports, padded to 64 bytes.
-  std::vector<float2> x_buffer(16);
-  std::vector<float8> fc_weight_buffer = stc_sim::load<float8>(dir + "/parameters/fc_weight.bin", 6);
-  std::vector<float4> y_buffer(8);
+  std::vector<float_x2> x_buffer(16);
+  std::vector<float_x8> fc_weight_buffer = stc_sim::load<float_x8>(dir + "/parameters/fc_weight.bin", 6);
+  std::vector<float_x4> y_buffer(8);
 
   pack_x((const float *)x_tensor.data(), (float *)x_buffer.data());
   report.run("fc_kernel", [&] {

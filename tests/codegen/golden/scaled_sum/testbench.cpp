@@ -16,9 +16,9 @@ int main(int argc, char **argv) {
   const std::vector<float> out_reference = stc_sim::load<float>(dir + "/golden/out.bin", 48);
 
   // Buffers of the memory ports, padded to 64 bytes.
-  std::vector<float8> x_buffer(6);
-  std::vector<float8> norm_gain_buffer = stc_sim::load<float8>(dir + "/parameters/norm_gain.bin", 2);
-  std::vector<float8> out_buffer(6);
+  std::vector<float_x8> x_buffer(6);
+  std::vector<float_x8> norm_gain_buffer = stc_sim::load<float_x8>(dir + "/parameters/norm_gain.bin", 2);
+  std::vector<float_x8> out_buffer(6);
 
   pack_x((const float *)x_tensor.data(), (float *)x_buffer.data());
   report.run("scaled_sum", [&] {
