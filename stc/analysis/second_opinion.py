@@ -49,8 +49,8 @@ def judged(first: str | Wrong | Open, claim: Claim | None) -> Proof:
             return Proof(method, "gave up")
         case Open(), Holds():
             return Proof("z3", "alone")
-        case Open(), Refuted(witness):
-            raise NotProved(witness)
+        case Open() as reason, Refuted(witness):
+            raise NotProved(f"{reason}; z3 finds: {witness}")
         case Open() as reason, Undecided(why) if why not in str(reason):
             raise NotProved(f"{reason}; z3 does not decide it either: {why}")
         case str(method), Refuted(witness):

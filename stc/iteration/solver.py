@@ -73,6 +73,10 @@ class Query:
         self.require(variable >= 0, variable < bound)
         return variable
 
+    def variable(self, name: str) -> Any:
+        """The variable of a name that `below` has introduced."""
+        return z3.Int(name, self._context)
+
     def integer(self, value: int) -> Any:
         return z3.IntVal(value, self._context)
 
@@ -128,6 +132,12 @@ class Query:
 
     def all(self, *formulas: Any) -> Any:
         return z3.And(*formulas, z3.BoolVal(True, self._context))
+
+    def negated(self, formula: Any) -> Any:
+        return z3.Not(formula)
+
+    def choose(self, condition: Any, first: Any, second: Any) -> Any:
+        return z3.If(condition, first, second)
 
     def differ(self, first: Sequence[Any], second: Sequence[Any]) -> Any:
         """Whether two vectors differ in an entry."""

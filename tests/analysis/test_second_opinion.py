@@ -13,7 +13,7 @@ import pytest
 from stc.analysis.second_opinion import NotProved, Open, Proof, Wrong, judged
 from stc.analysis.stream_proofs import Solver, prove_streams
 from stc.dialects.context import make_context
-from stc.dialects.itensor import sequences
+from stc.dialects.itensor import accesses, sequences
 from stc.dialects.parsing import parse_module
 from stc.iteration import converter_proofs, dealing, flattening, line_buffer, normal_form, proofs, restriction
 from stc.iteration.claims import Claim, NoForm, same_tokens
@@ -63,6 +63,7 @@ def one_op(op: str, *types: str) -> str:
     return f"{aliases}func.func @f(%s: !S) -> !T {{\n  %t = {op}\n  func.return %t : !T\n}}\n"
 
 
+CONTRADICTION = "two proofs contradict each other, a bug of stc"
 CAST = "itensor.cast %s : !S to !T"
 ROWS = "1xf32, iter_space: [4, 3] * [4, 1], iter_map: (d0, d1) -> (d0 + d1)"
 FLAT = "1xf32, iter_space: [12] * [1], iter_map: (d0) -> (d0)"
@@ -161,12 +162,57 @@ def test_an_argument_about_loops_that_proves_too_much(seed: Seed, fault: str):
     assert any(f"but z3 finds: {witness}" in reason for reason in told), after
 
 
+ACCESS = """
+!S = !itensor.itensor<1xf32, iter_space: [3, 3] * [3, 1], iter_map: (d0, d1) -> (d0 + d1)>
+func.func @f(%s: !S) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c9 = arith.constant 9 : index
+  scf.for %r = %c0 to %c3 step %c1 {
+    scf.for %i = %c0 to %c9 step %c3 {
+      scf.for %j = %c0 to %c3 step %c1 {
+        %g = arith.cmpi eq, %r, %c0 : index
+        scf.if %g {
+          %v = itensor.read %s[%i, %j] : !S -> tensor<1xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "old", "new", "change"),
+    [
+        ("_verify_loop", "if step != expected.step:", "if False:", ("%c0 to %c9 step %c3", "%c0 to %c3 step %c1")),
+        ("_verify_value_is_taken", "if (value - lower) % step or", "if False and", ("eq, %r, %c0", "eq, %r, %c9")),
+        ("_verify_nesting", "if depths[position] <= depths[position - 1]:", "if False:", (
+            "%i = %c0 to %c9 step %c3", "%q = %c0 to %c3 step %c1", "%j = %c0 to %c3 step %c1", "%i = %c0 to %c9 step %c3",
+            "%q =", "%j =")),
+        ("_verify_guards", "loop not in guarded and", "False and", (
+            "%r, %c0", "%i, %c0", "%s[%i, %j]", "%s[%r, %j]", "%r = %c0 to %c3 step %c1", "%r = %c0 to %c9 step %c3",
+            "        scf.if %g {\n", "", "        }\n      }", "      }")),
+    ],
+)  # fmt: skip
+def test_a_rule_for_accesses_that_lets_too_much_pass(seed: Seed, rule: str, old: str, new: str, change: tuple[str, ...]):
+    assert proved(ACCESS, "z3") == [("verifier", "confirmed")]
+    wrong = ACCESS
+    for before, after in zip(change[::2], change[1::2], strict=True):
+        wrong = wrong.replace(before, after, 1)
+    assert "; z3 finds: " in failure(wrong, "z3")
+    seed(accesses, rule, old, new)
+    assert proved(wrong) == [("verifier", "not asked")]
+    assert failure(wrong, "z3").startswith(f"{CONTRADICTION}: right by verifier, but z3 finds: ")
+
+
 # Two answers ---------------------------------------------------------------------------------------------------------------
 
 SOURCE = StreamOrder((1,), (Loop(4, 3), Loop(3, 1)), (Coordinate((0, 1)),))
 EQUAL, OTHER = (same_tokens(SOURCE, StreamOrder((1,), (Loop(trip, 1),), (Coordinate((0,)),))) for trip in (12, 11))
 SILENT = NoForm("too hard")
-CONTRADICTION = "two proofs contradict each other, a bug of stc"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +235,7 @@ def test_what_is_proved(first: str | Open, claim: Claim | None, proof: Proof):
         (Wrong("token 1 is wrong"), SILENT, "token 1 is wrong"),
         (Wrong("token 1 is wrong"), EQUAL, f"{CONTRADICTION}: wrong by its own proof: token 1 is wrong, but z3 finds no such"),
         ("closed form", OTHER, f"{CONTRADICTION}: right by closed form, but z3 finds: token 11 is at [11] in the source"),
-        (Open("not proved: too long"), OTHER, "token 11 is at [11] in the source but at no coordinate in the target"),
+        (Open("not proved: too long"), OTHER, "not proved: too long; z3 finds: token 11 is at [11] in the source but at no"),
         (Open("not proved: too long"), SILENT, "not proved: too long; z3 does not decide it either: too hard"),
         (Open("not proved: too long"), None, "not proved: too long"),
     ],

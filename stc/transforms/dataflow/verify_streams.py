@@ -25,8 +25,8 @@ class VerifyStreams(ModulePass):
     is an error too; and so are two proofs that contradict each other, which is a bug of stc and is called that. Where z3 gives up
     on an edge that is proved otherwise, a warning counts it: its limit is one of work, not of time, the same on every machine.
 
-    Options: `solver`, what z3 is asked: `normal-form` (nothing but what no other proof decides), or `both`
-    (default).
+    Options: `solver`, what z3 is asked: `normal-form` (nothing but what no other proof decides), `both` (default), or `z3` (the
+    accesses as well: that bounds, steps and guards, as they stand in the IR, enumerate the type).
 
         %d = itensor.cast %s : !S to !T
       is left as it is if `!S` and `!T` are the same sequence, else the error is

@@ -1,0 +1,230 @@
+"""What an access claims: the loops and guards around it, as they stand, run through the loops of its type, put to z3.
+
+An *execution* of an access is one iteration of each loop around it at which its guards hold. Its loop values are those of the
+induction variables that it names. They enumerate the type's loops if, for each execution, they are values of these loops, if a
+later execution is always a later token, and if no token is left out. That a token has an execution is shown by naming it: the loops
+that are named at the token's values, each other loop at one fixed iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product, zip_longest
+from math import prod
+from typing import Any, Literal, TypeAlias, get_args
+
+from stc.iteration.claims import MOST_COUNTED, SECOND_OPINION, Answer, Holds, Refuted, Undecided
+from stc.iteration.nests import Nest
+from stc.iteration.order import Loop
+from stc.iteration.proofs import spelled
+from stc.iteration.size import Symbol, static, symbols_in
+from stc.iteration.solver import Query
+
+Predicate: TypeAlias = Literal["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
+PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
+"""In the order in which `arith.cmpi` numbers them."""
+WORD = 64
+"""Bits of an index: what an unsigned comparison takes a negative one for."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """A loop around an access: its induction variable is `lower` and then `step` more in each of `trip` iterations."""
+
+    lower: int
+    step: int
+    trip: int
+
+
+@dataclass(frozen=True)
+class Sum:
+    """`constant` plus, for each (position, factor), the induction variable of that loop around the access times the factor."""
+
+    constant: int
+    terms: tuple[tuple[int, int], ...] = ()
+
+    def of(self, values: Sequence[Any]) -> Any:
+        return self.constant + sum(values[position] * factor for position, factor in self.terms)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    predicate: Predicate
+    left: Sum
+    right: Sum
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Guards that must all hold, of which one must hold, or an odd number of which must hold."""
+
+    how: Literal["all", "any", "odd"]
+    guards: tuple[Guard, ...]
+
+
+@dataclass(frozen=True)
+class Always:
+    """A condition that is a constant."""
+
+    holds: bool
+
+
+Guard: TypeAlias = Comparison | Combined | Always
+
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": lambda left, right: left == right,
+    "ne": lambda left, right: left != right,
+    "lt": lambda left, right: left < right,
+    "le": lambda left, right: left <= right,
+    "gt": lambda left, right: left > right,
+    "ge": lambda left, right: left >= right,
+}
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """The executions of an access inside `around` (outermost loop first) under `guards` enumerate `loops`, its type's.
+
+    `named`: for each loop of the type the position of the loop around the access whose induction variable it names.
+    """
+
+    around: tuple[Around, ...]
+    guards: tuple[Guard, ...]
+    named: tuple[int, ...]
+    loops: tuple[Loop, ...]
+
+    def put(self) -> Answer:
+        if len(self.named) != len(self.loops):
+            return Refuted(f"{len(self.named)} loops are named, but the type has {len(self.loops)}")
+        return next((found for found in (self._strays(), self._order(), self._gaps()) if not isinstance(found, Holds)), Holds())
+
+    def counted(self) -> Answer:
+        if prod(loop.trip for loop in self.around) > MOST_COUNTED or any(isinstance(loop.trip, Symbol) for loop in self.loops):
+            return Undecided("too many to count out")
+        tokens = product(*(range(0, static(loop.trip) * loop.step, loop.step) for loop in self.loops))
+        for token, (expected, found) in enumerate(zip_longest(tokens, self._executions())):
+            if expected != found:
+                there = f"token {token} of the type is at loop values {spelled(expected)}"
+                return Refuted(f"{there}, but access {token} at {spelled(found)}")
+        return Holds()
+
+    def _executions(self):
+        ranges = (range(loop.lower, loop.lower + loop.trip * loop.step, loop.step) for loop in self.around)
+        for values in product(*ranges):
+            if all(_holds(guard, values) for guard in self.guards):
+                yield tuple(values[position] for position in self.named)
+
+    # Questions ------------------------------------------------------------------------------------------------------------
+
+    def _query(self) -> Query:
+        return Query(symbols_in(loop.trip for loop in self.loops), SECOND_OPINION)
+
+    def _execution(self, query: Query, mark: str = "") -> tuple[Any, list[Any]]:
+        """The number of any one execution among all iterations, and its loop values."""
+        nest = Nest(tuple(loop.trip for loop in self.around), ((),) * len(self.around), ())
+        step = query.step(f"iteration{mark}", nest)
+        values = self._values(step.counters)
+        query.require(*(_formula(query, guard, values) for guard in self.guards))
+        return step.number, [values[position] for position in self.named]
+
+    def _values(self, counters: Sequence[Any]) -> list[Any]:
+        return [loop.lower + counter * loop.step for loop, counter in zip(self.around, counters, strict=True)]
+
+    def _token(self, query: Query, mark: str = "") -> tuple[Any, list[Any]]:
+        """The number of any one token of the type, and its loop values."""
+        step = query.step(f"token{mark}", Nest(tuple(loop.trip for loop in self.loops), ((),) * len(self.loops), ()))
+        return step.number, [counter * loop.step for counter, loop in zip(step.counters, self.loops, strict=True)]
+
+    def _strays(self) -> Answer:
+        """Executions at values that the type's loops do not take."""
+        query = self._query()
+        _, values = self._execution(query)
+        strays: list[Any] = []
+        for value, loop in zip(values, self.loops, strict=True):
+            strays += [value < 0, value >= query.size(loop.trip) * loop.step, value % loop.step != 0]
+        query.require(query.any(*strays))
+        model = query.model()
+        if model is None:
+            return Holds()
+        at = spelled(tuple(map(model.of, values)))
+        return Refuted(f"there is an access at loop values {at}, which the type's loops do not take")
+
+    def _order(self) -> Answer:
+        """Executions of which the later one is at the same or an earlier token."""
+        query = self._query()
+        (first, values), (second, later) = (self._execution(query, mark) for mark in ("", "_later"))
+        (token, there), (other, then) = (self._token(query, mark) for mark in ("", "_later"))
+        query.require(query.equal(values, there), query.equal(later, then), first < second, token >= other)
+        model = query.model()
+        if model is None:
+            return Holds()
+        told = f"token {model.of(token)}, at loop values {spelled(tuple(map(model.of, values)))}"
+        return Refuted(f"{told}, is accessed before token {model.of(other)}, at {spelled(tuple(map(model.of, later)))}")
+
+    def _gaps(self) -> Answer:
+        """Tokens without an execution."""
+        query = self._query()
+        query.require(query.equal(self._execution(query)[1], [query.integer(0)] * len(self.loops)))
+        fixed = self._fixed_loops(query)
+        if fixed is None:
+            return Refuted(f"token 0, at loop values {spelled((0,) * len(self.loops))}, is never accessed")
+        query = self._query()
+        number, values = self._token(query)
+        counters: list[Any] = [query.integer(count) for count in fixed]
+        for position, value in zip(self.named, values, strict=True):
+            counters[position] = (value - self.around[position].lower) / self.around[position].step
+        taken = self._values(counters)
+        inside = [query.all(counter >= 0, counter < loop.trip) for counter, loop in zip(counters, self.around, strict=True)]
+        exact = query.equal([taken[position] for position in self.named], values)
+        guards = [_formula(query, guard, taken) for guard in self.guards]
+        query.require(query.negated(query.all(exact, *inside, *guards)))
+        model = query.model()
+        if model is None:
+            return Holds()
+        missing, symbols = tuple(map(model.of, values)), {name: model.of(variable) for name, variable in query.symbols.items()}
+        return self._never(model.of(number), missing, symbols)
+
+    def _fixed_loops(self, query: Query) -> list[int] | None:
+        """The iteration of each loop at one execution of the first token, None where there is none."""
+        model = query.model()
+        return None if model is None else [model.of(query.variable(f"iteration_{n}")) for n in range(len(self.around))]
+
+    def _never(self, number: int, missing: tuple[int, ...], symbols: dict[str, int]) -> Answer:
+        """Whether one token is without an execution, for the loops that are not named at any iteration."""
+        query = self._query()
+        query.require(*(query.symbols[name] == value for name, value in symbols.items()))
+        query.require(query.equal(self._execution(query)[1], missing))
+        if query.model() is None:
+            return Refuted(f"token {number}, at loop values {spelled(missing)}, is never accessed")
+        return Undecided("the iterations at which guards let an access happen differ from token to token")
+
+
+def _formula(query: Query, guard: Guard, values: Sequence[Any]) -> Any:
+    match guard:
+        case Comparison(predicate, left, right):
+            sides = [query.sum([side.of(values)]) for side in (left, right)]
+            if predicate.startswith("u"):
+                sides = [query.choose(side < 0, side + (1 << WORD), side) for side in sides]
+            return _COMPARED[predicate[-2:]](*sides)
+        case Always(holds):
+            return query.all() if holds else query.any()
+        case Combined(how, guards):
+            formulas = [_formula(query, each, values) for each in guards]
+            if how == "odd":
+                return query.sum([query.choose(each, query.integer(1), query.integer(0)) for each in formulas]) % 2 == 1
+            return query.all(*formulas) if how == "all" else query.any(*formulas)
+
+
+def _holds(guard: Guard, values: Sequence[int]) -> bool:
+    match guard:
+        case Comparison(predicate, left, right):
+            sides = left.of(values), right.of(values)
+            if predicate.startswith("u"):
+                sides = tuple(side % (1 << WORD) for side in sides)
+            return _COMPARED[predicate[-2:]](*sides)
+        case Always(holds):
+            return holds
+        case Combined(how, guards):
+            held = [_holds(each, values) for each in guards]
+            return {"all": all(held), "any": any(held), "odd": sum(held) % 2 == 1}[how]
