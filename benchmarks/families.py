@@ -30,7 +30,7 @@ COLUMNS = (
     "block", "tokens", "compile s", "csim s", "groups", "tasks", "FIFOs", "converters",
     "before kB", "unfused kB", "(a) kB", "(b) kB", "(c) kB", "(a+b)/unfused", "error/max|out|", "error/max|out-x|",
 )  # fmt: skip
-FRONT_END = ("origin", "torch_import", "export")
+FRONT_END = ("origin", "torch_import", "export", "references")
 
 
 def measure(name: str, seq: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -24,6 +25,7 @@ from stc.manifest.schema import (
     SCHEMA_VERSION,
     BlockBuffer,
     Copy,
+    Draw,
     HostTensor,
     Kernel,
     Manifest,
@@ -49,7 +51,8 @@ ORIGINS = {
     "schedule.depth": "estimated: longest way through an iteration (chain), with operators of published reports, else assumed",
     "tasks.resources": "estimated: operators of published reports, else assumed; arrays by partition; report.json says how",
     "memory": "published figures of the platform",
-    "golden": "executed: the reference run of the model",
+    "golden": "executed: the reference runs of the model",
+    "draws.allowed": "tolerance, and by how much rounding errors move the reference in runs with noise (executed)",
 }
 _PACKAGES = ("stc", "xdsl", "torch", "torch-mlir", "transformers", "numpy")
 
@@ -65,12 +68,13 @@ def build_manifest(
     name: str,
     design: Design,
     files: dict[PortDesign, DataFile],
-    golden: dict[HostValue, DataFile],
+    constants: dict[HostValue, DataFile],
+    draws: Sequence[Draw],
     platform: str,
     options: dict[str, Any],
     tolerance: float,
 ) -> Manifest:
-    """The manifest; `files` are the packed parameters by port, `golden` the files of host tensors."""
+    """The manifest; `files` are the packed parameters by port, `constants` of constant host tensors."""
     names = tensor_names(design)
     buffers = buffer_names(design)
     cycle_ns = load_platform(platform).cycle_ns
@@ -79,7 +83,7 @@ def build_manifest(
         name=name,
         platform=platform,
         kernels=tuple(_kernel(kernel, files, names, buffers, cycle_ns) for kernel in design.kernels),
-        tensors=tuple(_tensor(tensor, names[tensor], golden.get(tensor)) for tensor in design.host.tensors),
+        tensors=tuple(_tensor(tensor, names[tensor], constants.get(tensor)) for tensor in design.host.tensors),
         steps=tuple(_step(step, design, names) for step in design.host.steps),
         tolerance=tolerance,
         versions=_versions(),
@@ -87,6 +91,7 @@ def build_manifest(
         origins=dict(ORIGINS),
         memory=_memory_timing(load_platform(platform)),
         copies=tuple(Copy(names[copy.source], names[copy.target]) for copy in design.host.copies),
+        draws=tuple(draws),
     )
 
 

@@ -1,4 +1,4 @@
-"""Parameters evaluated, packed and checksummed; golden arrays as files."""
+"""Parameters evaluated, packed and checksummed; golden arrays, and what may differ from them, as files."""
 
 from __future__ import annotations
 
@@ -44,14 +44,19 @@ def _padded(words: np.ndarray, size: int) -> bytes:
     return data + bytes(size - len(data))
 
 
-def golden_file(name: str, element_type: str, shape: tuple[int, ...], array: np.ndarray) -> DataFile:
-    """An input or reference output as the host has it, row-major; CompileError where it does not fit its type."""
+def golden_file(draw: str, name: str, element_type: str, shape: tuple[int, ...], array: np.ndarray) -> DataFile:
+    """An input or reference output of a draw as the host has it, row-major; CompileError where it does not fit its type."""
     if tuple(array.shape) != shape:
         raise CompileError(f"array has shape {list(array.shape)}", where=name, accepted=f"{list(shape)}")
     kind = numpy_type(element_type)
     if array.dtype != kind:
         raise CompileError(f"array has type {array.dtype}", where=name, accepted=str(kind))
-    return DataFile(f"golden/{name}.bin", np.ascontiguousarray(array).tobytes())
+    return DataFile(f"golden/{draw}/{name}.bin", np.ascontiguousarray(array).tobytes())
+
+
+def allowed_file(draw: str, name: str, allowed: np.ndarray) -> DataFile:
+    """The error that each entry of a float output may have, f64."""
+    return DataFile(f"golden/{draw}/{name}.allowed.bin", np.ascontiguousarray(allowed, "<f8").tobytes())
 
 
 def constant_file(name: str, value: SSAValue, plan: HostPlan, parameters: Mapping[str, np.ndarray]) -> DataFile:

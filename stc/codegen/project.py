@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,11 +15,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.emission_rules import check_emission_rules
 from stc.codegen.design import Design, PortDesign, design_of
+from stc.codegen.golden import Reference, draw_files
 from stc.codegen.hls import print_hls
 from stc.codegen.host_plan import Buffer, HostValue
 from stc.codegen.layout import print_layout
 from stc.codegen.manifest_builder import build_manifest, tensor_names
-from stc.codegen.parameters import DataFile, constant_file, golden_file, parameter_file
+from stc.codegen.parameters import DataFile, constant_file, parameter_file
 from stc.codegen.templates import render
 from stc.codegen.vitis_rules import check_project_text
 from stc.diagnostics import CompileError
@@ -37,11 +38,9 @@ class Model(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def inputs(self) -> Mapping[str, np.ndarray]: ...
-    @property
     def parameters(self) -> Mapping[str, np.ndarray]: ...
     @property
-    def golden(self) -> Mapping[str, np.ndarray]: ...
+    def references(self) -> Sequence[Reference]: ...
 
 
 def require_free(out: Path) -> None:
@@ -90,8 +89,10 @@ def project_files(
     design = design_of(module, platform)
     hls = print_hls(design)
     parameters = _parameters(design, model)
-    golden = _golden(design, model)
-    manifest = build_manifest(model.name, design, parameters, golden, platform.name, dict(options), tolerance)
+    constants = _constants(design, model)
+    draws = [draw_files(design, reference, tolerance) for reference in model.references]
+    stored = [draw.stored for draw in draws]
+    manifest = build_manifest(model.name, design, parameters, constants, stored, platform.name, dict(options), tolerance)
     texts = {
         "kernel.h": hls.header,
         "kernel.cpp": hls.source,
@@ -100,7 +101,7 @@ def project_files(
         MANIFEST: to_json(manifest),
     }
     check_project_text(texts["kernel.h"], texts["kernel.cpp"], texts["connectivity.cfg"])
-    return texts, [*dict.fromkeys(parameters.values()), *golden.values()]
+    return texts, [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
 
 
 def _parameters(design: Design, model: Model) -> dict[PortDesign, DataFile]:
@@ -113,21 +114,10 @@ def _parameters(design: Design, model: Model) -> dict[PortDesign, DataFile]:
     return {port: by_buffer[port.buffer] for port in ports}
 
 
-def _golden(design: Design, model: Model) -> dict[HostValue, DataFile]:
+def _constants(design: Design, model: Model) -> dict[HostValue, DataFile]:
     names = tensor_names(design)
-    files: dict[HostValue, DataFile] = {}
-    for tensor in design.host.tensors:
-        if tensor.role == "intermediate":
-            continue
-        if tensor.role == "constant":
-            files[tensor] = constant_file(names[tensor], tensor.value, design.host, model.parameters)
-            continue
-        arrays = model.inputs if tensor.role == "input" else model.golden
-        if tensor.name not in arrays:
-            raise CompileError(f"the model gives no {tensor.role} array '{tensor.name}'", accepted=", ".join(arrays))
-        shape = tuple(tensor.type.get_shape())
-        files[tensor] = golden_file(names[tensor], str(tensor.type.element_type), shape, arrays[tensor.name])
-    return files
+    constants = [tensor for tensor in design.host.tensors if tensor.role == "constant"]
+    return {tensor: constant_file(names[tensor], tensor.value, design.host, model.parameters) for tensor in constants}
 
 
 def write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile]) -> None:

@@ -64,6 +64,7 @@ def _functions(manifest: Manifest) -> dict[str, object]:
         "like": like,
         "port": port_of,
         "position": lambda port: owner(port).ports.index(port),
+        "is_float": lambda tensor: tensor.element_type.startswith("f"),
         "elements": lambda tensor: prod(tensor.shape),
         "bytes": lambda tensor: prod(tensor.shape) * element_type(tensor.element_type).bits // 8,
         "c_type": lambda entry: element_type(entry.element_type).c_type,

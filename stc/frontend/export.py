@@ -12,7 +12,7 @@ import logging
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr
 
 import numpy as np
 import torch
@@ -20,7 +20,9 @@ from torch.utils import _pytree as pytree
 
 from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.parsing import parse_module
+from stc.frontend.draws import ONLY_EXAMPLE, Draws, draw_references, moved_by_rounding
 from stc.frontend.exported import ExportedModel
+from stc.frontend.rounding_noise import RoundingNoise
 from stc.frontend.signature import annotate, annotate_rest, refuse_dynamic_shapes
 from stc.frontend.torch_import import lower_to_linalg
 from stc.frontend.user_code import UserCode
@@ -70,12 +72,14 @@ def export(
     name: str = "model",
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
+    draws: Draws = ONLY_EXAMPLE,
 ) -> ExportedModel:
     """Export `module` for the shapes of `example_inputs`; the reference is PyTorch's eager result.
 
+
     A mapping is passed by keyword, a sequence by position (named after the parameters of `forward` unless `input_names` says
     otherwise). Module paths are kept in `stc.module`. Raises CompileError for inputs that are no tensors, dynamic shapes, and
-    operations that torch-mlir cannot lower, naming the module path or operation.
+    operations that torch-mlir cannot lower, naming the module path or operation. `draws`: what references are made for.
     """
     inputs = _named_inputs(module, example_inputs, input_names)
     state = module_state(module)
@@ -100,14 +104,34 @@ def export(
     outputs = _rename(golden, output_names)
     annotate(ir, tuple(inputs), tuple(state), tuple(outputs))
     refuse_dynamic_shapes(ir)
+    example = {key: to_numpy(value, key) for key, value in inputs.items()}
+
+    def run(arrays: Mapping[str, np.ndarray], noise: np.random.Generator | None) -> dict[str, np.ndarray]:
+        tensors = {key: _like(inputs[key], arrays[key], noise) for key in inputs}
+        with warnings.catch_warnings(), torch.no_grad(), RoundingNoise(noise) if noise is not None else nullcontext():
+            warnings.simplefilter("ignore")
+            results = _run_eagerly(module, tensors, positional, name)
+        return {key: to_numpy(value, key) for key, value in zip(outputs, results.values(), strict=True)}
+
+    start = time.perf_counter()
+    drawn = draw_references(draws, ir, example, run)
+    timings["references"] = time.perf_counter() - start
     return ExportedModel(
         name,
         ir,
-        {key: to_numpy(value, key) for key, value in inputs.items()},
+        example,
         {key: to_numpy(value, key) for key, value in state.items()},
         {key: to_numpy(value, key) for key, value in outputs.items()},
         timings,
+        drawn.references,
+        drawn.left_out,
     )
+
+
+def _like(tensor: torch.Tensor, array: np.ndarray, noise: np.random.Generator | None) -> torch.Tensor:
+    """`array` as PyTorch has it (`to_numpy` backwards), moved by rounding where there is noise."""
+    values = array if noise is None else moved_by_rounding(array, noise)
+    return torch.from_numpy(values.copy()).view(tensor.dtype)
 
 
 def _lowered(

@@ -14,11 +14,25 @@ Arrays = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
+class Reference:
+    """One draw of inputs and the model's outputs for it, by `stc.name`.
+
+    `uncertainty`: for float outputs, by how much rounding errors alone move each entry (absolute, f64); 0 where it is missing.
+    """
+
+    name: str
+    inputs: Arrays
+    golden: Arrays
+    uncertainty: Arrays = field(default_factory=dict[str, np.ndarray])
+
+
+@dataclass(frozen=True)
 class ExportedModel:
     """A model as linalg on tensors, with everything needed to run and to check it.
 
     `module` holds one function, `main`; its arguments carry `stc.name` (and `stc.parameter`).
     All dictionaries are keyed by `stc.name`, in the order of the signature; `golden` holds the reference outputs for `inputs`.
+    `draws`: what the design is checked with (stc.frontend.draws); `draws_left_out`: why there is none of some name.
     """
 
     name: str
@@ -27,6 +41,13 @@ class ExportedModel:
     parameters: Arrays
     golden: Arrays
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    draws: tuple[Reference, ...] = ()
+    draws_left_out: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """What the design is checked with: the example alone where nothing was drawn."""
+        return self.draws or (Reference("example", self.inputs, self.golden),)
 
     @property
     def input_names(self) -> tuple[str, ...]:

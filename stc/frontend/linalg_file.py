@@ -24,19 +24,21 @@ from stc.dialects.locations import source_location
 from stc.dialects.parsing import parse_module
 from stc.dialects.preconditions import require_fit
 from stc.dialects.printing import print_module
-from stc.frontend.exported import ExportedModel
+from stc.frontend.draws import EXAMPLE, ONLY_EXAMPLE, Draws, draw_references, moved_by_rounding
+from stc.frontend.exported import Arrays, ExportedModel
 from stc.frontend.parameters import random_parameter
-from stc.frontend.reference import execute_linalg
+from stc.frontend.reference import lower_linalg
 from stc.frontend.signature import NAME, PARAMETER, attribute_name, main_function, refuse_dynamic_shapes
 
 LARGEST_RANDOM_INTEGER = 8
 
 
-def load_linalg_file(path: Path, seed: int) -> ExportedModel:
+def load_linalg_file(path: Path, draws: Draws = ONLY_EXAMPLE) -> ExportedModel:
     """Read a module with one function over statically shaped tensors.
 
-    Arguments are named by `stc.name`, or `arg0`, `arg1`, ...; results `out`, or `out0`, `out1`, .... Random values follow `seed`:
-    N(0, 1), parameters (`stc.parameter`) as in `random_parameter`, integers below 8. Raises CompileError, with line and column.
+    Arguments are named by `stc.name`, or `arg0`, `arg1`, ...; results `out`, or `out0`, `out1`, .... `draws` says what references
+    are made for. Random values follow its seed: N(0, 1), parameters (`stc.parameter`) as in `random_parameter`, integers below 8.
+    Raises CompileError, with line and column.
     """
     module = parse_module(_read(path), str(path))
     function = main_function(module)
@@ -50,26 +52,39 @@ def load_linalg_file(path: Path, seed: int) -> ExportedModel:
     function.arg_attrs = _named(function.arg_attrs, "arg", len(argument_types), where)
     function.res_attrs = _named(function.res_attrs, "out", len(result_types), where)
     function.sym_name = StringAttr("main")
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(draws.seed)
     try:
         arguments = {
             attribute_name(entry): _random(kind, entry, generator, where)
             for kind, entry in zip(argument_types, function.arg_attrs, strict=True)
         }
-        golden = {
+        results = {
             attribute_name(entry): np.zeros(kind.get_shape(), _dtype(kind, where))
             for kind, entry in zip(result_types, function.res_attrs, strict=True)
         }
     except (MemoryError, RuntimeError):  # numpy's and PyTorch's
         raise CompileError("no memory for its arguments and results", where=where, accepted="tensors that fit") from None
-    execute_linalg(print_module(module), "main", list(arguments.values()), list(golden.values()), str(path))
     parameters = {attribute_name(entry) for entry in function.arg_attrs if PARAMETER in entry.data}
+    lowered = lower_linalg(print_module(module), "main", str(path))
+
+    def run(inputs: Arrays, noise: np.random.Generator | None) -> dict[str, np.ndarray]:
+        values = {**arguments, **inputs}
+        moved = values if noise is None else {name: moved_by_rounding(value, noise) for name, value in values.items()}
+        golden = {name: np.zeros_like(result) for name, result in results.items()}
+        lowered.run([np.ascontiguousarray(array).reshape(array.shape) for array in moved.values()], list(golden.values()))
+        return golden
+
+    inputs = {name: value for name, value in arguments.items() if name not in parameters}
+    drawn = draw_references(draws, module, inputs, run)
+    example = next((draw.golden for draw in drawn.references if draw.name == EXAMPLE), None)
     return ExportedModel(
         path.stem,
         module,
-        {name: value for name, value in arguments.items() if name not in parameters},
+        inputs,
         {name: value for name, value in arguments.items() if name in parameters},
-        golden,
+        run(inputs, None) if example is None else example,
+        draws=drawn.references,
+        draws_left_out=drawn.left_out,
     )
 
 

@@ -9,6 +9,7 @@ import ctypes
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -51,17 +52,34 @@ def execute_linalg(text: str, function: str, inputs: Sequence[np.ndarray], resul
     All arrays must be C-contiguous, with shapes and dtypes as in the IR; `where` names the file in errors. Raises CompileError if
     MLIR rejects the text or cannot lower it.
     """
+    lower_linalg(text, function, where).run(inputs, results)
+
+
+@dataclass(frozen=True)
+class LoweredLinalg:
+    """A module in MLIR's LLVM dialect, ready to be run any number of times."""
+
+    text: str
+    function: str
+    where: str
+
+    def run(self, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+        """As `execute_linalg`."""
+        values = isolated(
+            lambda: _invoked(self.text, self.function, inputs, results),
+            "MLIR's execution of this module",
+            where=self.where,
+            accepted="a module without divisions by zero or accesses out of bounds on random inputs",
+        )
+        for array, value in zip(results, values, strict=True):
+            array[...] = value
+
+
+def lower_linalg(text: str, function: str, where: str) -> LoweredLinalg:
+    """The module `text` lowered, with `function` to be called. CompileError as `execute_linalg`."""
     decomposed = _run_binary(_with_c_interface(text, function, where), DECOMPOSE, where)
     buffers = _run_bindings(_with_results_of_their_own(decomposed, function, where), BUFFERIZE, where)
-    lowered = _run_bindings(_run_binary(buffers, MUNGE_COPIES, where), TO_LLVM, where)
-    values = isolated(
-        lambda: _invoked(lowered, function, inputs, results),
-        "MLIR's execution of this module",
-        where=where,
-        accepted="a module without divisions by zero or accesses out of bounds on random inputs",
-    )
-    for array, value in zip(results, values, strict=True):
-        array[...] = value
+    return LoweredLinalg(_run_bindings(_run_binary(buffers, MUNGE_COPIES, where), TO_LLVM, where), function, where)
 
 
 def _invoked(

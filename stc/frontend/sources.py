@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.frontend.checkpoint import HUB, WEIGHTS_ACCEPTED, load_weights
+from stc.frontend.draws import EXAMPLE, Draws
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
@@ -31,6 +33,7 @@ def load_model(
     seed: int = 0,
     weights: str | None = None,
     layer: int | None = None,
+    check_inputs: Sequence[str] | None = (EXAMPLE,),
 ) -> ExportedModel:
     """A model with inputs, parameters and reference outputs.
 
@@ -38,65 +41,67 @@ def load_model(
     `file.mlir`. `stage`, `seq` (tokens) and `layer` (which decoder layer, by default the first) concern presets and configurations;
     a factory or a file fixes its own shapes. Equal `seed`s give equal inputs and random parameters. `weights` is a folder of
     safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random
-    (presets, configurations, files) or the module's own (factories). Raises CompileError for everything unusable.
+    (presets, configurations, files) or the module's own (factories). `check_inputs`: the draws of inputs (stc.frontend.draws) that
+    references are made for, None for those that suit the size. Raises CompileError for everything unusable.
     """
     if dtype not in DTYPES:
         raise CompileError(f"unknown dtype {dtype}", where=spec, accepted=", ".join(DTYPES))
     if stage not in STAGES:
         raise CompileError(f"unknown stage {stage}", where=spec, accepted=", ".join(STAGES))
+    draws = Draws(None if check_inputs is None else tuple(check_inputs), seed)
     if spec.startswith(CONFIGURATION):
-        model = _from_configuration(spec.removeprefix(CONFIGURATION), seq, seed, weights, layer)
+        model = _from_configuration(spec.removeprefix(CONFIGURATION), seq, draws, weights, layer)
     elif spec.endswith(".mlir"):
-        model = _from_linalg(spec, seed, weights)
+        model = _from_linalg(spec, draws, weights)
     elif ".py:" in spec or spec.endswith(".py"):
-        model = _from_factory(spec, seed, weights)
+        model = _from_factory(spec, draws, weights)
     else:
-        model = _from_preset(spec, seq, seed, weights, layer)
+        model = _from_preset(spec, seq, draws, weights, layer)
     _require_f32(model)
     return model
 
 
-def _from_linalg(spec: str, seed: int, weights: str | None) -> ExportedModel:
+def _from_linalg(spec: str, draws: Draws, weights: str | None) -> ExportedModel:
     if weights is not None:
         raise CompileError("weights cannot be given for a linalg file", where=spec, accepted="no weights")
-    return load_linalg_file(Path(spec), seed)
+    return load_linalg_file(Path(spec), draws)
 
 
-def _from_factory(spec: str, seed: int, weights: str | None) -> ExportedModel:
-    module, inputs = build_from_factory(spec, seed)
+def _from_factory(spec: str, draws: Draws, weights: str | None) -> ExportedModel:
+    module, inputs = build_from_factory(spec, draws.seed)
     if weights is not None:
         load_weights(module, weights)
-    return export(module, inputs, name=spec.rpartition(":")[2])
+    return export(module, inputs, name=spec.rpartition(":")[2], draws=draws)
 
 
 # transformers takes seconds to import: only where a decoder layer is wanted.
 
 
-def _from_preset(spec: str, seq: int, seed: int, weights: str | None, layer: int | None) -> ExportedModel:
+def _from_preset(spec: str, seq: int, draws: Draws, weights: str | None, layer: int | None) -> ExportedModel:
     from stc.frontend.presets import find_preset
 
     preset = find_preset(spec)
     checkpoint = _checkpoint(weights, preset.hub_id, preset.name)
-    return _decoder_layer(preset.configuration(), preset.layer(layer), seq, seed, checkpoint, preset.name)
+    return _decoder_layer(preset.configuration(), preset.layer(layer), seq, draws, checkpoint, preset.name)
 
 
-def _from_configuration(source: str, seq: int, seed: int, weights: str | None, layer: int | None) -> ExportedModel:
+def _from_configuration(source: str, seq: int, draws: Draws, weights: str | None, layer: int | None) -> ExportedModel:
     from stc.frontend.families import find_configuration
 
     checkpoint = _checkpoint(weights, None if Path(source).exists() else source, source)
     configuration = find_configuration(source)
-    return _decoder_layer(configuration, layer or 0, seq, seed, checkpoint, source)
+    return _decoder_layer(configuration, layer or 0, seq, draws, checkpoint, source)
 
 
 def _decoder_layer(
-    configuration: PreTrainedConfig, layer: int, seq: int, seed: int, checkpoint: str | None, where: str
+    configuration: PreTrainedConfig, layer: int, seq: int, draws: Draws, checkpoint: str | None, where: str
 ) -> ExportedModel:
     from stc.frontend.families import OLD_BUFFERS, build_decoder_layer
 
-    built = build_decoder_layer(configuration, layer=layer, seq=seq, seed=seed, where=where)
+    built = build_decoder_layer(configuration, layer=layer, seq=seq, seed=draws.seed, where=where)
     if checkpoint is not None:
         load_weights(built.module, checkpoint, prefixes=built.prefixes, ignored=OLD_BUFFERS)
-    return export(built.module, built.inputs, name=_model_name(where))
+    return export(built.module, built.inputs, name=_model_name(where), draws=draws)
 
 
 def _model_name(where: str) -> str:

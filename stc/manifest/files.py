@@ -60,6 +60,11 @@ def _check_references(manifest: Manifest, source: str) -> None:
             raise CompileError(f"field 'steps[{index}].port' names no port: '{step.port}'", where=source)
         if step.tensor is not None and step.tensor not in tensors:
             raise CompileError(f"field 'steps[{index}].tensor' names no tensor: '{step.tensor}'", where=source)
+    needed = {tensor.name for tensor in manifest.tensors if tensor.role in ("input", "output")}
+    for index, draw in enumerate(manifest.draws):
+        if draw.tensors.keys() != needed:
+            missing = ", ".join(sorted(needed ^ draw.tensors.keys()))
+            raise CompileError(f"field 'draws[{index}].tensors' has not the inputs and outputs: '{missing}'", where=source)
     for index, copy in enumerate(manifest.copies):
         for field, name in (("source", copy.source), ("target", copy.target)):
             if name not in tensors:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 PortKind = Literal["input", "parameter", "output", "intermediate", "scalar"]
 Direction = Literal["read", "write"]
@@ -197,7 +197,7 @@ class MemoryTiming:
 
 @dataclass(frozen=True)
 class HostTensor:
-    """A tensor the host sees: an input or output of the model (with its golden file), one re-packed between kernels, or a
+    """A tensor the host sees: an input or output of the model (with a file in each draw), one re-packed between kernels, or a
     constant that becomes a result (with its file)."""
 
     name: str
@@ -227,8 +227,35 @@ class Copy:
 
 
 @dataclass(frozen=True)
+class StoredFile:
+    """A file of raw little-endian entries, row-major."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One set of inputs with the model's outputs: `tensors` by the name of each input and output.
+
+    `allowed`: for each float output, the error that each of its entries may have (absolute, f64; where the entry is a number);
+    other outputs are compared exactly. `uncertainty`: for each float output, how much of that is because rounding errors alone move
+    the reference, at most, in parts of the output's largest magnitude.
+    """
+
+    name: str
+    tensors: dict[str, StoredFile]
+    allowed: dict[str, StoredFile]
+    uncertainty: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Manifest:
-    """The whole project. `options`: what `stc compile` was asked; `versions`: of stc and what it stands on."""
+    """The whole project. `options`: what `stc compile` was asked; `versions`: of stc and what it stands on.
+
+    `draws`: what the design is checked with; runs that look at one of them only take the first. `tolerance`: that of floats, which
+    `Draw.allowed` was made with.
+    """
 
     schema_version: int
     name: str
@@ -242,6 +269,7 @@ class Manifest:
     origins: dict[str, str]
     memory: MemoryTiming | None = None
     copies: tuple[Copy, ...] = ()
+    draws: tuple[Draw, ...] = ()
     kernel_source: str = "kernel.cpp"
     testbench_sources: tuple[str, ...] = ("testbench.cpp",)
 

@@ -14,10 +14,9 @@ from pathlib import Path
 
 from stc.manifest.files import read_manifest
 from stc.simulation.build import FLAGS, find_compiler, instrumented_kernel, read_sources, run_compiler
-from stc.simulation.csim import CsimResult, csim_result
+from stc.simulation.csim import CsimResult, draws_of, run_draws
 from stc.simulation.design_runs import DesignRuns
 from stc.simulation.package import INCLUDE
-from stc.simulation.program_run import run_program
 
 HEADERS = ("cstdint", "limits", "string", "vector", "ap_int.h", "hls_math.h", "hls_stream.h", "hls_streamofblocks.h",
            "hls_vector.h", "stc_sim.h", "stc_sim/engine.h")
@@ -77,4 +76,4 @@ def _program(projects: Sequence[Path]) -> str:
 
 
 def _run(binary: Path, index: int, project: Path) -> CsimResult:
-    return csim_result(run_program([str(binary), str(index)], project, project / "build" / "csim.json", {}, TIMEOUT))
+    return run_draws(project, [str(binary), str(index)], draws_of(project), TIMEOUT)

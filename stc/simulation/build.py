@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stc.diagnostics import CompileError
+from stc.manifest.files import MANIFEST, read_manifest
 from stc.simulation.design_file import ForeignDesign, is_foreign, read_design
 from stc.simulation.foreign_design import instrument_design
 from stc.simulation.instrument import InstrumentError, instrument
@@ -74,33 +74,17 @@ class Units:
 
 def read_sources(directory: Path) -> SimulationSources:
     """Kernel and testbench names from DIR/manifest.json (`kernel_source`, `testbench_sources`), each checked to exist."""
-    manifest = directory / "manifest.json"
-    if not manifest.is_file():
+    if not (directory / MANIFEST).is_file():
         raise CompileError(
             "not an emitted project",
             where=str(directory),
             accepted="a folder with manifest.json, as 'stc compile' writes, or with a design.toml (docs/foreign_designs.md)",
         )
-    try:
-        content = json.loads(manifest.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise CompileError(f"unreadable manifest ({error})", where=str(manifest), accepted="JSON") from None
-    if not isinstance(content, dict):
-        raise CompileError("unreadable manifest", where=str(manifest), accepted="a JSON object")
-    kernel = content.get("kernel_source", "kernel.cpp")
-    testbenches = content.get("testbench_sources", ["testbench.cpp"])
-    if not isinstance(kernel, str):
-        raise CompileError("'kernel_source' is not a file name", where=str(manifest), accepted="a string")
-    if (
-        not isinstance(testbenches, list)
-        or not testbenches
-        or not all(isinstance(t, str) for t in testbenches)
-    ):
-        raise CompileError(
-            "'testbench_sources' are not file names", where=str(manifest), accepted="a list of strings"
-        )
-    sources = SimulationSources(directory, kernel, tuple(testbenches))
-    for name in (kernel, *testbenches):
+    manifest = read_manifest(directory)
+    sources = SimulationSources(directory, manifest.kernel_source, manifest.testbench_sources)
+    if not sources.testbenches:
+        raise CompileError("field 'testbench_sources' is empty", where=str(directory / MANIFEST), accepted="at least one file")
+    for name in (sources.kernel, *sources.testbenches):
         if not (directory / name).is_file():
             raise CompileError(
                 "missing source file", where=str(directory / name), accepted="the file the manifest names"

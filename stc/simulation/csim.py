@@ -1,18 +1,22 @@
 """Run the C simulation of an emitted project and read its report.
 
-The design runs with its real FIFO depths, one fiber per task; the testbench compares its outputs with the golden ones. A
-mismatch, a deadlock or a crash of the design is a result; an environment or project that cannot be used is a CompileError.
+The design runs with its real FIFO depths, one fiber per task, once for each draw of inputs in golden/; the testbench compares its
+outputs with the golden ones. A mismatch, a deadlock or a crash of the design is a result; an environment or project that cannot be
+used is a CompileError.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from stc.diagnostics import CompileError
-from stc.simulation.build import DEFAULT_OPTIMISATION, build
+from stc.manifest.files import read_manifest
+from stc.simulation.build import DEFAULT_OPTIMISATION, build, read_sources
+from stc.simulation.design_file import is_foreign
 from stc.simulation.program_run import ProgramRun, run_program
 
 DEFAULT_TIMEOUT = 600.0  # seconds
@@ -20,8 +24,28 @@ MOST_TIMEOUT = 1e6
 
 
 @dataclass(frozen=True)
+class WorstEntry:
+    """The entry of an output whose error is the largest `share` of what is `allowed` (absolute; an infinite share is None).
+
+    `got` and `expected` as text with all digits of an integer; `index` counts entries in row-major order.
+    """
+
+    index: int
+    error: float | None
+    allowed: float
+    share: float | None
+    got: str
+    expected: str
+
+
+@dataclass(frozen=True)
 class OutputCheck:
-    """One output against its reference. Errors are absolute; `tolerance` is relative to the two maxima."""
+    """One output against its reference. Errors are absolute; `tolerance` is relative, see docs/manual.md, What is checked.
+
+    `wrong` entries are beyond what is allowed, `nan_mismatches` of them because a NaN or infinity is not in its place. `shape`: of
+    the output, empty where nobody has said it. `uncertainty`: how much of what was allowed is due to the reference's own rounding
+    errors, in parts of the output's largest magnitude; None where it is not known.
+    """
 
     name: str
     elements: int
@@ -29,8 +53,38 @@ class OutputCheck:
     max_abs_reference: float
     max_abs_reference_minus_input: float | None
     nan_mismatches: int
+    wrong: int
+    worst: WorstEntry
     tolerance: float
     passed: bool
+    shape: tuple[int, ...] = ()
+    uncertainty: float | None = None
+
+    @property
+    def relative_error(self) -> float:
+        """The largest error in parts of the largest magnitude."""
+        return self.max_abs_error / self.max_abs_reference if self.max_abs_reference else self.max_abs_error
+
+    @property
+    def place(self) -> str:
+        """The worst entry as Python indexes it."""
+        index, text = self.worst.index, []
+        for extent in reversed(self.shape):
+            index, rest = divmod(index, extent)
+            text.insert(0, str(rest))
+        return f"{self.name}[{', '.join(text) if self.shape else index}]"
+
+
+@dataclass(frozen=True)
+class DrawCheck:
+    """What came out for one draw of inputs; `outcome` and `explanation` as in CsimResult."""
+
+    name: str
+    outcome: str
+    passed: bool
+    explanation: str | None
+    seconds: float
+    outputs: list[OutputCheck]
 
 
 @dataclass(frozen=True)
@@ -73,7 +127,10 @@ class BlockedTask:
 @dataclass(frozen=True)
 class CsimResult:
     """`outcome` is finished, deadlock, livelock, leftover, error, crash or timeout; `seconds` the time inside the top function,
-    `cpu_seconds` what this program had of the processor in it."""
+    `cpu_seconds` what this program had of the processor in it.
+
+    Where several draws of inputs ran, `draws` has them all, and the rest is that of the first one that failed, or of the first.
+    """
 
     outcome: str
     passed: bool
@@ -85,6 +142,7 @@ class CsimResult:
     channels: list[ChannelUse] = field(default_factory=list)
     blocked: list[BlockedTask] = field(default_factory=list)
     cpu_seconds: float | None = None
+    draws: list[DrawCheck] = field(default_factory=list[DrawCheck])
 
     @property
     def deadlock(self) -> str | None:
@@ -97,24 +155,79 @@ def csim(
     timeout: float = DEFAULT_TIMEOUT,
     optimisation: int = DEFAULT_OPTIMISATION,
     depths: Mapping[str, int] | None = None,
+    draws: Sequence[str] | None = None,
 ) -> CsimResult:
-    """Build (at g++'s level `optimisation`) and run the C simulation of `project_dir`, for at most `timeout` seconds of run.
+    """Build (at g++'s level `optimisation`) and run the C simulation of `project_dir`, each run for at most `timeout` seconds.
 
-    `depths` replaces the depths of some FIFOs, by name; such a trial leaves the report of the last ordinary run alone.
+    It runs once for each of `draws` (None: all that golden/ has), as far as the first that does not end. `depths` replaces the
+    depths of some FIFOs, by name; such a trial runs on one draw and leaves the report of the last ordinary run alone.
     """
     check_timeout(timeout)
     directory = project_dir.resolve()
+    chosen = _chosen(draws, draws_of(directory), directory)
     started = time.perf_counter()
     built = build(directory, optimisation)
-    variables: dict[str, str] = {}
-    report = "csim_trial.json" if depths else "csim.json"
+    build_seconds = time.perf_counter() - started
+    program = [str(built.binary)]
     if depths:
         table = directory / "build" / "csim_depths.txt"
         table.write_text("".join(f"{name} {depth}\n" for name, depth in depths.items()))
-        variables["STC_SIM_DEPTHS"] = str(table)
-    build_seconds = time.perf_counter() - started
-    run = run_program([str(built.binary)], directory, directory / "build" / report, variables, timeout)
-    return csim_result(run, build_seconds, built.cached)
+        result = _run_draw(directory, program, chosen[0], "csim_trial.json", {"STC_SIM_DEPTHS": str(table)}, timeout)
+    else:
+        result = run_draws(directory, program, chosen, timeout)
+    return replace(result, build_seconds=build_seconds, cached=built.cached)
+
+
+def run_draws(directory: Path, program: Sequence[str], draws: Sequence[DrawOfInputs], timeout: float) -> CsimResult:
+    """What `program` makes of each of `draws`, as far as the first that does not end; writes DIR/build/csim*.json."""
+    results: list[CsimResult] = []
+    for draw in draws:
+        report = f"csim_{draw.name}.json" if len(draws) > 1 else "csim.json"
+        results.append(_run_draw(directory, program, draw, report, {}, timeout))
+        if results[-1].outcome != "finished":
+            break
+    told = next((result for result in results if not result.passed), results[0])
+    return replace(told, draws=[draw for result in results for draw in result.draws])
+
+
+@dataclass(frozen=True)
+class DrawOfInputs:
+    """A draw as the manifest has it; `shapes` and `uncertainty` by output."""
+
+    name: str
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
+    uncertainty: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+NO_DRAW = DrawOfInputs("")
+"""Of a testbench that brings its own inputs."""
+
+
+def draws_of(directory: Path) -> list[DrawOfInputs]:
+    """What golden/ of an emitted project has; nothing where the testbench brings its own inputs."""
+    if is_foreign(directory):
+        return [NO_DRAW]
+    read_sources(directory)
+    manifest = read_manifest(directory)
+    shapes = {tensor.name: tensor.shape for tensor in manifest.tensors}
+    return [DrawOfInputs(draw.name, shapes, draw.uncertainty) for draw in manifest.draws] or [NO_DRAW]
+
+
+def _chosen(names: Sequence[str] | None, known: Sequence[DrawOfInputs], directory: Path) -> list[DrawOfInputs]:
+    by_name = {draw.name: draw for draw in known}
+    for name in names or ():
+        if name not in by_name:
+            accepted = ", ".join(filter(None, by_name)) or "no choice of inputs: the testbench brings its own"
+            raise CompileError(f"no draw of inputs is called '{name}'", where=str(directory), accepted=accepted)
+    return [by_name[name] for name in names] if names else list(known)
+
+
+def _run_draw(
+    directory: Path, program: Sequence[str], draw: DrawOfInputs, report: str, variables: Mapping[str, str], timeout: float
+) -> CsimResult:
+    arguments = [draw.name] if draw.name else []
+    run = run_program(program, directory, directory / "build" / report, variables, timeout, arguments)
+    return csim_result(run, draw=draw)
 
 
 def check_timeout(timeout: float) -> None:
@@ -123,8 +236,18 @@ def check_timeout(timeout: float) -> None:
         raise CompileError(f"a timeout of {timeout:g} s", accepted=f"a positive number of seconds, at most {MOST_TIMEOUT:g}")
 
 
-def csim_result(run: ProgramRun, build_seconds: float = 0.0, cached: bool = False) -> CsimResult:
+def csim_result(
+    run: ProgramRun, build_seconds: float = 0.0, cached: bool = False, draw: DrawOfInputs = NO_DRAW
+) -> CsimResult:
     """What a run says of the values: its report, or why there is none."""
+    result = _result(run, build_seconds, cached, draw)
+    if not draw.name:
+        return result
+    check = DrawCheck(draw.name, result.outcome, result.passed, result.explanation, result.seconds, result.outputs)
+    return replace(result, draws=[check])
+
+
+def _result(run: ProgramRun, build_seconds: float, cached: bool, draw: DrawOfInputs) -> CsimResult:
     if run.report is None:
         seconds = run.seconds if run.outcome == "timeout" else 0.0
         return CsimResult(run.outcome, False, run.failure, seconds, build_seconds, cached)
@@ -136,8 +259,14 @@ def csim_result(run: ProgramRun, build_seconds: float = 0.0, cached: bool = Fals
         seconds=content["seconds"],
         build_seconds=build_seconds,
         cached=cached,
-        outputs=[OutputCheck(**o) for o in content["outputs"]],
+        outputs=[_output(o, draw) for o in content["outputs"]],
         channels=[ChannelUse(**c) for c in content["channels"]],
         blocked=[BlockedTask(**b) for b in content["blocked"]],
         cpu_seconds=content.get("cpu_seconds"),
     )
+
+
+def _output(content: Mapping[str, Any], draw: DrawOfInputs) -> OutputCheck:
+    name = content["name"]
+    known = {"worst": WorstEntry(**content["worst"]), "shape": draw.shapes.get(name, ()), "uncertainty": draw.uncertainty.get(name)}
+    return OutputCheck(**{**content, **known})

@@ -32,10 +32,15 @@ class ProgramRun:
 
 
 def run_program(
-    program: Sequence[str], directory: Path, report: Path, variables: Mapping[str, str], timeout: float
+    program: Sequence[str],
+    directory: Path,
+    report: Path,
+    variables: Mapping[str, str],
+    timeout: float,
+    arguments: Sequence[str] = (),
 ) -> ProgramRun:
-    """Run `program` in and on the project `directory` for at most `timeout` seconds, with `variables` added to its environment;
-    it writes `report`.
+    """Run `program` in and on the project `directory` for at most `timeout` seconds, with `variables` added to its environment and
+    `arguments` behind the directory; it writes `report`.
 
     CompileError where the program refuses its input: a file of the project that is missing or has another size, no room for the
     report.
@@ -44,7 +49,7 @@ def run_program(
     begin = time.perf_counter()
     try:
         done = subprocess.run(
-            [*program, str(directory)],
+            [*program, str(directory), *arguments],
             cwd=directory,
             env={**os.environ, **variables, "STC_SIM_REPORT": str(report)},
             capture_output=True,

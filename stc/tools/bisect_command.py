@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from stc.codegen.project import require_free
 from stc.diagnostics import CompileError
+from stc.frontend.draws import EXAMPLE
 from stc.pipeline import PipelineOptions, Stage, Step, stages, steps
 from stc.tools.bisect import Finding, Outcome, Reduced, find, reduce_finding
 from stc.tools.breaks import BreakKind
@@ -92,7 +93,8 @@ def bisect_command(
     options = PipelineOptions(
         platform, tile, rows, lanes, not uniform_tiles, budget, reread, serial_converters, schedule=str(schedule or "")
     )
-    request = CompileRequest(one_model(model, config), stage, seq, dtype, seed, weights, layer, options=options)
+    name, draws = one_model(model, config), (EXAMPLE,)
+    request = CompileRequest(name, stage, seq, dtype, seed, weights, layer, options=options, check_inputs=draws)
     sequence = steps((Stage("-p", (passes,)),) if passes else stages(options))
     with _bar() as progress:
         outcome = _search(request, sequence, bool(passes), progress)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from stc.analysis.support import obstacles
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.dialects.context import make_context
+from stc.frontend.draws import EXAMPLE
 from stc.pipeline import run_stages, stages
 from stc.tools.compile import CompileRequest, load
 
@@ -19,7 +21,7 @@ def check_model(request: CompileRequest, progress: Callable[[str], None] = lambd
     """
     progress("export to linalg")
     try:
-        model = load(request)
+        model = load(replace(request, check_inputs=(EXAMPLE,)))
     except UnsupportedError as error:
         return list(error.obstacles)
     if found := obstacles(model.module):

@@ -52,7 +52,8 @@ class CompileRequest:
     """What the user asked for. `options` decide the passes, the rest the model.
 
     `trim`: the part of the cycles that trimming FIFOs by runs of the emitted design may lose; None: no trimming. `check_semantics`:
-    whether the module is executed on the model's inputs before and after each pass, and compared.
+    whether the module is executed on the model's inputs before and after each pass, and compared. `check_inputs`: the draws of
+    inputs (stc.frontend.draws) that references are made for; None: those that suit the design's size.
     """
 
     model: str
@@ -67,6 +68,7 @@ class CompileRequest:
     crash_reproducer: Path | None = None
     trim: float | None = None
     check_semantics: bool = False
+    check_inputs: tuple[str, ...] | None = None
 
 
 Progress = Callable[[str], None]
@@ -95,8 +97,16 @@ def compile_model(request: CompileRequest, out: Path, progress: Progress = lambd
         recorder.semantics.begin(model.module, list(model.arguments.values()))
     options = _named(request.options, model.name)
     design = design_report(model.module, options, recorder)
-    front_end = {"origin": "executed", "torch_import": imported - begin, "export": exported - imported}
-    report = {"model": model.name, **design, "compile_seconds": front_end | design["compile_seconds"]}
+    references = model.timings.get("references", 0.0)
+    front_end = {
+        "origin": "executed", "torch_import": imported - begin, "export": exported - imported - references, "references": references
+    }
+    report = {
+        "model": model.name,
+        "check_inputs": {"draws": [draw.name for draw in model.references], "left_out": dict(model.draws_left_out)},
+        **design,
+        "compile_seconds": front_end | design["compile_seconds"],
+    }
     manifest_options = _manifest_options(request, options)
     if request.trim is not None:
         report |= _trimmed(model, manifest_options, request.trim, recorder, options.platform)
@@ -154,6 +164,7 @@ def load(request: CompileRequest) -> ExportedModel:
             seed=request.seed,
             weights=request.weights,
             layer=request.layer,
+            check_inputs=request.check_inputs,
         )
     except UnsupportedError as error:
         rest = obstacles(error.rest) if isinstance(error.rest, ModuleOp) else []

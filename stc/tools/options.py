@@ -20,6 +20,11 @@ Weights = Annotated[str | None, typer.Option(help="Folder of safetensors files, 
 Layer = Annotated[int | None, typer.Option(help="Which decoder layer; default: the preset's first.")]
 Seed = Annotated[int, typer.Option(help="Seed of random weights and inputs.")]
 
+CheckInputs = Annotated[
+    str,
+    typer.Option(help="Inputs to check with, of example,draw,zeros,tiny,huge; default: all for small designs, two for large ones."),
+]
+
 # How to compile it.
 Tile = Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)]
 Rows = Annotated[int, typer.Option(help="Most rows of activations that share one pass over weights.", min=1)]

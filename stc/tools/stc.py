@@ -21,12 +21,14 @@ from stc.pipeline import PipelineOptions
 from stc.simulation.csim import CsimResult, csim
 from stc.simulation.explanation import Explanation
 from stc.tools.bisect_command import bisect_command
+from stc.tools.check_tables import check_report, print_check
 from stc.tools.command_line import run_app
 from stc.tools.consoles import messages, output
 from stc.tools.estimate_command import estimate_command
-from stc.tools.explaining import explain_csim, explanation_json
+from stc.tools.explaining import explain_csim
 from stc.tools.options import (
     Budget,
+    CheckInputs,
     Config,
     Dsp,
     DType,
@@ -50,8 +52,10 @@ from stc.tools.options import (
 from stc.tools.report.command import report_command
 from stc.tools.simulate_command import simulate_command
 from stc.tools.size_command import size_command
+from stc.tools.whole_files import write_whole
 
 CHECK_FAILED = 1
+REPORT = "report.json"
 
 app = typer.Typer(
     name="stc",
@@ -95,12 +99,14 @@ def compile_command(
         bool,
         typer.Option("--check-semantics", help="Execute the IR before and after each pass; stop at one that changes a value."),
     ] = False,
+    check_inputs: CheckInputs = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Compile MODEL into a folder of Vitis HLS C++, host programs and packed parameters.
 
     Example: stc compile gpt2-medium --seq 32 --out build/gpt2-medium --check
     """
+    from stc.frontend.draws import read_draws
     from stc.tools.compile import CompileRequest, compile_model
     from stc.tools.trim import check_trimmed, print_trimming
 
@@ -117,9 +123,9 @@ def compile_command(
         schedule=str(schedule or ""),
         unsafe_math=unsafe_math,
     )
-    name, lost = one_model(model, config), slack if trim else None
+    name, lost, draws = one_model(model, config), slack if trim else None, read_draws(check_inputs)
     request = CompileRequest(
-        name, stage, seq, dtype, seed, weights, layer, emit_ir, options, crash_reproducer, lost, check_semantics
+        name, stage, seq, dtype, seed, weights, layer, emit_ir, options, crash_reproducer, lost, check_semantics, draws
     )
     if check or trim:
         _require_compiler()
@@ -128,16 +134,19 @@ def compile_command(
         trimmed = check_trimmed(out, slack, step) if trim else None
     result = _checked(out) if check else None
     explanation = _explained(out, result) if result is not None else None
+    if result is not None:
+        report["check"] = check_report(result, explanation)
+        write_whole(out / REPORT, json.dumps(report, indent=1) + "\n")
     if as_json:
-        content = report if result is None else {**report, "check": _check_report(result, explanation)}
-        content = content if trimmed is None else {**content, "trim_check": asdict(trimmed)}
+        content = report if trimmed is None else {**report, "trim_check": asdict(trimmed)}
         output.print_json(json.dumps(content))
     else:
         _print_report(report, out)
         if trimmed is not None:
             print_trimming(report["fifo_sizing"]["trimming"], trimmed, output)
         if result is not None:
-            _print_check(result, explanation)
+            print_check(result, explanation)
+            _print_left_out(report["check_inputs"]["left_out"])
     _exit_with(result)
     if trimmed is not None and not trimmed.passed:
         raise typer.Exit(CHECK_FAILED)
@@ -209,19 +218,20 @@ def fuzz_command(
 @app.command("csim")
 def csim_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that stc compile wrote, or one with design.toml.")],
-    timeout: Annotated[float, typer.Option(help="Seconds the simulation may take.")] = 600.0,
+    inputs: Annotated[str, typer.Option(help="Draws of golden inputs to run on, with commas; default: all there are.")] = "",
+    timeout: Annotated[float, typer.Option(help="Seconds that one run of the simulation may take.")] = 600.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Build the C++ of DIR with g++, run it on the golden inputs with bounded FIFOs, compare with PyTorch.
 
     A deadlock ends at once; the blocked tasks and FIFOs are named, and the least depth that cures it. Writes only under DIR/build.
     """
-    result = _checked(directory, timeout)
+    result = _checked(directory, timeout, [name.strip() for name in inputs.split(",") if name.strip()])
     explanation = _explained(directory, result, timeout)
     if as_json:
-        output.print_json(json.dumps(_check_report(result, explanation)))
+        output.print_json(json.dumps(check_report(result, explanation)))
     else:
-        _print_check(result, explanation)
+        print_check(result, explanation)
     _exit_with(result)
 
 
@@ -248,9 +258,9 @@ def _require_compiler() -> None:
     find_compiler()
 
 
-def _checked(directory: Path, timeout: float = 600.0) -> CsimResult:
+def _checked(directory: Path, timeout: float = 600.0, draws: list[str] | None = None) -> CsimResult:
     with messages.status("building and running the emitted C++"):
-        return csim(directory, timeout)
+        return csim(directory, timeout, draws=draws)
 
 
 def _explained(directory: Path, result: CsimResult, timeout: float = 600.0) -> Explanation | None:
@@ -333,24 +343,9 @@ _RATIO_ROWS = (
 )
 
 
-def _check_report(result: CsimResult, explanation: Explanation | None) -> dict[str, Any]:
-    told = explanation_json(result, explanation)
-    return {"origin": "executed: C simulation of the emitted C++", **asdict(result), "explanation": told}
-
-
-def _print_check(result: CsimResult, explanation: Explanation | None) -> None:
-    verdict = "passed" if result.passed else f"FAILED ({result.outcome})"
-    output.print(f"C simulation {verdict} in {result.seconds:.1f} s (build {result.build_seconds:.1f} s)")
-    for check in result.outputs:
-        relative = check.max_abs_error / check.max_abs_reference if check.max_abs_reference else check.max_abs_error
-        text = f"  {check.name}: max error {check.max_abs_error:.3g} = {relative:.2g} of max|out|"
-        if check.max_abs_reference_minus_input:
-            text += f", {check.max_abs_error / check.max_abs_reference_minus_input:.2g} of max|out - x|"
-        if check.nan_mismatches:
-            text += f", {check.nan_mismatches} entries that are not finite differ"
-        output.print(f"{text} (tolerance {check.tolerance:g})")
-    if text := explanation.text if explanation is not None else result.explanation:
-        output.print(text, markup=False)
+def _print_left_out(left_out: dict[str, str]) -> None:
+    for name, reason in left_out.items():
+        output.print(f"  {name}: not run, {reason}", markup=False)
 
 
 def main() -> None:

@@ -53,7 +53,7 @@ def test_project_is_whole(emitted: Callable[[str], Path]) -> None:
     project = emitted("matmul")
     names = {path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()}
     assert {"manifest.json", "host.cpp", "host.py", "Makefile", "report.json", "sim/instrument.py", "sim/include/hls_stream.h",
-            "golden/x.bin", "golden/y.bin", "parameters/fc_weight.bin"} <= names
+            "golden/example/x.bin", "golden/example/y.bin", "golden/example/y.allowed.bin", "parameters/fc_weight.bin"} <= names
 
 
 def test_manifest_schedule(emitted: Callable[[str], Path]) -> None:

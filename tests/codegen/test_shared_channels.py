@@ -54,7 +54,7 @@ def lowered(text: str, options: PipelineOptions) -> ModuleOp:
 
 def described(module: ModuleOp, platform: Platform) -> tuple[Design, Manifest]:
     design = design_of(module, platform)
-    return design, build_manifest("shared", design, {}, {}, platform.name, {}, 1e-4)
+    return design, build_manifest("shared", design, {}, {}, (), platform.name, {}, 1e-4)
 
 
 def table_of(manifest: Manifest) -> dict[str, tuple[int, int]]:

@@ -30,8 +30,8 @@ def test_make_csim_needs_no_stc(fresh: Path) -> None:
     """The system's python3, an empty environment, another folder than the one it was compiled into."""
     done = run("/usr/bin/make", "-C", fresh, "csim", env={"PATH": "/usr/bin:/bin"})
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (fresh / "build" / "csim.json").is_file()
-    golden = fresh / "golden" / "out0.bin"
+    assert (fresh / "build" / "csim.json").is_file() and "draw: huge" in done.stdout
+    golden = fresh / "golden" / "draw" / "out0.bin"
     golden.write_bytes(bytes(golden.stat().st_size))
     assert run("/usr/bin/make", "-C", fresh, "csim", env={"PATH": "/usr/bin:/bin"}).returncode != 0
 

@@ -71,7 +71,7 @@ def test_each_parameter_matters(copy: Path, name: str) -> None:
 
 
 def test_the_mask_matters(copy: Path) -> None:
-    path = copy / "golden" / "mask.bin"
+    path = copy / "golden" / "example" / "mask.bin"
     path.write_bytes(bytes(path.stat().st_size))
     assert excess(copy) > MARGIN
 

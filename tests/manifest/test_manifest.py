@@ -72,13 +72,19 @@ def test_unknown_field(value: Any) -> None:
 
 
 def test_other_version(value: Any) -> None:
-    value["schema_version"] = 99
-    assert "'schema_version' is 99; accepted: 1" in refused(value)
+    for version in (1, 99):
+        value["schema_version"] = version
+        assert f"'schema_version' is {version}; accepted: 2" in refused(value)
 
 
 def test_dangling_reference(value: Any) -> None:
     value["steps"][0]["port"] = "nowhere"
     assert "steps[0].port" in refused(value)
+
+
+def test_draws_have_every_input_and_output(value: Any) -> None:
+    del value["draws"][0]["tensors"]["x"]
+    assert "'draws[0].tensors' has not the inputs and outputs: 'x'" in refused(value)
 
 
 def test_not_json() -> None:

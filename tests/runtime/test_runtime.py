@@ -167,10 +167,10 @@ def test_host_cpp_computes(project: Path, tmp_path: Path) -> None:
     parameter.write_bytes(parameter.read_bytes()[:-4])
     truncated = run(library, copy)
     assert truncated.returncode == 2 and "188 bytes; accepted: 192" in truncated.stderr
-    golden = project / "golden" / "y.bin"
+    golden = project / "golden" / "example" / "y.bin"
     (copy / "parameters").rename(copy / "other")
     shutil.copytree(project / "parameters", copy / "parameters")
-    (copy / "golden" / "y.bin").write_bytes(bytes(len(golden.read_bytes())))
+    (copy / "golden" / "example" / "y.bin").write_bytes(bytes(len(golden.read_bytes())))
     wrong = run(library, copy)
     assert wrong.returncode == 1 and "FAILED" in wrong.stdout
 

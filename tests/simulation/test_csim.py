@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stc.diagnostics import CompileError
+from stc.manifest.files import to_json
+from stc.manifest.schema import SCHEMA_VERSION, Manifest
 from stc.simulation import build as build_module
 from stc.simulation.csim import csim
 from stc.simulation.package import copy_headers
@@ -38,14 +41,13 @@ int main(int argc, char **argv) {
   return report.finish();
 }
 """
+MANIFEST = Manifest(SCHEMA_VERSION, "top", "u55c", (), (), (), 1e-6, {}, {}, {})
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(build_module, "FLAGS", ("-std=c++17", "-O0", "-w"))
-    (tmp_path / "manifest.json").write_text(
-        '{"kernel_source": "kernel.cpp", "testbench_sources": ["testbench.cpp"]}'
-    )
+    (tmp_path / "manifest.json").write_text(to_json(MANIFEST))
     write_header(tmp_path, 4)
     (tmp_path / "kernel.cpp").write_text(KERNEL)
     (tmp_path / "testbench.cpp").write_text(TESTBENCH)
@@ -138,11 +140,11 @@ def test_compile_errors_show_the_first_message(project: Path) -> None:
     ("content", "message"),
     [
         (None, "not an emitted project"),
-        ("[", "unreadable manifest"),
-        ("[]", "accepted: a JSON object"),
-        ('{"kernel_source": 3}', "'kernel_source' is not a file name"),
-        ('{"testbench_sources": []}', "'testbench_sources' are not file names"),
-        ('{"kernel_source": "other.cpp"}', "missing source file"),
+        ("[", "not valid JSON"),
+        ("[]", "the manifest is not an object"),
+        (to_json(MANIFEST).replace('"kernel.cpp"', "3"), "'kernel_source' is 3; accepted: str"),
+        (to_json(replace(MANIFEST, testbench_sources=())), "'testbench_sources' is empty"),
+        (to_json(replace(MANIFEST, kernel_source="other.cpp")), "missing source file"),
     ],
 )
 def test_unusable_projects(project: Path, content: str | None, message: str) -> None:

@@ -449,5 +449,36 @@ def test_comparison_counts_what_is_not_a_number(design: Run) -> None:
     assert re.search(r"o: MISMATCH.*2 NaN or infinite", result["printed"])
 
 
+def test_integers_are_compared_exactly(design: Run) -> None:
+    """Whatever the tolerance, and beyond what a double holds."""
+    body = """
+  std::int64_t got[3] = {1, (1LL << 60) + 1, -5}, golden[3] = {1, 1LL << 60, -5};
+  report.compare("wide", got, golden, 3, 0.5);
+  report.compare("same", got, got, 3);
+  std::int32_t some[1] = {1000100}, million[1] = {1000000};
+  report.compare("million", some, million, 1, 1e-4);
+"""
+    wide, same, million = design("", body)["outputs"]
+    assert (wide["passed"], wide["wrong"], wide["max_abs_error"]) == (False, 1, 1)
+    assert wide["worst"] == {
+        "index": 1, "error": 1, "allowed": 0, "share": None, "got": str(2**60 + 1), "expected": str(2**60)
+    }
+    assert same["passed"] and same["wrong"] == 0
+    assert not million["passed"] and million["max_abs_error"] == 100
+
+
+def test_a_large_entry_hides_no_small_ones(design: Run) -> None:
+    """`allowed` speaks of each entry; the same errors pass one bound on all."""
+    body = """
+  float golden[3] = {1e6f, 1.0f, 0.0f}, got[3] = {1e6f, 1.5f, 0.0f};
+  double allowed[3] = {100, 1e-4, 0};
+  report.compare("each", got, golden, 3, {1e-4, allowed});
+  report.compare("all", got, golden, 3, 1e-4);
+"""
+    each, every = design("", body)["outputs"]
+    assert (each["passed"], each["wrong"], each["worst"]["index"], each["worst"]["got"]) == (False, 1, 1, "1.5")
+    assert each["worst"]["share"] == pytest.approx(5000) and every["passed"]
+
+
 def test_the_portable_switch(design: Run) -> None:
     assert design(fork_join(16), FORK_JOIN_BODY, "-DSTC_SIM_UCONTEXT")["passed"]

@@ -220,10 +220,10 @@ def test_no_project(stc: Stc, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("{", "unreadable manifest"),
-        ("[]", "accepted: a JSON object"),
-        ('{"kernel_source": 3}', "'kernel_source' is not a file name"),
-        ('{"kernel_source": "other.cpp"}', "other.cpp: missing source file"),
+        ("{", "not valid JSON"),
+        ("[]", "the manifest is not an object"),
+        ('{"schema_version": 1}', "'schema_version' is 1; accepted: 2"),
+        ('{"schema_version": 2}', "field 'name' is missing"),
     ],
 )
 def test_corrupt_manifest(stc: Stc, project: Path, text: str, expected: str) -> None:

@@ -23,7 +23,7 @@ from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
 from stc.execution.dtypes import numpy_type
 from stc.execution.run import execute, main_function
-from stc.frontend.exported import ExportedModel
+from stc.frontend.exported import ExportedModel, Reference
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
 from stc.tools.check_semantics import SemanticsChanged, SemanticsCheck, compare, random_inputs
 from stc.tools.fuzzing.generator import random_program
@@ -91,10 +91,13 @@ def _well_conditioned(text: str, seed: int) -> bool:
     """Whether every float result in f32 is finite and near the one computed in f64; also where integers follow from floats."""
     module = parse_module(text)
     inputs = random_inputs(module, seed)
-    wide = [array.astype(np.float64) if array.dtype == np.float32 else array for array in inputs]
-    narrow_results = execute(module, inputs)
-    wide_results = execute(parse_module(as_double(text)), wide)
-    return all(_near(narrow, other) for narrow, other in zip(narrow_results, wide_results, strict=True))
+    results = zip(execute(module, inputs), executed_in_double(text, inputs), strict=True)
+    return all(_near(narrow, wide) for narrow, wide in results)
+
+
+def executed_in_double(text: str, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The results of a program with f64 for f32."""
+    return execute(parse_module(as_double(text)), [a.astype(np.float64) if a.dtype == np.float32 else a for a in inputs])
 
 
 def _near(narrow: np.ndarray, wide: np.ndarray) -> bool:
@@ -242,12 +245,20 @@ class _Run:
         function = main_function(self.module)
         names, parameters = _arguments(function)
         arrays = dict(zip(names, self.check.inputs, strict=True))
+        inputs = {name: array for name, array in arrays.items() if name not in parameters}
+        golden = dict(zip(self.check.names, self.reference, strict=True))
+        uncertainty = {
+            name: np.abs(narrow - wide)
+            for (name, narrow), wide in zip(golden.items(), executed_in_double(self.case.text, self.check.inputs), strict=True)
+            if narrow.dtype == np.float32
+        }
         return ExportedModel(
             self.options.kernel_name,
             self.module,
-            {name: array for name, array in arrays.items() if name not in parameters},
+            inputs,
             {name: array for name, array in arrays.items() if name in parameters},
-            dict(zip(self.check.names, self.reference, strict=True)),
+            golden,
+            draws=(Reference("example", inputs, golden, uncertainty),),
         )
 
 

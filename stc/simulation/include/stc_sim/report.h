@@ -34,41 +34,100 @@ Outcome run(const char *name, Top top) {
   return scheduler.failed() ? scheduler.outcome : check_leftovers();
 }
 
-// The result of comparing one output. `tolerance` is relative to max_abs_reference and, if there is an input of the
-// same shape (has_input), also to max_abs_reference_minus_input.
+// By how much the numbers of an output may differ. `allowed`: absolute, for each entry; without it an entry's error is at most
+// `relative` times its magnitude + the rms of the output, and also times the output's largest magnitude and, if there is an input
+// of the same shape, its largest change.
+struct Tolerance {
+  double relative = 0;
+  const double *allowed = nullptr;
+
+  Tolerance(double relative_, const double *allowed_ = nullptr) : relative(relative_), allowed(allowed_) {}
+};
+
+// The entry of an output that is furthest off: its error over what is allowed. `got` and `expected` as text, so that all bits of
+// an integer are there.
+struct Worst {
+  std::uint64_t index = 0;
+  double error = 0, allowed = 0, share = -1;
+  std::string got, expected;
+};
+
+// The result of comparing one output. Integers must be equal, and what is not finite the same in the same place.
 struct Output {
   std::string name;
   std::uint64_t elements = 0;
   double max_abs_error = 0, max_abs_reference = 0, max_abs_reference_minus_input = 0;
   std::uint64_t nan_mismatches = 0;   // NaN or infinity where the reference has another value, or the reverse
+  std::uint64_t wrong = 0;            // entries beyond what is allowed, these included
   double tolerance = 0;
   bool has_input = false;
+  Worst worst;
 
-  bool passed() const {
-    return nan_mismatches == 0 && max_abs_error <= tolerance * max_abs_reference &&
-           (!has_input || max_abs_error <= tolerance * max_abs_reference_minus_input);
-  }
+  bool passed() const { return wrong == 0; }
 };
 
 template <class Value_>
-Output compare(const std::string &name, const Value_ *got, const Value_ *reference, std::size_t elements, double tolerance,
-               const Value_ *input = nullptr) {
+std::string value_text(const Value_ &value) {
+  if constexpr (std::is_integral_v<Value_>) return std::to_string(value);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
+  return text;
+}
+
+// The distance of two numbers; of integers without a rounding that makes it 0.
+template <class Value_>
+double difference(const Value_ &a, const Value_ &b) {
+  if constexpr (std::is_integral_v<Value_>) {
+    return static_cast<double>(a > b ? std::uint64_t(a) - std::uint64_t(b) : std::uint64_t(b) - std::uint64_t(a));
+  }
+  return std::fabs(static_cast<double>(a) - static_cast<double>(b));
+}
+
+// Whether values of this type have no fraction.
+template <class Value_>
+bool is_whole() {
+  return static_cast<Value_>(0.5) == static_cast<Value_>(0);
+}
+
+template <class Value_>
+Output compare(const std::string &name, const Value_ *got, const Value_ *reference, std::size_t elements,
+               Tolerance tolerance = 0.0, const Value_ *input = nullptr) {
   Output o;
   o.name = name;
   o.elements = elements;
-  o.tolerance = tolerance;
+  o.tolerance = tolerance.relative;
   o.has_input = input != nullptr;
+  double squares = 0;
   for (std::size_t i = 0; i < elements; ++i) {
-    const double g = static_cast<double>(got[i]), r = static_cast<double>(reference[i]);
-    if (!std::isfinite(g) || !std::isfinite(r)) {
-      o.nan_mismatches += !(g == r || (std::isnan(g) && std::isnan(r)));
-      continue;
-    }
-    o.max_abs_error = std::max(o.max_abs_error, std::fabs(g - r));
+    const double r = static_cast<double>(reference[i]);
+    if (!std::isfinite(r)) continue;
+    squares += r * r / static_cast<double>(elements);
     o.max_abs_reference = std::max(o.max_abs_reference, std::fabs(r));
     if (input == nullptr) continue;
     const double x = static_cast<double>(input[i]);
     if (std::isfinite(x)) o.max_abs_reference_minus_input = std::max(o.max_abs_reference_minus_input, std::fabs(r - x));
+  }
+  const double rms = std::sqrt(squares);
+  const double most = input == nullptr ? o.max_abs_reference : std::min(o.max_abs_reference, o.max_abs_reference_minus_input);
+  for (std::size_t i = 0; i < elements; ++i) {
+    const double g = static_cast<double>(got[i]), r = static_cast<double>(reference[i]);
+    const bool finite = std::isfinite(g) && std::isfinite(r);
+    const bool same = finite ? got[i] == reference[i] : g == r || (std::isnan(g) && std::isnan(r));
+    double error = 0, allowed = 0;
+    if (finite) {
+      error = difference(got[i], reference[i]);
+      if (tolerance.allowed != nullptr) allowed = tolerance.allowed[i];
+      else if (!is_whole<Value_>()) allowed = tolerance.relative * std::min(std::fabs(r) + rms, most);
+      o.max_abs_error = std::max(o.max_abs_error, error);
+    } else if (!same) {
+      error = INFINITY;
+      ++o.nan_mismatches;
+    }
+    o.wrong += !same && !(error <= allowed);
+    const double share = same ? 0 : allowed > 0 ? error / allowed : INFINITY;
+    if (share > o.worst.share || (share == o.worst.share && error > o.worst.error)) {
+      o.worst = {i, error, allowed, share, value_text(got[i]), value_text(reference[i])};
+    }
   }
   return o;
 }
@@ -112,8 +171,8 @@ class Report {
   }
 
   template <class Value_>
-  void compare(const std::string &name, const Value_ *got, const Value_ *reference, std::size_t elements, double tolerance,
-               const Value_ *input = nullptr) {
+  void compare(const std::string &name, const Value_ *got, const Value_ *reference, std::size_t elements,
+               Tolerance tolerance = 0.0, const Value_ *input = nullptr) {
     if (!scheduler.failed()) add(stc_sim::compare(name, got, reference, elements, tolerance, input));
   }
 
@@ -174,7 +233,14 @@ class Report {
            json_field("max_abs_reference_minus_input",
                  o.has_input ? json_number(o.max_abs_reference_minus_input) : std::string("null")) + ", " +
            json_field("nan_mismatches", std::to_string(o.nan_mismatches)) + ", " +
+           json_field("wrong", std::to_string(o.wrong)) + ", " + json_field("worst", worst_json(o.worst)) + ", " +
            json_field("tolerance", json_number(o.tolerance)) + ", " + json_field("passed", o.passed() ? "true" : "false") + "}";
+  }
+
+  static std::string worst_json(const Worst &w) {
+    return "{" + json_field("index", std::to_string(w.index)) + ", " + json_field("error", json_number(w.error)) + ", " +
+           json_field("allowed", json_number(w.allowed)) + ", " + json_field("share", json_number(w.share)) + ", " +
+           json_field("got", json_text(w.got)) + ", " + json_field("expected", json_text(w.expected)) + "}";
   }
 
   static std::string channel_json(const ChannelRecord &c) {
@@ -195,6 +261,11 @@ class Report {
       if (o.nan_mismatches > 0) {
         std::printf(", %llu NaN or infinite where they should not be or the reverse",
                     static_cast<unsigned long long>(o.nan_mismatches));
+      }
+      if (!o.passed()) {
+        std::printf(", %llu entries wrong, the worst at %llu: %s, not %s (allowed error %.3g)",
+                    static_cast<unsigned long long>(o.wrong), static_cast<unsigned long long>(o.worst.index), o.worst.got.c_str(),
+                    o.worst.expected.c_str(), o.worst.allowed);
       }
       std::printf("\n");
     }

@@ -1,0 +1,75 @@
+"""The files of a draw: inputs, reference outputs, and the errors that the entries of an output may have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from stc.codegen.design import Design
+from stc.codegen.host_plan import HostValue
+from stc.codegen.manifest_builder import tensor_names
+from stc.codegen.parameters import DataFile, allowed_file, golden_file
+from stc.codegen.tolerances import allowed_errors
+from stc.diagnostics import CompileError
+from stc.manifest.schema import Draw, StoredFile
+
+
+class Reference(Protocol):
+    """One draw of inputs with the model's outputs (stc.frontend.exported.Reference): arrays by `stc.name`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def inputs(self) -> Mapping[str, np.ndarray]: ...
+    @property
+    def golden(self) -> Mapping[str, np.ndarray]: ...
+    @property
+    def uncertainty(self) -> Mapping[str, np.ndarray]: ...
+
+
+@dataclass(frozen=True)
+class DrawFiles:
+    """A draw as the manifest has it, with its files."""
+
+    stored: Draw
+    files: tuple[DataFile, ...]
+
+
+def draw_files(design: Design, reference: Reference, tolerance: float) -> DrawFiles:
+    """All files of one draw; CompileError where the model lacks an array or gives one of another type or shape."""
+    names = tensor_names(design)
+    tensors: dict[str, DataFile] = {}
+    allowed: dict[str, DataFile] = {}
+    uncertainty: dict[str, float] = {}
+    for tensor in design.host.tensors:
+        if tensor.role not in ("input", "output"):
+            continue
+        name, element = names[tensor], str(tensor.type.element_type)
+        array = _array(tensor, reference)
+        tensors[name] = golden_file(reference.name, name, element, tuple(tensor.type.get_shape()), array)
+        if tensor.role == "output" and np.issubdtype(array.dtype, np.floating):
+            moved, updated = reference.uncertainty.get(tensor.name), _updated(design, tensor, reference)
+            errors, uncertainty[name] = allowed_errors(array, moved, tolerance, updated)
+            allowed[name] = allowed_file(reference.name, name, errors)
+    stored = Draw(reference.name, _stored(tensors), _stored(allowed), uncertainty)
+    return DrawFiles(stored, (*tensors.values(), *allowed.values()))
+
+
+def _array(tensor: HostValue, reference: Reference) -> np.ndarray:
+    arrays = reference.inputs if tensor.role == "input" else reference.golden
+    if tensor.name not in arrays:
+        raise CompileError(f"the model gives no {tensor.role} array '{tensor.name}'", accepted=", ".join(arrays))
+    return arrays[tensor.name]
+
+
+def _updated(design: Design, output: HostValue, reference: Reference) -> np.ndarray | None:
+    """The input an output is the update of: the first of its type."""
+    like = (tensor for tensor in design.host.tensors if tensor.role == "input" and tensor.type == output.type)
+    return next((_array(tensor, reference) for tensor in like), None)
+
+
+def _stored(files: Mapping[str, DataFile]) -> dict[str, StoredFile]:
+    return {name: StoredFile(file.path, file.sha256) for name, file in files.items()}

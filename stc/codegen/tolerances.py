@@ -1,0 +1,52 @@
+"""By how much an entry of an output may differ from the reference.
+
+    allowed = rtol (|reference| + rms of the reference over its last dimension)
+            + 4 (|uncertainty| + rms of the uncertainty over its last dimension)
+
+The first part is never an absolute constant, and never more than rtol of the output's largest magnitude and, where the output is
+the update of an input, of the largest change: a large entry hides no small ones. The second is next to nothing unless the model
+itself is ill-conditioned on these inputs (a softmax over logits of 1e6, a variance of what is constant): the uncertainty is by how
+much rounding errors alone move each entry of the reference. Another order of adding up makes other errors of the same size; 4 times
+what a few samples of them show is granted, and reported.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+SAFETY = 4.0
+
+
+def allowed_errors(
+    reference: np.ndarray, uncertainty: np.ndarray | None, tolerance: float, updated: np.ndarray | None = None
+) -> tuple[np.ndarray, float]:
+    """Absolute, for each entry of the float array `reference` (f64; 0 where it is not finite), and the largest part of it that is
+    due to `uncertainty` (absolute, same shape; None: none), in parts of the largest magnitude.
+
+    `updated`: the input that the output is the update of.
+    """
+    reference = reference.astype(np.float64)
+    finite = _finite(reference)
+    magnitude = float(np.abs(finite).max(initial=0))
+    least = magnitude if updated is None else min(magnitude, _largest_change(reference, updated.astype(np.float64)))
+    granted = SAFETY * _spread(np.zeros(reference.shape) if uncertainty is None else uncertainty)
+    allowed = np.minimum(tolerance * _spread(finite), tolerance * least) + granted
+    return allowed, float(granted.max(initial=0)) / magnitude if magnitude else 0.0
+
+
+def _largest_change(reference: np.ndarray, updated: np.ndarray) -> float:
+    with np.errstate(invalid="ignore"):
+        return float(np.abs(_finite(reference - updated)).max(initial=0))
+
+
+def _finite(array: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(array), array, 0)
+
+
+def _spread(array: np.ndarray) -> np.ndarray:
+    """|entry| + root mean square over the last dimension."""
+    rows = np.abs(np.atleast_1d(array))
+    scale = rows.max(axis=-1, keepdims=True, initial=0)
+    scale[scale == 0] = 1  # squares of numbers near 1 neither overflow nor vanish
+    rms = scale * np.sqrt(np.mean((rows / scale) ** 2, axis=-1, keepdims=True))
+    return (rows + rms).reshape(array.shape)

@@ -1,0 +1,173 @@
+"""The sets of inputs that a design is checked with, and how far rounding alone moves what the model makes of them.
+
+One draw of inputs is not enough: an epsilon that was lost shows with zeros, a value of the example that was baked in shows with
+other values, an overflow with large ones. What changes from draw to draw:
+
+| draw | floats | integers and truth values |
+| --- | --- | --- |
+| example | as they are | as they are |
+| draw | permuted within rows, each times a number of [0.5, 1); N(0, 1) where all are 0 | permuted within rows |
+| zeros | 0 | as they are |
+| tiny | times 1e-5 | as they are |
+| huge | times 1e3 | as they are |
+
+Permuting (along the last dimension of more than one entry) keeps every entry where the example shows that it may be: an index
+within its range, a mask with as many open places in each row. A float input with entries that have no thousandfold (-inf, the
+least finite number) is a mask: it is permuted in `draw`, and stays as it is in the others. Parameters never change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+
+from stc.diagnostics import CompileError
+from stc.frontend.exported import Arrays, Reference
+
+EXAMPLE, REDRAWN, ZEROS, TINY, HUGE = DRAWS = ("example", "draw", "zeros", "tiny", "huge")
+SCALES = {ZEROS: 0.0, TINY: 1e-5, HUGE: 1e3}
+FOR_LARGE = (EXAMPLE, REDRAWN)
+MOST_OPERATIONS = 10**9
+"""Iterations of all linalg operations up to which a design is small: its C simulation takes a second or so."""
+
+NOISY_RUNS = 3
+
+Run = Callable[[Arrays, np.random.Generator | None], Mapping[str, np.ndarray]]
+"""Outputs for inputs; with a generator, every value on the way that may be rounded is moved at random by up to one unit in the last
+place, inputs included."""
+
+
+def read_draws(text: str) -> tuple[str, ...] | None:
+    """The draws that `text` lists with commas, each once; None (by the size of the design) where it is empty."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in names:
+        if name not in DRAWS:
+            raise CompileError(f"--check-inputs names '{name}'", accepted=f"some of {','.join(DRAWS)}")
+    return names or None
+
+
+def linalg_iterations(module: ModuleOp) -> int:
+    """How often the bodies of all linalg operations run: of a matrix product, its multiply-accumulates."""
+    return sum(prod(op.get_static_loop_ranges()) for op in module.walk() if isinstance(op, LinalgStructuredOperation))
+
+
+def inputs_of(name: str, example: Arrays, random: np.random.Generator) -> dict[str, np.ndarray]:
+    """The inputs of a draw, with shapes and types of the example's."""
+    if name == EXAMPLE:
+        return dict(example)
+    if name == REDRAWN:
+        return {key: _redrawn(array, random) for key, array in example.items()}
+    return {key: _scaled(array, SCALES[name]) if _has_scale(array) else array for key, array in example.items()}
+
+
+def _scaled(array: np.ndarray, factor: float) -> np.ndarray:
+    """No negative zeros: zeros are what is asked for."""
+    return np.asarray(array * array.dtype.type(factor)) if factor else np.zeros_like(array)
+
+
+def _redrawn(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    axes = [axis for axis, extent in enumerate(array.shape) if extent > 1]
+    permuted = random.permuted(array, axis=axes[-1]) if axes else array
+    if not _has_scale(array):
+        return permuted
+    if not array.any():
+        return np.asarray(random.standard_normal(array.shape)).astype(array.dtype)
+    return np.asarray(permuted * random.uniform(0.5, 1, array.shape)).astype(array.dtype)
+
+
+def _has_scale(array: np.ndarray) -> bool:
+    """Whether the entries are floats that may be multiplied: neither indices nor the marks of a mask."""
+    if not np.issubdtype(array.dtype, np.floating):
+        return False
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(array * array.dtype.type(SCALES[HUGE])).all())
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Which draws are wanted: `names`, or None for those that suit the size of the design. Equal seeds give equal draws."""
+
+    names: tuple[str, ...] | None = (EXAMPLE,)
+    seed: int = 0
+
+    def names_for(self, module: ModuleOp) -> tuple[str, ...]:
+        """`module` holds linalg."""
+        if self.names is not None:
+            return self.names
+        return DRAWS if linalg_iterations(module) <= MOST_OPERATIONS else FOR_LARGE
+
+
+ONLY_EXAMPLE = Draws()
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The references of some draws; `left_out`: why there is none of others."""
+
+    references: tuple[Reference, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def draw_references(draws: Draws, module: ModuleOp, example: Arrays, run: Run) -> Drawn:
+    """Run the model on each of `draws`; `module` is the model as linalg.
+
+    Left out is a draw that changes nothing of an earlier one, and one on which the model itself does not run. CompileError where
+    nothing is left, and where the model does not run on its example.
+    """
+    found: list[Reference] = []
+    left_out: dict[str, str] = {}
+    for name in draws.names_for(module):
+        random = np.random.default_rng([draws.seed, DRAWS.index(name)])
+        inputs = inputs_of(name, example, random)
+        if same := next((other.name for other in found if _equal(inputs, other.inputs)), None):
+            left_out[name] = f"its inputs are those of {same}"
+            continue
+        try:
+            golden = run(inputs, None)
+            found.append(Reference(name, inputs, golden, _uncertainty(golden, inputs, run, random)))
+        except CompileError as error:
+            if name == EXAMPLE:
+                raise
+            left_out[name] = error.what
+    if not found:
+        why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        raise CompileError(f"the model does not run on what it is to be checked with ({why})", accepted="other --check-inputs")
+    return Drawn(tuple(found), left_out)
+
+
+def _equal(some: Arrays, others: Arrays) -> bool:
+    return all(array.tobytes() == others[name].tobytes() for name, array in some.items())
+
+
+def _uncertainty(golden: Arrays, inputs: Arrays, run: Run, random: np.random.Generator) -> dict[str, np.ndarray]:
+    """By how much rounding alone moves each entry of every float output: the largest movement of some runs with noise.
+
+    Monte Carlo arithmetic (Parker, 1997): what noise of the size of the rounding errors moves, rounding errors move too, in PyTorch
+    as in a design that adds up in another order. Integers are exact.
+    """
+    floats = {name: array for name, array in golden.items() if np.issubdtype(array.dtype, np.floating)}
+    moved = {name: np.zeros(array.shape) for name, array in floats.items()}
+    for _ in range(NOISY_RUNS if floats else 0):
+        noisy = run(inputs, random)
+        for name, array in floats.items():
+            moved[name] = np.maximum(moved[name], _movement(array.astype(np.float64), noisy[name].astype(np.float64)))
+    return moved
+
+
+def _movement(still: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """Absolute; of an entry that leaves or joins the finite numbers its whole magnitude, where it has one."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(still), np.where(np.isfinite(moved), np.abs(moved - still), np.abs(still)), 0.0)
+
+
+def moved_by_rounding(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Floats with up to one unit in the last place less magnitude, other values as they are."""
+    if not np.issubdtype(array.dtype, np.floating):
+        return array
+    step = np.finfo(array.dtype).eps / 2
+    return np.asarray(array * (1 - step * random.integers(0, 3, array.shape))).astype(array.dtype)
