@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stc.manifest.files import read_manifest
-from stc.simulation.build import FLAGS, find_compiler, instrumented_kernel, read_sources, run_compiler
+from stc.simulation.build import CHECKS, FLAGS, find_compiler, instrumented_kernel, read_sources, run_compiler
 from stc.simulation.csim import CsimResult, draws_of, run_draws
 from stc.simulation.design_runs import DesignRuns
 from stc.simulation.package import INCLUDE
@@ -29,7 +29,7 @@ def simulate(projects: Sequence[Path], folder: Path) -> dict[str, CsimResult]:
 
     The names of their compute units must differ, because these are not in a namespace. CompileError where g++ rejects the program.
     """
-    binary = _built(projects, folder, "batch", ())
+    binary = _built(projects, folder, "batch", CHECKS)
     return {project.name: _run(binary, index, project.resolve()) for index, project in enumerate(projects)}
 
 

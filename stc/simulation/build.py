@@ -12,7 +12,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from stc.diagnostics import CompileError
@@ -24,6 +24,8 @@ from stc.simulation.package import INCLUDE
 
 # No fast-math: masks are -inf. No contraction: the result must not depend on whether the host has fused multiply-add.
 FLAGS = ("-std=c++17", "-march=native", "-ffp-contract=off", "-w")
+# Only the compiler's part of a sanitizer: stc_sim/bounds.h answers its calls.
+CHECKS = ("-fsanitize=bounds", "-fno-sanitize-recover=bounds")
 DEFAULT_OPTIMISATION = 3
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS)
 WRITABLE = "a project that you may write in, such as a copy of this one"
@@ -32,11 +34,15 @@ COMPILER_ACCEPTED = "g++ 12 or later on PATH, or the environment variable CXX"
 
 @dataclass(frozen=True)
 class SimulationSources:
-    """What the manifest of a project says about its C simulation; names are relative to `directory`."""
+    """What the manifest of a project says about its C simulation; names are relative to `directory`.
+
+    `extents`: words of each memory port, by kernel and port.
+    """
 
     directory: Path
     kernel: str
     testbenches: tuple[str, ...]
+    extents: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
 
     @property
     def build(self) -> Path:
@@ -81,7 +87,8 @@ def read_sources(directory: Path) -> SimulationSources:
             accepted="a folder with manifest.json, as 'stc compile' writes, or with a design.toml (docs/foreign_designs.md)",
         )
     manifest = read_manifest(directory)
-    sources = SimulationSources(directory, manifest.kernel_source, manifest.testbench_sources)
+    extents = {kernel.name: {port.name: port.words for port in kernel.ports} for kernel in manifest.kernels}
+    sources = SimulationSources(directory, manifest.kernel_source, manifest.testbench_sources, extents)
     if not sources.testbenches:
         raise CompileError("field 'testbench_sources' is empty", where=str(directory / MANIFEST), accepted="at least one file")
     for name in (sources.kernel, *sources.testbenches):
@@ -96,23 +103,19 @@ def read_sources(directory: Path) -> SimulationSources:
     return sources
 
 
-def compiler_path() -> str | None:
-    """Path of the C++ compiler, $CXX, else g++; None where it is not there."""
-    return shutil.which(os.environ.get("CXX") or "g++")
-
-
 def find_compiler() -> str:
     """Path of the C++ compiler: $CXX, else g++."""
-    found = compiler_path()
+    wanted = os.environ.get("CXX") or "g++"
+    found = shutil.which(wanted)
     if found is None:
-        raise CompileError(f"C++ compiler '{os.environ.get('CXX') or 'g++'}' not found", accepted=COMPILER_ACCEPTED)
+        raise CompileError(f"C++ compiler '{wanted}' not found", accepted=COMPILER_ACCEPTED)
     return found
 
 
 def instrumented_kernel(sources: SimulationSources) -> str:
     path = sources.directory / sources.kernel
     try:
-        return instrument(path.read_text(encoding="utf-8"), str(path))
+        return instrument(path.read_text(encoding="utf-8"), str(path), sources.extents)
     except InstrumentError as error:
         raise CompileError(error.message, where=f"{path}:{error.line}", accepted=error.accepted) from None
     except UnicodeDecodeError as error:
@@ -127,7 +130,7 @@ def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION, timed: bool
     """
     units = foreign_units(read_design(directory)) if is_foreign(directory) else emitted_units(read_sources(directory))
     compiler = find_compiler()
-    flags = (f"-O{optimisation}", *FLAGS, *(["-DSTC_SIM_TIMED"] if timed else []), *(f"-D{define}" for define in units.defines))
+    flags = (f"-O{optimisation}", *FLAGS, *(["-DSTC_SIM_TIMED"] if timed else CHECKS), *(f"-D{define}" for define in units.defines))
     name = "simulate" if timed else "csim"
     common = _common_hash(units, compiler, flags)
     objects = [units.build / f"{name}_{index}_{unit.stem}.o" for index, unit in enumerate(units.files)]
@@ -206,8 +209,8 @@ def _compile(command: Sequence[str], units: Units, common: bytes, unit: Path, ta
     return True
 
 
-def run_compiler(command: Sequence[str], where: Path, failure: str = "g++ rejects it") -> None:
-    """Run g++; CompileError with `failure` and its first message, naming `where`, if it fails."""
+def run_compiler(command: Sequence[str], where: Path) -> None:
+    """Run g++; CompileError with its first message, naming `where`, if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == 0:
         return
@@ -216,4 +219,4 @@ def run_compiler(command: Sequence[str], where: Path, failure: str = "g++ reject
         raise CompileError(f"g++ cannot write ({reason})", where=str(where))
     first = next((line for line in lines if "error:" in line or "undefined reference" in line), None)
     message = first or (lines[0] if lines else f"exit code {done.returncode}")
-    raise CompileError(f"{failure}: {message.strip()}", where=str(where))
+    raise CompileError(f"g++ rejects it: {message.strip()}", where=str(where))

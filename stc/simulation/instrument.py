@@ -3,24 +3,27 @@
 
     python3 instrument.py kernel.cpp build/kernel.sim.cpp
 
-The copy differs from the original in five kinds of places, all found by tokenising, and keeps every line where it was:
+The copy differs from the original in six kinds of places, all found by tokenising, and keeps every line where it was:
 
 * a body with `#pragma HLS dataflow` (of a function, or of a `for` loop in one) gets a `stc_sim::Region`, joined at its end;
 * each task call `f(a, b);` in such a body becomes the start of a fiber of that name;
 * channels declared in such a body get the names of their variables;
 * a body with `#pragma HLS pipeline` gets an iteration guard with the loop's label, II and style;
-* `#pragma HLS stream variable=s depth=n` sets the depth of `s`.
+* `#pragma HLS stream variable=s depth=n` sets the depth of `s`;
+* a task that a memory port is passed to gets a checked pointer of as many words as manifest.json, beside the file, says.
 
 What it cannot handle it refuses, naming file and line: exit code 2. Needs nothing but Python's standard library.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 
 class InstrumentError(Exception):
@@ -271,14 +274,18 @@ class TaskCall:
     line: int
 
 
+Extents: TypeAlias = dict[str, dict[str, int]]
+"""Top functions, and for each the memory ports among its parameters with their number of words."""
+
 _ARRAY_AS_FIFO = "an array between tasks that is a FIFO has no known time; accepted: hls::stream, or type=pipo"
 
 
 class Instrumenter:
     """Collects the edits of one file."""
 
-    def __init__(self, source: str):
+    def __init__(self, source: str, extents: Extents | None = None):
         self.source = source
+        self.extents = extents or {}
         self.tokens = tokenize(source)
         for token in self.tokens:
             if token.text in ("_Pragma", "__pragma") or (
@@ -292,6 +299,8 @@ class Instrumenter:
         self.blocks = find_blocks(self.tokens, self.partner)
         self.edits: list[Edit] = []
         self.task_calls: list[TaskCall] = []
+        self.port_parameters: set[tuple[str, int]] = set()
+        """Functions, and the positions of their parameters, that a memory port is passed to."""
         self.site_count = 0
 
     def refuse_pragmas_before_bodies(self) -> None:
@@ -330,6 +339,30 @@ class Instrumenter:
             for pragma in block.pragmas:
                 if pragma.name == "stream":
                     self.instrument_depth(pragma, "dataflow" in names)
+        for block in self.blocks:
+            if block.kind == "function" and block.name not in self.extents:
+                self.instrument_ports(block)
+
+    def instrument_ports(self, function: Block) -> None:
+        """`T *x` becomes `stc_sim::Words<T> x` where the function gets a memory port for it."""
+        wanted = {position for name, position in self.port_parameters if name == function.name}
+        for position, (begin, end) in enumerate(self.parameters_of(function) if wanted else ()):
+            stars = [i for i in range(begin, end) if self.tokens[i].text == "*"]
+            if position in wanted and stars == [end - 2]:
+                self.insert_before(begin, "stc_sim::Words<")
+                self.edits.append(Edit(self.tokens[end - 2].begin, self.tokens[end - 2].end, "> "))
+
+    def parameters_of(self, function: Block) -> list[tuple[int, int]]:
+        """The tokens of each parameter, from (included) and to (excluded)."""
+        begin, end = function.parameters or (0, 0)
+        found: list[tuple[int, int]] = []
+        depth = 0
+        for i in range(begin, end):
+            depth += {"<": 1, "(": 1, "[": 1, ">": -1, ")": -1, "]": -1}.get(self.tokens[i].text, 0)
+            if self.tokens[i].text == "," and depth == 0:
+                found.append((begin, i))
+                begin = i + 1
+        return [*found, (begin, end)]
 
     def insert_after(self, index: int, text: str) -> None:
         end = self.tokens[index].end
@@ -479,6 +512,8 @@ class Region:
         self.partner = instrumenter.partner
         self.block = block
         self.locals: set[str] = set()
+        function = instrumenter.function_of(block)
+        self.ports = instrumenter.extents.get(function.name, {}) if function is not None else {}
 
     def instrument(self, begin: int, end: int, in_loop: bool) -> None:
         i = begin
@@ -652,7 +687,8 @@ class Region:
         name = callee.split("<")[0].split("::")[-1].split(".")[-1]
         self.out.task_calls.append(TaskCall(name, self.tokens[i].line))
         forward = f"{joined(self.tokens[i:parenthesis])}(static_cast<decltype(stc_a)>(stc_a)...)"
-        arguments = "".join(", " + self.argument(a) for a in self.split_arguments(parenthesis))
+        passed = [self.argument(a, name, k) for k, a in enumerate(self.split_arguments(parenthesis))]
+        arguments = "".join(f", {argument}" for argument in passed)
         self.out.insert_before(i, "if (false) { ")
         self.out.insert_after(
             stop,
@@ -685,9 +721,13 @@ class Region:
         if current:
             yield current
 
-    def argument(self, tokens: list[Token]) -> str:
-        """The argument as the fiber gets it: variables of this body are marked, because they are handed over."""
+    def argument(self, tokens: list[Token], callee: str, position: int) -> str:
+        """The argument as the fiber gets it: variables of this body are marked, because they are handed over; memory ports know
+        their extents."""
         text = joined(tokens)
+        if (words := self.ports.get(text)) is not None and text not in self.locals:
+            self.out.port_parameters.add((callee, position))
+            return f"stc_sim::words({quoted(text)}, {text}, {words})"
         path = tokens[1:] if tokens[0].text == "&" else tokens
         if path and path[0].text in self.locals and self.is_path(path):
             return f"stc_sim::local({quoted(path[0].text)}, {text})"
@@ -712,9 +752,17 @@ class Region:
         return True
 
 
-def instrument(source: str, file_name: str) -> str:
+def instrument(source: str, file_name: str, extents: Extents | None = None) -> str:
     """The instrumented copy of `source`; `file_name` is what compiler messages shall name. Raises InstrumentError."""
-    return Instrumenter(source.replace("\r\n", "\n")).run(file_name)
+    return Instrumenter(source.replace("\r\n", "\n"), extents).run(file_name)
+
+
+def port_extents(manifest: Path) -> Extents:
+    """The extents that a manifest.json gives; none where there is no such file."""
+    if not manifest.is_file():
+        return {}
+    kernels = json.loads(manifest.read_text(encoding="utf-8"))["kernels"]
+    return {kernel["name"]: {port["name"]: port["words"] for port in kernel["ports"]} for kernel in kernels}
 
 
 def main(arguments: list[str]) -> int:
@@ -723,11 +771,15 @@ def main(arguments: list[str]) -> int:
         return 2
     source, target = Path(arguments[0]), Path(arguments[1])
     try:
-        text = instrument(source.read_text(encoding="utf-8"), str(source))
+        extents = port_extents(source.with_name("manifest.json"))
+        text = instrument(source.read_text(encoding="utf-8"), str(source), extents)
         target.write_text(text, encoding="utf-8")
     except InstrumentError as error:
         accepted = f"; accepted: {error.accepted}" if error.accepted else ""
         print(f"{source}:{error.line}: {error.message}{accepted}", file=sys.stderr)
+        return 2
+    except (KeyError, TypeError, json.JSONDecodeError):
+        print(f"{source.with_name('manifest.json')}: not a manifest; accepted: one that 'stc compile' wrote", file=sys.stderr)
         return 2
     except (OSError, UnicodeDecodeError) as error:
         print(f"{source}: {error}", file=sys.stderr)

@@ -3,9 +3,10 @@
 #define STC_HLS_VECTOR_H
 
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <initializer_list>
+
+#include "stc_sim/bounds.h"
 
 namespace hls {
 
@@ -29,18 +30,23 @@ class alignas(details::gp2(sizeof(Value_) * Size_)) vector {
   vector(const Value_ &value) {
     for (std::size_t i = 0; i < Size_; ++i) values_[i] = value;
   }
-  vector(std::initializer_list<Value_> values) {
-    assert(values.size() == Size_ && "an initializer list is as long as the vector");
+  // Missing elements are value-initialised, as in an array.
+  vector(std::initializer_list<Value_> values) : values_{} {
     std::size_t i = 0;
-    for (const Value_ &value : values) values_[i++] = value;
+    for (const Value_ &value : values) {
+      if (i < Size_) values_[i++] = value;
+    }
   }
   vector(const std::array<Value_, Size_> &values) {
     for (std::size_t i = 0; i < Size_; ++i) values_[i] = values[i];
   }
 
-  Value_ &operator[](std::size_t i) { return values_[i]; }
-  const Value_ &operator[](std::size_t i) const { return values_[i]; }
-  std::size_t size() const { return Size_; }
+  // The index is a std::size_t that knows its line.
+  STC_SIM_INLINE Value_ &operator[](stc_sim::Index i) { return values_[lane(i)]; }
+  STC_SIM_INLINE const Value_ &operator[](stc_sim::Index i) const { return values_[lane(i)]; }
+  static constexpr std::size_t size() { return Size_; }
+  Value_ *data() { return values_; }
+  const Value_ *data() const { return values_; }
   Value_ *begin() { return values_; }
   Value_ *end() { return values_ + Size_; }
   const Value_ *begin() const { return values_; }
@@ -64,13 +70,11 @@ class alignas(details::gp2(sizeof(Value_) * Size_)) vector {
   STC_HLS_VECTOR_BINARY(>>)
 #undef STC_HLS_VECTOR_BINARY
 
-// Lexicographic, as the vendor's.
 #define STC_HLS_VECTOR_COMPARE(OP)                                                            \
-  friend bool operator OP(const vector &a, const vector &b) {                                 \
-    for (std::size_t i = 0; i < Size_; ++i) {                                                 \
-      if (!(a.values_[i] == b.values_[i])) return a.values_[i] OP b.values_[i];               \
-    }                                                                                         \
-    return Value_() OP Value_();                                                              \
+  friend vector<bool, Size_> operator OP(const vector &a, const vector &b) {                      \
+    vector<bool, Size_> result;                                                                   \
+    for (std::size_t i = 0; i < Size_; ++i) result[i] = a.values_[i] OP b.values_[i];             \
+    return result;                                                                            \
   }
   STC_HLS_VECTOR_COMPARE(<)
   STC_HLS_VECTOR_COMPARE(<=)
@@ -80,33 +84,36 @@ class alignas(details::gp2(sizeof(Value_) * Size_)) vector {
   STC_HLS_VECTOR_COMPARE(!=)
 #undef STC_HLS_VECTOR_COMPARE
 
+  vector operator-() const {
+    vector result;
+    for (std::size_t i = 0; i < Size_; ++i) result.values_[i] = -values_[i];
+    return result;
+  }
+  vector operator~() const {
+    vector result;
+    for (std::size_t i = 0; i < Size_; ++i) result.values_[i] = ~values_[i];
+    return result;
+  }
   vector &operator++() { return *this += Value_(1); }
   vector &operator--() { return *this -= Value_(1); }
-  vector operator++(int) {
-    const vector before = *this;
-    ++*this;
-    return before;
-  }
-  vector operator--(int) {
-    const vector before = *this;
-    --*this;
-    return before;
-  }
 
-#define STC_HLS_VECTOR_REDUCE(NAME, OP)                                    \
-  Value_ reduce_##NAME() const {                                          \
-    Value_ result = values_[0];                                           \
-    for (std::size_t i = 1; i < Size_; ++i) result OP values_[i];         \
-    return result;                                                        \
+  Value_ reduce_add() const {
+    Value_ sum = values_[0];
+    for (std::size_t i = 1; i < Size_; ++i) sum += values_[i];
+    return sum;
   }
-  STC_HLS_VECTOR_REDUCE(add, +=)
-  STC_HLS_VECTOR_REDUCE(mult, *=)
-  STC_HLS_VECTOR_REDUCE(and, &=)
-  STC_HLS_VECTOR_REDUCE(or, |=)
-  STC_HLS_VECTOR_REDUCE(xor, ^=)
-#undef STC_HLS_VECTOR_REDUCE
+  Value_ reduce_mult() const {
+    Value_ product = values_[0];
+    for (std::size_t i = 1; i < Size_; ++i) product *= values_[i];
+    return product;
+  }
 
  private:
+  STC_SIM_INLINE static std::size_t lane(stc_sim::Index i) {
+    if (!i.is_below(Size_)) i.outside("an hls::vector of " + std::to_string(Size_) + " lanes", Size_);
+    return std::size_t(i.value());
+  }
+
   Value_ values_[Size_];
 };
 

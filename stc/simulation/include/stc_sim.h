@@ -12,6 +12,7 @@
 //
 //   stc_sim/fiber.h      stacks and the switch between them
 //   stc_sim/scheduler.h  tasks, who runs next, how a run ends
+//   stc_sim/bounds.h     indices that leave their array
 //   stc_sim/channel.h    slots and tokens, waiting, statistics
 //   stc_sim/clock.h      time: of tasks; channel_clock.h: of FIFOs; loop_clock.h: of pipelined loops and memory
 //   stc_sim/loop_run.h   a pipelined loop and its iterations
