@@ -148,14 +148,15 @@ class _Builder:
             return self._iterations_with_blocks(innermost.body.block, count, interval, depth, values)
         iterations = _Iterations(count, self.channel, values)
         iterations.block(innermost.body.block, np.array(True))
-        return replace(iterations.loop(interval, depth), memory=self._memory(innermost))
+        return replace(iterations.loop(interval, depth), memory=self._memory(innermost, first_stage(depth)))
 
-    def _memory(self, loop: scf.ForOp) -> MemoryPace | None:
-        """The external memory that every iteration moves a word of."""
+    def _memory(self, loop: scf.ForOp, stage: int) -> MemoryPace | None:
+        """The external memory that every iteration moves a word of, read in `stage`."""
         if not self.memories:
             return None
         buffers = (buffer_of(op) for op in loop.walk() if isinstance(op, memref.LoadOp | memref.StoreOp))
-        return next((self.memories[buffer] for buffer in buffers if buffer in self.memories), None)
+        found = next((self.memories[buffer] for buffer in buffers if buffer in self.memories), None)
+        return found if found is None or found.writes else replace(found, latency=found.latency - stage)
 
     def _iterations_with_blocks(
         self, body: Block, count: int, interval: int, depth: int, values: Mapping[SSAValue, np.ndarray]
@@ -166,8 +167,9 @@ class _Builder:
         for op in body.ops:
             if isinstance(op, stream.AcquireOp):
                 ring, writes = self.channel[op.block], op.block in self.outputs
-                late = depth if writes else 0  # a block leaves with what was written to it; the next iteration does not wait
-                taken.append(Handover(ring, "room" if writes else "taken", 0, 0))
+                first = first_stage(depth)
+                late = depth - 1 if writes else first  # it leaves with what was written to it; the next iteration does not wait
+                taken.append(Handover(ring, "room" if writes else "taken", first, -first))
                 given.append(Handover(ring, "published" if writes else "freed", late - interval, interval - late))
         if len(taken) != sum(isinstance(op, stream.AcquireOp) for op in body.walk()):
             name = self.task.sym_name.data
@@ -182,11 +184,17 @@ class _Builder:
         return Row((*rows, Loop(1, 1, 0, max(0, depth + 1 - interval))))
 
 
+NO_WRITE = np.iinfo(np.int64).max
+"""The offset of the first write of an iteration without one."""
+
+
 @dataclass
 class _Iterations:
     """The accesses of `count` iterations at once: masks and offsets are scalars, or have one entry per iteration.
 
-    A second access to the same side of a channel is a cycle later, and so is all that follows.
+    A second access to the same side of a channel is a cycle later, and so is all that follows. The first reads are in stage 1, the
+    last writes in the last stage, as `stc_sim/loop_clock.h` has it. `first_write`: the offset of the first one of each iteration;
+    `passed`: by access, how many cycles after it.
     """
 
     count: int
@@ -194,6 +202,7 @@ class _Iterations:
     values: dict[SSAValue, np.ndarray]
     offset: np.ndarray = field(default_factory=lambda: np.array(0))
     touched: dict[Port, np.ndarray] = field(default_factory=dict[Port, np.ndarray])
+    first_write: np.ndarray = field(default_factory=lambda: np.array(NO_WRITE))
     accesses: dict[Port, list[tuple[np.ndarray, np.ndarray]]] = field(
         default_factory=dict[Port, list[tuple[np.ndarray, np.ndarray]]]
     )
@@ -226,18 +235,29 @@ class _Iterations:
             self.offset = self.offset + again
             self.touched = {key: before & ~again for key, before in self.touched.items()}
         self.touched[port] = self.touched.get(port, np.array(False)) | mask
-        self.accesses.setdefault(port, []).append((mask, self.offset))
+        if port[1]:
+            self.first_write = np.where(mask, np.minimum(self.first_write, self.offset), self.first_write)
+        self.accesses.setdefault(port, []).append((mask, self.offset - self.first_write if port[1] else self.offset))
 
     def loop(self, interval: int, depth: int) -> Loop:
-        """All iterations as a loop: a token that is written leaves `depth` cycles after it could be read."""
+        """All iterations as a loop of a pipeline of `depth` stages."""
         iterations: dict[Port, Cycles] = {}
         late: dict[Port, Cycles] = {}
+        last, first_of_writes = self._stages(depth)
         for port, accesses in self.accesses.items():
             issued, offsets = self._accesses(accesses)
             if len(issued):
-                iterations[port], late[port] = issued, offsets + depth if port[1] else offsets
-        last = int(np.broadcast_to(self.offset, self.count)[-1])
-        return Loop(self.count, interval, 0, last + depth + 1, iterations, late)
+                iterations[port] = issued
+                late[port] = offsets + (first_of_writes[issued] if port[1] else first_stage(depth))
+        return Loop(self.count, interval, 0, int(last[-1]) + 2, iterations, late)
+
+    def _stages(self, depth: int) -> tuple[Cycles, Cycles]:
+        """The last stage as each iteration has it, and that of its first write: as many cycles before it as iterations so far took
+        for their writes."""
+        offset = np.broadcast_to(self.offset, self.count)
+        passed = np.where(self.first_write == NO_WRITE, 0, offset - self.first_write)
+        last = np.maximum(depth - 1, first_stage(depth) + np.maximum.accumulate(offset))
+        return last, last - np.maximum.accumulate(passed)
 
     def _accesses(self, accesses: list[tuple[np.ndarray, np.ndarray]]) -> tuple[Cycles, Cycles]:
         """The iterations that make them, and how many cycles late, in the order in which they happen."""
@@ -252,6 +272,11 @@ class _Iterations:
         iterations = np.concatenate(issued)
         order = np.argsort(iterations, kind="stable")
         return iterations[order], np.concatenate(offsets)[order]
+
+
+def first_stage(depth: int) -> int:
+    """The stage, counted from 0, in which a pipeline of `depth` stages reads."""
+    return 1 if depth > 1 else 0
 
 
 def _range(bounds: Bounds) -> range:

@@ -1,8 +1,9 @@
 """What a task does over time, as a tree of loops whose iterations keep a distance, and as the cycles of every access.
 
 The times are what the timed simulation of the emitted C++ charges (`stc_sim/clock.h`): an iteration issues `interval` cycles after
-the one before it and not before what it reads is there; what it writes enters the FIFO some cycles later; a loop ends, so that the
-next statement can begin, one cycle after its last iteration has left the pipeline. A loop that moves words of external memory has
+the one before it, reads some cycles later, and not before what it reads is there, and writes some cycles after that; a loop
+ends, so that the next statement can begin, two cycles after its last iteration came into the last stage. A loop that moves words
+of external memory has
 one per iteration, which is there, or is taken, when the memory says (`stc_sim/loop_clock.h`).
 """
 

@@ -1,19 +1,23 @@
 """Measured figures of a vendor report in place of estimates: initiation interval and depth of loops, resources of tasks.
 
-Three forms of file, told apart by their suffix:
+Three forms of file, told apart by their suffix, and a folder:
 
     .json   {"loops": [{"task": "fc", "loop": "mac", "ii": 1, "depth": 17}], "resources": [{"task": "fc", "dsp": 80, ...}]}
     .csv    task,loop,ii,depth   (that header; loops only)
-    .xml    `csynth.xml` of Vitis HLS, as far as its structure is publicly known: Module/Name, SummaryOfLoopLatency with Name,
-            PipelineII and PipelineDepth, AreaEstimates/Resources. A pipeline that HLS moved into a module of its own is called
-            TASK_Pipeline_LOOP, a flattened nest by the labels of its loops joined with `_`.
+    .xml    of Vitis HLS, as published reports have it: `csynth.xml` with all modules (Module/Name), or `MODULE_csynth.xml` with one
+            (UserAssignments/TopModelName); SummaryOfLoopLatency with an element per loop and its PipelineII and PipelineDepth;
+            AreaEstimates/Resources. A pipeline that HLS moved into a module of its own is called TASK_Pipeline_LOOP.
+    DIR     all `*_csynth.xml` in it, such as solution1/syn/report
+
+A flattened nest is called by the labels of its loops joined with `_`; loops of one iteration are left out, or not, and where the
+pipelined loop itself has only one, the name ends with the loop around it.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +30,7 @@ COLUMNS = ("task", "loop", "ii", "depth")
 RESOURCES = tuple(entry.name for entry in fields(TaskResources))
 XML_RESOURCES = {"DSP": "dsp", "LUT": "lut", "FF": "ff", "BRAM_18K": "bram18", "URAM": "uram"}
 OUTLINED = "_Pipeline_"
-ACCEPTED = ".json, .csv, or the csynth.xml of Vitis HLS"
+ACCEPTED = ".json, .csv, the csynth.xml of Vitis HLS, or the folder of its *_csynth.xml"
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,35 @@ class Profile:
         return f"measured (vendor report {self.source})"
 
 
+@dataclass(frozen=True)
+class LoopName:
+    """A loop as a report may call it; `dissolves`: it has one iteration, so that nothing may be left of it in hardware."""
+
+    label: str
+    dissolves: bool
+
+
+def is_called(name: str, nest: Sequence[LoopName]) -> bool:
+    """Whether a report's `name` can mean the pipelined loop `nest[0]`; the others are around it, the innermost first."""
+    if not nest:
+        return False
+    loop, outer = nest[0], nest[1:]
+    if name == loop.label or (name.endswith(f"_{loop.label}") and is_called(name.removesuffix(f"_{loop.label}"), outer)):
+        return True
+    return loop.dissolves and is_called(name, outer)
+
+
 def read_profile(path: Path, manifest: Manifest) -> Profile:
     """The figures in `path` for the design of `manifest`; CompileError for files, tasks, loops or figures that do not fit."""
+    profile = read_figures(path, [task.name for kernel in manifest.kernels for task in kernel.tasks])
+    _check(profile, manifest)
+    return profile
+
+
+def read_figures(path: Path, tasks: Sequence[str]) -> Profile:
+    """The figures in `path`, which may be of other loops than a design has. `tasks`: whose modules there may be."""
+    if path.is_dir():
+        return _from_folder(path, tasks)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
@@ -61,9 +92,7 @@ def read_profile(path: Path, manifest: Manifest) -> Profile:
     readers = {".json": _from_json, ".csv": _from_csv, ".xml": _from_xml}
     if path.suffix not in readers:
         raise CompileError(f"a profile ending in '{path.suffix}'", where=str(path), accepted=ACCEPTED)
-    profile = readers[path.suffix](text, str(path), [task.name for kernel in manifest.kernels for task in kernel.tasks])
-    _check(profile, manifest)
-    return profile
+    return _checked(readers[path.suffix](text, str(path), tasks))
 
 
 def with_profile(manifest: Manifest, profile: Profile) -> Manifest:
@@ -82,12 +111,11 @@ def with_profile(manifest: Manifest, profile: Profile) -> Manifest:
 
 
 def _measured_kernel(kernel: Kernel, profile: Profile) -> Kernel:
-    measured = {(entry.task, entry.loop): entry for entry in profile.loops}
     schedule: list[LoopSchedule] = []
     for loop in kernel.schedule:
-        found = next((measured[loop.task, name] for name in _names(loop, kernel) if (loop.task, name) in measured), None)
-        own = found is not None and loop.ii is not None
-        schedule.append(replace(loop, ii=found.ii, depth=found.depth, limit=profile.origin, chain=None) if own and found else loop)
+        nest = _nest(loop, kernel) if loop.ii is not None else ()
+        found = next((entry for entry in profile.loops if entry.task == loop.task and is_called(entry.loop, nest)), None)
+        schedule.append(replace(loop, ii=found.ii, depth=found.depth, limit=profile.origin, chain=None) if found else loop)
     return replace(kernel, tasks=tuple(_measured_task(task, profile) for task in kernel.tasks), schedule=tuple(schedule))
 
 
@@ -96,48 +124,54 @@ def _measured_task(task: Task, profile: Profile) -> Task:
     return replace(task, resources=replace(known, **profile.resources[task.name])) if task.name in profile.resources else task
 
 
-def _names(loop: LoopSchedule, kernel: Kernel) -> list[str]:
-    """What a report may call a loop: its label, and with the labels of the loops that are flattened into it before."""
+def _nest(loop: LoopSchedule, kernel: Kernel) -> tuple[LoopName, ...]:
+    """The loop, and those around it that it is flattened with, or that have one iteration."""
     loops = {(other.task, other.label): other for other in kernel.schedule}
-    names, parent = [loop.label], loop.parent
-    while parent is not None and loops[loop.task, parent].flattened:
-        names.append(f"{parent}_{names[-1]}")
-        parent = loops[loop.task, parent].parent
-    return names
+    found, parent = [LoopName(loop.label, loop.trip == 1)], loop.parent
+    while parent is not None and (loops[loop.task, parent].flattened or loops[loop.task, parent].trip == 1):
+        outer = loops[loop.task, parent]
+        found.append(LoopName(outer.label, outer.trip == 1))
+        parent = outer.parent
+    return tuple(found)
 
 
 def _check(profile: Profile, manifest: Manifest) -> None:
-    kernels = manifest.kernels
-    known: dict[str, set[str]] = {task.name: set() for kernel in kernels for task in kernel.tasks}
-    for kernel in kernels:
+    nests: dict[str, dict[str, tuple[LoopName, ...]]] = {task.name: {} for kernel in manifest.kernels for task in kernel.tasks}
+    for kernel in manifest.kernels:
         for loop in kernel.schedule:
             if loop.ii is not None:
-                known[loop.task].update(_names(loop, kernel))
-    labels = {(loop.task, name): loop.label for kernel in kernels for loop in kernel.schedule if loop.ii is not None
-              for name in _names(loop, kernel)}
+                nests[loop.task][loop.label] = _nest(loop, kernel)
     seen: set[tuple[str, str]] = set()
     for entry in profile.loops:
-        if entry.task not in known:
-            raise CompileError(f"no task is called '{entry.task}'", where=profile.source, accepted=_some(known))
-        if entry.loop not in known[entry.task]:
+        if entry.task not in nests:
+            raise CompileError(f"no task is called '{entry.task}'", where=profile.source, accepted=_some(set(nests)))
+        label = next((label for label, nest in nests[entry.task].items() if is_called(entry.loop, nest)), None)
+        if label is None:
             what = f"task '{entry.task}' has no pipelined loop '{entry.loop}'"
-            raise CompileError(what, where=profile.source, accepted=_some(known[entry.task]))
-        loop = (entry.task, labels[entry.task, entry.loop])
-        if loop in seen:
-            raise CompileError(f"loop '{loop[1]}' of task '{entry.task}' comes twice", where=profile.source)
-        seen.add(loop)
+            known = {"_".join(name.label for name in reversed(nest)) for nest in nests[entry.task].values()}
+            raise CompileError(what, where=profile.source, accepted=_some(known | set(nests[entry.task])))
+        if (entry.task, label) in seen:
+            raise CompileError(f"loop '{label}' of task '{entry.task}' comes twice", where=profile.source)
+        seen.add((entry.task, label))
+    for task in profile.resources:
+        if task not in nests:
+            raise CompileError(f"no task is called '{task}'", where=profile.source, accepted=_some(set(nests)))
+
+
+def _checked(profile: Profile) -> Profile:
+    """The profile, if its figures can be."""
+    for entry in profile.loops:
         for name, value in (("ii", entry.ii), ("depth", entry.depth)):
             if value < 1:
                 raise CompileError(f"{name} of '{entry.loop}' is {value}", where=profile.source, accepted="at least 1")
     for task, figures in profile.resources.items():
-        if task not in known:
-            raise CompileError(f"no task is called '{task}'", where=profile.source, accepted=_some(known))
         for name, value in figures.items():
             if value < 0:
                 raise CompileError(f"{name} of '{task}' is {value}", where=profile.source, accepted="0 or more")
+    return profile
 
 
-def _some(names: Mapping[str, Any] | set[str]) -> str:
+def _some(names: set[str]) -> str:
     shown = sorted(names)
     return ", ".join(shown[:8]) + (f", ... ({len(shown)})" if len(shown) > 8 else "")
 
@@ -145,7 +179,7 @@ def _some(names: Mapping[str, Any] | set[str]) -> str:
 # Forms ------------------------------------------------------------------------------------------------------------------
 
 
-def _from_json(text: str, source: str, tasks: list[str]) -> Profile:
+def _from_json(text: str, source: str, tasks: Sequence[str]) -> Profile:
     accepted = '{"loops": [{"task", "loop", "ii", "depth"}], "resources": [{"task", ...}]}'
     try:
         content = json.loads(text)
@@ -171,7 +205,7 @@ def _rows(content: dict[str, Any], name: str, source: str) -> list[dict[str, Any
     return rows
 
 
-def _from_csv(text: str, source: str, tasks: list[str]) -> Profile:
+def _from_csv(text: str, source: str, tasks: Sequence[str]) -> Profile:
     rows = csv.DictReader(text.splitlines())
     if tuple(rows.fieldnames or ()) != COLUMNS:
         raise CompileError(f"the header is {','.join(rows.fieldnames or ())}", where=source, accepted=",".join(COLUMNS))
@@ -198,15 +232,37 @@ def _integer(row: Mapping[str, Any], name: str, source: str) -> int:
         raise CompileError(f"{name} of {where} is {value!r}", where=source, accepted="an integer") from None
 
 
-def _from_xml(text: str, source: str, tasks: list[str]) -> Profile:
+def _from_folder(folder: Path, tasks: Sequence[str]) -> Profile:
+    files = sorted(path for path in folder.glob("*_csynth.xml"))
+    if not files:
+        raise CompileError("no *_csynth.xml in it", where=str(folder), accepted=ACCEPTED)
+    parts = [_checked(_modules(_xml(path.read_text(encoding="utf-8"), str(path)), str(path), tasks)) for path in files]
+    loops = tuple(loop for part in parts for loop in part.loops)
+    if not loops:
+        raise CompileError("no pipelined loop in its *_csynth.xml", where=str(folder), accepted=ACCEPTED)
+    return Profile(str(folder), loops, {task: figures for part in parts for task, figures in part.resources.items()})
+
+
+def _from_xml(text: str, source: str, tasks: Sequence[str]) -> Profile:
+    profile = _modules(_xml(text, source), source, tasks)
+    if not profile.loops:
+        raise CompileError("no pipelined loop in it", where=source, accepted="the csynth.xml of Vitis HLS")
+    return profile
+
+
+def _xml(text: str, source: str) -> ElementTree.Element:
     try:
-        root = ElementTree.fromstring(text)
+        return ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise CompileError(f"not valid XML ({error})", where=source, accepted="the csynth.xml of Vitis HLS") from None
+
+
+def _modules(root: ElementTree.Element, source: str, tasks: Sequence[str]) -> Profile:
+    """What a report says of its modules, or of the only one that it is about."""
     loops: list[MeasuredLoop] = []
     resources: dict[str, Mapping[str, int]] = {}
-    for module in root.iter("Module"):
-        name = module.findtext("Name", "")
+    modules = [(module.findtext("Name", ""), module) for module in root.iter("Module")]
+    for name, module in modules or [(root.findtext("UserAssignments/TopModelName", ""), root)]:
         task = _task_of(name, tasks)
         rows = list(_xml_loops(module, task or name, source))
         if rows and task is None:
@@ -215,19 +271,17 @@ def _from_xml(text: str, source: str, tasks: list[str]) -> Profile:
         loops += rows
         if task is not None and name == task:   # figures of a function include the modules below it
             resources[task] = _xml_resources(module, task, source)
-    if not loops:
-        raise CompileError("no pipelined loop in it", where=source, accepted="the csynth.xml of Vitis HLS")
     return Profile(source, tuple(loops), resources)
 
 
-def _task_of(module: str, tasks: list[str]) -> str | None:
+def _task_of(module: str, tasks: Sequence[str]) -> str | None:
     own = [task for task in tasks if module == task or module.startswith(task + OUTLINED)]
     return max(own, key=len, default=None)
 
 
 def _xml_loops(module: ElementTree.Element, task: str, source: str) -> Iterator[MeasuredLoop]:
     for summary in module.iter("SummaryOfLoopLatency"):
-        for entry in summary.iter():
+        for entry in summary.iter():   # loops in loops are elements in elements
             if entry.find("PipelineII") is not None:
                 row = {"task": task, "ii": entry.findtext("PipelineII"), "depth": entry.findtext("PipelineDepth")}
                 yield _loop({**row, "loop": entry.findtext("Name", entry.tag)}, source)

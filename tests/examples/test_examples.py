@@ -49,7 +49,7 @@ def test_the_foreign_design(tmp_path: Path) -> None:
     design = shutil.copytree(EXAMPLES / "foreign", tmp_path / "design", ignore=shutil.ignore_patterns("build"))
     done = _stc("simulate", str(design))
     assert done.returncode == 0, done.stdout + done.stderr
-    cycles, interval = "336 cycles", "one invocation per 263 cycles"
+    cycles, interval = "334 cycles", "one invocation per 263 cycles"
     assert done.stdout.startswith(cycles) and interval in done.stdout and "loop depths of design.toml" in done.stdout
     assert cycles in page and "263 cycles" in page and "`stc simulate examples/foreign`" in page
     assert "`stc simulate examples/foreign`" in (EXAMPLES / "README.md").read_text()

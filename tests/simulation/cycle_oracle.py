@@ -1,21 +1,34 @@
-"""A slow simulator of flushing pipelines, cycle by cycle, from the words of the model alone: the engine must compute the same.
+"""A slow simulator of pipelined loops, cycle by cycle, from the words of the model alone: the engine must compute the same.
 
-Every cycle, each task does this. If the iteration that leaves its pipeline now has tokens to write, all FIFOs it writes must have a
-free slot; else nothing in the task moves. Then the next iteration enters, if `ii` cycles of pipeline time have passed and all
-tokens it reads are there. A token written in cycle c can be read from c + latency on, a slot read in c be written again from
-c + 1 on.
+A pipeline of depth D has the stages 0 to D-1. An iteration comes into stage 0 `ii` cycles of pipeline time after the one before,
+and into the next stage with every cycle of pipeline time. It reads in stage 1 and writes in stage D-1 (in stage 0, if there is
+no other). Reads that need a cycle each are in successive stages from 1 on, such writes in successive stages up to D-1. Every
+cycle, each task does this:
+
+* stp: all that iterations in the pipeline read and write now must be possible; else nothing in the task moves;
+* flp: all that they write must be possible; else nothing moves. An iteration that cannot read stays where it is, with all that come
+  after it, and those before it go on;
+* frp: an iteration leaves what it writes in a buffer per FIFO, whose first token enters the FIFO when there is a slot. Reads are as
+  with flp. An iteration comes in only if at most ceil(D / ii) before it have outputs that have not entered their FIFOs.
+
+A token written in cycle c can be read from c + latency on, a slot read in c be written again from c + 1 on. A loop ends two cycles
+after its last iteration was in the last stage, and frp after the last token left its buffer.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
+
+Style = Literal["stp", "flp", "frp"]
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A task of one pipelined loop. `reads` and `writes`: FIFO -> in every how manieth iteration, the first included."""
+    """A task of one pipelined loop. `reads` and `writes`: FIFO -> in every how manieth iteration, the first included. `pulls`,
+    `pushes`: how many tokens of each such FIFO, one per cycle."""
 
     name: str
     trip: int
@@ -23,6 +36,25 @@ class Pipeline:
     depth: int
     reads: Mapping[str, int]
     writes: Mapping[str, int]
+    pulls: int = 1
+    pushes: int = 1
+
+    @property
+    def first_stage(self) -> int:
+        """In which the reads begin."""
+        return 1 if self.depth > 1 else 0
+
+    def reads_in(self, iteration: int, stage: int) -> list[str]:
+        """The FIFOs that it reads a token of in this stage."""
+        if not 0 <= stage - self.first_stage < self.pulls:
+            return []
+        return [name for name, every in self.reads.items() if iteration % every == 0]
+
+    def writes_in(self, iteration: int, stage: int) -> list[str]:
+        """The FIFOs that it writes a token to in this stage."""
+        if not 0 <= self.depth - 1 - stage < self.pushes:
+            return []
+        return [name for name, every in self.writes.items() if iteration % every == 0]
 
 
 @dataclass
@@ -48,45 +80,92 @@ class Fifo:
 @dataclass
 class _Running:
     task: Pipeline
-    time: int = 0            # of the pipeline: it stands still while the pipeline does
+    style: Style
     begun: int = 0
-    last: int = 0
-    leaving: deque[tuple[int, int]] = field(default_factory=deque[tuple[int, int]])   # when, in pipeline time; which iteration
-    end: int | None = None
+    since: int = 0           # cycles of the pipeline's time since the last iteration came in
+    inside: deque[list[int]] = field(default_factory=deque[list[int]])   # iteration and stage, the oldest first
+    buffers: dict[str, deque[int]] = field(default_factory=dict[str, deque[int]])   # frp: by FIFO, which iterations' tokens
+    to_leave: Counter[int] = field(default_factory=Counter[int])         # frp: tokens by iteration
+    ended: int = 0           # two cycles after what happened last
+    moved: bool = False
+
+    @property
+    def done(self) -> bool:
+        return self.begun == self.task.trip and not self.inside and not self.to_leave.total()
 
     def step(self, now: int, fifos: Mapping[str, Fifo]) -> None:
-        task = self.task
-        if self.leaving and self.leaving[0][0] == self.time:
-            outputs = [fifos[name] for name, every in task.writes.items() if self.leaving[0][1] % every == 0]
-            if not all(fifo.has_slot(now) for fifo in outputs):
+        self.moved = False
+        left = set[str]()
+        self.write_to_buffers(self.going_on(now, fifos))
+        self.empty_buffers(now, fifos, left)
+        if self.begun < self.task.trip and (self.begun == 0 or self.since >= self.task.ii) and self.has_room():
+            self.inside.append([self.begun, 0])
+            self.begun, self.since, self.moved = self.begun + 1, 0, True
+            if self.style == "frp":
+                self.to_leave[self.begun - 1] = self.tokens_of(self.begun - 1)
+                self.write_to_buffers([entry for entry in self.going_on(now, fifos) if entry is self.inside[-1]])
+                self.empty_buffers(now, fifos, left)
+        going_on = self.going_on(now, fifos)
+        if self.style != "frp":
+            writes = [name for i, stage in going_on for name in self.task.writes_in(i, stage)]
+            if not all(fifos[name].has_slot(now) for name in writes):
                 return
-            for fifo in outputs:
-                fifo.written.append(now)
-            if self.leaving.popleft()[1] == task.trip - 1:
-                self.end = now + 1
-        if self.begun < task.trip and (self.begun == 0 or self.time >= self.last + task.ii):
-            inputs = [fifos[name] for name, every in task.reads.items() if self.begun % every == 0]
-            if all(fifo.has_token(now) for fifo in inputs):
-                for fifo in inputs:
-                    fifo.read.append(now)
-                self.leaving.append((self.time + task.depth, self.begun))
-                self.last = self.time
-                self.begun += 1
-        self.time += 1
+            if self.style == "stp" and len(going_on) < len(self.inside):
+                return
+            for name in writes:
+                fifos[name].written.append(now)
+        for iteration, stage in going_on:
+            for name in self.task.reads_in(iteration, stage):
+                fifos[name].read.append(now)
+        self.since += len(going_on) == len(self.inside)
+        self.go_on(going_on, now)
+
+    def going_on(self, now: int, fifos: Mapping[str, Fifo]) -> list[list[int]]:
+        """The iterations before the first that cannot read."""
+        missing = [not all(fifos[name].has_token(now) for name in self.task.reads_in(i, stage)) for i, stage in self.inside]
+        return list(self.inside)[: missing.index(True) if True in missing else None]
+
+    def tokens_of(self, iteration: int) -> int:
+        return sum(len(self.task.writes_in(iteration, stage)) for stage in range(self.task.depth))
+
+    def has_room(self) -> bool:
+        waiting = sum(count > 0 for count in self.to_leave.values())
+        return self.style != "frp" or waiting <= -(-self.task.depth // self.task.ii)
+
+    def write_to_buffers(self, iterations: Iterable[list[int]]) -> None:
+        if self.style == "frp":
+            for iteration, stage in iterations:
+                for name in self.task.writes_in(iteration, stage):
+                    self.buffers.setdefault(name, deque()).append(iteration)
+
+    def empty_buffers(self, now: int, fifos: Mapping[str, Fifo], left: set[str]) -> None:
+        for name, buffer in self.buffers.items():
+            if buffer and name not in left and fifos[name].has_slot(now):
+                left.add(name)
+                fifos[name].written.append(now)
+                self.to_leave[buffer.popleft()] -= 1
+                self.ended, self.moved = now + 2, True
+
+    def go_on(self, iterations: Iterable[list[int]], now: int) -> None:
+        for entry in iterations:
+            entry[1] += 1
+            self.moved = True
+        while self.inside and self.inside[0][1] == self.task.depth:
+            self.inside.popleft()
+            self.ended = max(self.ended, now + 2)
 
 
-def simulate_slowly(tasks: Sequence[Pipeline], fifos: Mapping[str, Fifo], patience: int = 500) -> dict[str, int] | None:
-    """The cycle in which each task ends; None where nothing moves for `patience` cycles: a deadlock."""
-    running = [_Running(task) for task in tasks]
-    now = moved = 0
-    while any(r.end is None for r in running):
-        before = sum(r.begun + len(r.leaving) for r in running)
-        for r in running:
-            if r.end is None:
-                r.step(now, fifos)
-        if sum(r.begun + len(r.leaving) for r in running) != before:
-            moved = now
-        if now - moved > patience:
+def simulate_slowly(tasks: Sequence[Pipeline], fifos: Mapping[str, Fifo], style: Style = "flp") -> dict[str, int] | None:
+    """The cycle in which each task ends; None where nothing moves any more: a deadlock."""
+    running = [_Running(task, style) for task in tasks]
+    now = last = 0
+    while not all(r.done for r in running):
+        under_way = [r for r in running if not r.done]
+        for r in under_way:
+            r.step(now, fifos)
+        if any(r.moved for r in under_way):
+            last = now
+        if now - last > max(fifo.latency for fifo in fifos.values()) + max(task.ii for task in tasks):
             return None
         now += 1
-    return {r.task.name: r.end for r in running if r.end is not None}
+    return {r.task.name: r.ended for r in running}

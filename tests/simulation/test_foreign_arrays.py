@@ -44,8 +44,8 @@ def test_external_memory_paces_loops_without_labels_or_braces() -> None:
     words, latency, pace = 64, 70, 64 // 32
     load, compute, store, hop = 3, 4, 2, 1
     last_word = latency + pace * (words - 1)
-    assert ends("memory") == [last_word + load + hop + compute + hop + store + 1]
-    assert calls("memory", "load") == [(0, last_word + load + 1)]
+    assert ends("memory") == [last_word + (load - 2) + hop + (compute - 2) + hop + store]
+    assert calls("memory", "load") == [(0, last_word + load)]
 
 
 def test_within_a_tenth_of_a_percent_of_published_co_simulation() -> None:

@@ -128,15 +128,19 @@ def _table(style: str, depth: int, fifo: int) -> tuple[str, ...]:
     )
 
 
-@pytest.mark.parametrize("depth", [10, 14, 70])
-def test_a_stalling_pipeline_of_depth_stages_needs_as_many_slots_beside_it(reconvergence: Simulate, depth: int) -> None:
-    """RTL: deadlock for every FIFO depth <= L, slow at L+1 and L+2, full rate from L+3 (hardware-notes.md)."""
-    run = {fifo: reconvergence(*_table("stp", depth, fifo)) for fifo in (2, depth, depth + 1, depth + 2, depth + 3, depth + 9)}
-    assert [run[fifo]["outcome"] for fifo in (2, depth)] == ["deadlock"] * 2
-    full = run[depth + 9]["cycles"]
-    assert TOKENS + depth <= full <= TOKENS + depth + 8
-    assert run[depth + 3]["cycles"] == full
-    assert run[depth + 1]["cycles"] > run[depth + 2]["cycles"] > full
+@pytest.mark.parametrize("stages", [10, 14, 70])
+def test_a_stalling_pipeline_needs_as_many_slots_beside_it_as_stages_between_read_and_write(
+    reconvergence: Simulate, stages: int
+) -> None:
+    """RTL of L such stages: deadlock for every FIFO depth <= L, slow at L+1 and L+2, full rate from L+3."""
+    depth = stages + 2   # a stage before the read, and the last one writes
+    slots = (2, stages, stages + 1, stages + 2, stages + 3, stages + 9)
+    run = {fifo: reconvergence(*_table("stp", depth, fifo)) for fifo in slots}
+    assert [run[fifo]["outcome"] for fifo in (2, stages)] == ["deadlock"] * 2
+    full = run[stages + 9]["cycles"]
+    assert TOKENS + stages <= full <= TOKENS + stages + 8
+    assert run[stages + 3]["cycles"] == full
+    assert run[stages + 1]["cycles"] > run[stages + 2]["cycles"] > full
 
 
 @pytest.mark.parametrize("style", ["flp", "frp"])
@@ -180,13 +184,13 @@ def test_only_a_perfect_nest_runs_as_one_loop(simulate: Callable[[str], Simulate
 def test_external_memory_sets_the_pace_and_the_start(simulate: Callable[[str], Simulate]) -> None:
     run = simulate(NESTS)
     loops = "loop produce inner 1 3 flp reads=x", "loop consume columns 1 3 flp"
-    fast = run("port x 0 1 16 16", *loops)
+    fast = run("port x 1 1 16 16", *loops)   # the first word is read in stage 1
     late = run("port x 100 1 16 16", *loops)
     slow = run("port x 100 10 16 16", *loops)
     produced = [
         next(entry["calls"][0][1] for entry in r["timing"]["tasks"] if entry["task"] == "produce") for r in (fast, late, slow)
     ]
-    assert produced[1] - produced[0] == 100
+    assert produced[1] - produced[0] == 99
     assert produced[2] - produced[1] == 34 * 9
     one_burst = run("port x 100 1 4 1", *loops)   # each burst of 4 words waits for the one before it
     assert one_burst["cycles"] > 8 * 100

@@ -6,8 +6,8 @@
 // (freed). Outside a pipelined iteration the two halves of each happen together. Inside one, `published` and `freed`
 // follow when the iteration commits: all its reads and writes fire together.
 //
-// Under a stop-everything pipeline (stp) a write stays in the pipeline until later iterations push it out: then
-// `committed` counts what the iteration is done with, and `published` follows when it leaves.
+// With time, a write stays in the pipeline until it leaves it: `committed` counts what the iteration is done with, and `published`
+// follows. Under a stop-everything pipeline (stp) later iterations have to push it out.
 #ifndef STC_SIM_CHANNEL_H
 #define STC_SIM_CHANNEL_H
 
@@ -36,8 +36,9 @@ class Channel {
   std::uint64_t tokens_read() const { return read_; }
   std::uint64_t occupancy() const { return written_ - freed_; }
   std::uint64_t uncommitted_reads() const { return read_ - freed_; }
-  // Tokens computed but kept in the pipeline of a loop that stops as a whole.
-  std::uint64_t held_back_tokens() const { return committed_ - published_; }
+  // Tokens computed that have not left the pipeline of their loop; and those of them that a pipeline keeps that stops as a whole.
+  std::uint64_t leaving_tokens() const { return committed_ - published_; }
+  std::uint64_t held_back_tokens() const { return kept_ ? leaving_tokens() : 0; }
   const std::string &producer() const { return producer_; }
   const std::string &consumer() const { return consumer_; }
   Channel *next_alive() const { return next_; }
@@ -122,11 +123,12 @@ class Channel {
   }
 
   bool readable() const { return published_ != read_; }
-  // A write that its pipeline holds back needs no slot before it leaves.
-  bool writable() const { return has_slot() || held_back(); }
+  // A write needs no slot before it leaves its pipeline.
+  bool writable() const { return has_slot() || in_pipeline(); }
   bool has_slot() const { return !bounded_ || written_ - freed_ < depth_; }
 
   void wait_until_readable() {
+    settle_loop();
     while (__builtin_expect(!readable(), 0)) wait(reader_waiting_, Wait::read);
   }
   void wait_until_writable() {
@@ -134,6 +136,7 @@ class Channel {
   }
   // A block is filled in place, so that no pipeline can hold it back.
   void wait_until_block_free() {
+    settle_loop();
     while (!has_slot()) wait(writer_waiting_, Wait::write);
   }
 
@@ -153,7 +156,7 @@ class Channel {
     if (__builtin_expect(written_ == 0, 0)) note_peers(Wait::write);
     ++written_;
     const std::uint64_t occupied = written_ - freed_;
-    if (occupied > highest_) highest_ = occupied;
+    if (occupied > highest_ && (!bounded_ || occupied <= depth_)) highest_ = occupied;   // what is in a pipeline has no slot yet
   }
   void count_read() {
     if (__builtin_expect(read_ == 0, 0)) note_peers(Wait::read);
@@ -178,25 +181,25 @@ class Channel {
  private:
   // An access that cannot be in one cycle with an earlier one of the same iteration.
   static __attribute__((noinline)) void go_to_next_cycle() {
-    LoopRun *loop = scheduler.loop;
-    if (loop == nullptr) return;
-    loop->split_iteration();
-#ifdef STC_SIM_TIMED
-    loop->clock.next_cycle();
-#endif
+    if (scheduler.loop != nullptr) scheduler.loop->next_cycle();
   }
 
 #ifdef STC_SIM_TIMED
  public:
   void commit_write() {
-    if (!held_back()) return publish();
+    if (!in_pipeline()) return publish();
+    kept_ = scheduler.loop->clock.holds_writes();
     committed_ = written_;
     scheduler.loop->hold(this);
   }
 
  private:
-  // Whether the pipeline of the running task keeps writes until they are pushed out.
-  static bool held_back() { return scheduler.loop != nullptr && scheduler.loop->clock.holds_writes(); }
+  // Whether writes of the running task go through a pipeline.
+  static bool in_pipeline() { return scheduler.loop != nullptr && !scheduler.is_host(scheduler.current); }
+  // What leaves the pipeline of the running task before it reads next may be what others wait for.
+  static void settle_loop() {
+    if (scheduler.loop != nullptr) scheduler.loop->touch();
+  }
 
   // Answered for the cycle in which the task asks. Where the other end is not that far, the task waits until it is, or until nobody
   // else can go on: then the earliest question is answered with no, because nothing can happen before it any more.
@@ -232,20 +235,14 @@ class Channel {
   void stamp_read() {
     if (scheduler.is_host(scheduler.current)) return;   // the testbench takes no time
     const Cycle at = clock_.readable_at(clock_base_ + read_ - 1);
-    if (LoopRun *loop = scheduler.loop) {
-      loop->touch();
-      return loop->clock.require(at, number_, true, &clock_.stalled_reader);
-    }
+    if (LoopRun *loop = scheduler.loop) return loop->clock.require(at, number_, true, &clock_.stalled_reader);
     wait_until(at, true);
     scheduler.require_within_limit(++scheduler.current->clock.now);
   }
   // A block just taken to be filled was free from some cycle on: the iteration, or the task, cannot have been earlier.
   void stamp_block() {
     const Cycle at = clock_.writable_at(clock_base_ + written_ - 1, depth_, bounded_);
-    if (LoopRun *loop = scheduler.loop) {
-      loop->touch();
-      return loop->clock.require(at, number_, false, &clock_.stalled_writer);
-    }
+    if (LoopRun *loop = scheduler.loop) return loop->clock.require(at, number_, false, &clock_.stalled_writer);
     wait_until(at, false);
   }
 
@@ -259,13 +256,7 @@ class Channel {
   void stamp_writes() {
     if (scheduler.is_host(scheduler.current)) return clock_.given(written_ - published_);
     for (std::uint64_t i = published_; i != written_; ++i) {
-      const Cycle free = clock_.writable_at(clock_base_ + i, depth_, bounded_);
-      if (LoopRun *loop = scheduler.loop) {
-        clock_.written(loop->clock.write(loop->clock.due(), free, number_, clock_.stalled_writer), depth_, bounded_);
-        clock_.lead = loop->clock.lead();
-        continue;
-      }
-      wait_until(free, false);
+      wait_until(clock_.writable_at(clock_base_ + i, depth_, bounded_), false);
       clock_.written(scheduler.current->clock.now, depth_, bounded_);
       clock_.lead = 0;
       scheduler.require_within_limit(++scheduler.current->clock.now);
@@ -273,18 +264,13 @@ class Channel {
   }
 
  public:
-  // The loop's next write to this channel, due at pipeline time `due`, freezes its pipeline until there is a slot.
-  void wait_for_slot(LoopClock &loop, Cycle due) {
-    loop.wait_for_slot(due, clock_.writable_at(clock_base_ + published_, depth_, bounded_), number_, clock_.stalled_writer);
-  }
-
-  // A write that was held back leaves the pipeline, once there is a slot.
+  // The loop's next write to this channel, due at pipeline time `due`, leaves its pipeline once there is a slot.
   void wait_to_publish(LoopClock &loop, Cycle due) {
     while (bounded_ && published_ - freed_ >= depth_) wait(writer_waiting_, Wait::write);
-    wait_for_slot(loop, due);
+    loop.wait_for_slot(due, next_slot(), number_, clock_.stalled_writer);
   }
   void publish_held(LoopClock &loop, Cycle due) {
-    clock_.written(loop.write(due, 0, number_, clock_.stalled_writer), depth_, bounded_);
+    clock_.written(loop.write(due, next_slot(), number_, clock_.stalled_writer), depth_, bounded_);
     clock_.lead = loop.lead();
     ++published_;
     wake(reader_waiting_);
@@ -294,6 +280,8 @@ class Channel {
   }
 
  private:
+  Cycle next_slot() const { return clock_.writable_at(clock_base_ + published_, depth_, bounded_); }
+
   // A FIFO in RAM can be read a cycle later than one of registers. The depth in the source decides: another one for a run changes
   // slots only.
   Cycle usual_latency() const { return std::string(kind_) == "fifo" && declared_depth_ > 2 ? 2 : 1; }
@@ -324,7 +312,8 @@ class Channel {
     if (!external_ && named_ && std::string(kind_) == "fifo") depth_ = depth_table().of(name_, depth_);
   }
   void keep_clock() {}
-  static constexpr bool held_back() { return false; }
+  static constexpr bool in_pipeline() { return false; }
+  static constexpr void settle_loop() {}
 
  public:
   void commit_write() { publish(); }
@@ -373,7 +362,7 @@ class Channel {
   }
 
   const char *kind_;
-  bool external_, bounded_, named_ = false;
+  bool external_, bounded_, named_ = false, kept_ = false;
   std::string name_, producer_, consumer_;
   std::vector<std::string> users_;
   std::uint64_t depth_, declared_depth_, highest_ = 0;

@@ -52,7 +52,7 @@ class Curve {
 class ChannelClock {
  public:
   Cycle latency = 1;
-  Cycle lead = 0;   // cycles from the issue of the writer's iteration to the write
+  Cycle lead = 0;   // cycles from what the writer's iteration reads to the write
   Cycle stalled_reader = 0, stalled_writer = 0;
   std::uint64_t declared_depth = 0;   // of the source, whatever the run was told
 

@@ -4,15 +4,16 @@
 // not depend on the order in which fibers run. Without STC_SIM_TIMED everything here is empty and costs nothing.
 //
 // The model (field-notes.md; measured by others against vendor RTL co-simulation on eight designs):
-// * an iteration issues `ii` cycles after the one before it, and not before all the tokens it reads can be read; what it
-//   writes enters the FIFO `depth` cycles after that, and not before there is a free slot;
-// * a second access of one iteration to the same side of a channel is a cycle later, and so is what follows it there;
+// * an iteration issues `ii` cycles after the one before it and is then in stage 0 of `depth`; it reads in stage 1, and not before all
+//   its tokens can be read, and writes in stage `depth` - 1, and not before there are free slots;
+// * a second access of one iteration to the same side of a channel is a cycle later, and so is what follows it there: `depth`
+//   contains that, reads begin in stage 1 and writes end in the last;
 // * an iteration that takes a block to fill it waits for a free one as for a token, and hands it over as it writes a token;
 // * a token can be read `latency` cycles after it was written (1, or 2 for a FIFO in RAM), a slot be written again 1
 //   cycle after the read;
 // * a write that must wait freezes the whole pipeline (stp, flp) or only fills its output buffer (frp); a read that must
 //   wait freezes the pipeline with what is in flight (stp), or lets that flow out (flp, frp);
-// * a loop ends when its last iteration has left the pipeline; the next begins after that.
+// * a loop ends `depth` + 1 cycles after its last iteration issued, as the vendor counts; the next begins after that.
 //
 //   clock.h          this: the time of tasks, and what is kept of it
 //   channel_clock.h  the time of FIFOs and blocks

@@ -39,9 +39,9 @@ inline Blocked describe(const Task &task) {
     b.peer = seen.empty() ? c.peer_of(task.path) : seen;
     b.peer_started = !seen.empty();
     b.bounded = c.bounded();
-    b.occupancy = c.occupancy() - c.held_back_tokens();
+    b.occupancy = c.occupancy() - c.leaving_tokens();
     b.depth = c.depth();
-    b.written = c.tokens_written();
+    b.written = c.tokens_written() - (c.leaving_tokens() - c.held_back_tokens());
     b.read = c.tokens_read();
     b.uncommitted_reads = c.uncommitted_reads();
     b.held_back = c.held_back_tokens();

@@ -6,18 +6,12 @@
 
 namespace stc_sim {
 
-inline void LoopRun::commit_accesses() {
-  wait_for_slots();
-  for (Channel *c = std::exchange(written_, nullptr); c != nullptr; c = c->next_written()) c->commit_write();
-  for (Channel *c = std::exchange(read_, nullptr); c != nullptr; c = c->next_read()) c->free_slots();
-}
-
 #ifdef STC_SIM_TIMED
 
-// The writes of an iteration leave in one cycle: the first of them waits for the slots of all.
-inline void LoopRun::wait_for_slots() {
-  if (written_ == nullptr || written_->next_written() == nullptr || clock.holds_writes()) return;
-  for (Channel *c = written_; c != nullptr; c = c->next_written()) c->wait_for_slot(clock, clock.due());
+inline void LoopRun::commit_accesses() {
+  for (Channel *c = std::exchange(written_, nullptr); c != nullptr; c = c->next_written()) c->commit_write();
+  release_committed();
+  for (Channel *c = std::exchange(read_, nullptr); c != nullptr; c = c->next_read()) c->free_slots();
 }
 
 inline LoopRun::LoopRun(const LoopSite &loop)
@@ -30,18 +24,33 @@ inline LoopRun::~LoopRun() {
   if (scheduler.failed()) return;
   if (written_ != nullptr || read_ != nullptr) end_iteration();   // of the loop's header
   settle_memory(0);
-  release(~Cycle(0));
-  clock.end();
+  release_before(~Cycle(0));
+  clock.end(last_due_);
   scheduler.loop = outer_;
   scheduler.require_within_limit(scheduler.current->clock.now);
 }
 
+// Before the first access of an iteration, all that left the pipeline earlier.
+inline void LoopRun::begin_accesses() {
+  ++cycle_;
+  release_before(clock.reading());
+  clock.fetch();
+}
+
 inline void LoopRun::end_iteration() {
   touch();
+  for (Channel *c = std::exchange(written_, nullptr); c != nullptr; c = c->next_written()) c->commit_write();
+  end_accesses();
   commit_accesses();
-  clock.commit();
-  release(clock.issued());
+  clock.end_iteration();
   scheduler.require_within_limit(clock.read_time());
+}
+
+inline void LoopRun::end_accesses() {
+  clock.end_accesses();
+  for (const Held &write : open_) hold({write.channel, clock.due(write.due), write.cycle});
+  open_.clear();
+  if (clock.writes_memory()) hold({nullptr, clock.last_due(), last_cycle_});
 }
 
 inline void LoopRun::split_iteration() {
@@ -54,9 +63,45 @@ inline void LoopRun::split_iteration() {
 inline void LoopRun::settle_memory(std::uint64_t left) {
   while (clock.memory_iterations() > left) {
     clock.settle_next();
-    clock.commit();
-    release(clock.issued());
+    begin_accesses();
+    end_accesses();
+    release_committed();
+    clock.end_iteration();
   }
+}
+
+inline void LoopRun::hold(Channel *channel) {
+  clock.begin_writes();
+  if (clock.knows_stages()) {
+    hold({channel, clock.due(), cycle_});
+  } else {
+    open_.push_back({channel, clock.writes_passed(), cycle_});
+  }
+}
+// Where iterations follow each other faster than their accesses can, the writes of each cycle still have one of their own.
+inline void LoopRun::hold(Held write) {
+  const Cycle earliest = last_due_ + (last_cycle_ != write.cycle && last_cycle_ != 0);
+  write.due = last_due_ = std::max(earliest, write.due);
+  last_cycle_ = write.cycle;
+  held_.push(write);
+}
+
+// A pipeline that stops as a whole is pushed on by what it reads; another one lets out what was written.
+inline void LoopRun::release_committed() { release_before(clock.holds_writes() ? clock.reading() + 1 : ~Cycle(0)); }
+
+// What leaves before that pipeline time. The writes of one cycle leave together: the first of them waits for the slots of all.
+inline void LoopRun::release_before(Cycle pipeline_time) {
+  while (!held_.empty() && held_.front().due < pipeline_time) {
+    const Cycle due = held_.front().due;
+    std::uint64_t end = held_.begin();
+    for (; end != held_.end() && held_[end].due == due; ++end) {
+      held_[end].channel == nullptr ? clock.store(due) : held_[end].channel->wait_to_publish(clock, due);
+    }
+    for (; held_.begin() != end; held_.pop()) {
+      if (held_.front().channel != nullptr) held_.front().channel->publish_held(clock, due);
+    }
+  }
+  clock.thaw();
 }
 
 // The cycle that a task has come to, also in the midst of a pipelined loop.
@@ -65,18 +110,12 @@ inline Cycle reached(const Task &task) {
   return loop == nullptr ? task.clock.now : std::max(task.clock.now, loop->clock.reached());
 }
 
-inline void LoopRun::release(Cycle reached) {
-  while (!held_.empty() && held_.front().due <= reached) {
-    const Cycle due = held_.front().due;
-    std::uint64_t end = held_.begin();
-    for (; end != held_.end() && held_[end].due == due; ++end) held_[end].channel->wait_to_publish(clock, due);
-    for (; held_.begin() != end; held_.pop()) held_.front().channel->publish_held(clock, due);
-  }
-}
-
 #else
 
-inline void LoopRun::wait_for_slots() {}
+inline void LoopRun::commit_accesses() {
+  for (Channel *c = std::exchange(written_, nullptr); c != nullptr; c = c->next_written()) c->commit_write();
+  for (Channel *c = std::exchange(read_, nullptr); c != nullptr; c = c->next_read()) c->free_slots();
+}
 
 inline LoopRun::LoopRun(const LoopSite &loop) : site(loop), outer_(scheduler.loop) {
   if (outer_ != nullptr) outer_->split_iteration();

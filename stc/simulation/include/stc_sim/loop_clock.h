@@ -65,8 +65,11 @@ struct LoopTiming {
   MemoryPort *reads = nullptr, *writes = nullptr;
 };
 
-// Pipeline time `issued_` does not advance while the pipeline is frozen; real time is pipeline time plus what was frozen
-// before it.
+// Pipeline time does not advance while the pipeline is frozen; real time is pipeline time plus what was frozen before it.
+//
+// Stages are numbered from 0. Streams are read in stage 1 and written in the last one, as Vitis HLS schedules them; the loop ends two
+// cycles after its last iteration has come there. Accesses of an iteration that need a cycle each are in successive stages, which the
+// depth contains: the reads from stage 1 on, the writes up to the last stage.
 class LoopClock {
  public:
   LoopClock(const LoopTiming &timing, TaskClock &task) : timing_(timing), task_(task), issued_(task.now) {
@@ -74,6 +77,7 @@ class LoopClock {
   }
 
   bool holds_writes() const { return timing_.style == Style::stp; }
+  bool writes_memory() const { return timing_.writes != nullptr; }
 
   // The next iteration begins. When it issues is worked out where somebody asks: most loops compute without streams.
   void begin_iteration() { ++begun_; }
@@ -89,22 +93,26 @@ class LoopClock {
     begun_ = later;
   }
 
-  // The iteration under way issues as early as the pipeline allows.
-  void settle() {
-    if (begun_ == 0) return;
+  // The iteration under way issues as early as the pipeline allows. Whether it did so just now.
+  bool settle() {
+    if (begun_ == 0) return false;
     issued_ += (begun_ - !any_) * timing_.ii;
     begun_ = 0;
     any_ = true;
     offset_ = 0;
+    first_write_ = none_yet;
     thaw();
     if (timing_.style == Style::frp) wait_for_room();
+    return true;
+  }
+  // The word of external memory that the iteration reads.
+  void fetch() {
     if (timing_.reads != nullptr) require(timing_.reads->read(), external_memory, true, nullptr);
   }
 
   // Something that the iteration needs, a token to read or a block to fill, is there from cycle `at` on. `stalled` counts the
   // cycles lost.
   void require(Cycle at, int channel, bool reads, Cycle *stalled) {
-    settle();
     const Cycle wanted = real();
     if (at <= wanted) return;
     if (timing_.style == Style::stp) {
@@ -113,7 +121,7 @@ class LoopClock {
     } else {
       // What is in flight flows on, until the pipeline's next freeze.
       while (real() < at) {
-        const Cycle from = real(), idle = frozen_.empty() ? at - from : std::min(at - from, frozen_.front().due - under_way());
+        const Cycle from = real(), idle = frozen_.empty() ? at - from : std::min(at - from, frozen_.front().due - reading());
         lost(from, idle, channel, reads, stalled);
         issued_ += idle;
         thaw();
@@ -130,22 +138,27 @@ class LoopClock {
   Cycle read_time() const { return real(); }
   Cycle write_time() const { return due() + total_shift_; }
 
-  // The pipeline time at which what the iteration writes leaves the pipeline.
-  Cycle due() const { return under_way() + timing_.depth; }
-  Cycle issued() const { return issued_; }
+  // The pipeline time of what the iteration reads next, and of what it writes next.
+  Cycle reading() const { return issued_ + first_stage() + offset_; }
+  Cycle due() const { return due(writes_passed()); }
+  // Of the write so many cycles after the iteration's first.
+  Cycle due(Cycle passed) const { return issued_ + last_stage() - write_extent_ + passed; }
+  Cycle last_due() const { return issued_ + last_stage(); }
+  // An iteration whose writes take more cycles than those of any before it moves them all to earlier stages.
+  bool knows_stages() const { return ended_ && writes_passed() <= write_extent_; }
+  Cycle writes_passed() const { return first_write_ == none_yet ? 0 : offset_ - first_write_; }
+  void begin_writes() { first_write_ = std::min(first_write_, offset_); }
+
+  // Cycles from what an iteration reads to what it writes then; a pipeline that stops as a whole is pushed on by later iterations.
+  Cycle lead() const { return holds_writes() ? 0 : last_stage() - write_extent_ - first_stage(); }
 
   // Where the loop is, all that it is known to have waited for included.
-  Cycle reached() const { return under_way() + total_shift_; }
-
-  // Cycles from the issue of an iteration to its writes; a pipeline that stops as a whole is pushed on by later iterations.
-  Cycle lead() const { return holds_writes() ? 0 : timing_.depth; }
+  Cycle reached() const { return reading() + total_shift_; }
 
   // When something due at pipeline time `due` enters the FIFO, which has a slot from cycle `free` on.
   Cycle write(Cycle due, Cycle free, int channel, Cycle &stalled) {
     const Cycle wanted = due + total_shift_;
-    if (timing_.style == Style::frp) return write_to_buffer(wanted, free, channel, stalled);
-    wait_for_slot(due, free, channel, stalled);
-    return due + total_shift_;
+    return timing_.style == Style::frp ? write_to_buffer(wanted, free, channel, stalled) : wanted;
   }
 
   // What is due at pipeline time `due` cannot leave before `free`: the pipeline stands still until then.
@@ -156,25 +169,42 @@ class LoopClock {
     frozen_.push({due, free - wanted});
     note_blocked(wanted, free, channel, stalled);
   }
-
-  // After the accesses of an iteration: its words of external memory.
-  void commit() {
-    if (timing_.reads != nullptr) timing_.reads->consume(real() - offset_);
-    if (timing_.writes == nullptr) return;
-    const Cycle due = issued_ + timing_.depth;
-    const Cycle taken = timing_.writes->write(due + total_shift_);
-    if (taken <= due + total_shift_) return;
-    task_.stalled(external_memory, false, due + total_shift_, taken);
-    frozen_.push({due, taken - due - total_shift_});
-    total_shift_ = taken - due;
+  // The same for a word of external memory.
+  void store(Cycle due) {
+    const Cycle wanted = due + total_shift_, taken = timing_.writes->write(wanted);
+    if (taken <= wanted) return;
+    task_.stalled(external_memory, false, wanted, taken);
+    frozen_.push({due, taken - wanted});
+    total_shift_ += taken - wanted;
+  }
+  // After writes: what they froze delays reads from their pipeline time on.
+  void thaw() {
+    while (!frozen_.empty() && frozen_.front().due <= reading()) {
+      shift_ += frozen_.front().cycles;
+      frozen_.pop();
+    }
   }
 
-  void end() {
+  // All accesses of the iteration are known.
+  void end_accesses() {
+    extent_ = std::max(extent_, offset_);
+    write_extent_ = std::max(write_extent_, writes_passed());
+    ended_ = true;
+  }
+  // They have been made.
+  void end_iteration() {
+    if (timing_.reads != nullptr) timing_.reads->consume(real() - offset_);
+    if (left_ > 0) leaving_.push(last_left_);
+    left_ = 0;
+  }
+
+  // `last`: the pipeline time of the last write.
+  void end(Cycle last) {
     settle();
     if (!any_) return;
-    const Cycle flowed_out = due() + total_shift_;
-    if (last_left_ > flowed_out) note_blocked(flowed_out, last_left_, full_, *stalled_by_full_);
-    task_.now = std::max({task_.now, flowed_out, last_left_}) + 1;
+    const Cycle flowed_out = std::max(issued_ + last_stage(), last) + 1 + total_shift_;
+    if (last_left_ + 1 > flowed_out && full_ != none) note_blocked(flowed_out, last_left_ + 1, full_, *stalled_by_full_);
+    task_.now = std::max({task_.now, flowed_out, last_left_ + 1}) + 1;
   }
 
  private:
@@ -182,17 +212,13 @@ class LoopClock {
     Cycle due, cycles;
   };
 
-  // The pipeline time of what the iteration does next, and the cycle in which it does that.
-  Cycle under_way() const { return issued_ + offset_; }
-  Cycle real() const { return under_way() + shift_; }
+  Cycle first_stage() const { return timing_.depth > 1 ? 1 : 0; }
+  // A depth that does not hold the accesses one after the other cannot be right: it is at least as large as they need.
+  Cycle last_stage() const { return std::max(timing_.depth - 1, first_stage() + extent_); }
 
-  // Freezes whose pipeline time the iteration has reached.
-  void thaw() {
-    while (!frozen_.empty() && frozen_.front().due <= under_way()) {
-      shift_ += frozen_.front().cycles;
-      frozen_.pop();
-    }
-  }
+  // The cycle in which the iteration reads next.
+  Cycle real() const { return reading() + shift_; }
+
   void freeze(Cycle cycles) {
     shift_ += cycles;
     total_shift_ += cycles;
@@ -200,21 +226,23 @@ class LoopClock {
   // frp: iterations in flight and outputs that wait share a buffer as deep as the pipeline.
   __attribute__((noinline)) void wait_for_room() {
     const std::uint64_t room = (timing_.depth + timing_.ii - 1) / timing_.ii + 1;
-    while (!leaving_.empty() && leaving_.front() <= real()) leaving_.pop();
+    const Cycle now = issued_ + shift_;
+    while (!leaving_.empty() && leaving_.front() <= now) leaving_.pop();
     if (leaving_.size() < room) return;
     const Cycle until = leaving_[leaving_.end() - room];
-    if (until <= real()) return;
-    note_blocked(real(), until, full_, *stalled_by_full_);
-    issued_ += until - real();
+    if (until <= now) return;
+    note_blocked(now, until, full_, *stalled_by_full_);
+    issued_ += until - now;
   }
+  // Each output has a buffer of its own: one that is full does not hold up the others before the pipeline stops.
   __attribute__((noinline)) Cycle write_to_buffer(Cycle wanted, Cycle free, int channel, Cycle &stalled) {
-    const Cycle at = std::max({wanted, free, last_left_ + (last_left_ > 0)});
-    if (free == at || full_ == none) {
+    const Cycle at = std::max(wanted, free);
+    if (at >= last_left_ && (free == at || full_ == none)) {
       full_ = channel;
       stalled_by_full_ = &stalled;
     }
-    last_left_ = at;
-    leaving_.push(at);
+    left_ = std::max(left_, at);
+    last_left_ = std::max(last_left_, at);
     return at;
   }
   void lost(Cycle from, Cycle cycles, int channel, bool reads, Cycle *stalled) {
@@ -227,13 +255,17 @@ class LoopClock {
   }
 
   static constexpr int none = -1000000;
+  static constexpr Cycle none_yet = ~Cycle(0);
   const LoopTiming &timing_;
   TaskClock &task_;
   std::uint64_t begun_ = 0;   // iterations since the last one that was settled
-  Cycle issued_, offset_ = 0, shift_ = 0, total_shift_ = 0, last_left_ = 0;
-  bool any_ = false;
+  Cycle issued_, offset_ = 0, shift_ = 0, total_shift_ = 0;
+  Cycle first_write_ = none_yet;        // the offset of the iteration's first write
+  Cycle extent_ = 0, write_extent_ = 0; // most cycles, beyond the first, that the accesses or the writes of an iteration took so far
+  bool any_ = false, ended_ = false;   // iterations issued, or ended
   Queue<Freeze> frozen_;
-  Queue<Cycle> leaving_;                // frp: when outputs leave the buffer
+  Queue<Cycle> leaving_;                // frp: when the outputs of iterations have left their buffers
+  Cycle left_ = 0, last_left_ = 0;      // frp: when the last output of this iteration, or of all, has
   int full_ = none;                     // frp: the channel that last had no slot for one, and the cycles lost to it
   Cycle *stalled_by_full_ = nullptr;
 };

@@ -41,8 +41,16 @@ class LoopRun {
 
   void touch() {
     if (__builtin_expect(clock.memory_iterations() > 1, 0)) settle_memory(1);
-    clock.settle();
+    if (clock.settle()) begin_accesses();
     touched_ = true;
+  }
+
+  // The iteration goes on a cycle later: an access cannot be in one cycle with an earlier one.
+  void next_cycle() {
+    split_iteration();
+    clock.next_cycle();
+    ++cycle_;
+    release_before(clock.reading());
   }
 
   // Before a question about the cycle in which the iteration under way reads, or in which its writes leave: whatever is out by then
@@ -50,28 +58,35 @@ class LoopRun {
   void prepare_question(bool reads) {
     touch();
     if (!reads) commit_accesses();
-    release(reads ? clock.issued() : clock.due());
+    release_before((reads ? clock.reading() : clock.due()) + 1);
   }
 
-  // A write of a pipeline that stops as a whole: it leaves when later iterations, or the loop's end, push it out.
-  void hold(Channel *channel) { held_.push({channel, clock.due()}); }
+  // A write: it leaves when the pipeline has come that far.
+  void hold(Channel *channel);
 
  private:
-  void release(Cycle reached);
+  void begin_accesses();
+  void end_accesses();
+  void release_before(Cycle pipeline_time);
+  void release_committed();
   void settle_memory(std::uint64_t left);
 
   struct Held {
-    Channel *channel;
+    Channel *channel;         // none for a word of external memory
     Cycle due;
+    std::uint64_t cycle;      // of accesses, by number
   };
-  Queue<Held> held_;
+  void hold(Held write);
+  Queue<Held> held_;          // in the order of `due`
+  std::vector<Held> open_;    // of the iteration under way, before all its accesses are known: `due` counts from its first write
+  std::uint64_t cycle_ = 0, last_cycle_ = 0;   // of accesses: under way, and of the last write
+  Cycle last_due_ = 0;
 #else
   void touch() { touched_ = true; }
+  void next_cycle() { split_iteration(); }
 
  private:
 #endif
-  void wait_for_slots();
-
   LoopRun *const outer_;
   Channel *written_ = nullptr, *read_ = nullptr;   // what the iteration has not committed
   bool touched_ = false;
