@@ -28,6 +28,7 @@ WRITE_BURSTS = "max_write_burst_length=16 num_write_outstanding=16"
 
 VENDOR_HEADERS = {
     "ap_int.h": r"\bap_u?int\b",
+    "hls_half.h": r"\bhalf\b",
     "hls_math.h": r"\bhls::(?!stream|vector|read_lock|write_lock)\w+\(",
     "hls_stream.h": r"\bhls::stream<",
     "hls_streamofblocks.h": r"\bhls::stream_of_blocks<",

@@ -27,6 +27,7 @@ from stc.diagnostics import CompileError
 from stc.manifest.files import MANIFEST, to_json
 from stc.platforms.platform import Platform, load_platform
 from stc.simulation.package import copy_headers
+from stc.simulation.vendor_interface import check_interface
 
 DEFAULT_PLATFORM = "u55c"
 DEFAULT_TOLERANCE = 1e-4
@@ -101,6 +102,7 @@ def project_files(
         MANIFEST: to_json(manifest),
     }
     check_project_text(texts["kernel.h"], texts["kernel.cpp"], texts["connectivity.cfg"])
+    check_interface({name: texts[name] for name in ("kernel.h", "kernel.cpp")})
     return texts, [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
+import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType
 from xdsl.ir import Operation, SSAValue
 
@@ -41,14 +42,18 @@ def checked(source: Source, op: Operation, entry: Entry, length: int, extent: in
     low, high = (entry, entry) if isinstance(entry, int) else range_of(entry) or (-1, extent)
     text = entry_text(source, entry)
     if low < 0 or high + length > extent:
-        source.line(f"if not 0 <= {text} <= {extent - length}: {_complaint(source, op, length, extent)}({text})")
+        last = extent - length
+        inside = f"np.all((0 <= {text}) & ({text} <= {last}))" if source.in_arrays else f"0 <= {text} <= {last}"
+        source.line(f"if not {inside}: {_complaint(source, op, length, extent)}({text})")
     return text
 
 
 def _complaint(source: Source, op: Operation, length: int, extent: int) -> str:
     where = f"{source.where}: {location(op)}"
 
-    def outside(index: int) -> NoReturn:
+    def outside(value: int | np.ndarray) -> NoReturn:
+        indices = np.atleast_1d(value)
+        index = indices[(indices < 0) | (indices > extent - length)][0]
         span = f"index {index}" if length == 1 else f"entries {index} to {index + length - 1}"
         raise CompileError(f"{span} outside a dimension of {extent} entries", where=where)
 

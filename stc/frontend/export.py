@@ -16,11 +16,12 @@ from contextlib import contextmanager, nullcontext, redirect_stderr
 
 import numpy as np
 import torch
-from torch.utils import _pytree as pytree
+from torch._subclasses.fake_tensor import FakeTensor
 
 from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.parsing import parse_module
 from stc.frontend.draws import ONLY_EXAMPLE, Draws, draw_references, moved_by_rounding
+from stc.frontend.eager_run import module_state, named_tensors, reference_results, run_eagerly
 from stc.frontend.exported import ExportedModel
 from stc.frontend.rounding_noise import RoundingNoise
 from stc.frontend.signature import annotate, annotate_rest, refuse_dynamic_shapes
@@ -28,7 +29,6 @@ from stc.frontend.torch_import import lower_to_linalg
 from stc.frontend.user_code import UserCode
 
 ROOT = "layer"
-NO_MUTATION = "a module that leaves its inputs and buffers as they are, and returns what is new"
 
 
 class _WithArguments(torch.nn.Module):
@@ -52,19 +52,6 @@ class _WithArguments(torch.nn.Module):
         return tuple(tensor for _, tensor in named_tensors(result))
 
 
-def named_tensors(result: object) -> list[tuple[str, torch.Tensor]]:
-    """The tensors of a module's result with names: `out` for one, `out0`, `out1`, ... or the keys of a dictionary for several."""
-    leaves = [(path, leaf) for path, leaf in pytree.tree_flatten_with_path(result)[0] if isinstance(leaf, torch.Tensor)]
-    if len(leaves) == 1:
-        return [("out", leaves[0][1])]
-    return [(_output_name(path, index), leaf) for index, (path, leaf) in enumerate(leaves)]
-
-
-def _output_name(path: pytree.KeyPath, index: int) -> str:
-    first = path[0] if len(path) == 1 else None
-    return str(first.key) if isinstance(first, pytree.MappingKey) else f"out{index}"
-
-
 def export(
     module: torch.nn.Module,
     example_inputs: Sequence[torch.Tensor] | Mapping[str, torch.Tensor],
@@ -76,13 +63,14 @@ def export(
 ) -> ExportedModel:
     """Export `module` for the shapes of `example_inputs`; the reference is PyTorch's eager result.
 
-
     A mapping is passed by keyword, a sequence by position (named after the parameters of `forward` unless `input_names` says
     otherwise). Module paths are kept in `stc.module`. Raises CompileError for inputs that are no tensors, dynamic shapes, and
     operations that torch-mlir cannot lower, naming the module path or operation. `draws`: what references are made for.
     """
     inputs = _named_inputs(module, example_inputs, input_names)
     state = module_state(module)
+    _refuse_tensors({f"input {key}": value for key, value in inputs.items()} | state, name)
+    _refuse_names(state, name)
     clash = sorted(inputs.keys() & state.keys())
     if clash:
         raise CompileError(f"{clash[0]} names both an input and a parameter", where=name)
@@ -90,10 +78,12 @@ def export(
     timings: dict[str, float] = {}
     with warnings.catch_warnings(), torch.no_grad(), _persistent_buffers(module):
         warnings.simplefilter("ignore")
-        golden = _run_eagerly(module, inputs, positional, name)
+        golden = reference_results(module, inputs, positional, name)
         start = time.perf_counter()
         wrapper = _WithArguments(module, tuple(inputs), positional, tuple(state)).eval()
-        program = _export_program(wrapper, (*inputs.values(), *state.values()), name)
+        # One tensor given twice is still two inputs, which tracing tells apart by the tensors.
+        arguments = (*(value.clone() for value in inputs.values()), *state.values())
+        program = _export_program(wrapper, arguments, name)
         timings["export"] = time.perf_counter() - start
         start = time.perf_counter()
         text = _lowered(program, name, tuple(inputs), tuple(state), tuple(golden))
@@ -110,7 +100,7 @@ def export(
         tensors = {key: _like(inputs[key], arrays[key], noise) for key in inputs}
         with warnings.catch_warnings(), torch.no_grad(), RoundingNoise(noise) if noise is not None else nullcontext():
             warnings.simplefilter("ignore")
-            results = _run_eagerly(module, tensors, positional, name)
+            results = run_eagerly(module, tensors, positional, name)
         return {key: to_numpy(value, key) for key, value in zip(outputs, results.values(), strict=True)}
 
     start = time.perf_counter()
@@ -147,12 +137,6 @@ def _lowered(
         raise
 
 
-def module_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Parameters, then buffers (persistent or not), by name; tied parameters appear once."""
-    parameters = {name: value.detach() for name, value in module.named_parameters()}
-    return parameters | {name: value.detach() for name, value in module.named_buffers()}
-
-
 @contextmanager
 def _persistent_buffers(module: torch.nn.Module) -> Iterator[None]:
     """Treat all buffers as persistent meanwhile: torch-mlir does not find the others, such as a rotary embedding's `inv_freq`."""
@@ -182,40 +166,36 @@ def _named_inputs(
     return named
 
 
+def _refuse_tensors(tensors: Mapping[str, torch.Tensor], name: str) -> None:
+    """CompileError for a tensor without values of its own, or whose values are not one array."""
+    for key, value in tensors.items():
+        if (complaint := _complaint(value)) is not None:
+            raise CompileError(f"{key} {complaint[0]}", where=name, accepted=complaint[1])
+
+
+def _complaint(tensor: torch.Tensor) -> tuple[str, str] | None:
+    if torch.nn.parameter.is_lazy(tensor):
+        return "is not initialised (of a lazy module)", "a module that has run once on its inputs"
+    if tensor.is_meta or isinstance(tensor, FakeTensor):
+        return "has no values (a meta or fake tensor)", "tensors with values"
+    if tensor.layout != torch.strided or tensor.is_nested or tensor.is_quantized:
+        kind = "nested" if tensor.is_nested else "quantised" if tensor.is_quantized else str(tensor.layout)
+        return f"is no dense tensor ({kind})", "dense tensors of floats, integers or bool"
+    return None
+
+
+def _refuse_names(state: Mapping[str, torch.Tensor], name: str) -> None:
+    """CompileError for names that PyTorch writes into the Python of an exported program unquoted."""
+    for key in state:
+        if not key.isprintable() or any(character in key for character in "\"\\"):
+            what = f"a parameter or buffer is called {key!r}"
+            raise CompileError(what, where=name, accepted="names without quotation marks, backslashes and control characters")
+
+
 def _forward_names(module: torch.nn.Module, count: int) -> list[str]:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names = [entry.name for entry in inspect.signature(module.forward).parameters.values() if entry.kind in kinds]
     return [names[i] if i < len(names) else f"input{i}" for i in range(count)]
-
-
-def _run_eagerly(
-    module: torch.nn.Module, inputs: Mapping[str, torch.Tensor], positional: int, name: str
-) -> dict[str, torch.Tensor]:
-    values = {key: value.clone() for key, value in inputs.items()}
-    before = _identities({**values, **module_state(module)})
-    positions = tuple(values)[:positional]
-    purpose = "the module does not run on its example inputs"
-    with UserCode(name, "inputs on which the module runs", purpose=purpose, module=module.eval()):
-        result = module(*(values[key] for key in positions), **{key: values[key] for key in values if key not in positions})
-    for key, identity in _identities({**values, **module_state(module)}).items():
-        if identity != before.get(key):
-            raise CompileError(f"the module changes {key}", where=name, accepted=NO_MUTATION)
-    return _checked_results(result, inputs, name)
-
-
-def _identities(tensors: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int]]:
-    """Changes when a tensor is overwritten, and when another one takes its place."""
-    return {key: (value.data_ptr(), value._version) for key, value in tensors.items()}
-
-
-def _checked_results(result: object, inputs: Mapping[str, torch.Tensor], name: str) -> dict[str, torch.Tensor]:
-    golden = dict(named_tensors(result))
-    if not golden:
-        raise CompileError("the module returns no tensor", where=name, accepted="a tensor, or a tuple or dictionary of tensors")
-    for key, value in {**inputs, **golden}.items():
-        if value.numel() == 0:
-            raise CompileError(f"{key} has shape {tuple(value.shape)}", where=name, accepted="tensors with at least one element")
-    return golden
 
 
 def _export_program(wrapper: _WithArguments, arguments: tuple[torch.Tensor, ...], name: str) -> torch.export.ExportedProgram:

@@ -22,7 +22,8 @@ Result = TypeVar("Result")
 def isolated(work: Callable[[], Result], what: str, *, where: str, accepted: str) -> Result:
     """`work()`, run in a child process; its result, or its exception, comes back pickled.
 
-    `what` names the work in the CompileError that reports its death by a signal. Changes `work` makes to memory stay in the child.
+    `what` names the work in the CompileError that reports its death, by a signal or an exit. Changes `work` makes to memory stay in
+    the child.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -38,6 +39,8 @@ def isolated(work: Callable[[], Result], what: str, *, where: str, accepted: str
     if os.WIFSIGNALED(status):
         name = signal.strsignal(os.WTERMSIG(status)) or f"signal {os.WTERMSIG(status)}"
         raise CompileError(f"{what} crashed ({name})", where=where, accepted=accepted)
+    if not answer:
+        raise CompileError(f"{what} ended its process (exit code {os.WEXITSTATUS(status)})", where=where, accepted=accepted)
     succeeded, value = pickle.loads(answer)
     if succeeded:
         return value

@@ -25,8 +25,6 @@ from stc.dialects.context import make_context
 from stc.frontend.isolation import isolated
 from stc.frontend.signature import MODULE
 
-IMPORTER_ERRORS = (ir.MLIRError, RuntimeError, NotImplementedError, AssertionError, TypeError, ValueError, KeyError)
-
 ACCEPTED = (
     "operations that torch-mlir lowers to linalg on tensors: element-wise ones, reductions, matrix products, reshapes, slices, "
     "concatenations"
@@ -80,7 +78,15 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         torch.ops.aten.clamp_min.default: _clamp,
         torch.ops.aten.clamp_max.default: lambda x, high: _clamp(x, None, high),
     }
-    return {**kept, **get_decompositions([torch.ops.aten.gelu.default]), **extrema}
+    own = {torch.ops.aten.rms_norm.default: _rms_norm}
+    return {**kept, **get_decompositions([torch.ops.aten.gelu.default]), **extrema, **own}
+
+
+def _rms_norm(x: torch.Tensor, shape: Sequence[int], gain: torch.Tensor | None = None, eps: float | None = None) -> torch.Tensor:
+    """Division by the root of the mean square over the last axes, which have `shape`."""
+    axes = list(range(x.dim() - len(shape), x.dim()))
+    normed = x * torch.rsqrt(x.square().mean(axes, keepdim=True) + (torch.finfo(x.dtype).eps if eps is None else eps))
+    return normed if gain is None else normed * gain
 
 
 def _maximum(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -131,8 +137,8 @@ def _imported(program: torch.export.ExportedProgram, root: str) -> str:
         with context:
             for pipeline in PIPELINES:
                 passmanager.PassManager.parse(f"builtin.module({pipeline})").run(importer.module.operation)
-    except IMPORTER_ERRORS as error:
-        raise _refusal(str(error), reports) from None
+    except Exception as error:  # torch-mlir raises whatever its Python runs into
+        raise _refusal(_described(error), reports) from None
     module = importer.module
     _normalise(module)
     _refuse_foreign_operations(module)
@@ -144,8 +150,13 @@ def _imported(program: torch.export.ExportedProgram, root: str) -> str:
 def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     try:
         return program.run_decompositions(decompositions())
-    except IMPORTER_ERRORS as error:
-        raise _refusal(str(error), []) from None
+    except Exception as error:  # PyTorch generates Python for the program, and runs it
+        raise _refusal(_described(error), []) from None
+
+
+def _described(error: Exception) -> str:
+    """What an exception says, with its class unless the message is MLIR's own."""
+    return str(error) if isinstance(error, ir.MLIRError) else f"{type(error).__name__}: {error}"
 
 
 def _collect(report: ir.DiagnosticInfo, reports: list[tuple[str, str]]) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import NoReturn
 
 import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
@@ -14,11 +17,16 @@ from stc.diagnostics import CompileError
 LIBRARIES = tuple(str(Path(str(library)).parent) for library in (torch.__file__, __file__))
 
 
+ENDS_THE_PROCESS = ("_exit", "abort", "execv", "execve")
+"""What of `os` ends the process, or puts another program in its place, without raising anything."""
+
+
 class UserCode:
     """Context in which anything raised becomes a CompileError, except CompileErrors and interrupts.
 
-    `purpose` is what failed, said before the reason. A `module` is watched while it runs, so that the error names the innermost of
-    its submodules that was running; `name` stands for the module itself, or for whatever else is run. `accepted` says what works.
+    So does ending the process. `purpose` is what failed, said before the reason. A `module` is watched while it runs, so that the
+    error names the innermost of its submodules that was running; `name` stands for the module itself, or for whatever else is run.
+    `accepted` says what works.
     """
 
     def __init__(self, name: str, accepted: str, *, purpose: str = "", module: torch.nn.Module | None = None):
@@ -28,8 +36,11 @@ class UserCode:
         self._module = module
         self._running: list[str] = []
         self._handles: list[torch.utils.hooks.RemovableHandle] = []
+        self._ends = {ending: getattr(os, ending) for ending in ENDS_THE_PROCESS}
 
     def __enter__(self) -> UserCode:
+        for ending, original in self._ends.items():
+            setattr(os, ending, _raising(ending, original))
         if self._module is not None:
             for path, module in self._module.named_modules():
                 self._handles.append(module.register_forward_pre_hook(lambda *_, path=path: self._running.append(path)))
@@ -41,9 +52,11 @@ class UserCode:
         self._running.pop()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for ending, original in self._ends.items():
+            setattr(os, ending, original)
         for handle in self._handles:
             handle.remove()
-        if not isinstance(error, Exception | SystemExit) or isinstance(error, CompileError):
+        if error is None or isinstance(error, CompileError | KeyboardInterrupt):
             return
         line = _line(error)
         where, place = line or self._name, ""
@@ -58,6 +71,18 @@ class UserCode:
             ) from None
         what = f"{self._purpose}{type(error).__name__}: {_reason(error)}{place}"
         raise CompileError(what, where=where, accepted=self._accepted) from None
+
+
+def _raising(ending: str, original: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
+    """In place of `original`, where this process calls it; its children may end as they like."""
+    process = os.getpid()
+
+    def end(*arguments: object) -> NoReturn:
+        if os.getpid() != process:
+            original(*arguments)
+        raise SystemExit(f"os.{ending} ends the process")
+
+    return end
 
 
 def _line(error: BaseException) -> str:

@@ -103,12 +103,16 @@ def read_sources(directory: Path) -> SimulationSources:
     return sources
 
 
+def compiler_path() -> str | None:
+    """Path of the C++ compiler, $CXX, else g++; None where it is not there."""
+    return shutil.which(os.environ.get("CXX") or "g++")
+
+
 def find_compiler() -> str:
     """Path of the C++ compiler: $CXX, else g++."""
-    wanted = os.environ.get("CXX") or "g++"
-    found = shutil.which(wanted)
+    found = compiler_path()
     if found is None:
-        raise CompileError(f"C++ compiler '{wanted}' not found", accepted=COMPILER_ACCEPTED)
+        raise CompileError(f"C++ compiler '{os.environ.get('CXX') or 'g++'}' not found", accepted=COMPILER_ACCEPTED)
     return found
 
 
@@ -209,8 +213,8 @@ def _compile(command: Sequence[str], units: Units, common: bytes, unit: Path, ta
     return True
 
 
-def run_compiler(command: Sequence[str], where: Path) -> None:
-    """Run g++; CompileError with its first message, naming `where`, if it fails."""
+def run_compiler(command: Sequence[str], where: Path, failure: str = "g++ rejects it") -> None:
+    """Run g++; CompileError with `failure` and its first message, naming `where`, if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == 0:
         return
@@ -219,4 +223,4 @@ def run_compiler(command: Sequence[str], where: Path) -> None:
         raise CompileError(f"g++ cannot write ({reason})", where=str(where))
     first = next((line for line in lines if "error:" in line or "undefined reference" in line), None)
     message = first or (lines[0] if lines else f"exit code {done.returncode}")
-    raise CompileError(f"g++ rejects it: {message.strip()}", where=str(where))
+    raise CompileError(f"{failure}: {message.strip()}", where=str(where))

@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "transforms": _DECISIONS,
     "execution": frozenset({"dialects", "iteration", "analysis.index_ranges"}),
     "frontend": frozenset({"dialects"}),
-    "codegen": _FACTS | {"manifest", "execution", "simulation.package"},
+    "codegen": _FACTS | {"manifest", "execution", "simulation.package", "simulation.vendor_interface"},
     "simulation": frozenset({"manifest", "platforms.memory_channels"}),
     "runtime": frozenset({"manifest"}),
     "universe": frozenset({"dialects", "transforms"}),

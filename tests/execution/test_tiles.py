@@ -148,3 +148,26 @@ def test_a_cast_that_changes_nothing_gives_a_tensor_of_its_own() -> None:
     x = np.zeros(4, np.int32)
     run(text, x)
     np.testing.assert_array_equal(x, np.zeros(4, np.int32))
+
+
+GATHER = """
+func.func @main(%x: tensor<3x5xf32>, %i: tensor<3xi64>) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+    ins(%i : tensor<3xi64>) outs(%e : tensor<3xf32>) {
+  ^bb0(%a: i64, %o: f32):
+    %row = linalg.index 0 : index
+    %column = arith.index_cast %a : i64 to index
+    %v = tensor.extract %x[%row, %column] : tensor<3x5xf32>
+    linalg.yield %v : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+"""
+
+
+def test_a_gather_reads_computed_places_within_bounds() -> None:
+    x = np.arange(15, dtype=np.float32).reshape(3, 5)
+    np.testing.assert_array_equal(run(GATHER, x, np.array([4, 0, 2]))[0], [4, 5, 12])
+    with pytest.raises(CompileError, match=r"tensor.extract: index 5 outside a dimension of 5 entries"):
+        run(GATHER, x, np.array([4, 5, 2]))

@@ -36,6 +36,11 @@ def test_a_signal_is_a_sentence():
         _run(lambda: os.kill(os.getpid(), signal.SIGSEGV))
 
 
+def test_an_exit_is_a_sentence():
+    with pytest.raises(CompileError, match=r"here: the work ended its process \(exit code 3\); accepted: other work"):
+        _run(lambda: os._exit(3))
+
+
 DIVISION = """
 func.func @main(%x: tensor<64xi32>) -> tensor<64xi32> {
   %e = tensor.empty() : tensor<64xi32>

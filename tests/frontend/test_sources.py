@@ -106,6 +106,10 @@ def custom():
     raise Odd("first line\\nsecond line")
 
 def leaving(): raise SystemExit(3)
+def ending(): __import__("os")._exit(0)
+
+class Base(BaseException): pass
+def based(): raise Base("why")
 
 def fails(x):
     raise Odd("inside")
@@ -176,6 +180,8 @@ DATA_DEPENDENT = "data-dependent control flow or shape: Python asks for the valu
         ("through_numpy", r"^inner: torch\.export cannot trace this module: RuntimeError: .* \(at .*nets\.py:\d+\); accepted: "),
         ("custom", r"nets\.py:\d+: Odd: first line; accepted: a factory that returns \(torch"),
         ("leaving", r"nets\.py:\d+: SystemExit: 3; accepted: "),
+        ("ending", r"nets\.py:\d+: SystemExit: os\._exit ends the process; accepted: a factory that returns"),
+        ("based", r"nets\.py:\d+: Base: why; accepted: "),
         ("failing", r"^inner: the module does not run on its example inputs: Odd: inside \(at .*nets\.py:\d+\); accepted: "),
         ("nothing", r"nothing: the module returns no tensor; accepted: a tensor, or a tuple or dictionary of tensors"),
         ("shapes", r"^inner: the module does not run on its example inputs: RuntimeError: mat1 and mat2 shapes"),

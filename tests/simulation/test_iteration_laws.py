@@ -64,7 +64,7 @@ static void drain(hls::stream_of_blocks<row, BLOCKS_> &rows, int *y) {
 }
 extern "C" void top(const int *, int *y) {
 #pragma HLS dataflow
-  hls::stream_of_blocks<row, BLOCKS_> rows("rows");
+  hls::stream_of_blocks<row, BLOCKS_> rows;
   fill(rows);
   drain(rows, y);
 }

@@ -57,7 +57,7 @@ extern "C" void top(const int *x, int *y) {
 #pragma HLS dataflow
   hls::stream<int, 3> a("a");
   hls::stream<int, 2> b("b");
-  hls::stream_of_blocks<row, 2> rows("rows");
+  hls::stream_of_blocks<row, 2> rows;
   fetch(x, a);
   gather(a, rows);
   emit(rows, b);

@@ -46,6 +46,18 @@ def test_block_sections(streams: ModuleType, block: Any) -> None:
     assert streams.proof_section([block, block]).rows[-1][2] == str(2 * edges)
 
 
+def test_the_proofs_alone(streams: ModuleType, block: Any) -> None:
+    """As in the whole measurement, and z3 confirms what it is asked; only that section is written anew."""
+    alone = streams.measure_proofs("qwen2.5-0.5b-tiny", 8)
+    for figure in ("edges", "by_method"):
+        assert alone.chosen["proofs"][figure] == block.chosen["proofs"][figure]
+    asked = alone.accesses["z3"]["asked"]
+    assert asked == alone.accesses["z3"]["confirmed"] > alone.chosen["proofs"]["z3"]["asked"] > 0
+    text = "# Head\n\n## Proofs\n\nold\n\n## Random programs\n\nkept\n"
+    section = streams.proof_section([alone])
+    assert streams.with_section(text, section) == f"# Head\n\n{section.markdown()}\n## Random programs\n\nkept\n"
+
+
 def test_figures_are_printed_whole(streams: ModuleType, block: Any, capsys: pytest.CaptureFixture[str]) -> None:
     """Every cell of every table, also where the terminal is narrow."""
     sections = [make([block]) for make in streams.BLOCK_SECTIONS]

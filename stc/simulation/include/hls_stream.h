@@ -5,25 +5,24 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "stc_sim/engine.h"
 
 namespace hls {
 
-// As in Vitis, stream<T, DEPTH> derives from stream<T, 0>, so that a task takes `hls::stream<T> &` of any depth.
+// As in Vitis, stream<T, DEPTH> derives from stream<T, 0>, so that a task takes `hls::stream<T> &` of any depth. What simulation needs
+// besides the vendor's interface (../interface) is private: the engine reaches it by `stc_sim::channel_of`.
 template <typename Value_, int Depth_ = 0>
 class stream;
 
 template <typename Value_>
-class stream<Value_, 0> : public stc_sim::Channel {
+class stream<Value_, 0> : private stc_sim::Channel {
  public:
-  static constexpr std::uint64_t default_depth = 2;
+  using value_type = Value_;
 
   stream() : stream(default_depth, nullptr) {}
-  explicit stream(const char *name) : stream(default_depth, name) {}
-  explicit stream(const std::string &name) : stream(default_depth, name.c_str()) {}
+  stream(const char *name) : stream(default_depth, name) {}
 
   void write(const Value_ &value) {
     begin_write();
@@ -57,10 +56,12 @@ class stream<Value_, 0> : public stc_sim::Channel {
 
   bool empty() { return !finds_token(); }
   bool full() { return !finds_slot(); }
-  std::size_t size() const { return std::size_t(published_ - read_); }
-  std::size_t capacity() const { return std::size_t(depth()); }
+  std::size_t size() { return std::size_t(published_ - read_); }
+  std::size_t capacity() { return std::size_t(depth()); }
 
  protected:
+  static constexpr std::uint64_t default_depth = 2;
+
   stream(std::uint64_t depth, const char *name) : Channel("fifo", depth, false) {
     if (name != nullptr) set_name(name);
   }
@@ -97,8 +98,7 @@ class stream : public stream<Value_, 0> {
 
  public:
   stream() : stream<Value_, 0>(Depth_, nullptr) {}
-  explicit stream(const char *name) : stream<Value_, 0>(Depth_, name) {}
-  explicit stream(const std::string &name) : stream<Value_, 0>(Depth_, name.c_str()) {}
+  stream(const char *name) : stream<Value_, 0>(Depth_, name) {}
 };
 
 }  // namespace hls

@@ -4,8 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "stc_sim/engine.h"
 
@@ -19,23 +17,20 @@ class write_lock;
 template <typename Value_, int Depth_ = 2>
 class stream_of_blocks;
 
-// What the locks see, whatever the depth. A block belongs to the writer from acquire to release, then to the reader; its slot is
+// As in Vitis, streams of other depths derive from the one of depth 2, which alone takes arguments. A block belongs to the writer from acquire to release, then to the reader; its slot is
 // free when the reader releases it. Blocks are reused without being cleared, as in hardware.
 template <typename Value_>
-class stream_of_blocks<Value_, 0> : public stc_sim::Channel {
+class stream_of_blocks<Value_, 2> : private stc_sim::Channel {
  public:
-  void set_depth(std::uint64_t) {}  // the number of blocks is part of the type
-
-  bool empty() { return !finds_token(); }
-  bool full() { return !finds_slot(); }
-
- protected:
-  stream_of_blocks(int depth, const char *name)
+  stream_of_blocks(int depth = 2, char *name = nullptr)
       : Channel("stream_of_blocks", std::uint64_t(depth), true),
         blocks_(new Block[std::size_t(depth)]),
         count_(std::uint64_t(depth)) {
     if (name != nullptr) set_name(name);
   }
+
+  bool empty() { return !finds_token(); }
+  bool full() { return !finds_slot(); }
 
  private:
   friend class read_lock<Value_>;
@@ -74,20 +69,18 @@ class stream_of_blocks<Value_, 0> : public stc_sim::Channel {
 };
 
 template <typename Value_, int Depth_>
-class stream_of_blocks : public stream_of_blocks<Value_, 0> {
+class stream_of_blocks : public stream_of_blocks<Value_, 2> {
   static_assert(Depth_ > 0, "the depth of an hls::stream_of_blocks is positive");
 
  public:
-  stream_of_blocks() : stream_of_blocks<Value_, 0>(Depth_, nullptr) {}
-  explicit stream_of_blocks(const char *name) : stream_of_blocks<Value_, 0>(Depth_, name) {}
-  explicit stream_of_blocks(const std::string &name) : stream_of_blocks<Value_, 0>(Depth_, name.c_str()) {}
+  stream_of_blocks() : stream_of_blocks<Value_, 2>(Depth_) {}
 };
 
 // Blocks until there is a free block; hands it to the reader at the end of the scope.
 template <typename Value_>
 class write_lock {
  public:
-  explicit write_lock(stream_of_blocks<Value_, 0> &blocks) : blocks_(blocks), data_(blocks.acquire_to_write()) {}
+  write_lock(stream_of_blocks<Value_> &blocks) : blocks_(blocks), data_(blocks.acquire_to_write()) {}
   write_lock(const write_lock &) = delete;
   write_lock &operator=(const write_lock &) = delete;
   ~write_lock() { blocks_.hand_over_block(); }
@@ -95,7 +88,7 @@ class write_lock {
   Value_ &operator=(const Value_ &value) { return data_ = value; }
 
  private:
-  stream_of_blocks<Value_, 0> &blocks_;
+  stream_of_blocks<Value_> &blocks_;
   Value_ &data_;
 };
 
@@ -103,14 +96,14 @@ class write_lock {
 template <typename Value_>
 class read_lock {
  public:
-  explicit read_lock(stream_of_blocks<Value_, 0> &blocks) : blocks_(blocks), data_(blocks.acquire_to_read()) {}
+  read_lock(stream_of_blocks<Value_> &blocks) : blocks_(blocks), data_(blocks.acquire_to_read()) {}
   read_lock(const read_lock &) = delete;
   read_lock &operator=(const read_lock &) = delete;
   ~read_lock() { blocks_.give_back_block(); }
   operator Value_ &() { return data_; }
 
  private:
-  stream_of_blocks<Value_, 0> &blocks_;
+  stream_of_blocks<Value_> &blocks_;
   Value_ &data_;
 };
 

@@ -3,6 +3,7 @@
 #define STC_HLS_VECTOR_H
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <initializer_list>
 
@@ -30,12 +31,10 @@ class alignas(details::gp2(sizeof(Value_) * Size_)) vector {
   vector(const Value_ &value) {
     for (std::size_t i = 0; i < Size_; ++i) values_[i] = value;
   }
-  // Missing elements are value-initialised, as in an array.
-  vector(std::initializer_list<Value_> values) : values_{} {
+  vector(std::initializer_list<Value_> values) {
+    assert(values.size() == Size_ && "an initializer list is as long as the vector");
     std::size_t i = 0;
-    for (const Value_ &value : values) {
-      if (i < Size_) values_[i++] = value;
-    }
+    for (const Value_ &value : values) values_[i++] = value;
   }
   vector(const std::array<Value_, Size_> &values) {
     for (std::size_t i = 0; i < Size_; ++i) values_[i] = values[i];
@@ -44,9 +43,7 @@ class alignas(details::gp2(sizeof(Value_) * Size_)) vector {
   // The index is a std::size_t that knows its line.
   STC_SIM_INLINE Value_ &operator[](stc_sim::Index i) { return values_[lane(i)]; }
   STC_SIM_INLINE const Value_ &operator[](stc_sim::Index i) const { return values_[lane(i)]; }
-  static constexpr std::size_t size() { return Size_; }
-  Value_ *data() { return values_; }
-  const Value_ *data() const { return values_; }
+  std::size_t size() const { return Size_; }
   Value_ *begin() { return values_; }
   Value_ *end() { return values_ + Size_; }
   const Value_ *begin() const { return values_; }
@@ -70,11 +67,13 @@ class alignas(details::gp2(sizeof(Value_) * Size_)) vector {
   STC_HLS_VECTOR_BINARY(>>)
 #undef STC_HLS_VECTOR_BINARY
 
+// Lexicographic, as the vendor's.
 #define STC_HLS_VECTOR_COMPARE(OP)                                                            \
-  friend vector<bool, Size_> operator OP(const vector &a, const vector &b) {                      \
-    vector<bool, Size_> result;                                                                   \
-    for (std::size_t i = 0; i < Size_; ++i) result[i] = a.values_[i] OP b.values_[i];             \
-    return result;                                                                            \
+  friend bool operator OP(const vector &a, const vector &b) {                                 \
+    for (std::size_t i = 0; i < Size_; ++i) {                                                 \
+      if (!(a.values_[i] == b.values_[i])) return a.values_[i] OP b.values_[i];               \
+    }                                                                                         \
+    return Value_() OP Value_();                                                              \
   }
   STC_HLS_VECTOR_COMPARE(<)
   STC_HLS_VECTOR_COMPARE(<=)
@@ -84,29 +83,31 @@ class alignas(details::gp2(sizeof(Value_) * Size_)) vector {
   STC_HLS_VECTOR_COMPARE(!=)
 #undef STC_HLS_VECTOR_COMPARE
 
-  vector operator-() const {
-    vector result;
-    for (std::size_t i = 0; i < Size_; ++i) result.values_[i] = -values_[i];
-    return result;
-  }
-  vector operator~() const {
-    vector result;
-    for (std::size_t i = 0; i < Size_; ++i) result.values_[i] = ~values_[i];
-    return result;
-  }
   vector &operator++() { return *this += Value_(1); }
   vector &operator--() { return *this -= Value_(1); }
+  vector operator++(int) {
+    const vector before = *this;
+    ++*this;
+    return before;
+  }
+  vector operator--(int) {
+    const vector before = *this;
+    --*this;
+    return before;
+  }
 
-  Value_ reduce_add() const {
-    Value_ sum = values_[0];
-    for (std::size_t i = 1; i < Size_; ++i) sum += values_[i];
-    return sum;
+#define STC_HLS_VECTOR_REDUCE(NAME, OP)                                    \
+  Value_ reduce_##NAME() const {                                          \
+    Value_ result = values_[0];                                           \
+    for (std::size_t i = 1; i < Size_; ++i) result OP values_[i];         \
+    return result;                                                        \
   }
-  Value_ reduce_mult() const {
-    Value_ product = values_[0];
-    for (std::size_t i = 1; i < Size_; ++i) product *= values_[i];
-    return product;
-  }
+  STC_HLS_VECTOR_REDUCE(add, +=)
+  STC_HLS_VECTOR_REDUCE(mult, *=)
+  STC_HLS_VECTOR_REDUCE(and, &=)
+  STC_HLS_VECTOR_REDUCE(or, |=)
+  STC_HLS_VECTOR_REDUCE(xor, ^=)
+#undef STC_HLS_VECTOR_REDUCE
 
  private:
   STC_SIM_INLINE static std::size_t lane(stc_sim::Index i) {

@@ -65,9 +65,10 @@ class Channel {
   }
   bool is_named() const { return named_; }
 
-  // `#pragma HLS stream depth=`. A channel made outside the design belongs to the testbench and has no bound.
+  // `#pragma HLS stream depth=`. A channel made outside the design belongs to the testbench and has no bound. Blocks are as many as
+  // their type says.
   void set_depth(std::uint64_t depth) {
-    if (bounded_ && depth > 0) depth_ = declared_depth_ = depth;
+    if (bounded_ && depth > 0 && std::string(kind_) == "fifo") depth_ = declared_depth_ = depth;
     find_timing();
   }
 
@@ -370,6 +371,12 @@ class Channel {
   Channel *next_ = nullptr, *previous_ = nullptr;             // all channels alive
   Channel *next_written_ = nullptr, *next_read_ = nullptr;    // those touched by one iteration
 };
+
+// What simulation needs of a stream or stream of blocks, which designs cannot reach (a cast that sees private bases).
+template <class Value_>
+Channel &channel_of(Value_ &variable) {
+  return (Channel &)variable;
+}
 
 inline void LoopRun::wrote(Channel *channel) {
   touched_ = true;

@@ -19,7 +19,7 @@ void set_depth(Value_ &variable, std::uint64_t depth) {
   if constexpr (std::is_array<Value_>::value) {
     for (auto &element : variable) set_depth(element, depth);
   } else if constexpr (std::is_base_of<Channel, Value_>::value) {
-    variable.set_depth(depth);
+    channel_of(variable).set_depth(depth);
   }
 }
 
@@ -30,7 +30,7 @@ void name_channel(Value_ &variable, const std::string &name) {
     std::size_t index = 0;
     for (auto &element : variable) name_channel(element, name + "[" + std::to_string(index++) + "]");
   } else if constexpr (std::is_base_of<Channel, Value_>::value) {
-    if (!variable.is_named()) variable.set_name(name.c_str());
+    if (!channel_of(variable).is_named()) channel_of(variable).set_name(name.c_str());
   }
 }
 

@@ -105,7 +105,7 @@ void note_user(Value_ &argument, const std::string &task) {
       for (auto &element : argument) note_user(element, task);
     }
   } else if constexpr (std::is_base_of<Channel, Value_>::value) {
-    argument.add_user(task);
+    channel_of(argument).add_user(task);
   }
 }
 

@@ -1,0 +1,120 @@
+"""The reference: PyTorch's eager results, of a module that computes them from its inputs and parameters alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+import torch
+from torch.utils import _pytree as pytree
+
+from stc.diagnostics import CompileError
+from stc.frontend.python_state import changed_state, python_state
+from stc.frontend.user_code import UserCode
+
+NO_MUTATION = (
+    "a module that leaves its inputs, buffers and attributes as they are, and returns what is new; what it only caches, "
+    "made by a run before it is compiled"
+)
+ALWAYS_THE_SAME = "modules that always compute the same, with state and random numbers as inputs"
+REPEATED = 1e-5
+"""By how much floats may differ when a run is repeated, relative to the tensor's largest: sums may be split by memory alignment."""
+
+Tensors = Mapping[str, torch.Tensor]
+
+
+def reference_results(module: torch.nn.Module, inputs: Tensors, positional: int, name: str) -> dict[str, torch.Tensor]:
+    """`run_eagerly`, of a module that keeps nothing from call to call.
+
+    CompileError where it changes any state that can be found, or gives other results when it is run again after a run on other
+    inputs.
+    """
+    state = python_state(module.eval())
+    golden = run_eagerly(module, inputs, positional, name)
+    _refuse_change(state, module, name)
+    with suppress(CompileError):  # other values need not be valid inputs
+        run_eagerly(module, {key: _other(value) for key, value in inputs.items()}, positional, name)
+    _refuse_change(state, module, name)
+    again = run_eagerly(module, inputs, positional, name)
+    for key, value in golden.items():
+        if key not in again or not _equal(value, again[key]):
+            what = f"the module gives another {key} when it is run again on the same inputs"
+            raise CompileError(what, where=name, accepted=ALWAYS_THE_SAME)
+    return golden
+
+
+def run_eagerly(module: torch.nn.Module, inputs: Tensors, positional: int, name: str) -> dict[str, torch.Tensor]:
+    """The named results of `module`, the first `positional` inputs given by position.
+
+    CompileError where it raises, returns no tensor or an empty one, or changes an input.
+    """
+    values = {key: value.clone() for key, value in inputs.items()}
+    before = _identities(values)
+    positions = tuple(values)[:positional]
+    purpose = "the module does not run on its example inputs"
+    with (
+        UserCode(name, "inputs on which the module runs", purpose=purpose, module=module.eval()),
+        torch.random.fork_rng(devices=[]),
+    ):
+        torch.manual_seed(0)  # PyTorch's random numbers are refused where they are drawn, with the operation's name
+        result = module(*(values[key] for key in positions), **{key: values[key] for key in values if key not in positions})
+    for key, identity in _identities(values).items():
+        if identity != before[key]:
+            raise CompileError(f"the module changes {key}", where=name, accepted=NO_MUTATION)
+    return _checked_results(result, inputs, name)
+
+
+def _refuse_change(before: Mapping[str, object], module: torch.nn.Module, name: str) -> None:
+    if (changed := changed_state(dict(before), python_state(module))) is not None:
+        raise CompileError(f"the module changes {changed}", where=name, accepted=NO_MUTATION)
+
+
+def _other(value: torch.Tensor) -> torch.Tensor:
+    """Other values, in a range that holds the given ones."""
+    turned = value.flip(tuple(range(value.dim())))
+    if value.is_floating_point() or value.is_complex():
+        return turned * 0.5
+    return turned if value.dtype == torch.bool else turned // 2
+
+
+def _equal(left: torch.Tensor, right: torch.Tensor) -> bool:
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return False
+    if not (left.is_floating_point() or left.is_complex()):
+        return torch.equal(left, right)
+    magnitude = left.abs().nan_to_num(0.0, 0.0, 0.0).amax().item()
+    return torch.allclose(left, right, rtol=REPEATED, atol=REPEATED * magnitude, equal_nan=True)
+
+
+def module_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Parameters, then buffers (persistent or not), by name; tied parameters appear once."""
+    state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    return {name: value if torch.nn.parameter.is_lazy(value) else value.detach() for name, value in state.items()}
+
+
+def named_tensors(result: object) -> list[tuple[str, torch.Tensor]]:
+    """The tensors of a module's result with names: `out` for one, `out0`, `out1`, ... or the keys of a dictionary for several."""
+    leaves = [(path, leaf) for path, leaf in pytree.tree_flatten_with_path(result)[0] if isinstance(leaf, torch.Tensor)]
+    if len(leaves) == 1:
+        return [("out", leaves[0][1])]
+    return [(_output_name(path, index), leaf) for index, (path, leaf) in enumerate(leaves)]
+
+
+def _output_name(path: pytree.KeyPath, index: int) -> str:
+    first = path[0] if len(path) == 1 else None
+    return str(first.key) if isinstance(first, pytree.MappingKey) else f"out{index}"
+
+
+def _identities(tensors: Tensors) -> dict[str, tuple[int, int]]:
+    """Changes when a tensor is overwritten."""
+    return {key: (value.data_ptr(), value._version) for key, value in tensors.items()}
+
+
+def _checked_results(result: object, inputs: Tensors, name: str) -> dict[str, torch.Tensor]:
+    golden = dict(named_tensors(result))
+    if not golden:
+        raise CompileError("the module returns no tensor", where=name, accepted="a tensor, or a tuple or dictionary of tensors")
+    for key, value in {**inputs, **golden}.items():
+        if value.numel() == 0:
+            raise CompileError(f"{key} has shape {tuple(value.shape)}", where=name, accepted="tensors with at least one element")
+    return golden
