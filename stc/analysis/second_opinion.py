@@ -23,6 +23,10 @@ class Wrong(NotProved):
     """A proof found a token at which both sides of an edge differ."""
 
 
+class Contradiction(NotProved):
+    """Two proofs answer differently: a defect of the compiler, whatever its input."""
+
+
 class Open(NotProved):
     """A proof decided neither way."""
 
@@ -54,15 +58,15 @@ def judged(first: str | Wrong | Open, claim: Claim | None) -> Proof:
         case Open() as reason, Undecided(why) if why not in str(reason):
             raise NotProved(f"{reason}; z3 does not decide it either: {why}")
         case str(method), Refuted(witness):
-            raise NotProved(_contradiction(f"right by {method}", f"but z3 finds: {witness}", claim))
+            raise Contradiction(_contradicted(f"right by {method}", f"but z3 finds: {witness}", claim))
         case Wrong() as reason, Holds():
-            raise NotProved(_contradiction(f"wrong by its own proof: {reason}", "but z3 finds no such token", claim))
+            raise Contradiction(_contradicted(f"wrong by its own proof: {reason}", "but z3 finds no such token", claim))
         case failure, _:
             assert isinstance(failure, NotProved)
             raise failure
 
 
-def _contradiction(own: str, other: str, claim: Claim | None) -> str:
+def _contradicted(own: str, other: str, claim: Claim | None) -> str:
     assert claim is not None
     match claim.counted():
         case Holds():

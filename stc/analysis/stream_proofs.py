@@ -34,7 +34,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.utils.exceptions import VerifyException
 
 from stc.analysis.access_nests import enumeration
-from stc.analysis.second_opinion import Z3, NotProved, Open, Wrong, judged
+from stc.analysis.second_opinion import Z3, Contradiction, NotProved, Open, Wrong, judged
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, PackOp, TaskOp, UnpackOp, YieldOp
 from stc.dialects.dataflow.boundary import verify_boundary, verify_slice_of
@@ -58,7 +58,7 @@ from stc.dialects.itensor.accesses import verify_access
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.sequences import MOST_TOKENS_COUNTED, slice_mismatch
 from stc.dialects.locations import source_location
-from stc.iteration.claims import Claim, Dealt, NoForm, Slice, answer, same_entries, same_positions, same_tokens, stacked
+from stc.iteration.claims import Claim, Cover, Dealt, NoForm, SameEntries, Slice, answer, same_positions, same_tokens, stacked
 from stc.iteration.converter_claims import Conversion
 from stc.iteration.converter_proofs import ConverterFault, Proved, prove_converter
 from stc.iteration.dealing import dealt, without_constants
@@ -87,12 +87,19 @@ class ProvedEdge:
 
 @dataclass(frozen=True)
 class FailedEdge:
-    """An edge that is wrong, or was not proved: `reason` is a sentence; `where` the operation's place in its text, if known."""
+    """An edge that is wrong, or was not proved: `reason` is a sentence; `where` the operation's place in its text, if known.
+
+    `is_contradiction`: two proofs answer differently, which is a defect of stc.
+    """
 
     name: str
     kind: str
     reason: str
     where: str | None
+    is_contradiction: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}: {self.reason}"
 
 
 @dataclass
@@ -161,7 +168,8 @@ def prove_streams(module: ModuleOp, solver: Solver = "both") -> StreamProofs:
         try:
             proofs.edges.append(_proved(edge, solver))
         except (NotProved, VerifyException) as error:
-            proofs.failures.append(FailedEdge(edge.name, edge.kind, str(error), source_location(edge.op)))
+            is_contradiction = isinstance(error, Contradiction)
+            proofs.failures.append(FailedEdge(edge.name, edge.kind, str(error), source_location(edge.op), is_contradiction))
     return proofs
 
 
@@ -233,7 +241,7 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
             yield from _slice_edges(op, "chunk", op.source, op.slices, op.offsets)
         case ConcatOp():
             yield from _slice_edges(op, "concat", op.result, op.inputs, op.offsets)
-            yield _Edge(op, "concat", f"cover of {_named(op.result)}", partial(_verified, op))
+            yield _Edge(op, "concat", f"cover of {_named(op.result)}", partial(_verified, op), partial(_cover, op))
         case ForkOp():
             for copy in op.copies:
                 values = op.source, copy
@@ -407,6 +415,11 @@ def _verified(op: Operation) -> str:
     return "verifier"
 
 
+def _cover(op: ConcatOp) -> Claim:
+    shapes = (_order(value).static_shape for value in op.inputs)
+    return Cover(_order(op.result).static_shape, tuple(zip(op.offsets, shapes, strict=True)))
+
+
 def _unknown(op: Operation) -> str:
     raise NotProved(f"not proved: there is no rule for '{op.name}'")
 
@@ -537,7 +550,7 @@ def _packed_claim(packed: SSAValue, reader: ItensorType) -> Claim | None:
     layout = _layout_of(packed)
     if layout is None or layout.order == reader.order:
         return None
-    return same_entries(layout.order, reader.order, _is_moved(layout.order, reader.order))
+    return SameEntries(layout.order, reader.order, _is_moved(layout.order, reader.order))
 
 
 def _is_moved(first: StreamOrder, second: StreamOrder) -> bool:

@@ -126,7 +126,7 @@ class Enumeration:
         step = query.step(f"iteration{mark}", nest)
         values = self._values(step.counters)
         query.require(*(_formula(query, guard, values) for guard in self.guards))
-        return step.number, [values[position] for position in self.named]
+        return step.number.value, [values[position] for position in self.named]
 
     def _values(self, counters: Sequence[Any]) -> list[Any]:
         return [loop.lower + counter * loop.step for loop, counter in zip(self.around, counters, strict=True)]
@@ -134,7 +134,7 @@ class Enumeration:
     def _token(self, query: Query, mark: str = "") -> tuple[Any, list[Any]]:
         """The number of any one token of the type, and its loop values."""
         step = query.step(f"token{mark}", Nest(tuple(loop.trip for loop in self.loops), ((),) * len(self.loops), ()))
-        return step.number, [counter * loop.step for counter, loop in zip(step.counters, self.loops, strict=True)]
+        return step.number.value, [counter * loop.step for counter, loop in zip(step.counters, self.loops, strict=True)]
 
     def _strays(self) -> Answer:
         """Executions at values that the type's loops do not take."""
@@ -188,7 +188,7 @@ class Enumeration:
     def _fixed_loops(self, query: Query) -> list[int] | None:
         """The iteration of each loop at one execution of the first token, None where there is none."""
         model = query.model()
-        return None if model is None else [model.of(query.variable(f"iteration_{n}")) for n in range(len(self.around))]
+        return None if model is None else [model.of(query.anything(f"iteration_{n}")) for n in range(len(self.around))]
 
     def _never(self, number: int, missing: tuple[int, ...], symbols: dict[str, int]) -> Answer:
         """Whether one token is without an execution, for the loops that are not named at any iteration."""

@@ -9,11 +9,13 @@ one thing exists for every other is stated without a quantifier: as many things 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, zip_longest
+from itertools import islice, product, zip_longest
 from math import prod
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from stc.iteration.nests import Nest, entries, positions, tokens, visits
 from stc.iteration.order import StreamOrder
@@ -112,8 +114,8 @@ class Same:
             return self._refuted(0, {})
         query = Query(self._symbols(), SECOND_OPINION)
         first, second = query.step("first", self.first), query.step("second", self.second)
-        part = second.number * self.parts + self.number
-        parted = query.all(first.number == part, query.differ(first.values, second.values))
+        part = second.number.times(self.parts, self.number)
+        parted = query.all(query.equal([first.number], [part]), query.differ(first.values, second.values))
         query.require(query.any(first.count != second.count * self.parts, parted))
         model = query.model()
         if model is None:
@@ -161,15 +163,30 @@ def same_positions(source: StreamOrder, target: StreamOrder) -> Claim:
     return Same(positions(source), positions(target), sizes, unit="entries")
 
 
-def same_entries(source: StreamOrder, target: StreamOrder, moves: bool) -> Claim:
-    """The tokens that memory holds (each once) are the same entries in turn, cut into tokens of any shape.
+@dataclass(frozen=True)
+class SameEntries:
+    """The tokens that memory holds, each once, are the same entries in turn, cut into tokens of any shape.
 
-    `moves`: coordinates count from the first entry on either side.
+    `moves`: one side is a slice that has become a tensor of its own on the other, so that coordinates count from the first entry.
     """
-    first, second = (entries(order.without_revisits()) for order in (source, target))
-    if moves:
-        first, second = first.from_first(), second.from_first()
-    return Same(first, second, unit="entries")
+
+    source: StreamOrder
+    target: StreamOrder
+    moves: bool
+
+    def put(self) -> Answer:
+        if self.moves and not any(_unfilled(order) is None for order in (self.source, self.target)):
+            return Refuted("coordinates count from 0 on neither side")
+        return self._same().put()
+
+    def counted(self) -> Answer:
+        return self._same().counted()
+
+    def _same(self) -> Same:
+        first, second = (entries(order).without_revisits() for order in (self.source, self.target))
+        if self.moves:
+            first, second = first.from_first(), second.from_first()
+        return Same(first, second, unit="entries")
 
 
 def stacked(part: StreamOrder, parts: int, whole: StreamOrder) -> Claim:
@@ -214,6 +231,42 @@ class Dealt:
 
 
 @dataclass(frozen=True)
+class Cover:
+    """Boxes, each at an offset and of a shape, lie in a tensor of `shape`, disjoint, and leave nothing of it out."""
+
+    shape: tuple[int, ...]
+    boxes: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+
+    def put(self) -> Answer:
+        query = Query(resources=SECOND_OPINION)
+        entry = [query.anything(f"entry_{dimension}") for dimension in range(len(self.shape))]
+        boxes = (((0,) * len(self.shape), self.shape), *self.boxes)
+        inside, *held = (query.choose(self._is_in(query, entry, *box), query.integer(1), query.integer(0)) for box in boxes)
+        query.require(query.sum(held) != inside)
+        model = query.model()
+        if model is None:
+            return Holds()
+        return Refuted(f"the entry at {spelled(tuple(map(model.of, entry)))} is in {model.of(query.sum(held))} slices")
+
+    @staticmethod
+    def _is_in(query: Query, entry: Sequence[Any], offset: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+        sides = zip(entry, offset, shape, strict=True)
+        return query.all(*(query.all(at >= start, at < start + extent) for at, start, extent in sides))
+
+    def counted(self) -> Answer:
+        if prod(self.shape) > MOST_COUNTED:
+            return Undecided("too many to count out")
+        held = Counter(entry for offset, shape in self.boxes for entry in _entries_of(offset, shape))
+        every = set(_entries_of((0,) * len(self.shape), self.shape))
+        wrong = next((entry for entry in sorted(every | held.keys()) if held[entry] != (entry in every)), None)
+        return Holds() if wrong is None else Refuted(f"the entry at {spelled(wrong)} is in {held[wrong]} slices")
+
+
+def _entries_of(offset: tuple[int, ...], shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    return product(*(range(start, start + extent) for start, extent in zip(offset, shape, strict=True)))
+
+
+@dataclass(frozen=True)
 class Slice:
     """`part` is the tokens of `whole` that lie in its slice at `offset`, in their order, at coordinates of the slice.
 
@@ -237,7 +290,7 @@ class Slice:
         there, here = ([query.step(f"{side}{n}", nest) for n in range(2)] for side, nest in self._sides())
         for whole, part in zip(there, here, strict=True):
             query.require(query.equal(whole.values, part.values))
-        query.require(here[0].number < here[1].number, there[0].number >= there[1].number)
+        query.require(here[0].number.value < here[1].number.value, there[0].number.value >= there[1].number.value)
         model = query.model()
         if model is None:
             return Holds()
@@ -296,8 +349,9 @@ def _unfilled(order: StreamOrder) -> str | None:
         return f"{order.token_count} tokens visit {_places(order)} places {revisited} times"
     query = Query(resources=SECOND_OPINION)
     first, second = (query.step(name, visits(order)) for name in ("first", "second"))
-    off = query.any(*(value % element != 0 for value, element in zip(first.values[:-1], order.element, strict=True)))
-    query.require(query.any(off, query.all(first.number < second.number, query.equal(first.values, second.values))))
+    off = query.any(*(value.value % element != 0 for value, element in zip(first.values[:-1], order.element, strict=True)))
+    apart = first.number.value < second.number.value
+    query.require(query.any(off, query.all(apart, query.equal(first.values, second.values))))
     model = query.model()
     if model is None:
         return None

@@ -91,12 +91,12 @@ class Conversion:
         query = self._query()
         first, second = (_Entry(query, "source", self.source, self.shared, mark) for mark in ("", "_other"))
         extents = [self._extent(query, first, dimension) for dimension in range(self.source.rank)]
-        outside = query.any(*(address >= extent for address, extent in zip(first.addresses, extents, strict=True)))
-        alike = query.all(first.iteration == second.iteration, query.equal(first.addresses, second.addresses))
+        outside = query.any(*(address.value >= extent for address, extent in zip(first.addresses, extents, strict=True)))
+        alike = query.equal([first.iteration, *first.addresses], [second.iteration, *second.addresses])
         apart = query.differ(first.coordinates, second.coordinates)
         wrong = query.any(outside, query.all(alike, apart))
         if fills:
-            gaps = query.any(*(a >= size for a, size in zip(first.addresses, first.block_sizes, strict=True)))
+            gaps = query.any(*(a.value >= size for a, size in zip(first.addresses, first.block_sizes, strict=True)))
             wrong = query.any(wrong, gaps, query.all(alike, query.differ(first.visited, second.visited)))
         query.require(wrong)
         model = query.model()
@@ -109,8 +109,8 @@ class Conversion:
         """Statement 3."""
         query = self._query()
         stored, sent = _Entry(query, "source", self.source, self.shared), _Entry(query, "target", self.target, self.shared)
-        missing = query.any(*(a >= size for a, size in zip(sent.addresses, stored.block_sizes, strict=True)))
-        alike = query.all(stored.iteration == sent.iteration, query.equal(stored.addresses, sent.addresses))
+        missing = query.any(*(a.value >= size for a, size in zip(sent.addresses, stored.block_sizes, strict=True)))
+        alike = query.equal([stored.iteration, *stored.addresses], [sent.iteration, *sent.addresses])
         query.require(query.any(missing, query.all(alike, query.differ(stored.coordinates, sent.coordinates))))
         model = query.model()
         if model is None:
@@ -127,7 +127,7 @@ class Conversion:
             return Refuted(fault)
         query = self._query()
         stored, sent = _Entry(query, "source", self.source, self.shared), _Entry(query, "target", self.target, self.shared)
-        line, other = sent.addresses[window], stored.addresses[window]
+        line, other = sent.addresses[window].value, stored.addresses[window].value
         now, then = sent.counters[self.shared + leaving.loop], stored.counters[self.shared + arriving.loop]
         faults: list[Any] = [other < then * arriving.step, other >= (then + 1) * arriving.step]
         for moment in _moments(query, schedule):
@@ -136,7 +136,8 @@ class Conversion:
             if not moment.step.receives:
                 lost = query.all(then < moment.received, other > line, (other - line) % extent == 0)
                 late = line >= moment.received * arriving.step
-                fault = query.any(fault, query.all(now == moment.sent, stored.iteration == sent.iteration, query.any(late, lost)))
+                together = query.equal([now, stored.iteration], [moment.sent, sent.iteration])
+                fault = query.any(fault, query.all(together, query.any(late, lost)))
             faults.append(fault)
         query.require(query.any(*faults, *self._wrapping(query, stored, sent, extent)))
         model = query.model()
@@ -150,7 +151,7 @@ class Conversion:
             return
         for entry in (stored, sent):
             inside = entry.counters[-1]
-            yield (entry.addresses[-1] - inside) % extent + entry.order.element[-1] > extent
+            yield (entry.addresses[-1].value - inside) % extent + entry.order.element[-1] > extent
 
 
 class _Entry:

@@ -38,6 +38,11 @@ class Nest:
         """The same steps, their values counted from those of the first."""
         return Nest(self.trips, self.strides, (0,) * len(self.start))
 
+    def without_revisits(self) -> Nest:
+        """The steps with every loop that changes no value made once: each value that memory holds."""
+        kept = [loop for loop, strides in enumerate(self.strides) if any(strides)]
+        return Nest(tuple(self.trips[loop] for loop in kept), tuple(self.strides[loop] for loop in kept), self.start)
+
     def without_values(self) -> Nest:
         """As many steps of no values."""
         return Nest(self.trips, ((),) * len(self.trips), ())

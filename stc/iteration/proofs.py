@@ -137,7 +137,7 @@ def _coincidence(source: StreamOrder, target: StreamOrder, symbols: tuple[Symbol
     nests = (tokens(order) for order in _without_equal_loops(normal_form(source), normal_form(target)))
     query = Query(symbols)
     left, right = (query.step(side, nest) for side, nest in zip(("source", "target"), nests, strict=True))
-    parted = query.all(left.number == right.number, query.differ(left.values, right.values))
+    parted = query.all(query.equal([left.number], [right.number]), query.differ(left.values, right.values))
     query.require(query.any(left.count != right.count, parted))
     try:
         model = query.model()

@@ -1,21 +1,24 @@
 """Questions to z3 about steps of loop nests (`stc.iteration.nests`), in integers.
 
 A step is one counter per loop, from 0 to its trip count, and its number the counters in mixed radix: no division, and linear
-wherever no trip count but the outermost is symbolic. A question asks for a counterexample: `Query.model` is None where there is
-none. Each has a context of its own and a limit in z3's own count of work, not in seconds, so that the answer depends neither on
-the questions before nor on the load of the machine.
+wherever no trip count but the outermost is symbolic. Where two such sums are equal, z3 is told that their quotients are (quotient
+and remainder are unique), for which it would search at length.
+
+A question asks for a counterexample: `Query.model` is None where there is none. Each has a context of its own and a limit in z3's
+own count of work, not in seconds, so that the answer depends neither on the questions before nor on the load of the machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import z3
 
 from stc.iteration.nests import Nest
-from stc.iteration.size import CeilDiv, Size, Symbol
+from stc.iteration.size import CeilDiv, Size, Symbol, is_static, static
 
 RESOURCES = 20_000_000
 """Work that z3 may spend on one question, in its own count (some 5 million a second)."""
@@ -26,12 +29,43 @@ class GaveUp(Exception):
 
 
 @dataclass(frozen=True)
+class Sum:
+    """`constant` plus counters times weights. `terms`: (weight, counter, its largest value or None where that is symbolic).
+
+    `value` is the sum as z3 has it; `terms` is None where a weight is symbolic, so that only `value` is known.
+    """
+
+    value: Any
+    constant: int = 0
+    terms: tuple[tuple[int, Any, int | None], ...] | None = None
+
+    def times(self, factor: int, plus: int = 0) -> Sum:
+        """The product with a positive constant, plus a constant."""
+        terms = None if self.terms is None else tuple((weight * factor, counter, most) for weight, counter, most in self.terms)
+        return Sum(self.value * factor + plus, self.constant * factor + plus, terms)
+
+    def quotient(self, divisor: int) -> Any | None:
+        """The sum divided by `divisor`, rounded down, where that needs no division: its terms are multiples, or add up to less."""
+        if self.terms is None:
+            return None
+        rest, quotient = self.constant % divisor, self.constant // divisor
+        for weight, counter, most in self.terms:
+            if weight % divisor == 0:
+                quotient = quotient + weight // divisor * counter
+            elif most is None:
+                return None
+            else:
+                rest += weight * most
+        return quotient if rest < divisor else None
+
+
+@dataclass(frozen=True)
 class Step:
     """Any one step of a nest: the counter of each loop, the number of the step, its values; how many steps there are."""
 
     counters: tuple[Any, ...]
-    number: Any
-    values: tuple[Any, ...]
+    number: Sum
+    values: tuple[Sum, ...]
     count: Any
 
 
@@ -42,8 +76,8 @@ class Model:
         self._model = model
 
     def of(self, expression: Any) -> int:
-        """The value of an integer expression."""
-        return self._model.eval(expression, model_completion=True).as_long()
+        """The value of an integer expression or sum."""
+        return self._model.eval(value_of(expression), model_completion=True).as_long()
 
     def holds(self, formula: Any) -> bool:
         return z3.is_true(self._model.eval(formula, model_completion=True))
@@ -67,15 +101,15 @@ class Query:
         """What holds of a counterexample."""
         self._solver.add(*formulas)
 
+    def anything(self, name: str) -> Any:
+        """A new variable of any value."""
+        return z3.Int(name, self._context)
+
     def below(self, name: str, bound: Any) -> Any:
         """A new variable in 0..`bound` - 1."""
-        variable: Any = z3.Int(name, self._context)
+        variable = self.anything(name)
         self.require(variable >= 0, variable < bound)
         return variable
-
-    def variable(self, name: str) -> Any:
-        """The variable of a name that `below` has introduced."""
-        return z3.Int(name, self._context)
 
     def integer(self, value: int) -> Any:
         return z3.IntVal(value, self._context)
@@ -104,19 +138,25 @@ class Query:
         counters = tuple(self.below(f"{name}_{position}", trip) for position, trip in enumerate(trips))
         return Step(counters, self.number(counters, nest.trips), self.values(nest, counters), self.product(trips))
 
-    def number(self, counters: Sequence[Any], trips: Sequence[Size]) -> Any:
+    def number(self, counters: Sequence[Any], trips: Sequence[Size]) -> Sum:
         """Counters of nested loops, outermost first, as one number."""
-        number = self.integer(0)
+        value = self.integer(0)
         for counter, trip in zip(counters, trips, strict=True):
-            number = number * self.size(trip) + counter
-        return number
+            value = value * self.size(trip) + counter
+        if not all(is_static(trip) for trip in trips[1:]):
+            return Sum(value)
+        weights = [prod(static(trip) for trip in trips[position + 1 :]) for position in range(len(trips))]
+        return Sum(value, 0, _terms(weights, counters, trips))
 
-    def values(self, nest: Nest, counters: Sequence[Any]) -> tuple[Any, ...]:
+    def values(self, nest: Nest, counters: Sequence[Any]) -> tuple[Sum, ...]:
         """The values of `nest` where its loops have made `counters` iterations."""
-        return tuple(
-            self.sum([self.size(start), *(c * s[value] for c, s in zip(counters, nest.strides, strict=True) if s[value])])
-            for value, start in enumerate(nest.start)
-        )
+        return tuple(self._value(nest, counters, value) for value in range(len(nest.start)))
+
+    def _value(self, nest: Nest, counters: Sequence[Any], position: int) -> Sum:
+        start, weights = nest.start[position], [strides[position] for strides in nest.strides]
+        products = (counter * weight for counter, weight in zip(counters, weights, strict=True) if weight)
+        value = self.sum([self.size(start), *products])
+        return Sum(value, start, _terms(weights, counters, nest.trips)) if isinstance(start, int) else Sum(value)
 
     def product(self, factors: Sequence[Any]) -> Any:
         result = self.integer(1)
@@ -140,11 +180,12 @@ class Query:
         return z3.If(condition, first, second)
 
     def differ(self, first: Sequence[Any], second: Sequence[Any]) -> Any:
-        """Whether two vectors differ in an entry."""
-        return self.any(*(a != b for a, b in zip(first, second, strict=True)))
+        """Whether two vectors of sums or expressions differ in an entry."""
+        return self.any(*(value_of(a) != value_of(b) for a, b in zip(first, second, strict=True)))
 
     def equal(self, first: Sequence[Any], second: Sequence[Any]) -> Any:
-        return self.all(*(a == b for a, b in zip(first, second, strict=True)))
+        """Whether two vectors of sums or expressions are equal; then so are the quotients of sums, which z3 need not find out."""
+        return self.all(*(formula for a, b in zip(first, second, strict=True) for formula in _equations(a, b)))
 
     def model(self) -> Model | None:
         """A counterexample, None where there is none; GaveUp where z3 does not decide."""
@@ -155,3 +196,24 @@ class Query:
                 return Model(self._solver.model())
             case _:
                 raise GaveUp(f"z3 gave up within a limit of {self._resources} units of work")
+
+
+def _terms(weights: Sequence[int], counters: Sequence[Any], trips: Sequence[Size]) -> tuple[tuple[int, Any, int | None], ...]:
+    most = [trip - 1 if isinstance(trip, int) else None for trip in trips]
+    return tuple(term for term in zip(weights, counters, most, strict=True) if term[0])
+
+
+def value_of(expression: Any) -> Any:
+    """A sum as z3 has it; any other expression as it is."""
+    return expression.value if isinstance(expression, Sum) else expression
+
+
+def _equations(first: Any, second: Any) -> Iterator[Any]:
+    """That two sums are equal, and what follows: where both can be divided by a weight, their quotients are equal."""
+    yield value_of(first) == value_of(second)
+    if not (isinstance(first, Sum) and isinstance(second, Sum)):
+        return
+    for divisor in sorted({weight for side in (first, second) for weight, _, _ in side.terms or ()} - {1}):
+        quotients = first.quotient(divisor), second.quotient(divisor)
+        if quotients[0] is not None and quotients[1] is not None:
+            yield quotients[0] == quotients[1]

@@ -6,18 +6,22 @@ import __future__
 import inspect
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from stc.analysis.second_opinion import NotProved, Open, Proof, Wrong, judged
 from stc.analysis.stream_proofs import Solver, prove_streams
+from stc.diagnostics import PassCrashed
 from stc.dialects.context import make_context
 from stc.dialects.itensor import accesses, sequences
 from stc.dialects.parsing import parse_module
 from stc.iteration import converter_proofs, dealing, flattening, line_buffer, normal_form, proofs, restriction
 from stc.iteration.claims import Claim, NoForm, same_tokens
 from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.pipeline import Stage
+from stc.tools.reproducer import run_or_reproduce
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 
 Seed = Callable[[ModuleType, str, str, str], None]
@@ -206,6 +210,17 @@ def test_a_rule_for_accesses_that_lets_too_much_pass(seed: Seed, rule: str, old:
     seed(accesses, rule, old, new)
     assert proved(wrong) == [("verifier", "not asked")]
     assert failure(wrong, "z3").startswith(f"{CONTRADICTION}: right by verifier, but z3 finds: ")
+
+
+def test_a_contradiction_is_a_crash_with_a_reproducer(seed: Seed, tmp_path: Path):
+    """Not a refusal of the input, whose fault it is not."""
+    module = parse_module(one_op(CAST, ROWS, FLAT), verify=False)
+    seed(normal_form, "_continues", "first.step == static(second.trip) * second.step", "True")
+    with pytest.raises(PassCrashed) as error:
+        run_or_reproduce(module, make_context(), [Stage("proofs", ("verify-streams",))], path=tmp_path / "found.mlir")
+    place = "pass 'verify-streams' crashes: ContradictingProofs: <input>:4:3: cast %s to %t in no kernel: "
+    assert str(error.value).startswith(place + CONTRADICTION)
+    assert "-p 'verify-streams'" in (tmp_path / "found.mlir").read_text()
 
 
 # Two answers ---------------------------------------------------------------------------------------------------------------

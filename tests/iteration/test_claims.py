@@ -9,6 +9,7 @@ from random_orders import (
     LARGEST,
     any_exact_order,
     any_orders,
+    entries,
     exact_orders,
     is_small,
     perturbed,
@@ -20,7 +21,20 @@ from test_converter_proofs import run
 from test_line_buffer_proofs import line_buffers
 from test_line_buffer_proofs import run as run_lines
 
-from stc.iteration.claims import Claim, Dealt, Holds, Refuted, Slice, Undecided, answer, same_positions, same_tokens, stacked
+from stc.iteration.claims import (
+    Claim,
+    Cover,
+    Dealt,
+    Holds,
+    Refuted,
+    SameEntries,
+    Slice,
+    Undecided,
+    answer,
+    same_positions,
+    same_tokens,
+    stacked,
+)
 from stc.iteration.converter import ConverterPlan, block_order, infer_converter
 from stc.iteration.converter_claims import Conversion
 from stc.iteration.converter_proofs import ConverterFault, Proved, prove_converter
@@ -149,6 +163,28 @@ def test_slices(data: st.DataObject):
 
 @settings(max_examples=70, deadline=None, derandomize=True)
 @given(st.data())
+def test_packed_entries(data: st.DataObject):
+    """Memory holds each token once, in words of any width."""
+    shape = data.draw(st.sampled_from([(12,), (4, 6), (2, 3, 4)]))
+    source = data.draw(exact_orders(shape))
+    target = data.draw(respelled(source)) if data.draw(st.booleans()) else data.draw(exact_orders(shape))
+    expected = entries(source.without_revisits()).tolist() == entries(target.without_revisits()).tolist()
+    agree(SameEntries(source, target, False), expected)
+
+
+def test_a_slice_that_became_a_tensor():
+    """Coordinates count from 0 on one side: only where it visits all of a tensor."""
+    slice_ = StreamOrder((4,), (Loop(2, 8),), (Coordinate((0,), 4),))
+    own = StreamOrder((4,), (Loop(2, 4),), (Coordinate((0,)),))
+    assert isinstance(answer(SameEntries(slice_, own, True)), Refuted)
+    rows = StreamOrder((4,), (Loop(2, 4),), (Coordinate((0,), 8),))
+    assert answer(SameEntries(rows, own, True)) == Holds()
+    assert isinstance(answer(SameEntries(rows, own, False)), Refuted)
+    assert answer(SameEntries(rows, rows, True)) == Refuted("coordinates count from 0 on neither side")
+
+
+@settings(max_examples=70, deadline=None, derandomize=True)
+@given(st.data())
 def test_deals(data: st.DataObject):
     whole = normal_form(data.draw(orders))
     parts = data.draw(st.integers(1, 4))
@@ -161,6 +197,27 @@ def test_deals(data: st.DataObject):
     assume(is_small(part))
     expected = tokens_of(without_constants(right) if part.is_exact else right) == tokens_of(part)
     assert isinstance(answer(Dealt(whole, part, number, parts)), Holds if expected else Refuted)
+
+
+def slices(*boxes: tuple[tuple[int, int], tuple[int, int]]) -> Cover:
+    return Cover((6, 8), boxes)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        (slices(((0, 0), (6, 8))), True),
+        (slices(((0, 0), (6, 3)), ((0, 3), (2, 5)), ((2, 3), (4, 5))), True),
+        (slices(((0, 0), (6, 3)), ((0, 3), (2, 5))), False),  # a hole
+        (slices(((0, 0), (6, 5)), ((0, 4), (6, 4))), False),  # an overlap
+        (slices(((0, 0), (3, 8)), ((3, 0), (4, 8))), False),  # beyond the end
+        (slices(((0, 0), (6, 8)), ((-1, 0), (1, 8))), False),
+        (Cover((), (((), ()),)), True),
+        (Cover((), ()), False),
+    ],
+)
+def test_slices_that_cover_a_tensor(claim: Cover, expected: bool):
+    agree(claim, expected)
 
 
 def test_a_join_of_tensors_counts_tokens():

@@ -13,6 +13,10 @@ from stc.analysis.stream_proofs import Solver, StreamProofs, prove_streams
 from stc.diagnostics import CompileError, warn
 
 
+class ContradictingProofs(Exception):
+    """A defect of stc: two proofs of one edge answer differently."""
+
+
 @dataclass(frozen=True)
 class VerifyStreams(ModulePass):
     """Prove all edges of the module (`stc.analysis.stream_proofs`): ports, accesses, casts, reassociations, converters (what is
@@ -22,8 +26,8 @@ class VerifyStreams(ModulePass):
     Each edge has a proof in closed form (normal forms, arguments about loops) that holds for all values of symbols. Where two types
     meet that are not one and the same, z3 is asked as well, from the types as they are spelled (`stc.iteration.claims`). An edge
     that is wrong is an error that names it, a token at which both sides differ and both coordinates; one that nobody could prove
-    is an error too; and so are two proofs that contradict each other, which is a bug of stc and is called that. Where z3 gives up
-    on an edge that is proved otherwise, a warning counts it: its limit is one of work, not of time, the same on every machine.
+    is an error too. Two proofs that contradict each other are a bug of stc: a crash of this pass, with a reproducer. Where z3 gives
+    up on an edge that is proved otherwise, a warning counts it: its limit is one of work, not of time, the same on every machine.
 
     Options: `solver`, what z3 is asked: `normal-form` (nothing but what no other proof decides), `both` (default), or `z3` (the
     accesses as well: that bounds, steps and guards, as they stand in the IR, enumerate the type).
@@ -43,11 +47,17 @@ class VerifyStreams(ModulePass):
         self.judge(prove_streams(op, cast(Solver, self.solver)))
 
     def judge(self, proofs: StreamProofs) -> None:
-        """Raise CompileError for the first edge that is not proved; warn of those about which z3 gave up."""
+        """Raise CompileError for the first edge that is not proved; warn of those about which z3 gave up.
+
+        Proofs that contradict each other come first, and are no refusal: a crash, for which there is a reproducer.
+        """
+        if (contradiction := next((failure for failure in proofs.failures if failure.is_contradiction), None)) is not None:
+            where = "" if contradiction.where is None else f"{contradiction.where}: "
+            raise ContradictingProofs(f"{where}{contradiction}")
         if not proofs.failures:
             if proofs.gave_up:
                 warn(f"{self.name}: z3 gave up on {proofs.gave_up} of {len(proofs.edges)} edges, which are proved otherwise")
             return
         failure, more = proofs.failures[0], len(proofs.failures) - 1
         rest = f" (and {more} more such edges)" if more else ""
-        raise CompileError(f"{failure.kind} {failure.name}: {failure.reason}{rest}", where=failure.where)
+        raise CompileError(f"{failure}{rest}", where=failure.where)
