@@ -34,14 +34,14 @@ def accesses_per_bank(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue,
     Copies of unrolled loops and lanes of vectors count, equal accesses once, both branches of a guard.
     """
     accesses: dict[SSAValue, set[tuple[type[Operation], Entry]]] = {}
-    for op, entry in _entries(loop.body.block, {}):
+    for op, entry in accessed_entries(loop.body.block, {}):
         accesses.setdefault(entry.buffer, set()).add((type(op), entry))
     for buffer, entries in accesses.items():
         if (storage := _storage(buffer, task)) is not None:
             yield buffer, _most_in_one_bank([entry for _, entry in entries], storage, loop)
 
 
-def _entries(block: Block, copies: Mapping[SSAValue, int]) -> Iterator[tuple[Operation, Entry]]:
+def accessed_entries(block: Block, copies: Mapping[SSAValue, int]) -> Iterator[tuple[Operation, Entry]]:
     """Every entry that one run of `block` accesses, `copies` being the values of unrolled loops around it."""
     for op in block.ops:
         if isinstance(op, ACCESSES):
@@ -53,10 +53,10 @@ def _entries(block: Block, copies: Mapping[SSAValue, int]) -> Iterator[tuple[Ope
         bounds = constant_bounds(op) if isinstance(op, scf.ForOp) and is_unrolled(op) else None
         for inner in (region.block for region in op.regions if region.blocks):
             if bounds is None:
-                yield from _entries(inner, copies)
+                yield from accessed_entries(inner, copies)
                 continue
             for value in range(bounds.lower, bounds.upper, bounds.step):
-                yield from _entries(inner, {**copies, inner.args[0]: value})
+                yield from accessed_entries(inner, {**copies, inner.args[0]: value})
 
 
 def _most_in_one_bank(entries: Sequence[Entry], storage: Operation, loop: scf.ForOp) -> int:
@@ -91,7 +91,8 @@ def _most_of_these(
     for row, indices in enumerate(rows):
         for index, each in zip(indices, ways, strict=True):
             value = index.evaluate(values)
-            assert value is not None   # every operation on known values is known
+            if value is None:
+                return len(rows)
             banks[row] = banks[row] * each + value % each
     together = np.bincount((banks + np.arange(count) * prod(ways)).ravel())
     return int(together.max())

@@ -109,7 +109,7 @@ def reuse_distance(
     Exact for sums, products, remainders and quotients of induction variables; 1 where an index is anything else: computed from
     data, or from values that only one of the two depends on. `shape`: of the buffer, where it is not to be the one it has.
     """
-    if not _is_computed_from(nest, stored, loaded):
+    if not is_computed_from(nest, stored, loaded):
         return 1
     values, count = iterations(nest, MOST_ITERATIONS)
     assert isinstance(stored.buffer.type, MemRefType)
@@ -134,7 +134,7 @@ def flattened_nest(loop: scf.ForOp) -> list[scf.ForOp]:
     return nest
 
 
-def _is_computed_from(nest: Sequence[scf.ForOp], stored: Entry, loaded: Entry) -> bool:
+def is_computed_from(nest: Sequence[scf.ForOp], stored: Entry, loaded: Entry) -> bool:
     """Whether both entries depend on the induction variables of `nest` and, alike, on values from before it."""
     own: set[SSAValue] = {loop.body.block.args[0] for loop in nest}
     before = [tuple(index.without(own) for index in entry.indices) for entry in (stored, loaded)]

@@ -8,6 +8,7 @@ from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import StringAttr, VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
+from stc.analysis.dependences import carried_dependences
 from stc.analysis.loops import is_flattened, pipeline_ii, unroll_factor
 from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.expressions import Expression
@@ -32,6 +33,8 @@ def _print_for(printer: BodyPrinter, operation: Operation) -> None:
     with printer.lines.block(head):
         for pragma in _directives(operation):
             printer.lines.pragma(pragma)
+        if pipeline_ii(operation) is not None:
+            _print_dependences(printer, operation)
         printer.loop_depth += 1
         printer.statements(operation.body.block)
         _assign_yielded(printer, operation.body.block, carried)
@@ -48,6 +51,15 @@ def _directives(loop: scf.ForOp) -> list[str]:
     if factor is not None:
         directives.append("unroll" if factor == 0 else f"unroll factor={factor}")
     return directives
+
+
+def _print_dependences(printer: BodyPrinter, loop: scf.ForOp) -> None:
+    """What is proved of the arrays that iterations hand values over in (rule 13), each with its proof."""
+    for found in carried_dependences(loop):
+        name = printer.text(found.buffer, 0)
+        printer.lines.comment(f"{name}: {found.proof}")
+        known = "dependent=false" if found.distance is None else f"distance={found.distance} dependent=true"
+        printer.lines.pragma(f"dependence variable={name} type=inter direction=RAW {known}")
 
 
 def _print_comment(printer: BodyPrinter, operation: Operation) -> None:

@@ -5,6 +5,7 @@
     8   a token has at most 4096 bit, ap_int and ap_uint at most 1024
     9   m_axi words are powers of two of bytes up to 64, of 8 to 64-bit elements
     11  each innermost loop that touches a stream carries pipeline with II and style
+    13  a dependence is stated in a pipelined loop, with the proof in a comment above it
     15  a fully partitioned dimension is indexed by unrolled loop variables and literals only, or is a multiplexer of at most
         MAX_MULTIPLEXER inputs
     16  no integer / or % by a non-power-of-two in a pipelined loop
@@ -255,6 +256,19 @@ def _index_of(text: str, array: str) -> Iterator[list[str]]:
         yield indices
 
 
+def _rule_13(source: _Source) -> Iterator[Violation]:
+    lines = source.text.splitlines()
+    for function in source.functions:
+        for block in function.body.walk():
+            for pragma in (p for p in block.pragmas if p.name == "dependence"):
+                before = lines[pragma.line - 2].strip()
+                variable = pragma.options.get("variable")
+                if not before.startswith(f"// {variable}:"):
+                    yield Violation(13, pragma.line, f"dependence of {variable} without its proof in a comment above it")
+                if {"type", "dependent"} - set(pragma.options) or block.pragma("pipeline") is None:
+                    yield Violation(13, pragma.line, "dependence without type and dependent, or outside a pipelined loop")
+
+
 def _rule_15(source: _Source) -> Iterator[Violation]:
     for function in source.functions:
         for block in function.body.walk():
@@ -412,13 +426,20 @@ def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Ite
         variable = item.options.get("variable")
         if item.name == "array_partition" and variable in blocks:
             yield Violation(27, item.line, f"{variable} is a stream of blocks, or a block of one: it cannot be partitioned")
-        if variable is not None and variable not in declared:
+        outside = _declared_around(block) if item.name == "dependence" else set()
+        if variable is not None and variable not in declared | outside:
             yield Violation(27, item.line, f"variable {variable} of pragma {item.name} is not declared before it")
         port = item.options.get("port")
         if port is not None and port != "return" and port not in parameters:
             yield Violation(27, item.line, f"port {port} is no parameter of {function.name}")
         if item.name in _LOOP_PRAGMAS and (block.loop_variable is None or not _is_first(block, item)):
             yield Violation(27, item.line, f"pragma {item.name} does not stand directly below the loop it governs")
+
+
+def _declared_around(block: Node) -> set[str]:
+    """Names of the arrays that the blocks around a loop declare."""
+    texts = [statement.text for node in block.ancestors()[1:] for statement in node.statements]
+    return {found[1] for text in texts if (found := re.match(r"[\w:<>, ]+\s(\w+)(?:\[\d+\])*;$", text))}
 
 
 def _streams_of_blocks(function: Function) -> set[str]:
@@ -434,7 +455,7 @@ def _is_first(block: Node, pragma: Pragma) -> bool:
 
 
 _RULES: tuple[Callable[[_Source], Iterator[Violation]], ...] = (
-    _rule_4, _rule_6, _rule_8, _rule_9, _rule_11, _rule_15, _rule_16, _rule_17, _rule_19, _rule_21, _rule_26, _rule_27,
+    _rule_4, _rule_6, _rule_8, _rule_9, _rule_11, _rule_13, _rule_15, _rule_16, _rule_17, _rule_19, _rule_21, _rule_26, _rule_27,
 )
 
 

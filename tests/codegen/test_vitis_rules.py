@@ -68,6 +68,11 @@ sp=top_1.y:HBM[1]
 """
 
 
+def test_a_dependence_with_its_proof_is_accepted() -> None:
+    proved = f"#pragma HLS pipeline II=1 style=flp\n// acc: it is so\n{DEPENDENCE}\n    const float8 v"
+    assert kernel_violations(KERNEL.replace(PIPELINE, proved), HEADER) == []
+
+
 def test_a_good_kernel_has_no_violations() -> None:
     assert kernel_violations(KERNEL, HEADER) == []
     assert connectivity_violations(KERNEL, LINK) == []
@@ -80,6 +85,7 @@ def test_emitted_code_has_no_violations(name: str, emitted: Callable[[str], Path
 
 
 PIPELINE = "#pragma HLS pipeline II=1 style=flp\n    const float8 v"
+DEPENDENCE = "#pragma HLS dependence variable=acc type=inter direction=RAW distance=4 dependent=true"
 WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
 
 
@@ -98,6 +104,11 @@ WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
         (9, "float8 *y)", "hls::vector<float, 32> *y)", "words of 1024 bit"),
         (11, PIPELINE, "    const float8 v", "loop rows of work touches a stream"),
         (11, PIPELINE, "#pragma HLS pipeline II=1\n    const float8 v", "loop rows of work touches a stream"),
+        (13, PIPELINE, f"{DEPENDENCE}\n{PIPELINE}", "dependence of acc without its proof"),
+        (13, "  float acc[4][128];", f"  float acc[4][128];\n// acc: so\n{DEPENDENCE}", "outside a pipelined loop"),
+        (13, PIPELINE, f"// acc: so\n#pragma HLS dependence variable=acc distance=4\n{PIPELINE}", "without type and dependent"),
+        (27, PIPELINE, f"// sum: so\n{DEPENDENCE.replace('=acc', '=sum')}\n{PIPELINE}", "variable sum of pragma dependence"),
+        (27, PIPELINE, f"// acc: so\n{DEPENDENCE.replace('RAW', 'RAR')}\n{PIPELINE}", "direction of pragma dependence is 'RAR'"),
         (15, WORK_LOOP, "acc[0][i] = hls::exp(v[j] * 0.5f);", "acc is fully partitioned but indexed by i"),
         (16, "const int n = i + 1;", "const int n = i / 3;", "'/ 3' in a pipelined loop"),
         (16, "const int n = i + 1;", "const int n = 100 % i;", "'% i' in a pipelined loop"),

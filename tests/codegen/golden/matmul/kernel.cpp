@@ -61,6 +61,8 @@ static void fc(hls::stream<float_x2> &x_stream, hls::stream<float_x8> &w_stream,
     mac_k: for (int r = 0; r < 2; r += 1) {
       mac: for (int i = 0; i < 4; i += 1) {
 #pragma HLS pipeline II=3 style=flp
+        // acc: what is stored is loaded 4 iterations later at the soonest, in all 8 iterations
+#pragma HLS dependence variable=acc type=inter direction=RAW distance=4 dependent=true
         mac_lanes: for (int j = 0; j < 8; j += 1) {
 #pragma HLS unroll
           acc[i][j] = acc[i][j] + xt[i][r] * wt2[r][j];
