@@ -5,6 +5,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 DEMO := build/gpt2-medium
 N ?= 1000
+MUTANTS ?= 5000
 SEED ?= 0
 JOBS ?= 2
 
@@ -13,7 +14,8 @@ help:
 	@echo "make demo       compile a GPT-2-medium block, run the emitted C++, compare with PyTorch"
 	@echo "make test       lit, pytest, ruff and basedpyright (some 13 minutes on 2 cores)"
 	@echo "make test-full  full-size models as well"
-	@echo "make fuzz N=1000 compile N random programs, all levels and the emitted C++ must agree (JOBS=2, SEED=0)"
+	@echo "make fuzz N=1000 MUTANTS=5000 compile N random programs, all levels and the emitted C++ must agree; mutate the IR of lit"
+	@echo "                tests, every pass must keep it sound and what it computes, or refuse it (JOBS=2, SEED=0)"
 	@echo "make benchmarks print the tables of benchmarks/"
 
 # The environment: made once, and again when the dependencies change.
@@ -44,6 +46,7 @@ test-full: .venv/installed lint lit
 
 fuzz: .venv/installed
 	$(BIN)/stc fuzz --count $(N) --seed $(SEED) --jobs $(JOBS)
+	$(BIN)/stc fuzz --mutate --count $(MUTANTS) --seed $(SEED) --jobs $(JOBS) --out build/fuzz/mutants
 
 benchmarks: .venv/installed
 	$(BIN)/python benchmarks/compile_time.py

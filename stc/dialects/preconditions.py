@@ -6,16 +6,30 @@ indices are `int`. IR that breaks one of these rules may be well-formed MLIR, bu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp, TensorType, VectorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    VectorType,
+)
+from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from stc.diagnostics import CompileError
+from stc.dialects.dataflow.schedule import ScheduleAttr
 from stc.dialects.itensor.type import ItensorType
 from stc.dialects.locations import source_location
 from stc.dialects.stream.types import BlockType, StreamType
@@ -77,8 +91,46 @@ def _loops(op: Operation) -> Iterator[str]:
     lower, upper, step = (_constant(value) for value in (op.lb, op.ub, op.step))
     if step is not None and step < 1:
         yield f"has step {step}, expected at least 1"
-    elif lower is not None and upper is not None and upper - lower >= BOUND:
-        yield f"runs from {lower} to {upper}, expected fewer than {BOUND} iterations"
+    elif lower is not None and upper is not None and not 0 < upper - lower < BOUND:
+        yield f"runs from {lower} to {upper}, expected at least one iteration and fewer than {BOUND}"
+
+
+def _outputs(op: Operation) -> Iterator[str]:
+    if not isinstance(op, LinalgStructuredOperation):
+        return
+    kinds = [kind.data for kind in op.get_iterator_types()]
+    parallel = {loop for loop, kind in enumerate(kinds) if kind == IteratorType.PARALLEL}
+    for output, index in zip(op.outputs, op.get_indexing_maps().data[len(op.inputs) :], strict=True):
+        driving = index.data.used_dims_bit_vector()
+        if {loop for loop, drives in enumerate(driving) if drives} != parallel:
+            yield f"writes {output.type} at {index.data}, expected each parallel loop, and no other, to move it"
+
+
+def _attributes(op: Operation) -> Iterator[str]:
+    for name, value in (*op.attributes.items(), *_entries(op)):
+        kind = ATTRIBUTES.get(name)
+        if kind is not None and not isinstance(value, kind):
+            yield f"has {name} = {value}, expected {kind.name}"
+        elif isinstance(value, IntegerAttr) and kind is IntegerAttr and not 0 <= value.value.data < BOUND:
+            yield f"has {name} = {value}, expected one from 0 to {BOUND - 1}"
+
+
+def _entries(op: Operation) -> Iterator[tuple[str, Attribute]]:
+    """What is said of the arguments and results of a function."""
+    if isinstance(op, func.FuncOp):
+        for entry in (*(op.arg_attrs or ()), *(op.res_attrs or ())):
+            yield from entry.data.items()
+
+
+ATTRIBUTES: Mapping[str, type[Attribute]] = {
+    **dict.fromkeys(("stc.comment", "stc.kind", "stc.label", "stc.module", "stc.name", "stc.tile"), StringAttr),
+    **dict.fromkeys(("stc.distinct_tokens", "stc.required_depth", "stc.tokens"), IntegerAttr),
+    **dict.fromkeys(("stc.lanes", "stc.pipeline", "stc.unroll"), IntegerAttr),
+    **dict.fromkeys(("stc.fixed", "stc.parameter", "stc.stripe"), UnitAttr),
+    "stc.copies": DenseArrayBase,
+    "stc.schedule": ScheduleAttr,
+}
+"""Directives and names that passes leave for each other, and what they are."""
 
 
 def _indices(op: Operation) -> Iterator[str]:
@@ -149,7 +201,9 @@ def _complaint_about_count(what: str, count: int) -> str | None:
 PRECONDITIONS = (
     Precondition("Functions stand at the top of the module, and modules in nothing.", _nesting),
     Precondition("A region has at most one block, and but for the module's it ends in a terminator.", _blocks),
-    Precondition(f"Loops have steps of at least 1 and fewer than {BOUND} iterations, where their bounds are constants.", _loops),
+    Precondition(f"Loops with constant bounds have steps of at least 1, and from 1 to {BOUND - 1} iterations.", _loops),
+    Precondition("Each output of a linalg operation is moved by all its parallel loops, and by no reduction loop.", _outputs),
+    Precondition(f"Attributes of `stc` have their types, and integers among them are from 0 to {BOUND - 1}.", _attributes),
     Precondition(f"Constants of type `index` are from {-BOUND} to {BOUND - 1}.", _indices),
     Precondition(
         f"Shapes are static, with extents of at least 1 and fewer than {BOUND} elements; streams and orders have fewer than"

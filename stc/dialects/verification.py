@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnregisteredOp
+from xdsl.dialects.builtin import StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from stc.dialects.dominance import uses_before_definition
 from stc.dialects.locations import source_location
+from stc.dialects.upstream.rules import complaints
 
 
 @dataclass(frozen=True)
@@ -24,18 +25,24 @@ class Violation:
         return self.sentence if source_location(self.operation) else f"{self.sentence}{_surroundings(self.operation)}"
 
 
-def first_violation(module: ModuleOp) -> Violation | None:
-    """The first rule that `module` breaks, nested operations first, then uses before definition; None where it is sound."""
+def first_violation(module: Operation) -> Violation | None:
+    """The first rule that a module (or any operation) breaks, nested operations first; None where it is sound.
+
+    Then uses before their definition, and what xDSL's verifier leaves out of MLIR's.
+    """
     try:
         module.verify()
     except Exception as error:  # a verifier that meets IR it did not expect may raise anything
         return _innermost(module) or _broken(module, error)
     for use in uses_before_definition(module):
         return Violation(use.operation, str(use))
+    for operation in module.walk():
+        for complaint in complaints(operation):
+            return Violation(operation, f"'{name_of(operation)}' op {complaint}")
     return None
 
 
-def _innermost(module: ModuleOp) -> Violation | None:
+def _innermost(module: Operation) -> Violation | None:
     """The operation that does not verify; xDSL's error does not say which it is."""
     for operation in _innermost_first(module):
         try:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import prod
+
 from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
-from xdsl.ir import Block, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from stc.analysis.index_ranges import range_of
 from stc.diagnostics import CompileError
@@ -12,13 +16,26 @@ from stc.diagnostics import CompileError
 MOST_STEPS = 100_000_000
 """About a minute: one to five million operations run per second."""
 
+ENTRIES_OF_A_STEP = 64
+"""Entries of arrays that may be made for each operation that may run: numpy works on them at a time."""
+
 
 class TooLong(CompileError):
     """The execution would run more operations than allowed."""
 
 
 def refuse_long_runs(function: func.FuncOp, most: int) -> None:
-    """TooLong where the function runs more than `most` operations; a structured operation counts as one."""
+    """TooLong where the function runs more than `most` operations, or makes arrays of `ENTRIES_OF_A_STEP` times as many entries.
+
+    A structured operation counts as one.
+    """
+    entries = sum(_entries(value.type) for op in function.walk() for value in _values_of(op))
+    if entries > most * ENTRIES_OF_A_STEP:
+        raise TooLong(
+            f"executing this takes arrays of {entries:,} entries",
+            where=f"@{function.sym_name.data}",
+            accepted=f"up to {most * ENTRIES_OF_A_STEP:,}: a smaller design",
+        )
     steps = steps_of(function.body.block)
     if steps > most:
         raise TooLong(
@@ -26,6 +43,15 @@ def refuse_long_runs(function: func.FuncOp, most: int) -> None:
             where=f"@{function.sym_name.data}",
             accepted=f"up to {most:,}: a smaller design, or a level with tiles (run the C simulation for scalar loops)",
         )
+
+
+def _values_of(op: Operation) -> Iterator[SSAValue]:
+    yield from op.results
+    yield from (argument for region in op.regions for block in region.blocks for argument in block.args)
+
+
+def _entries(kind: Attribute) -> int:
+    return max(0, prod(kind.get_shape())) if isinstance(kind, TensorType | MemRefType) else 0
 
 
 def steps_of(block: Block) -> int:

@@ -22,8 +22,8 @@ from stc.analysis.stage_legality import STAGES, illegal_ops
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.dialects.preconditions import unfit_for_passes
-from stc.execution.run import execute
-from stc.execution.work import TooLong
+from stc.execution.run import execute, main_function
+from stc.execution.work import MOST_STEPS, TooLong, refuse_long_runs
 from stc.pipeline import Step
 from stc.tools.check_semantics import compare, random_inputs, result_names
 
@@ -72,11 +72,12 @@ class Walk:
     """Takes one module through passes, in place, with every check after each.
 
     `notes` says what could not be checked. Values are compared with those of the last module that was executed: `unexecuted` counts
-    the passes since then.
+    the passes since then. What takes more than `most_steps` operations is not executed.
     """
 
-    def __init__(self, module: ModuleOp, seed: int):
+    def __init__(self, module: ModuleOp, seed: int, most_steps: int = MOST_STEPS):
         self.module = module
+        self.most_steps = most_steps
         self.context = make_context()
         self.notes: list[str] = []
         self.unexecuted = 0
@@ -84,9 +85,10 @@ class Walk:
         self.inputs: list[np.ndarray] = []
         self.names: list[str] = []
         try:
+            refuse_long_runs(main_function(module), most_steps)
             self.inputs = random_inputs(module, seed)
             self.names = result_names(module)
-            self.results = execute(module, self.inputs)
+            self.results = execute(module, self.inputs, most_steps=most_steps)
         except Exception as error:
             self.notes.append(f"values are not compared, since the input cannot be executed: {_spelled(error)}")
 
@@ -123,7 +125,7 @@ class Walk:
             return None
         self.unexecuted += 1
         try:
-            results = execute(self.module, self.inputs)
+            results = execute(self.module, self.inputs, most_steps=self.most_steps)
         except TooLong as refusal:
             self.notes.append(f"values are not compared after '{name}': {refusal}")
             return None

@@ -189,28 +189,39 @@ def check_command(
 
 @app.command("fuzz")
 def fuzz_command(
-    count: Annotated[int, typer.Option(help="How many random programs.", min=1)] = 100,
+    count: Annotated[int, typer.Option(help="How many random programs, or mutants.", min=1)] = 100,
     seed: Annotated[int, typer.Option(help="Seed of the first; the others follow.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Processes at a time.", min=1)] = 1,
     csim_every: Annotated[int, typer.Option(help="Build and run the emitted C++ of every Kth; 0: of none.", min=0)] = 1,
     mlir_every: Annotated[int, typer.Option(help="Ask MLIR's execution engine about every Kth; 0: none.", min=0)] = 1,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for programs that fail.")] = Path("build/fuzz"),
+    mutate: Annotated[
+        bool, typer.Option("--mutate", help="Mutate the IR of lit tests instead, and run each through its passes.")
+    ] = False,
+    source: Annotated[
+        list[Path] | None, typer.Option(help="With --mutate: lit tests, or folders of them (repeatable).", exists=True)
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for what fails.")] = Path("build/fuzz"),
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
 ) -> None:
-    """Compile random programs of linalg, execute every level and the emitted C++, and compare.
+    """Compile random programs of linalg, execute every level and the emitted C++, and compare; or mutate IR of any level.
 
-    Exit code 1 if any program failed: a level that differs, a design that does not end, anything but a proper refusal.
+    Exit code 1 if any failed: a level that differs, a design that does not end, broken IR, anything but a proper refusal.
 
-    Example: stc fuzz --count 100 --seed 0 --jobs 2
+    Examples: stc fuzz --count 100 --seed 0 --jobs 2, stc fuzz --mutate --source filecheck_tests --count 5000
     """
     from stc.tools.fuzzing.campaign import Campaign
     from stc.tools.fuzzing.command import print_report, run_with_progress
+    from stc.tools.fuzzing.mutants import MutationCampaign
 
-    report = run_with_progress(Campaign(count, seed, jobs, csim_every, mlir_every), out, messages)
+    campaign = Campaign(count, seed, jobs, csim_every, mlir_every)
+    if mutate:
+        sources = tuple(source or [Path("filecheck_tests")])
+        campaign = MutationCampaign(count, seed, jobs, csim_every=0, mlir_every=0, sources=sources)
+    report = run_with_progress(campaign, out, messages)
     if as_json:
         output.print_json(json.dumps(report.as_json()))
     else:
-        print_report(report, out, output)
+        print_report(campaign, report, out, output)
     if report.failed:
         raise typer.Exit(CHECK_FAILED)
 

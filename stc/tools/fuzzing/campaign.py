@@ -17,12 +17,12 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 from resource import RLIMIT_CPU, RUSAGE_CHILDREN, RUSAGE_SELF, getrusage, setrlimit
-from typing import Any
+from typing import Any, ClassVar
 
 from stc.diagnostics import CompileError
 from stc.simulation.batch import simulate
@@ -49,9 +49,23 @@ class Campaign:
     mlir_every: int = 1
     batch: int = 10
 
+    what: ClassVar[str] = "random programs"
+
     @property
     def seeds(self) -> range:
         return range(self.seed, self.seed + self.count)
+
+    def outcomes(self, seeds: Sequence[int]) -> Iterator[Outcome]:
+        """Check seeds, one after the other."""
+        return check_batch(self, seeds)
+
+    def again(self, seed: int) -> str:
+        """The command that checks one seed again."""
+        return f"stc fuzz --count 1 --seed {seed}"
+
+    def store(self, outcome: Outcome, out: Path) -> None:
+        """Write OUT/SEED.mlir, its schedule SEED.toml if it has one, and SEED.txt: what failed, and how to see it again."""
+        write_failure(outcome, out)
 
 
 @dataclass
@@ -103,6 +117,29 @@ def reason_of(message: str) -> str:
     """A message without the names, types and numbers of one program, so that equal reasons can be counted."""
     text = re.sub(r"'[^']*'|@\w+|<[^<>]*>", "…", message)
     return re.sub(r"-?\d+", "N", re.sub(r"\b[a-z_]+_\d+\b", "…", text))
+
+
+def write_failure(outcome: Outcome, out: Path) -> None:
+    """`Campaign.store` for a random program."""
+    out.mkdir(parents=True, exist_ok=True)
+    case, stem = draw_case(outcome.seed), out / str(outcome.seed)
+    stem.with_suffix(".mlir").write_text(case.text)
+    flags = [f"--tile {case.options.tile}", f"--rows {case.options.rows}", f"--lanes {case.options.lanes}"]
+    flags += [] if case.options.propagate_orders else ["--uniform-tiles"]
+    flags += [f"--budget {outcome.budget}"] if outcome.budget else []
+    if outcome.schedule:
+        stem.with_suffix(".toml").write_text(outcome.schedule)
+        flags.append(f"--schedule {stem.with_suffix('.toml')}")
+    lines = [
+        f"{outcome.place}: {outcome.message}",
+        "",
+        f"stc fuzz --count 1 --seed {outcome.seed}",
+        f"stc compile {stem.with_suffix('.mlir')} {' '.join(flags)} --emit-ir --check --out {stem}",
+        "",
+        *(f"{name} = {value}" for name, value in asdict(case.options).items()),
+        "",
+    ]
+    stem.with_suffix(".txt").write_text("\n".join(lines))
 
 
 # One batch, in a process of its own -----------------------------------------------------------------------------------
@@ -219,7 +256,7 @@ def _seconds_of(seeds: Sequence[int]) -> int:
 def _work(campaign: Campaign, seeds: Sequence[int], connection: Any) -> None:
     seconds = _seconds_of(seeds)
     setrlimit(RLIMIT_CPU, (seconds, seconds + 5))
-    for outcome in check_batch(campaign, seeds):
+    for outcome in campaign.outcomes(seeds):
         connection.send(outcome)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -15,11 +14,13 @@ from rich.text import Text
 from stc.diagnostics import CompileError
 from stc.simulation.build import find_compiler
 from stc.tools.fuzzing.campaign import Campaign, CampaignReport, run_campaign
-from stc.tools.fuzzing.levels import AGREED, FAILED, REFUSED, Outcome, draw_case
+from stc.tools.fuzzing.levels import AGREED, FAILED, REFUSED, Outcome
 from stc.transforms import all_passes
 
 MOST_LISTED = 20
 """Failures that the table shows."""
+MOST_REASONS = 30
+"""Reasons of refusals that the table shows, the most frequent ones."""
 _COLOURS = {AGREED: "green", REFUSED: "yellow", FAILED: "red"}
 
 
@@ -38,7 +39,7 @@ def run_with_progress(campaign: Campaign, out: Path, console: Console) -> Campai
         def heard(outcome: Outcome) -> None:
             counts[outcome.verdict] += 1
             if outcome.verdict == FAILED:
-                write_failure(outcome, out)
+                campaign.store(outcome, out)
                 console.print(Text(_line(outcome), style=_COLOURS[FAILED]))
             label = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
             progress.update(task, advance=1, description=label, refresh=True)
@@ -65,50 +66,28 @@ def _line(outcome: Outcome) -> str:
     return f"seed {outcome.seed}: {outcome.place}: {' '.join(outcome.message.split())[:300]}"
 
 
-def write_failure(outcome: Outcome, out: Path) -> None:
-    """OUT/SEED.mlir, its schedule SEED.toml if it has one, and SEED.txt: what failed, and how to see it again."""
-    out.mkdir(parents=True, exist_ok=True)
-    case, stem = draw_case(outcome.seed), out / str(outcome.seed)
-    stem.with_suffix(".mlir").write_text(case.text)
-    flags = [f"--tile {case.options.tile}", f"--rows {case.options.rows}", f"--lanes {case.options.lanes}"]
-    flags += [] if case.options.propagate_orders else ["--uniform-tiles"]
-    flags += [f"--budget {outcome.budget}"] if outcome.budget else []
-    if outcome.schedule:
-        stem.with_suffix(".toml").write_text(outcome.schedule)
-        flags.append(f"--schedule {stem.with_suffix('.toml')}")
-    lines = [
-        f"{outcome.place}: {outcome.message}",
-        "",
-        f"stc fuzz --count 1 --seed {outcome.seed}",
-        f"stc compile {stem.with_suffix('.mlir')} {' '.join(flags)} --emit-ir --check --out {stem}",
-        "",
-        *(f"{name} = {value}" for name, value in asdict(case.options).items()),
-        "",
-    ]
-    stem.with_suffix(".txt").write_text("\n".join(lines))
-
-
-def print_report(report: CampaignReport, out: Path, console: Console) -> None:
+def print_report(campaign: Campaign, report: CampaignReport, out: Path, console: Console) -> None:
     """The final tables."""
     figures = report.as_json()
-    table = Table("", "programs", title=f"{figures['programs']} random programs in {report.seconds:.0f} s")
+    table = Table("", campaign.what, title=f"{figures['programs']} {campaign.what} in {report.seconds:.0f} s")
     for verdict in (AGREED, REFUSED, FAILED):
         table.add_row(verdict, str(figures[verdict]))
     table.add_section()
     for label, key in _FIGURES:
-        table.add_row(label, str(figures[key]))
+        if figures[key]:
+            table.add_row(label, str(figures[key]))
     console.print(table)
     if report.refusals:
-        reasons = Table("refused because", "programs", "for example seed", title="refusals")
-        for reason, seeds in report.refusals:
+        reasons = Table("refused because", campaign.what, "for example seed", title="refusals")
+        for reason, seeds in report.refusals[:MOST_REASONS]:
             reasons.add_row(Text(reason), str(len(seeds)), str(seeds[0]))
         console.print(reasons)
     if report.failed:
-        failures = Table("seed", "place", "message", title=f"failures (programs are in {out})")
+        failures = Table("seed", "place", "message", title=f"failures (files are in {out})")
         for outcome in report.failed[:MOST_LISTED]:
             failures.add_row(str(outcome.seed), outcome.place, Text(" ".join(outcome.message.split())[:300]))
         console.print(failures)
-        console.print(f"again: stc fuzz --count 1 --seed {report.failed[0].seed}", markup=False)
+        console.print(f"again: {campaign.again(report.failed[0].seed)}", markup=False)
 
 
 _FIGURES = (

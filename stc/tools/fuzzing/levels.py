@@ -125,7 +125,7 @@ def check_case(case: Case, project: Path | None, with_mlir: bool = True) -> Outc
     except CompileError as error:
         outcome = run.outcome(REFUSED, str(error))
     except Exception as error:  # whatever is not a CompileError is a defect of stc
-        outcome = run.outcome(FAILED, _described(error))
+        outcome = run.outcome(FAILED, described(error))
     return replace(outcome, by_mlir=with_mlir, seconds=time.process_time() - begin)
 
 
@@ -134,7 +134,7 @@ def emit_case(case: Case, project: Path) -> Outcome:
     return _checked(_Run(case, project, every_level=False), with_mlir=False)
 
 
-def _described(error: Exception) -> str:
+def described(error: Exception) -> str:
     """Type, message and innermost places; of a verifier's message, which contains the whole module, the marked lines."""
     frames = [f"{Path(f.filename).name}:{f.lineno} in {f.name}" for f in traceback.extract_tb(error.__traceback__)]
     lines = str(error).splitlines()

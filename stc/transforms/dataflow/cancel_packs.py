@@ -129,6 +129,8 @@ def _hand_over(pack: PackOp, unpack: UnpackOp) -> bool:
         others = [inside for use in value.uses if (inside := _inside(use.operation, use.index)) is not None]
         if any(common_word(part.order, other.order, lanes) != lanes for other in others):
             return False
+    if any(_lanes(value) != lanes and not _is_private(value) for value in (*pack.stripes, *unpack.stripes)):
+        return False
     values = [_in_words(value, part, lanes) for value, part in zip(unpack.stripes, made, strict=True)]
     _replace_pack(pack, values)
     return True
@@ -138,6 +140,11 @@ def _inside(user: object, index: int) -> ItensorType | None:
     """What a kernel sees of its operand `index`; None for other users."""
     inside = user.arguments[index].type if isinstance(user, KernelOp) else None
     return inside if isinstance(inside, ItensorType) else None
+
+
+def _is_private(value: SSAValue) -> bool:
+    """Whether only kernels and the host's unpacking use it, to which its words do not matter."""
+    return all(isinstance(use.operation, KernelOp | UnpackOp) for use in value.uses)
 
 
 def _in_words(value: SSAValue, part: ItensorType, lanes: int) -> SSAValue:

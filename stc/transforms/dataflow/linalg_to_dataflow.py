@@ -20,6 +20,7 @@ from stc.analysis.loops import constant_of, loops_between, trip_count
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
+from stc.dialects.verification import first_violation
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 
@@ -108,6 +109,7 @@ class _NestToKernel:
         kernel_block.add_ops([*outs, task, YieldOp(*task.results)])
         kernel = anchor.insert(KernelOp(name, self.sources, [], tensor_types, kernel_block))
         kernel.attributes |= task.attributes
+        _require_sound(kernel)
         for index, value in enumerate(kernel.results):
             for use in uses[index]:
                 use.operation.operands[use.index] = value
@@ -134,10 +136,15 @@ class _NestToKernel:
         self, op: tensor.ExtractSliceOp | tensor.InsertSliceOp, whole: SSAValue, loops: Sequence[scf.ForOp]
     ) -> ItensorType:
         assert isa(whole.type, TensorType)
+        if set(op.static_strides.get_values()) - {1}:
+            raise CompileError(f"'{op.name}' is strided", where=task_name(self.nest), accepted="slices of stride 1")
         element = tuple(op.static_sizes.get_values())
         spaces = tuple(Loop(trip_count(loop), constant_of(loop.step)) for loop in loops)
         position = {loop.body.block.args[0]: index for index, loop in enumerate(loops)}
-        order = StreamOrder(element, spaces, tuple(coordinates_of(op, position)))
+        try:
+            order = StreamOrder(element, spaces, tuple(coordinates_of(op, position)))
+        except ValueError as error:
+            raise CompileError(f"'{op.name}' is no slice of a stream: {error}", where=task_name(self.nest)) from None
         return ItensorType.from_order(order, whole.type.element_type)
 
     def _writes(self) -> list[list[tensor.InsertSliceOp]]:
@@ -237,6 +244,13 @@ class _NestToKernel:
     def _hint(args: Sequence[BlockArgument], sources: Sequence[SSAValue]) -> None:
         for arg, source in zip(args, sources, strict=False):
             arg.name_hint = source.name_hint
+
+
+def _require_sound(kernel: KernelOp) -> None:
+    """CompileError where loops and slices do not enumerate tensors as the types of a kernel's ports say it."""
+    if (violation := first_violation(kernel)) is not None:
+        where, accepted = kernel.sym_name.data, "loops over tiles that cover each tensor"
+        raise CompileError(f"the nest makes no kernel: {violation.sentence}", where=where, accepted=accepted)
 
 
 def terms_of(offset: SSAValue) -> list[SSAValue]:

@@ -115,6 +115,8 @@ class ReductionInitial(RewritePattern):
         found = combining(op, index)
         if found is None or (neutral := neutral_value(found[0])) is None:
             return None
+        if not output_arguments(op)[index].has_one_use():  # another result depends on it (the place of a maximum)
+            return None
         result = op.results[index]
         ops = _combine(found[0], result, op.outputs[index], stc_attributes(op))
         rewriter.insert_op(ops, InsertPoint.after(op))
