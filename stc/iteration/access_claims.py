@@ -19,7 +19,7 @@ from stc.iteration.nests import Nest
 from stc.iteration.order import Loop
 from stc.iteration.proofs import spelled
 from stc.iteration.size import Symbol, static, symbols_in
-from stc.iteration.solver import Query
+from stc.iteration.solver import Query, Step
 
 Predicate: TypeAlias = Literal["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
 PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
@@ -120,21 +120,21 @@ class Enumeration:
     def _query(self) -> Query:
         return Query(symbols_in(loop.trip for loop in self.loops), SECOND_OPINION)
 
-    def _execution(self, query: Query, mark: str = "") -> tuple[Any, list[Any]]:
-        """The number of any one execution among all iterations, and its loop values."""
+    def _execution(self, query: Query, mark: str = "") -> tuple[Step, list[Any]]:
+        """Any one execution, and its loop values."""
         nest = Nest(tuple(loop.trip for loop in self.around), ((),) * len(self.around), ())
         step = query.step(f"iteration{mark}", nest)
         values = self._values(step.counters)
         query.require(*(_formula(query, guard, values) for guard in self.guards))
-        return step.number.value, [values[position] for position in self.named]
+        return step, [values[position] for position in self.named]
 
     def _values(self, counters: Sequence[Any]) -> list[Any]:
         return [loop.lower + counter * loop.step for loop, counter in zip(self.around, counters, strict=True)]
 
-    def _token(self, query: Query, mark: str = "") -> tuple[Any, list[Any]]:
-        """The number of any one token of the type, and its loop values."""
+    def _token(self, query: Query, mark: str = "") -> tuple[Step, list[Any]]:
+        """Any one token of the type, and its loop values."""
         step = query.step(f"token{mark}", Nest(tuple(loop.trip for loop in self.loops), ((),) * len(self.loops), ()))
-        return step.number.value, [counter * loop.step for counter, loop in zip(step.counters, self.loops, strict=True)]
+        return step, [counter * loop.step for counter, loop in zip(step.counters, self.loops, strict=True)]
 
     def _strays(self) -> Answer:
         """Executions at values that the type's loops do not take."""
@@ -155,12 +155,13 @@ class Enumeration:
         query = self._query()
         (first, values), (second, later) = (self._execution(query, mark) for mark in ("", "_later"))
         (token, there), (other, then) = (self._token(query, mark) for mark in ("", "_later"))
-        query.require(query.equal(values, there), query.equal(later, then), first < second, token >= other)
+        query.require(query.equal(values, there), query.equal(later, then))
+        query.require(query.precedes(first, second), query.negated(query.precedes(token, other)))
         model = query.model()
         if model is None:
             return Holds()
-        told = f"token {model.of(token)}, at loop values {spelled(tuple(map(model.of, values)))}"
-        return Refuted(f"{told}, is accessed before token {model.of(other)}, at {spelled(tuple(map(model.of, later)))}")
+        told = f"token {model.of(token.number)}, at loop values {spelled(tuple(map(model.of, values)))}"
+        return Refuted(f"{told}, is accessed before token {model.of(other.number)}, at {spelled(tuple(map(model.of, later)))}")
 
     def _gaps(self) -> Answer:
         """Tokens without an execution."""
@@ -170,7 +171,7 @@ class Enumeration:
         if fixed is None:
             return Refuted(f"token 0, at loop values {spelled((0,) * len(self.loops))}, is never accessed")
         query = self._query()
-        number, values = self._token(query)
+        token, values = self._token(query)
         counters: list[Any] = [query.integer(count) for count in fixed]
         for position, value in zip(self.named, values, strict=True):
             counters[position] = (value - self.around[position].lower) / self.around[position].step
@@ -183,7 +184,7 @@ class Enumeration:
         if model is None:
             return Holds()
         missing, symbols = tuple(map(model.of, values)), {name: model.of(variable) for name, variable in query.symbols.items()}
-        return self._never(model.of(number), missing, symbols)
+        return self._never(model.of(token.number), missing, symbols)
 
     def _fixed_loops(self, query: Query) -> list[int] | None:
         """The iteration of each loop at one execution of the first token, None where there is none."""

@@ -290,7 +290,7 @@ class Slice:
         there, here = ([query.step(f"{side}{n}", nest) for n in range(2)] for side, nest in self._sides())
         for whole, part in zip(there, here, strict=True):
             query.require(query.equal(whole.values, part.values))
-        query.require(here[0].number.value < here[1].number.value, there[0].number.value >= there[1].number.value)
+        query.require(query.precedes(*here), query.negated(query.precedes(*there)))
         model = query.model()
         if model is None:
             return Holds()
@@ -350,8 +350,7 @@ def _unfilled(order: StreamOrder) -> str | None:
     query = Query(resources=SECOND_OPINION)
     first, second = (query.step(name, visits(order)) for name in ("first", "second"))
     off = query.any(*(value.value % element != 0 for value, element in zip(first.values[:-1], order.element, strict=True)))
-    apart = first.number.value < second.number.value
-    query.require(query.any(off, query.all(apart, query.equal(first.values, second.values))))
+    query.require(query.any(off, query.all(query.precedes(first, second), query.equal(first.values, second.values))))
     model = query.model()
     if model is None:
         return None

@@ -179,6 +179,15 @@ class Query:
     def choose(self, condition: Any, first: Any, second: Any) -> Any:
         return z3.If(condition, first, second)
 
+    def precedes(self, first: Step, second: Step) -> Any:
+        """Whether one step of a nest comes before another of the same nest: in the outermost loop in which they differ."""
+        alike: list[Any] = []
+        earlier: list[Any] = []
+        for one, other in zip(first.counters, second.counters, strict=True):
+            earlier.append(self.all(*alike, one < other))
+            alike.append(one == other)
+        return self.any(*earlier)
+
     def differ(self, first: Sequence[Any], second: Sequence[Any]) -> Any:
         """Whether two vectors of sums or expressions differ in an entry."""
         return self.any(*(value_of(a) != value_of(b) for a, b in zip(first, second, strict=True)))
