@@ -14,6 +14,7 @@ from xdsl.traits import Pure
 
 from stc.analysis.generic_loops import name_of
 from stc.diagnostics import CompileError
+from stc.names import cpp_identifier
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def loop_labels(root: Operation) -> dict[scf.ForOp, str]:
     taken: set[str] = set()
     for loop in (op for op in root.walk() if isinstance(op, scf.ForOp)):
         given = loop.attributes.get("stc.label")
-        stem = given.data if isinstance(given, StringAttr) else f"loop_{loop.body.block.args[0].name_hint or 'i'}"
+        stem = cpp_identifier(given.data) if isinstance(given, StringAttr) else f"loop_{loop.body.block.args[0].name_hint or 'i'}"
         label, index = stem, 2
         while label in taken:
             label, index = f"{stem}_{index}", index + 1

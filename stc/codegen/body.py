@@ -58,7 +58,7 @@ class BodyPrinter:
         self._values = {value: Expression(name) for value, name in names.items()}
         self._deferred: dict[SSAValue, Expression] = {}
         self._lane_loops = 0
-        for name in names.values():
+        for name in (*names.values(), *self.block_types.values()):
             self.scope.declare(name)
 
     # Operations -----------------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def _print_acquire(printer: BodyPrinter, operation: Operation) -> None:
     lock = "write_lock" if operation.block in printer.written_ports else "read_lock"
     result = operation.buffer
     blocks = printer.text(operation.block, 0)
-    name = printer.scope.declare(result.name_hint or f"{blocks}_block")
+    name = printer.scope.declare(result.name_hint or "block")
     printer.flush()
     printer.lines.add(f"hls::{lock}<{block_type}> {name}({blocks});")
     printer.bind(result, Expression(name))

@@ -100,11 +100,7 @@ class Typedefs:
         return name
 
     def block_type(self, name: str, memref: MemRefType) -> str:
-        """The typedef of a block handed over by a stream of blocks; numbered where another kernel's block has the name."""
+        """The typedef `name` of a block handed over by a stream of blocks."""
         extents = "".join(f"[{extent}]" for extent in memref.get_shape())
-        element, typedef, number = self.value_type(memref.element_type), f"{name}_block", 1
-        while self.lines.get(typedef, line := f"typedef {element} {typedef}{extents};") != line:
-            number += 1
-            typedef = f"{name}_block{number}"
-        self.lines[typedef] = line
-        return typedef
+        self.lines[name] = f"typedef {self.value_type(memref.element_type)} {name}{extents};"
+        return name

@@ -60,9 +60,10 @@ class StreamDesign:
 
 @dataclass(frozen=True)
 class BlockDesign:
-    """A ring of buffers."""
+    """A ring of buffers; `typedef`: of one buffer."""
 
     name: str
+    typedef: str
     value: SSAValue
     type: BlockType
 
@@ -138,8 +139,8 @@ def _kernel(
                 streams.append(StreamDesign(names[operation.result], operation.result, operation.result.type))
             case BufferOp():
                 assert isinstance(operation.result.type, BlockType)
-                names[operation.result] = scope.declare(operation.sym_name.data)
-                blocks.append(BlockDesign(names[operation.result], operation.result, operation.result.type))
+                name = names[operation.result] = scope.declare(operation.sym_name.data)
+                blocks.append(BlockDesign(name, scope.declare(f"{name}_block"), operation.result, operation.result.type))
             case TaskOp() | MemoryOp():
                 pass
             case _ if operation is kernel.body.block.last_op:

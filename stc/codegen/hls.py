@@ -51,7 +51,7 @@ def print_hls(design: Design) -> HlsSource:
     lines = SourceLines()
     lines.add('#include "kernel.h"')
     for kernel in design.kernels:
-        block_types = {block.value: typedefs.block_type(block.name, block.type.buffer_type) for block in kernel.blocks}
+        block_types = {block.value: typedefs.block_type(block.typedef, block.type.buffer_type) for block in kernel.blocks}
         ports = {port.name: port for port in kernel.ports}
         for task in kernel.tasks:
             lines.add("")

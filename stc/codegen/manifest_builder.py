@@ -39,6 +39,7 @@ from stc.manifest.schema import (
     Task,
     TaskResources,
 )
+from stc.names import comment_text, file_name
 from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.platform import Platform, load_platform
 
@@ -80,7 +81,7 @@ def build_manifest(
     cycle_ns = load_platform(platform).cycle_ns
     return Manifest(
         schema_version=SCHEMA_VERSION,
-        name=name,
+        name=file_name(name),
         platform=platform,
         kernels=tuple(_kernel(kernel, files, names, buffers, cycle_ns) for kernel in design.kernels),
         tensors=tuple(_tensor(tensor, names[tensor], constants.get(tensor)) for tensor in design.host.tensors),
@@ -160,8 +161,9 @@ def _required(stream: StreamDesign) -> int | None:
 
 def _task(task: TaskDesign, cycle_ns: float) -> Task:
     outside, guarded = accesses_outside_loops(task), guarded_streams(task)
+    module = comment_text(task.module) if task.module is not None else None
     resources = TaskResources(**asdict(task_resources(task.op, cycle_ns)))
-    return Task(task.name, task.kind, task.module, task.reads, task.writes, outside, guarded, resources)
+    return Task(task.name, comment_text(task.kind), module, task.reads, task.writes, outside, guarded, resources)
 
 
 def _memory_timing(platform: Platform) -> MemoryTiming:
@@ -188,7 +190,7 @@ def _port(port: PortDesign, file: DataFile | None, names: dict[HostValue, str], 
         words=port.words,
         bytes=port.bytes,
         buffer=buffers[port.buffer],
-        tensor=names.get(tensor, port.buffer.name) if tensor is not None else port.buffer.name,
+        tensor=names.get(tensor, port.name) if tensor is not None else port.name,
         shape=port.buffer.shape,
         order=_order(layout.order) if layout is not None else None,
         bundle=port.bundle,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from stc.names import comment_text
+
 MAX_COLUMN = 120
 
 
@@ -23,7 +25,8 @@ class SourceLines:
         self.lines.append(f"#pragma HLS {text}")
 
     def comment(self, text: str) -> None:
-        self.add(f"// {text}")
+        """`// text`, one line whatever stands in the text."""
+        self.add(f"// {comment_text(text)}")
 
     @contextmanager
     def block(self, head: str, tail: str = "}") -> Iterator[None]:

@@ -38,7 +38,7 @@ from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind, StringLiteral
 
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
@@ -90,6 +90,17 @@ class ExactParser(Parser):
         self._lines = SourceLines(input, name)
         self._first_uses: dict[str, Span] = {}
         self._begun: list[Span] = []
+
+    def parse_optional_str_literal(self) -> str | None:
+        """As xDSL, which takes escaped UTF-8 (as MLIR prints it) for bytes that are no text."""
+        if self._current_token.kind is MLIRTokenKind.BYTES_LIT:
+            try:
+                text = StringLiteral.from_span(self._current_token.span).string_contents
+            except UnicodeDecodeError:
+                return None
+            self._consume_token()
+            return text
+        return super().parse_optional_str_literal()
 
     @property
     def operation_span(self) -> Span:

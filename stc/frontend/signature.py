@@ -10,6 +10,7 @@ from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.dialects.locations import source_location
+from stc.names import identifier
 
 NAME, PARAMETER, MODULE, UNSUPPORTED = "stc.name", "stc.parameter", "stc.module", "stc.unsupported"
 
@@ -58,12 +59,6 @@ def annotate_rest(module: ModuleOp, inputs: Sequence[str], state: Sequence[str],
     arguments = [_named(key) for key in inputs] + [_named(key, parameter=True) for key in state]
     function.arg_attrs = ArrayAttr([*arguments, *(DictionaryAttr({UNSUPPORTED: UnitAttr()}) for _ in range(missing))])
     function.res_attrs = ArrayAttr([_named(key) for key in outputs])
-
-
-def identifier(name: str) -> str:
-    """`name` as an IR identifier: other characters become `_`, a leading digit is preceded by one."""
-    text = "".join(character if character.isalnum() and character.isascii() else "_" for character in name)
-    return f"_{text}" if not text or text[0].isdigit() else text
 
 
 def _named(name: str, *, parameter: bool = False) -> DictionaryAttr:

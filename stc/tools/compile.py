@@ -22,13 +22,13 @@ from stc.analysis.rereads import reread_report
 from stc.analysis.resources import resource_report
 from stc.analysis.stream_proofs import StreamProofs
 from stc.analysis.support import obstacles
-from stc.codegen.names import identifier
 from stc.codegen.project import emit_project, require_free
 from stc.diagnostics import UnsupportedError
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.printing import print_module
 from stc.dialects.stream import CreateOp
+from stc.names import cpp_identifier
 from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
 from stc.tools.check_semantics import SemanticsCheck
@@ -172,7 +172,7 @@ def load(request: CompileRequest) -> ExportedModel:
 
 
 def _named(options: PipelineOptions, model: str) -> PipelineOptions:
-    return options if options.kernel_name else PipelineOptions(**{**asdict(options), "kernel_name": identifier(model)})
+    return options if options.kernel_name else PipelineOptions(**{**asdict(options), "kernel_name": cpp_identifier(model)})
 
 
 _NOT_OF_THE_DESIGN = ("options", "emit_ir", "crash_reproducer", "check_semantics")

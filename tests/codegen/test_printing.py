@@ -13,7 +13,7 @@ from l6_examples import parse, source_of
 from stc.codegen.design import design_of
 from stc.codegen.hls import print_hls
 from stc.codegen.literals import float_literal
-from stc.codegen.names import Scope, identifier
+from stc.codegen.names import Scope
 from stc.diagnostics import CompileError
 from stc.platforms.platform import load_platform
 
@@ -134,12 +134,9 @@ def test_float_literals_read_back_exactly(value: float) -> None:
 
 
 def test_names() -> None:
-    assert identifier("attn.c_proj") == "attn_c_proj"
-    assert identifier("double") == "double_"
-    assert identifier("0.weight") == "v0_weight"
     scope = Scope()
-    scope.declare("x")
-    assert [Scope(scope).declare("x"), scope.declare("x"), scope.declare("x")] == ["x2", "x2", "x3"]
+    assert [scope.declare(name) for name in ("attn.c_proj", "double", "x")] == ["attn_c_proj", "double_", "x"]
+    assert [Scope(scope).declare("x"), scope.declare("x"), scope.declare("X")] == ["x2", "x2", "X3"]
 
 
 def test_a_ring_of_blocks_is_declared_as_the_vendors_class_allows() -> None:

@@ -20,6 +20,7 @@ from stc.design_space.fusion import FusionEdge, FusionKernel, fuse_greedily
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ItensorType
+from stc.names import identifier
 from stc.platforms.platform import load_platform
 from stc.transforms.dataflow.connections import connect, converter_bytes
 from stc.transforms.stream.names import UniqueNames
@@ -138,7 +139,7 @@ def result_name(function: func.FuncOp, value: SSAValue) -> str | None:
         elif isinstance(user, func.ReturnOp):
             attributes = function.res_attrs.data[use.index].data if function.res_attrs is not None else {}
             name = attributes.get("stc.name")
-            return name.data.replace(".", "_") if isinstance(name, StringAttr) else None
+            return identifier(name.data) if isinstance(name, StringAttr) else None
     return None
 
 

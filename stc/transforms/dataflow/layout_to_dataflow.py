@@ -23,6 +23,7 @@ from stc.iteration.dealing import interleaved
 from stc.iteration.layout_orders import concat_orders, reshape_orders, row_major, slice_orders
 from stc.iteration.order import StreamOrder
 from stc.iteration.vectorize import largest_divisor
+from stc.names import identifier
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.distribute_parallel import STRIPE
 from stc.transforms.linalg.name_ops import value_hint
@@ -265,9 +266,9 @@ def _replace(op: Operation, value: SSAValue) -> None:
 
 def _stem(op: Operation) -> str:
     if isinstance(name := op.attributes.get("stc.name"), StringAttr):
-        return name.data
+        return identifier(name.data)
     if isinstance(module := op.attributes.get("stc.module"), StringAttr):
-        return module.data.replace(".", "_") or "layout"
+        return identifier(module.data) if module.data else "layout"
     return "layout"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +21,7 @@ from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
 from stc.dialects.verification import first_violation
 from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.names import identifier
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 
 
@@ -264,7 +264,7 @@ def task_name(op: Operation) -> str:
     """The identifier of the task that `op` becomes: its `stc.name`, else its module, else `task`."""
     for key in ("stc.name", "stc.module"):
         if isinstance(name := op.attributes.get(key), StringAttr) and name.data:
-            return re.sub(r"\W", "_", name.data)
+            return identifier(name.data)
     return "task"
 
 

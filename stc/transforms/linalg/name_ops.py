@@ -17,6 +17,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
+from stc.names import identifier
 from stc.transforms.linalg.attention_roles import attention_roles
 from stc.transforms.linalg.dead_ops import functions_of
 from stc.transforms.linalg.generics import combining, extents_of, is_contraction, reduction_loops, yielded
@@ -126,16 +127,10 @@ def _boundary_name(op: Operation) -> str:
     return identifier(entry.data) if isinstance(entry, StringAttr) else ""
 
 
-def identifier(path: str) -> str:
-    """A model path as an identifier; the number of a Sequential's module is preceded by `layer_`."""
-    name = re.sub(r"\W+", "_", path).strip("_")
-    return f"layer_{name}" if name[:1].isdigit() else name
-
-
 def module_name(op: Operation) -> str:
     """The op's module path as an identifier; empty where it has none."""
     attribute = op.attributes.get(MODULE)
-    return identifier(attribute.data) if isinstance(attribute, StringAttr) else ""
+    return identifier(attribute.data) if isinstance(attribute, StringAttr) and attribute.data else ""
 
 
 def kind_of(op: Operation) -> str:

@@ -56,7 +56,7 @@ static void running(hls::stream<int32_x1> &turned, hls::stream<int32_x1> &y_stre
   int32_t sum = 0;
   groups: for (int g = 0; g < 4; g += 1) {
     // turned -> y_stream
-    run: for (int k = 0; k < 6; k += 1) {
+    run_: for (int k = 0; k < 6; k += 1) {
 #pragma HLS pipeline II=1 style=flp
       const int32_x1 t = turned.read();
       const int8_t small = (int8_t)t[0];
@@ -86,8 +86,8 @@ static void store_y(hls::stream<int32_x1> &y_stream, int32_x1 *out_0) {
   }
 }
 
-// Compute unit turn: 5 tasks, 3 streams.
-extern "C" void turn(const int32_x4 *x, int32_x1 *out_0) {
+// Compute unit halves: 5 tasks, 3 streams.
+extern "C" void halves(const int32_x4 *x, int32_x1 *out_0) {
 #pragma HLS interface m_axi port=x bundle=gmem0 offset=slave max_read_burst_length=16 num_read_outstanding=16
 #pragma HLS interface m_axi port=out_0 bundle=gmem1 offset=slave max_write_burst_length=16 num_write_outstanding=16
 #pragma HLS interface s_axilite port=x bundle=control

@@ -22,13 +22,13 @@ int main(int argc, char **argv) {
   std::vector<int32_x4> x_buffer(8);
   std::vector<int32_x1> out_0_buffer(32);
 
-  pack_x((const int32_t *)x_tensor.data(), (int32_t *)x_buffer.data());
-  report.run("turn", [&] {
-    turn(
+  ::pack_x((const int32_t *)x_tensor.data(), (int32_t *)x_buffer.data());
+  report.run("halves", [&] {
+    ::halves(
         x_buffer.data(),
         out_0_buffer.data());
   });
-  unpack_out_0((const int32_t *)out_0_buffer.data(), (int32_t *)out_0_tensor.data());
+  ::unpack_out_0((const int32_t *)out_0_buffer.data(), (int32_t *)out_0_tensor.data());
 
   report.compare("out_0", out_0_tensor.data(), out_0_reference.data(), 24);
   return report.finish();

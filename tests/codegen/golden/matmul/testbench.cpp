@@ -24,14 +24,14 @@ int main(int argc, char **argv) {
   std::vector<float_x8> fc_weight_buffer = stc_sim::load<float_x8>(dir + "/parameters/fc_weight.bin", 6);
   std::vector<float_x4> y_buffer(8);
 
-  pack_x((const float *)x_tensor.data(), (float *)x_buffer.data());
+  ::pack_x((const float *)x_tensor.data(), (float *)x_buffer.data());
   report.run("fc_kernel", [&] {
-    fc_kernel(
+    ::fc_kernel(
         x_buffer.data(),
         fc_weight_buffer.data(),
         y_buffer.data());
   });
-  unpack_y((const float *)y_buffer.data(), (float *)y_tensor.data());
+  ::unpack_y((const float *)y_buffer.data(), (float *)y_tensor.data());
 
   report.compare("y", y_tensor.data(), y_reference.data(), 32,
                  stc_sim::Tolerance{0.0001, y_allowed.data()});

@@ -24,14 +24,14 @@ int main(int argc, char **argv) {
   std::vector<float_x8> norm_gain_buffer = stc_sim::load<float_x8>(dir + "/parameters/norm_gain.bin", 2);
   std::vector<float_x8> out_buffer(6);
 
-  pack_x((const float *)x_tensor.data(), (float *)x_buffer.data());
+  ::pack_x((const float *)x_tensor.data(), (float *)x_buffer.data());
   report.run("scaled_sum", [&] {
-    scaled_sum(
+    ::scaled_sum(
         x_buffer.data(),
         norm_gain_buffer.data(),
         out_buffer.data());
   });
-  unpack_out((const float *)out_buffer.data(), (float *)out_tensor.data());
+  ::unpack_out((const float *)out_buffer.data(), (float *)out_tensor.data());
 
   report.compare("out", out_tensor.data(), out_reference.data(), 48,
                  stc_sim::Tolerance{0.0001, out_allowed.data()}, x_tensor.data());
