@@ -17,6 +17,7 @@ from pathlib import Path
 
 from stc.diagnostics import CompileError
 from stc.manifest.files import MANIFEST, read_manifest
+from stc.simulation import sanitizers
 from stc.simulation.design_file import ForeignDesign, is_foreign, read_design
 from stc.simulation.foreign_design import instrument_design
 from stc.simulation.instrument import InstrumentError, instrument
@@ -126,16 +127,16 @@ def instrumented_kernel(sources: SimulationSources) -> str:
         raise CompileError(f"not UTF-8 ({error.reason})", where=str(path)) from None
 
 
-def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION, timed: bool = False) -> Build:
-    """Make DIR/build/csim (DIR/build/simulate where `timed`) up to date. A source that g++ rejects is a CompileError with its
-    first message.
+def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION, timed: bool = False, sanitized: bool = False) -> Build:
+    """Make DIR/build/csim (DIR/build/simulate where `timed`, DIR/build/csim_sanitized where `sanitized`) up to date. A source that
+    g++ rejects is a CompileError with its first message.
 
     `optimisation` is g++'s level: small designs are built sooner at 0 than they run faster at 3.
     """
     units = foreign_units(read_design(directory)) if is_foreign(directory) else emitted_units(read_sources(directory))
     compiler = find_compiler()
-    flags = (f"-O{optimisation}", *FLAGS, *(["-DSTC_SIM_TIMED"] if timed else CHECKS), *(f"-D{define}" for define in units.defines))
-    name = "simulate" if timed else "csim"
+    flags = (f"-O{optimisation}", *FLAGS, *_flags(timed, sanitized), *(f"-D{define}" for define in units.defines))
+    name = "simulate" if timed else "csim_sanitized" if sanitized else "csim"
     common = _common_hash(units, compiler, flags)
     objects = [units.build / f"{name}_{index}_{unit.stem}.o" for index, unit in enumerate(units.files)]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
@@ -148,9 +149,16 @@ def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION, timed: bool
     cached = not any(compiled) and binary.is_file()
     if not cached:
         linked = binary.with_suffix(".linked")   # whatever interrupts the linker: `binary` is whole or the old one
-        run_compiler([compiler, *map(str, objects), "-o", str(linked)], binary)
+        run_compiler([compiler, *(sanitizers.LINKED if sanitized else ()), *map(str, objects), "-o", str(linked)], binary)
         linked.replace(binary)
     return Build(binary, cached, units.notes)
+
+
+def _flags(timed: bool, sanitized: bool) -> Sequence[str]:
+    """What tells one program from another."""
+    if sanitized:
+        return sanitizers.FLAGS
+    return ["-DSTC_SIM_TIMED"] if timed else CHECKS
 
 
 def emitted_units(sources: SimulationSources) -> Units:

@@ -15,6 +15,7 @@ from typing import Any
 
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
+from stc.simulation import sanitizers
 from stc.simulation.build import DEFAULT_OPTIMISATION, build, read_sources
 from stc.simulation.design_file import is_foreign
 from stc.simulation.program_run import ProgramRun, run_program
@@ -156,17 +157,19 @@ def csim(
     optimisation: int = DEFAULT_OPTIMISATION,
     depths: Mapping[str, int] | None = None,
     draws: Sequence[str] | None = None,
+    sanitized: bool = False,
 ) -> CsimResult:
     """Build (at g++'s level `optimisation`) and run the C simulation of `project_dir`, each run for at most `timeout` seconds.
 
     It runs once for each of `draws` (None: all that golden/ has), as far as the first that does not end. `depths` replaces the
     depths of some FIFOs, by name; such a trial runs on one draw and leaves the report of the last ordinary run alone.
+    `sanitized`: under AddressSanitizer and UndefinedBehaviorSanitizer, some ten times slower.
     """
     check_timeout(timeout)
     directory = project_dir.resolve()
     chosen = _chosen(draws, draws_of(directory), directory)
     started = time.perf_counter()
-    built = build(directory, optimisation)
+    built = build(directory, optimisation, sanitized=sanitized)
     build_seconds = time.perf_counter() - started
     program = [str(built.binary)]
     if depths:
@@ -174,16 +177,25 @@ def csim(
         table.write_text("".join(f"{name} {depth}\n" for name, depth in depths.items()))
         result = _run_draw(directory, program, chosen[0], "csim_trial.json", {"STC_SIM_DEPTHS": str(table)}, timeout)
     else:
-        result = run_draws(directory, program, chosen, timeout)
+        result = run_draws(directory, program, chosen, timeout, sanitizers.ENVIRONMENT if sanitized else {})
     return replace(result, build_seconds=build_seconds, cached=built.cached)
 
 
-def run_draws(directory: Path, program: Sequence[str], draws: Sequence[DrawOfInputs], timeout: float) -> CsimResult:
-    """What `program` makes of each of `draws`, as far as the first that does not end; writes DIR/build/csim*.json."""
+def run_draws(
+    directory: Path,
+    program: Sequence[str],
+    draws: Sequence[DrawOfInputs],
+    timeout: float,
+    variables: Mapping[str, str] | None = None,
+) -> CsimResult:
+    """What `program` makes of each of `draws`, as far as the first that does not end; writes DIR/build/csim*.json.
+
+    `variables` are added to its environment.
+    """
     results: list[CsimResult] = []
     for draw in draws:
         report = f"csim_{draw.name}.json" if len(draws) > 1 else "csim.json"
-        results.append(_run_draw(directory, program, draw, report, {}, timeout))
+        results.append(_run_draw(directory, program, draw, report, variables or {}, timeout))
         if results[-1].outcome != "finished":
             break
     told = next((result for result in results if not result.passed), results[0])
@@ -227,7 +239,7 @@ def _run_draw(
 ) -> CsimResult:
     arguments = [draw.name] if draw.name else []
     run = run_program(program, directory, directory / "build" / report, variables, timeout, arguments)
-    return csim_result(run, draw=draw)
+    return csim_result(sanitizers.told(run), draw=draw)
 
 
 def check_timeout(timeout: float) -> None:

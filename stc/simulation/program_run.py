@@ -25,7 +25,7 @@ class ProgramRun:
     `seconds`: elapsed, the start of the process and the reading of the report included.
     """
 
-    outcome: Literal["reported", "timeout", "crash"]
+    outcome: Literal["reported", "timeout", "crash", "error"]
     report: Mapping[str, Any] | None
     failure: str | None
     seconds: float

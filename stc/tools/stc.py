@@ -18,6 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from stc.pipeline import PipelineOptions
+from stc.simulation import sanitizers
+from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.csim import CsimResult, csim
 from stc.simulation.explanation import Explanation
 from stc.tools.bisect_command import bisect_command
@@ -231,13 +233,16 @@ def csim_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that stc compile wrote, or one with design.toml.")],
     inputs: Annotated[str, typer.Option(help="Draws of golden inputs to run on, with commas; default: all there are.")] = "",
     timeout: Annotated[float, typer.Option(help="Seconds that one run of the simulation may take.")] = 600.0,
+    sanitize: Annotated[
+        bool, typer.Option("--sanitize", help="Run under AddressSanitizer and UndefinedBehaviorSanitizer, some ten times slower.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Build the C++ of DIR with g++, run it on the golden inputs with bounded FIFOs, compare with PyTorch.
 
     A deadlock ends at once; the blocked tasks and FIFOs are named, and the least depth that cures it. Writes only under DIR/build.
     """
-    result = _checked(directory, timeout, [name.strip() for name in inputs.split(",") if name.strip()])
+    result = _checked(directory, timeout, [name.strip() for name in inputs.split(",") if name.strip()], sanitize)
     explanation = _explained(directory, result, timeout)
     if as_json:
         output.print_json(json.dumps(check_report(result, explanation)))
@@ -269,9 +274,12 @@ def _require_compiler() -> None:
     find_compiler()
 
 
-def _checked(directory: Path, timeout: float = 600.0, draws: list[str] | None = None) -> CsimResult:
+def _checked(
+    directory: Path, timeout: float = 600.0, draws: list[str] | None = None, sanitized: bool = False
+) -> CsimResult:
     with messages.status("building and running the emitted C++"):
-        return csim(directory, timeout, draws=draws)
+        level = sanitizers.OPTIMISATION if sanitized else DEFAULT_OPTIMISATION
+        return csim(directory, timeout, level, draws=draws, sanitized=sanitized)
 
 
 def _explained(directory: Path, result: CsimResult, timeout: float = 600.0) -> Explanation | None:
@@ -323,6 +331,10 @@ def _print_proofs(report: dict[str, Any]) -> None:
     gave_up = f", gave up on {z3['gave_up']}" if z3["gave_up"] else ""
     output.print(f"streams proved: {proofs['edges']} edges; z3 confirmed {z3['confirmed'] + z3['alone']} of the {z3['asked']} "
                  f"between types that are not the same{gave_up}")
+    bounds = proofs["bounds"]
+    at_run_time = len(bounds["at_run_time"])
+    left = f", {at_run_time} depend on data and are checked when they run" if at_run_time else ""
+    output.print(f"indices proved: {bounds['indices'] - at_run_time} stay within their arrays{left}")
 
 
 def _print_estimates(report: dict[str, Any]) -> None:

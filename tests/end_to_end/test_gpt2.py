@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from stc.simulation.csim import csim
+
 VARIATIONS: tuple[tuple[str, int, dict[str, Any]], ...] = (
     ("gpt2-tiny", 1, {}),
     ("gpt2-medium-tiny", 7, {"tile": 5, "lanes": 3}),
@@ -24,6 +26,13 @@ def test_tiny_blocks(compiled: Callable, model: str, seq: int, options: dict[str
     project.require_agreement()
     assert project.report["groups"] == 1
     assert project.report["memory_bytes"]["external"] == 0
+
+
+@pytest.mark.parametrize(("model", "seq", "options"), [VARIATIONS[1], ("gpt2-tiny", 8, {"budget": 30_000})], ids=str)
+def test_under_sanitizers(compiled: Callable, model: str, seq: int, options: dict[str, Any]) -> None:
+    """AddressSanitizer and UndefinedBehaviorSanitizer have nothing to say, in one kernel or in several."""
+    result = csim(compiled(model, seq, **options).folder, optimisation=0, sanitized=True)
+    assert result.passed, result.explanation
 
 
 def test_a_reduction_loop_may_be_outermost(compiled: Callable, tmp_path: Path) -> None:

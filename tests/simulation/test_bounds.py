@@ -29,7 +29,7 @@ static void load(const float *x, hls::stream<lanes> &in) {
   lanes v;
   for (int c = 0; c < 4; c++)
     v[c + (fault == 3 ? 1 : 0)] = tile[0][c];
-  if (fault == 4) (&tile[0][0])[8] = 1;
+  if (fault == 4) (&tile[0][0])[8] = 1; else if (fault == 10) std::memset(&tile[0][0], 0, sizeof tile + atoi("4"));
   in.write(v);
 }
 static void fill(hls::stream<lanes> &in, hls::stream_of_blocks<block, 2> &blocks) {
@@ -59,6 +59,7 @@ extern "C" void top(const float *x, float *y) {
 HEADER = """#pragma once
 #include <climits>
 #include <cstdlib>
+#include <cstring>
 #include "hls_stream.h"
 #include "hls_streamofblocks.h"
 #include "hls_vector.h"
@@ -125,6 +126,25 @@ def test_an_index_outside_is_a_sentence(project: Path, monkeypatch: pytest.Monke
     assert (result.outcome, result.passed) == ("error", False)
     assert result.explanation is not None and sentence in result.explanation
     assert "\n" not in result.explanation
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (0, None),
+        (4, "kernel.cpp:11: store to address"),
+        (10, "kernel.cpp:11: stack-buffer-overflow, WRITE of size 36, in load (AddressSanitizer)"),
+        (5, "kernel.cpp:18: index 6 of an array 'float [6]' is outside 0 to 5, in task fill"),
+        (9, "kernel.cpp:27: signed integer overflow: 9 + 2147483647 cannot be represented in type 'int'"),
+    ],
+)
+def test_under_sanitizers(project: Path, monkeypatch: pytest.MonkeyPatch, fault: int, sentence: str | None) -> None:
+    """What no extent tells: a pointer beyond a local array in a fiber, and arithmetic without a result."""
+    monkeypatch.setenv("FAULT", str(fault))
+    result = csim(project, optimisation=0, sanitized=True)
+    assert (result.outcome, result.passed) == (("finished", True) if sentence is None else ("error", False))
+    if sentence is not None:
+        assert result.explanation is not None and sentence in result.explanation and "\n" not in result.explanation
 
 
 def test_on_the_command_line(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

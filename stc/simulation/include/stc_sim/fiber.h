@@ -18,6 +18,20 @@
 #include <ucontext.h>
 #endif
 
+// AddressSanitizer keeps an eye on stacks: it must be told of every switch between them.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define STC_SIM_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define STC_SIM_ASAN 1
+#endif
+#if defined(STC_SIM_ASAN)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 // Address space per task, not memory: pages are taken when touched. Tasks keep whole tiles in local arrays.
 #ifndef STC_SIM_STACK_BYTES
 #define STC_SIM_STACK_BYTES (std::size_t(256) << 20)
@@ -144,12 +158,58 @@ class StackPool {
   std::size_t made_ = 0;
 };
 
+// What AddressSanitizer knows of a fiber: its stack, and where it keeps what is on it while the fiber is suspended.
+class WatchedStack {
+#if defined(STC_SIM_ASAN)
+ public:
+  void watch(const Stack &stack) {
+    bottom_ = stack.base + Stack::guard_bytes();
+    size_ = std::size_t(stack.top() - stack.base) - Stack::guard_bytes();
+  }
+
+  // Before a switch to another fiber. One that is left `for_good` clears its stack for the next fiber that gets it.
+  void leave(const WatchedStack &to, bool for_good) {
+    if (for_good) {
+      const char *below = static_cast<const char *>(__builtin_frame_address(0)) - 4096;
+      __asan_unpoison_memory_region(below, std::size_t(static_cast<const char *>(bottom_) + size_ - below));
+    }
+    left() = this;
+    __sanitizer_start_switch_fiber(for_good ? nullptr : &kept_, to.bottom_, to.size_);
+  }
+
+  // After one, in the fiber that was switched to; the first switch of all tells where the program's own stack is.
+  void arrive() {
+    const void *bottom = nullptr;
+    std::size_t size = 0;
+    __sanitizer_finish_switch_fiber(kept_, &bottom, &size);
+    left()->bottom_ = bottom;
+    left()->size_ = size;
+  }
+
+ private:
+  static WatchedStack *&left() {
+    static WatchedStack *fiber = nullptr;
+    return fiber;
+  }
+
+  const void *bottom_ = nullptr;
+  std::size_t size_ = 0;
+  void *kept_ = nullptr;
+#else
+ public:
+  void watch(const Stack &) {}
+  void leave(const WatchedStack &, bool) {}
+  void arrive() {}
+#endif
+};
+
 #if defined(STC_SIM_SWITCH_X86_64) || defined(STC_SIM_SWITCH_AARCH64)
 
 // Where a suspended fiber continues.
-class Context {
+class Context : public WatchedStack {
  public:
   void prepare(const Stack &stack, void (*entry)()) {
+    watch(stack);
     void **sp = reinterpret_cast<void **>(stack.top());
 #if defined(STC_SIM_SWITCH_X86_64)
     *--sp = nullptr;  // keeps the stack aligned as if `entry` had been called
@@ -163,7 +223,11 @@ class Context {
     stack_pointer_ = sp;
   }
 
-  static void switch_between(Context &from, Context &to) { stc_sim_switch(&from.stack_pointer_, to.stack_pointer_); }
+  static void switch_between(Context &from, Context &to, bool for_good) {
+    from.leave(to, for_good);
+    stc_sim_switch(&from.stack_pointer_, to.stack_pointer_);
+    from.arrive();
+  }
 
  private:
   void *stack_pointer_ = nullptr;
@@ -171,9 +235,10 @@ class Context {
 
 #else
 
-class Context {
+class Context : public WatchedStack {
  public:
   void prepare(const Stack &stack, void (*entry)()) {
+    watch(stack);
     getcontext(&context_);
     context_.uc_stack.ss_sp = stack.base + Stack::guard_bytes();
     context_.uc_stack.ss_size = STC_SIM_STACK_BYTES - Stack::guard_bytes() - stack.shift;
@@ -181,7 +246,11 @@ class Context {
     makecontext(&context_, entry, 0);
   }
 
-  static void switch_between(Context &from, Context &to) { swapcontext(&from.context_, &to.context_); }
+  static void switch_between(Context &from, Context &to, bool for_good) {
+    from.leave(to, for_good);
+    swapcontext(&from.context_, &to.context_);
+    from.arrive();
+  }
 
  private:
   ucontext_t context_;

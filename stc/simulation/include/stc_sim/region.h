@@ -327,6 +327,7 @@ void Region::start(const char *name, Call call, std::index_sequence<Index_...> i
 
 inline void Scheduler::enter() {
   Task *self = scheduler.current;
+  self->context.arrive();
   Outcome reason;
   try {
     self->body->execute();

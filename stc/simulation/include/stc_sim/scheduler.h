@@ -307,7 +307,7 @@ class Scheduler {
     self->loop = loop;
     loop = task->loop;
     current = task;
-    Context::switch_between(self->context, task->context);
+    Context::switch_between(self->context, task->context, self->done);
   }
 
   void finish_current();                          // region.h
@@ -317,6 +317,7 @@ class Scheduler {
   static void on_fault(int signal_number, siginfo_t *info, void *);
 
   void install_overflow_handler() {
+#if !defined(STC_SIM_ASAN)   // which says it itself
     if (handler_installed_) return;
     handler_installed_ = true;
     stack_t alternate = {};
@@ -326,6 +327,7 @@ class Scheduler {
     action.sa_sigaction = &Scheduler::on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     if (alternate.ss_sp != nullptr && sigaltstack(&alternate, nullptr) == 0) sigaction(SIGSEGV, &action, nullptr);
+#endif
   }
 
   Task host_;
