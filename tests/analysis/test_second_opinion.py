@@ -81,6 +81,8 @@ SWAPPED = "1xf32, iter_space: [2, 3] * [1, 1], iter_map: (d0, d1) -> (d0)"
 EQUATES_TOO_MUCH = {
     "loops merge whatever their steps": ("_continues", "first.step == static(second.trip) * second.step", "True", ROWS, FLAT),
     "loops merge at a step too wide": ("_continues", "second.trip) * second.step", "second.trip) * second.step + 1", ROWS, FLAT),
+    "a merged loop keeps the outer step": ("_merge", "static(second.trip), second.step)", "static(second.trip), first.step)",
+                                           ROWS.replace("[4, 1]", "[3, 1]"), FLAT.replace("* [1]", "* [3]")),
     "an offset is lost": ("_one_spelling", "simplified(c.constant)", "0", AT_FOUR, AT_ZERO),
     "revisits are lost": ("_one_spelling", "return StreamOrder(order.element, loops, coordinates)",
                           "return StreamOrder(order.element, loops, coordinates).without_revisits()", TWICE, THRICE),

@@ -93,7 +93,7 @@ def enumerations(draw: st.DrawFn) -> Enumeration:
     return Enumeration(tuple(around), tuple(own), tuple(named), tuple(loops))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(enumerations())
 def test_against_running_the_loops(claim: Enumeration):
     expected = executed(claim) == typed(claim.loops)
