@@ -90,7 +90,8 @@ class DrawCheck:
 
 @dataclass(frozen=True)
 class ChannelUse:
-    """What went through one stream or stream of blocks. `depth` is None for an unbounded one of the testbench."""
+    """What went through one stream or stream of blocks. `depth` is None for an unbounded one of the testbench; `bits` of a token
+    are 0 where the C++ does not say."""
 
     name: str
     kind: str
@@ -101,6 +102,7 @@ class ChannelUse:
     external: bool
     producer: str
     consumer: str
+    bits: int = 0
 
 
 @dataclass(frozen=True)
@@ -264,10 +266,13 @@ def _result(run: ProgramRun, build_seconds: float, cached: bool, draw: DrawOfInp
         seconds = run.seconds if run.outcome == "timeout" else 0.0
         return CsimResult(run.outcome, False, run.failure, seconds, build_seconds, cached)
     content = run.report
+    explanation = content["explanation"]
+    if content.get("aborted") and run.message:
+        explanation = f"{explanation}: {run.message}"
     return CsimResult(
         outcome=content["outcome"],
         passed=content["passed"],
-        explanation=content["explanation"],
+        explanation=explanation,
         seconds=content["seconds"],
         build_seconds=build_seconds,
         cached=cached,

@@ -21,6 +21,7 @@ UNUSABLE = 2
 @dataclass(frozen=True)
 class ProgramRun:
     """How a run ended. `report`: what `stc_sim::Report` wrote, or None, and then `failure` says in words why there is none.
+    `message`: what the program printed to stderr.
 
     `seconds`: elapsed, the start of the process and the reading of the report included.
     """
@@ -29,6 +30,7 @@ class ProgramRun:
     report: Mapping[str, Any] | None
     failure: str | None
     seconds: float
+    message: str = ""
 
 
 def run_program(
@@ -67,7 +69,7 @@ def run_program(
         text = f"the simulation {_how_it_ended(done.returncode)}" + (f": {message}" if message else "")
         return ProgramRun("crash", None, text, time.perf_counter() - begin)
     content = json.loads(report.read_text(encoding="utf-8"))
-    return ProgramRun("reported", content, None, time.perf_counter() - begin)
+    return ProgramRun("reported", content, None, time.perf_counter() - begin, message)
 
 
 def _how_it_ended(code: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from stc.manifest.files import read_manifest
@@ -9,6 +10,15 @@ from stc.manifest.schema import SCHEMA_VERSION, Kernel, LoopSchedule, Manifest, 
 from stc.simulation.design_file import ForeignDesign, PortEntry, is_foreign, read_design
 from stc.simulation.foreign_design import TimedPipeline, instrument_design
 from stc.simulation.timing_table import NO_PLATFORM
+
+ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
+
+
+def origin_of_cycles(manifest: Manifest) -> str:
+    """Where the cycles of a run come from, in words."""
+    if manifest.platform != NO_PLATFORM:
+        return ORIGIN
+    return f"executed: cycle-level simulation of the given C++, with the {manifest.origins['depth']}"
 
 
 def project_manifest(directory: Path) -> Manifest:
@@ -33,8 +43,15 @@ def foreign_manifest(design: ForeignDesign) -> Manifest:
     )
     return Manifest(
         schema_version=SCHEMA_VERSION, name=design.top, platform=NO_PLATFORM, kernels=(kernel,), tensors=(), steps=(),
-        tolerance=0.0, versions={}, options={}, origins={"depth": f"given by {design.file.name}"}, memory=_memory(design),
+        tolerance=0.0, versions={}, options={}, origins={"depth": _figures(design, instrumented.pipelines)}, memory=_memory(design),
     )
+
+
+def _figures(design: ForeignDesign, pipelines: Sequence[TimedPipeline]) -> str:
+    """Where II and depth of the loops are from."""
+    assumed = sum(timed.entry is None for timed in pipelines)
+    given = f"loop depths of {design.file.name}"
+    return given if assumed == 0 else f"{given}; II and depth of {assumed} of {len(pipelines)} loops are assumed"
 
 
 def _port(port: PortEntry, own_bank: int, is_written: bool) -> Port:

@@ -14,7 +14,7 @@ from stc.simulation.build import DEFAULT_OPTIMISATION, Build, build
 from stc.simulation.cross_check import check_against_manifest
 from stc.simulation.csim import DEFAULT_TIMEOUT, CsimResult, csim_result
 from stc.simulation.program_run import run_program
-from stc.simulation.projects import project_manifest
+from stc.simulation.projects import origin_of_cycles, project_manifest
 from stc.simulation.simulation_result import MEMORY, FifoTime, LoopRan, SimulationResult, TaskTime, Wait
 from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table, unknown_fifo
 
@@ -55,7 +55,7 @@ class TimedDesign:
         except CompileError:
             report.unlink()
             raise
-        return replace(result, foreign=self.manifest.platform == NO_PLATFORM, notes=self.built.notes)
+        return replace(result, origin=origin_of_cycles(self.manifest), notes=self.built.notes)
 
     def check(self, name: str) -> None:
         """CompileError if the manifest does not describe what runs; the run's files, DIR/build/`name`*, are not kept."""

@@ -86,7 +86,7 @@ class LoopRan:
 @dataclass(frozen=True)
 class SimulationResult:
     """`ends`: for each kernel the cycle in which each of its invocations ended. `launch_cycles`: what launches cost besides.
-    `foreign`: `stc` did not write the design; `notes`: what was assumed of it."""
+    `origin` of the cycles, in words; `notes`: what was assumed of a design that `stc` did not write."""
 
     values: CsimResult
     ends: dict[str, tuple[int, ...]]
@@ -95,7 +95,7 @@ class SimulationResult:
     clock_mhz: float | None
     tasks: tuple[TaskTime, ...]
     fifos: tuple[FifoTime, ...]
-    foreign: bool = False
+    origin: str = ""
     notes: tuple[str, ...] = ()
     loops: tuple[LoopRan, ...] = ()
     kernel_tasks: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -131,8 +131,9 @@ class SimulationResult:
 
     @property
     def cycles(self) -> int | None:
-        """Of one invocation of every kernel, one after the other, launches apart; None where the run did not end."""
-        return sum(ends[0] for ends in self.ends.values()) if self.values.outcome == "finished" else None
+        """Of one invocation of every kernel, one after the other, launches apart; None where the run did not end or called none."""
+        ended = self.values.outcome == "finished" and bool(self.ends)
+        return sum(ends[0] for ends in self.ends.values()) if ended else None
 
     @property
     def interval(self) -> int | None:

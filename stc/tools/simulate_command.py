@@ -17,7 +17,7 @@ from stc.simulation.csim import check_timeout
 from stc.simulation.depth_cost import DepthCost, depth_cost
 from stc.simulation.explanation import Explanation
 from stc.simulation.profile import read_profile, with_profile
-from stc.simulation.projects import project_manifest
+from stc.simulation.projects import ORIGIN, project_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
 from stc.simulation.static_checks import check_statically, refuse_contradictions
 from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table
@@ -26,8 +26,6 @@ from stc.tools.consoles import messages, output
 from stc.tools.explaining import explain_simulation, explanation_json, print_static, print_waiting
 from stc.tools.simulation_tables import path_json, print_run
 
-ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
-ORIGIN_FOREIGN = "executed: cycle-level simulation of the given C++, with the loop depths of design.toml"
 DEPTHS_ACCEPTED = "a JSON object of FIFO names and integer depths"
 CHECK_FAILED = 1
 
@@ -163,7 +161,7 @@ def origin_of(result: SimulationResult, options: SimulationOptions) -> str:
         f"every pipeline {options.style}": options.style is not None,
         "measured figures in place of estimates": options.profile is not None,
     }
-    return "; ".join([ORIGIN_FOREIGN if result.foreign else ORIGIN, *(text for text, holds in changes.items() if holds)])
+    return "; ".join([result.origin or ORIGIN, *(text for text, holds in changes.items() if holds)])
 
 
 def report_of(
@@ -195,5 +193,8 @@ def print_result(result: SimulationResult, origin: str, explanation: Explanation
         console.print(f"no cycle count: {result.values.outcome}", markup=False)
         text = explanation.text if explanation is not None else result.values.explanation
         console.print(text or "", markup=False, soft_wrap=True)
+        for kernel, ends in result.ends.items():
+            known = ", ".join(f"{end:,}" for end in ends)
+            console.print(f"calls of {kernel} that had ended by then: at cycle {known}", markup=False)
         return
     print_run(result, origin, console)

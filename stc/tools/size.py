@@ -1,4 +1,4 @@
-"""Sizing the FIFOs of an emitted design by running it: confirm its depths, trim them, compare with the optimum."""
+"""Sizing the FIFOs of a design by running it: confirm its depths, trim them, compare with the optimum."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from stc.diagnostics import CompileError
 from stc.manifest.schema import Stream
 from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.design_runs import DesignRun, DesignRuns
+from stc.simulation.projects import origin_of_cycles
 from stc.tools.whole_files import write_whole
 
-ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
 LARGER_LOOP_DEPTHS = 2.0
 """The emitted design must also end where every estimated loop depth is this many times as large."""
 MOST_SLACK = 1000
@@ -90,6 +90,7 @@ class Sizing:
     surprises: int
     seconds: dict[str, float]
     explanation: str | None
+    origin: str
 
     @property
     def is_confirmed(self) -> bool:
@@ -101,7 +102,7 @@ class Sizing:
         return {fifo.name: fifo.trimmed for fifo in self.fifos}
 
     def as_json(self) -> dict[str, Any]:
-        return {"origin": ORIGIN, "confirmed": self.is_confirmed, **asdict(self)}
+        return {"confirmed": self.is_confirmed, **asdict(self)}
 
 
 def size_project(
@@ -121,7 +122,7 @@ def size_project(
     progress("building the emitted C++ with time")
     runs = DesignRuns.build(directory, optimisation)
     if not runs.streams:
-        raise CompileError("no FIFOs are known", where=str(directory), accepted="a folder that `stc compile` wrote")
+        raise CompileError("the design has no FIFOs", where=str(directory), accepted="a design with streams between its tasks")
     return size_runs(runs, slack, most_runs, with_optimum, progress)
 
 
@@ -172,6 +173,7 @@ def size_runs(
             "per_run": runs.seconds / runs.count,
         },
         explanation=runs.emitted.explanation,
+        origin=origin_of_cycles(runs.manifest),
     )
 
 

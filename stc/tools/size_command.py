@@ -1,4 +1,4 @@
-"""`stc size`: the FIFO depths of an emitted design, confirmed and trimmed by running it."""
+"""`stc size`: the FIFO depths of a design, confirmed and trimmed by running it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.table import Table
 
 from stc.design_space.fifo_trimming import MOST_RUNS
 from stc.tools.consoles import messages, output
-from stc.tools.size import DEPTHS, ORIGIN, Confirmation, Sizing, size_project, write_sizing
+from stc.tools.size import DEPTHS, Confirmation, Sizing, size_project, write_sizing
 
 CHECK_FAILED = 1
 MOST_LISTED = 40
@@ -22,13 +22,13 @@ REQUIRED = "required (by the LP, or --trim)"
 
 
 def size_command(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="An emitted project, as `stc compile` writes.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `stc compile` wrote, or a folder with a design.toml.")],
     slack: Annotated[float, typer.Option(help="Part of the cycles that may be lost: 0.05 for 5 %.")] = 0.0,
     optimum: Annotated[bool, typer.Option("--optimum/--no-optimum", help="Also look for the least bits of all.")] = True,
     most_runs: Annotated[int, typer.Option(help="About how many runs trimming and the optimum may take each.", min=1)] = MOST_RUNS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Confirm the FIFO depths of an emitted design by running it, and trim them to the least that lose no cycles.
+    """Confirm the FIFO depths of a design by running it, and trim them to the least that lose no cycles.
 
     No trimmed FIFO can be one less without the run being slower or not ending. Depths that load tasks write to stay as they are.
     Writes DIR/build/fifo_sizing.json and DIR/build/depths.json (for `stc simulate DIR --depths`).
@@ -48,7 +48,7 @@ def size_command(
 
 def print_sizing(sizing: Sizing, directory: Path, console: Console) -> None:
     """Two tables: the whole design at each choice of depths, and its FIFOs."""
-    table = Table("FIFO depths", "cycles", "", "bits", "bits of memory", title=f"{len(sizing.fifos)} FIFOs sized ({ORIGIN})")
+    table = Table("FIFO depths", "cycles", "", "bits", "bits of memory", title=f"{len(sizing.fifos)} FIFOs sized ({sizing.origin})")
     rows = {"all tokens (unlimited)": sizing.worst, REQUIRED: sizing.required, "emitted": sizing.emitted, "trimmed": sizing.trimmed}
     for name, found in rows.items():
         if found is not None:

@@ -19,7 +19,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from stc.dialects.context import make_context
 from stc.simulation.design_runs import DesignRuns
-from stc.tools.size import ORIGIN, Confirmation, Progress, Sizing, confirm, size_project
+from stc.simulation.projects import ORIGIN
+from stc.tools.size import Confirmation, Progress, Sizing, confirm, size_project
 from stc.transforms.stream.size_fifos import SizeFifos
 
 

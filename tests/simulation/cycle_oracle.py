@@ -9,7 +9,8 @@ cycle, each task does this:
 * flp: all that they write must be possible; else nothing moves. An iteration that cannot read stays where it is, with all that come
   after it, and those before it go on;
 * frp: an iteration leaves what it writes in a buffer per FIFO, whose first token enters the FIFO when there is a slot. Reads are as
-  with flp. An iteration comes in only if at most ceil(D / ii) before it have outputs that have not entered their FIFOs.
+  with flp. An iteration comes in only if, of those before it that write something, all but the last ceil(D / ii) are out of the
+  buffers.
 
 A token written in cycle c can be read from c + latency on, a slot read in c be written again from c + 1 on. A loop ends two cycles
 after its last iteration was in the last stage, and frp after the last token left its buffer.
@@ -85,7 +86,7 @@ class _Running:
     since: int = 0           # cycles of the pipeline's time since the last iteration came in
     inside: deque[list[int]] = field(default_factory=deque[list[int]])   # iteration and stage, the oldest first
     buffers: dict[str, deque[int]] = field(default_factory=dict[str, deque[int]])   # frp: by FIFO, which iterations' tokens
-    to_leave: Counter[int] = field(default_factory=Counter[int])         # frp: tokens by iteration
+    to_leave: Counter[int] = field(default_factory=Counter[int])         # frp: tokens by iteration that writes some
     ended: int = 0           # two cycles after what happened last
     moved: bool = False
 
@@ -102,7 +103,8 @@ class _Running:
             self.inside.append([self.begun, 0])
             self.begun, self.since, self.moved = self.begun + 1, 0, True
             if self.style == "frp":
-                self.to_leave[self.begun - 1] = self.tokens_of(self.begun - 1)
+                if tokens := self.tokens_of(self.begun - 1):
+                    self.to_leave[self.begun - 1] = tokens
                 self.write_to_buffers([entry for entry in self.going_on(now, fifos) if entry is self.inside[-1]])
                 self.empty_buffers(now, fifos, left)
         going_on = self.going_on(now, fifos)
@@ -129,8 +131,8 @@ class _Running:
         return sum(len(self.task.writes_in(iteration, stage)) for stage in range(self.task.depth))
 
     def has_room(self) -> bool:
-        waiting = sum(count > 0 for count in self.to_leave.values())
-        return self.style != "frp" or waiting <= -(-self.task.depth // self.task.ii)
+        first = next((k for k, count in enumerate(self.to_leave.values()) if count > 0), len(self.to_leave))
+        return self.style != "frp" or len(self.to_leave) - first <= -(-self.task.depth // self.task.ii)
 
     def write_to_buffers(self, iterations: Iterable[list[int]]) -> None:
         if self.style == "frp":

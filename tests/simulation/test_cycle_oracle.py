@@ -135,7 +135,7 @@ def alone(tasks: Sequence[Pipeline]) -> dict[str, int]:
     return {task.name: (task.trip - 1) * task.ii + task.depth + 1 for task in tasks}
 
 
-@pytest.mark.parametrize("style", ["flp", "stp"])
+@pytest.mark.parametrize("style", ["flp", "stp", "frp"])
 def test_cycles_equal_a_simulation_cycle_by_cycle(built: Built, style: Style) -> None:
     ended = 0
     for setting in built.settings(SETTINGS, len(built.name)):

@@ -12,10 +12,14 @@ from stc.simulation.csim import CsimResult, csim
 from stc.simulation.simulate import simulate
 
 SOURCE = """
+#include <cassert>
 #include <cstdlib>
 #include <iostream>
 #include "hls_stream.h"
-static void f(int x, hls::stream<int> &s) { s.write(x); }
+static void f(int x, hls::stream<int> &s) {
+  assert(x < 7);
+  s.write(x);
+}
 static void g(hls::stream<int> &s, int *y) { *y = s.read(); }
 int top(int x, int *y) {
 #pragma HLS dataflow
@@ -28,9 +32,13 @@ int main() {
   const int mode = std::atoi(std::getenv("MODE"));
   int y = 0;
   if (mode == 0) return 0;
+  if (mode == 4) return 6;
+  assert(mode != 5);
   const bool right = top(mode, &y) == 5 && y == mode;
   std::cout << "returned" << std::endl;
   if (mode == 1) std::exit(right ? 0 : 9);
+  assert(mode != 3 && "as it was");
+  if (mode == 6) top(7, &y);
   return right ? 3 : 9;
 }
 """
@@ -57,6 +65,34 @@ def test_what_main_returns_is_the_check(project: Path, monkeypatch: pytest.Monke
     assert [(use.name, use.tokens, use.producer, use.consumer) for use in left_by_exit.channels] == [("s", 1, "f", "g")]
     wrong = in_mode(project, 2, monkeypatch)
     assert (wrong.outcome, wrong.passed, wrong.explanation) == ("finished", False, "the testbench returned 3")
+
+
+def test_a_testbench_that_stops_early_says_so_and_what_was_known_by_then(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    returned = in_mode(project, 4, monkeypatch)
+    assert returned.explanation == "the testbench never called the top function: it returned 6"
+    before = in_mode(project, 5, monkeypatch)
+    assert str(before.explanation).startswith("the testbench was aborted before it called the top function: ")
+    assert "mode != 5" in str(before.explanation)
+    after = in_mode(project, 3, monkeypatch)
+    assert (after.outcome, after.passed) == ("finished", False) and [use.tokens for use in after.channels] == [1]
+    assert str(after.explanation).startswith("the testbench was aborted after 1 call of the top function: ")
+    assert "as it was" in str(after.explanation)
+    in_the_design = in_mode(project, 6, monkeypatch)
+    assert in_the_design.outcome == "error" and "the design was aborted after 1 call of the top function: " in str(
+        in_the_design.explanation
+    )
+
+
+def test_cycles_that_are_known_are_kept(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = {}
+    for mode in (1, 3, 4, 6):
+        monkeypatch.setenv("MODE", str(mode))
+        result = simulate(project, optimisation=UNOPTIMISED)
+        ends[mode] = result.ends.get("top", ())
+        assert result.cycles == (ends[mode][0] if mode in (1, 3) else None)
+    assert ends[1] == ends[3] == ends[6] and len(ends[1]) == 1 and ends[4] == ()
 
 
 def test_without_time_arrays_between_tasks_need_no_figures(tmp_path: Path) -> None:

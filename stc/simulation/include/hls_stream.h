@@ -62,7 +62,7 @@ class stream<Value_, 0> : private stc_sim::Channel {
  protected:
   static constexpr std::uint64_t default_depth = 2;
 
-  stream(std::uint64_t depth, const char *name) : Channel("fifo", depth, false) {
+  stream(std::uint64_t depth, const char *name) : Channel("fifo", depth, false, stc_sim::bits_of<Value_>()) {
     if (name != nullptr) set_name(name);
   }
 

@@ -14,6 +14,7 @@ from plotly.offline import get_plotlyjs
 from stc.manifest.schema import Kernel, Manifest
 from stc.simulation.critical_path import PathPart, critical_path
 from stc.simulation.explanation import Explanation
+from stc.simulation.projects import ORIGIN
 from stc.simulation.simulation_result import SimulationResult
 from stc.tools.report.drawing import BOX_HEIGHT, BOX_WIDTH, drawing
 from stc.tools.report.facts import ChannelFacts, KernelFacts, TaskFacts, kernel_facts
@@ -32,7 +33,6 @@ from stc.tools.report.tables import (
     tables_of,
     task_table,
 )
-from stc.tools.simulate_command import ORIGIN
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,20 @@
 #include "loop_run.h"
 
 namespace stc_sim {
+
+// How wide a token is in hardware: types of any width say so themselves.
+template <class Value_, class = void>
+struct Bits {
+  static constexpr std::uint64_t count = 8 * sizeof(Value_);
+};
+template <class Value_>
+struct Bits<Value_, std::void_t<decltype(Value_::width)>> {
+  static constexpr std::uint64_t count = Value_::width;
+};
+template <class Value_>
+constexpr std::uint64_t bits_of() {
+  return std::is_same<Value_, bool>::value ? 1 : Bits<Value_>::count;
+}
 
 class Channel {
  public:
@@ -68,12 +83,12 @@ class Channel {
   // `#pragma HLS stream depth=`. A channel made outside the design belongs to the testbench and has no bound. Blocks are as many as
   // their type says.
   void set_depth(std::uint64_t depth) {
-    if (bounded_ && depth > 0 && std::string(kind_) == "fifo") depth_ = declared_depth_ = depth;
+    if (!external_ && depth > 0 && std::string(kind_) == "fifo") depth_ = declared_depth_ = depth;
     find_timing();
   }
 
   ChannelRecord record() const {
-    return {name_, kind_, producer_, consumer_, bounded_, external_, depth_, written_, highest_, published_ - read_};
+    return {name_, kind_, producer_, consumer_, bounded_, external_, depth_, written_, highest_, published_ - read_, bits_};
   }
 
   // The second halves of this channel's accesses.
@@ -85,6 +100,7 @@ class Channel {
   void free_slots() {
     stamp_reads();
     freed_ = read_;
+    empty_buffer();
     wake(writer_waiting_);
   }
 
@@ -106,9 +122,9 @@ class Channel {
 
  protected:
   // A FIFO that the testbench made has no bound: it is the world outside.
-  Channel(const char *kind, std::uint64_t depth, bool always_bounded)
+  Channel(const char *kind, std::uint64_t depth, bool always_bounded, std::uint64_t bits = 0)
       : kind_(kind), external_(!scheduler.in_design()), bounded_(always_bounded || !external_), depth_(depth),
-        declared_depth_(depth) {
+        declared_depth_(depth), bits_(bits) {
     name_ = scheduler.path_below_top("(unnamed)");
     next_ = scheduler.channels;
     if (next_ != nullptr) next_->previous_ = this;
@@ -270,17 +286,45 @@ class Channel {
     while (bounded_ && published_ - freed_ >= depth_) wait(writer_waiting_, Wait::write);
     loop.wait_for_slot(due, next_slot(), number_, clock_.stalled_writer);
   }
-  void publish_held(LoopClock &loop, Cycle due) {
-    clock_.written(loop.write(due, next_slot(), number_, clock_.stalled_writer), depth_, bounded_);
-    clock_.lead = loop.lead();
-    ++published_;
-    wake(reader_waiting_);
+  void publish_held(LoopClock &loop, Cycle due) { publish_at(loop.leaves(due), loop.lead()); }
+
+  // A write of a free-running pipeline is out of it at pipeline time `due`, and enters the channel once there is a slot: when, is told
+  // `loop` with the number of its iteration.
+  void buffer(LoopRun &loop, Cycle due, std::uint64_t iteration) {
+    buffer_.push({&loop, loop.clock.leaves(due), iteration});
+    clock_.lead = loop.clock.lead();
+    empty_buffer();
   }
+  bool buffers_output_before(std::uint64_t iteration) const { return !buffer_.empty() && buffer_.front().iteration < iteration; }
+  void wait_for_reader() { wait(writer_waiting_, Wait::write); }
+  int number() const { return number_; }
+  Cycle &stalled_writer() { return clock_.stalled_writer; }
+
   void keep_clock() {
     if (number_ != unnumbered) timeline.channels[std::size_t(number_)].second = std::move(clock_);
   }
 
  private:
+  struct Buffered {
+    LoopRun *loop;
+    Cycle wanted;
+    std::uint64_t iteration;
+  };
+
+  void publish_at(Cycle at, Cycle lead) {
+    clock_.written(at, depth_, bounded_);
+    clock_.lead = lead;
+    ++published_;
+    wake(reader_waiting_);
+  }
+  void empty_buffer() {
+    for (; !buffer_.empty() && (!bounded_ || published_ - freed_ < depth_); buffer_.pop()) {
+      const Buffered first = buffer_.front();
+      const Cycle at = std::max(first.wanted, next_slot());
+      publish_at(at, clock_.lead);
+      first.loop->output_left(first.iteration, this, at);
+    }
+  }
   Cycle next_slot() const { return clock_.writable_at(clock_base_ + published_, depth_, bounded_); }
 
   // A FIFO in RAM can be read a cycle later than one of registers. The depth in the source decides: another one for a run changes
@@ -308,6 +352,7 @@ class Channel {
   int number_ = unnumbered;
   ChannelClock clock_;
   std::uint64_t clock_base_ = 0;   // tokens of earlier invocations
+  Queue<Buffered> buffer_;
 #else
   void find_timing() {
     if (!external_ && named_ && std::string(kind_) == "fifo") depth_ = depth_table().of(name_, depth_);
@@ -315,6 +360,7 @@ class Channel {
   void keep_clock() {}
   static constexpr bool in_pipeline() { return false; }
   static constexpr void settle_loop() {}
+  void empty_buffer() {}
 
  public:
   void commit_write() { publish(); }
@@ -366,7 +412,7 @@ class Channel {
   bool external_, bounded_, named_ = false, kept_ = false;
   std::string name_, producer_, consumer_;
   std::vector<std::string> users_;
-  std::uint64_t depth_, declared_depth_, highest_ = 0;
+  std::uint64_t depth_, declared_depth_, bits_, highest_ = 0;
   Task *reader_waiting_ = nullptr, *writer_waiting_ = nullptr;
   Channel *next_ = nullptr, *previous_ = nullptr;             // all channels alive
   Channel *next_written_ = nullptr, *next_read_ = nullptr;    // those touched by one iteration

@@ -6,6 +6,7 @@
 #ifndef STC_SIM_FOREIGN_H
 #define STC_SIM_FOREIGN_H
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -25,11 +26,27 @@ inline Report &foreign_report() {
   std::cout.flush();
   std::fflush(nullptr);
   Report &report = foreign_report();
-  if (report.runs() == 0) report.refuse("the testbench never called the top function");
+  if (report.runs() == 0) {
+    report.refuse("the testbench never called the top function" +
+                  (returned == 0 ? std::string() : ": it returned " + std::to_string(returned)));
+  }
   if (returned != 0) report.refuse("the testbench returned " + std::to_string(returned));
   const int code = report.finish();
   std::fflush(nullptr);
   std::_Exit(code);
+}
+
+// An assertion that fails, or an exception that nobody catches: what is known by then is reported.
+inline void report_abort(int) {
+  std::signal(SIGABRT, SIG_DFL);
+  Report &report = foreign_report();
+  const std::string calls = std::to_string(report.runs()) + (report.runs() == 1 ? " call" : " calls") + " of the top function";
+  if (scheduler.in_design()) {
+    report.abort("error", "the design was aborted after " + calls);
+  } else {
+    report.abort("finished", "the testbench was aborted " + (report.runs() == 0 ? "before it called the top function" : "after " + calls));
+  }
+  finish_foreign(0);
 }
 
 template <class Body_>
@@ -41,6 +58,7 @@ int run_testbench(Body_ body) {
   depth_table();
 #endif
   foreign_report();
+  std::signal(SIGABRT, &report_abort);
   ::on_exit([](int status, void *) { finish_foreign(status); }, nullptr);
   finish_foreign(body());
 }

@@ -77,15 +77,14 @@ class LoopClock {
   }
 
   bool holds_writes() const { return timing_.style == Style::stp; }
+  bool buffers_writes() const { return timing_.style == Style::frp; }
   bool writes_memory() const { return timing_.writes != nullptr; }
 
   // The next iteration begins. When it issues is worked out where somebody asks: most loops compute without streams.
   void begin_iteration() { ++begun_; }
 
-  // How many iterations began that have to be settled one by one, because each moves a word of external memory.
-  std::uint64_t memory_iterations() const {
-    return timing_.reads == nullptr && timing_.writes == nullptr ? 0 : begun_;
-  }
+  std::uint64_t begun() const { return begun_; }
+  bool moves_memory() const { return timing_.reads != nullptr || timing_.writes != nullptr; }
   void settle_next() {
     const std::uint64_t later = begun_ - 1;
     begun_ = 1;
@@ -102,9 +101,18 @@ class LoopClock {
     offset_ = 0;
     first_write_ = none_yet;
     thaw();
-    if (timing_.style == Style::frp) wait_for_room();
     return true;
   }
+  // frp: iterations in flight and outputs that wait share a buffer as deep as the pipeline, for the outputs of so many iterations.
+  std::uint64_t room() const { return (timing_.depth + timing_.ii - 1) / timing_.ii + 1; }
+  // There is room from cycle `at` on.
+  void enter(Cycle at, int channel, Cycle &stalled) {
+    if (at <= entered()) return;
+    note_blocked(entered(), at, channel, stalled);
+    issued_ += at - entered();
+  }
+  Cycle entered() const { return issued_ + shift_; }
+
   // The word of external memory that the iteration reads.
   void fetch() {
     if (timing_.reads != nullptr) require(timing_.reads->read(), external_memory, true, nullptr);
@@ -155,16 +163,13 @@ class LoopClock {
   // Where the loop is, all that it is known to have waited for included.
   Cycle reached() const { return reading() + total_shift_; }
 
-  // When something due at pipeline time `due` enters the FIFO, which has a slot from cycle `free` on.
-  Cycle write(Cycle due, Cycle free, int channel, Cycle &stalled) {
-    const Cycle wanted = due + total_shift_;
-    return timing_.style == Style::frp ? write_to_buffer(wanted, free, channel, stalled) : wanted;
-  }
+  // When something due at pipeline time `due` leaves the pipeline.
+  Cycle leaves(Cycle due) const { return due + total_shift_; }
 
   // What is due at pipeline time `due` cannot leave before `free`: the pipeline stands still until then.
   void wait_for_slot(Cycle due, Cycle free, int channel, Cycle &stalled) {
     const Cycle wanted = due + total_shift_;
-    if (free <= wanted || timing_.style == Style::frp) return;
+    if (free <= wanted) return;
     total_shift_ += free - wanted;
     frozen_.push({due, free - wanted});
     note_blocked(wanted, free, channel, stalled);
@@ -189,22 +194,23 @@ class LoopClock {
   void end_accesses() {
     extent_ = std::max(extent_, offset_);
     write_extent_ = std::max(write_extent_, writes_passed());
-    ended_ = true;
+    ended_ = ended_ || first_write_ != none_yet;
   }
   // They have been made.
   void end_iteration() {
     if (timing_.reads != nullptr) timing_.reads->consume(real() - offset_);
-    if (left_ > 0) leaving_.push(last_left_);
-    left_ = 0;
   }
 
   // `last`: the pipeline time of the last write.
   void end(Cycle last) {
     settle();
-    if (!any_) return;
-    const Cycle flowed_out = std::max(issued_ + last_stage(), last) + 1 + total_shift_;
-    if (last_left_ + 1 > flowed_out && full_ != none) note_blocked(flowed_out, last_left_ + 1, full_, *stalled_by_full_);
-    task_.now = std::max({task_.now, flowed_out, last_left_ + 1}) + 1;
+    if (any_) task_.now = std::max(task_.now, std::max(issued_ + last_stage(), last) + 1 + total_shift_) + 1;
+  }
+  // frp: after that, the last output has left its buffer.
+  void end_outputs(Cycle left, int channel, Cycle &stalled) {
+    if (left + 2 <= task_.now) return;
+    note_blocked(task_.now, left + 2, channel, stalled);
+    task_.now = left + 2;
   }
 
  private:
@@ -223,28 +229,6 @@ class LoopClock {
     shift_ += cycles;
     total_shift_ += cycles;
   }
-  // frp: iterations in flight and outputs that wait share a buffer as deep as the pipeline.
-  __attribute__((noinline)) void wait_for_room() {
-    const std::uint64_t room = (timing_.depth + timing_.ii - 1) / timing_.ii + 1;
-    const Cycle now = issued_ + shift_;
-    while (!leaving_.empty() && leaving_.front() <= now) leaving_.pop();
-    if (leaving_.size() < room) return;
-    const Cycle until = leaving_[leaving_.end() - room];
-    if (until <= now) return;
-    note_blocked(now, until, full_, *stalled_by_full_);
-    issued_ += until - now;
-  }
-  // Each output has a buffer of its own: one that is full does not hold up the others before the pipeline stops.
-  __attribute__((noinline)) Cycle write_to_buffer(Cycle wanted, Cycle free, int channel, Cycle &stalled) {
-    const Cycle at = std::max(wanted, free);
-    if (at >= last_left_ && (free == at || full_ == none)) {
-      full_ = channel;
-      stalled_by_full_ = &stalled;
-    }
-    left_ = std::max(left_, at);
-    last_left_ = std::max(last_left_, at);
-    return at;
-  }
   void lost(Cycle from, Cycle cycles, int channel, bool reads, Cycle *stalled) {
     if (stalled != nullptr) *stalled += cycles;
     task_.stalled(channel, reads, from, from + cycles);
@@ -254,7 +238,6 @@ class LoopClock {
     task_.stalled(channel, false, wanted, at);
   }
 
-  static constexpr int none = -1000000;
   static constexpr Cycle none_yet = ~Cycle(0);
   const LoopTiming &timing_;
   TaskClock &task_;
@@ -262,12 +245,8 @@ class LoopClock {
   Cycle issued_, offset_ = 0, shift_ = 0, total_shift_ = 0;
   Cycle first_write_ = none_yet;        // the offset of the iteration's first write
   Cycle extent_ = 0, write_extent_ = 0; // most cycles, beyond the first, that the accesses or the writes of an iteration took so far
-  bool any_ = false, ended_ = false;   // iterations issued, or ended
+  bool any_ = false, ended_ = false;   // an iteration issued; one that writes ended
   Queue<Freeze> frozen_;
-  Queue<Cycle> leaving_;                // frp: when the outputs of iterations have left their buffers
-  Cycle left_ = 0, last_left_ = 0;      // frp: when the last output of this iteration, or of all, has
-  int full_ = none;                     // frp: the channel that last had no slot for one, and the cycles lost to it
-  Cycle *stalled_by_full_ = nullptr;
 };
 
 }  // namespace stc_sim

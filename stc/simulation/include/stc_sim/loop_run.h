@@ -2,6 +2,10 @@
 #ifndef STC_SIM_LOOP_RUN_H
 #define STC_SIM_LOOP_RUN_H
 
+#include <algorithm>
+#include <deque>
+#include <vector>
+
 #include "scheduler.h"
 #include "timing_table.h"
 
@@ -40,7 +44,7 @@ class LoopRun {
   LoopClock clock;
 
   void touch() {
-    if (__builtin_expect(clock.memory_iterations() > 1, 0)) settle_memory(1);
+    if (__builtin_expect(one_by_one() > 1, 0)) settle_earlier(1);
     if (clock.settle()) begin_accesses();
     touched_ = true;
   }
@@ -64,23 +68,44 @@ class LoopRun {
   // A write: it leaves when the pipeline has come that far.
   void hold(Channel *channel);
 
+  // frp: one of the outputs of iteration `number` entered `channel` at cycle `at`.
+  void output_left(std::uint64_t number, Channel *channel, Cycle at);
+
  private:
   void begin_accesses();
   void end_accesses();
   void release_before(Cycle pipeline_time);
   void release_committed();
-  void settle_memory(std::uint64_t left);
+  void settle_earlier(std::uint64_t left);
+
+  // How many iterations began that cannot be settled at once: each moves a word of external memory, or may find no room (frp).
+  std::uint64_t one_by_one() const { return clock.moves_memory() || !outputs_.empty() ? clock.begun() : 0; }
 
   struct Held {
     Channel *channel;         // none for a word of external memory
     Cycle due;
-    std::uint64_t cycle;      // of accesses, by number
+    std::uint64_t cycle, iteration;   // of accesses, or that wrote something, by number
   };
   void hold(Held write);
   Queue<Held> held_;          // in the order of `due`
   std::vector<Held> open_;    // of the iteration under way, before all its accesses are known: `due` counts from its first write
   std::uint64_t cycle_ = 0, last_cycle_ = 0;   // of accesses: under way, and of the last write
   Cycle last_due_ = 0;
+
+  // frp: the iterations that wrote something, those left out that began the queue and have left their buffers.
+  struct Outputs {
+    std::uint64_t waiting;    // how many have not entered their channels
+    Cycle left;               // when the last one of those that have did
+    Channel *last;
+  };
+  std::deque<Outputs> outputs_;
+  std::uint64_t outputs_gone_ = 0;
+  bool writes_ = false;       // whether the iteration under way is one of them
+  std::vector<Channel *> outputs_to_;
+
+  std::uint64_t count_output(Channel *channel);
+  void wait_for_room();
+  Outputs wait_for_outputs(std::uint64_t count);
 #else
   void touch() { touched_ = true; }
   void next_cycle() { split_iteration(); }

@@ -166,6 +166,15 @@ class Report {
     outcome_.text = why;
   }
 
+  // The program ends here, and not as it should: what it printed says why.
+  void abort(const char *kind, const std::string &how) {
+    if (!outcome_.ok) return;
+    outcome_.ok = false;
+    outcome_.kind = kind;
+    outcome_.text = how;
+    aborted_ = true;
+  }
+
   void add(Output output) {
     if (!scheduler.failed()) outputs_.push_back(std::move(output));
   }
@@ -205,6 +214,7 @@ class Report {
     out += std::string(",\n  \"passed\": ") + (passed() ? "true" : "false") + ",\n  \"runs\": " + std::to_string(runs_);
     out += ",\n  \"seconds\": " + json_number(seconds_) + ",\n  \"cpu_seconds\": " + json_number(cpu_seconds_);
     out += ",\n  \"explanation\": " + (outcome_.ok ? std::string("null") : json_text(outcome_.text));
+    out += std::string(",\n  \"aborted\": ") + (aborted_ ? "true" : "false");
     out += ",\n  \"blocked\": " + json_list(outcome_.blocked, blocked_json);
     out += ",\n  \"outputs\": " + json_list(outputs_, output_json);
     out += ",\n  \"channels\": " + json_list(channel_records(), channel_json);
@@ -246,7 +256,8 @@ class Report {
   static std::string channel_json(const ChannelRecord &c) {
     return "{" + json_field("name", json_text(c.name)) + ", " + json_field("kind", json_text(c.kind)) + ", " +
            json_field("depth", c.bounded ? std::to_string(c.depth) : "null") + ", " + json_field("tokens", std::to_string(c.tokens)) +
-           ", " + json_field("highest_occupancy", std::to_string(c.highest_occupancy)) + ", " +
+           ", " + json_field("bits", std::to_string(c.bits)) + ", " +
+           json_field("highest_occupancy", std::to_string(c.highest_occupancy)) + ", " +
            json_field("left_over", std::to_string(c.left_over)) + ", " + json_field("external", c.external ? "true" : "false") +
            ", " + json_field("producer", json_text(c.producer)) + ", " + json_field("consumer", json_text(c.consumer)) + "}";
   }
@@ -275,6 +286,7 @@ class Report {
 
   std::string path_, top_;
   Outcome outcome_;
+  bool aborted_ = false;
   std::vector<Output> outputs_;
   int runs_ = 0;
   double seconds_ = 0, cpu_seconds_ = 0;   // inside the top function: elapsed, and spent by this program

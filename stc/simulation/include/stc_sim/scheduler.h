@@ -91,7 +91,7 @@ struct Blocked {
 struct ChannelRecord {
   std::string name, kind, producer, consumer;
   bool bounded = true, external = false;
-  std::uint64_t depth = 0, tokens = 0, highest_occupancy = 0, left_over = 0;
+  std::uint64_t depth = 0, tokens = 0, highest_occupancy = 0, left_over = 0, bits = 0;   // bits of a token, where that is known
 };
 
 // How a run ended. `kind` is "finished", "deadlock", "livelock", "leftover" (tokens never read) or "error".

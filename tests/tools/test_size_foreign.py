@@ -1,0 +1,29 @@
+"""`stc size` of a design that stc did not write: its FIFOs and their depths are those of the C++."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from stc.tools.size import size_project, write_sizing
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "foreign"
+
+
+def test_fifos_of_the_cpp_are_trimmed_to_what_loses_no_cycle(tmp_path: Path) -> None:
+    """The mean of 64 numbers is known when all of them were read: `direct` holds them by then. The testbench calls three times."""
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is needed")
+    design = shutil.copytree(EXAMPLE, tmp_path / "design", ignore=shutil.ignore_patterns("build"))
+    sizing = size_project(design, with_optimum=False, optimisation=0)
+    assert {fifo.name: (fifo.bits, fifo.tokens, fifo.emitted) for fifo in sizing.fifos} == {
+        "direct": (32, 192, 64), "summed": (32, 192, 2), "mean": (32, 3, 2),
+    }
+    assert sizing.emitted.cycles is not None and sizing.worst.cycles is not None
+    assert "given C++, with the loop depths of design.toml" in sizing.origin
+    write_sizing(sizing, design)
+    depths = json.loads((design / "build" / "depths.json").read_text())
+    assert depths == sizing.depths and 64 <= depths["direct"] <= 66
