@@ -82,6 +82,9 @@ def _pad(op: tensor.PadOp) -> Iterator[str]:
     source, result = op.source.type, op.result.type
     if not isa(source, TensorType) or not isa(result, TensorType):
         return
+    last = op.region.block.last_op
+    if last is None or [value.type for value in last.operands] != [source.get_element_type()]:
+        yield f"does not yield an entry of {source}"
     low, high = tuple(op.static_low.get_values()), tuple(op.static_high.get_values())
     if not len(low) == len(high) == len(source.get_shape()) == len(result.get_shape()):
         yield f"pads {len(low)} and {len(high)} dimensions of {source} to {result}"

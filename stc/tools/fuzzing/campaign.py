@@ -10,6 +10,7 @@ seed at fault is known.
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import re
 import signal
@@ -26,6 +27,7 @@ from typing import Any, ClassVar
 
 from stc.diagnostics import CompileError
 from stc.simulation.batch import simulate
+from stc.simulation.build import find_compiler
 from stc.simulation.csim import CsimResult
 from stc.tools.fuzzing.levels import AGREED, FAILED, REFUSED, SIMULATION, Outcome, check_case, draw_case
 
@@ -54,6 +56,13 @@ class Campaign:
     @property
     def seeds(self) -> range:
         return range(self.seed, self.seed + self.count)
+
+    def prepare(self) -> None:
+        """Load once what every process would load for itself; CompileError where something is missing."""
+        if self.csim_every:
+            find_compiler()
+        if self.mlir_every:
+            importlib.import_module("stc.frontend.reference")
 
     def outcomes(self, seeds: Sequence[int]) -> Iterator[Outcome]:
         """Check seeds, one after the other."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from stc.diagnostics import CompileError
-from stc.simulation.build import find_compiler
 from stc.tools.fuzzing.campaign import Campaign, CampaignReport, run_campaign
 from stc.tools.fuzzing.levels import AGREED, FAILED, REFUSED, Outcome
 from stc.transforms import all_passes
@@ -26,10 +24,10 @@ _COLOURS = {AGREED: "green", REFUSED: "yellow", FAILED: "red"}
 
 def run_with_progress(campaign: Campaign, out: Path, console: Console) -> CampaignReport:
     """Run a campaign; failures are printed as they come and written into `out`. CompileError where there is no C++ compiler."""
-    if campaign.csim_every:
-        find_compiler()
     _require_writable(out)
-    _load_everything(campaign)
+    for load in all_passes().values():
+        load()
+    campaign.prepare()
     counts: dict[str, int] = dict.fromkeys((AGREED, REFUSED, FAILED), 0)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # No thread that refreshes: processes are forked while the bar is shown.
@@ -52,14 +50,6 @@ def _require_writable(out: Path) -> None:
     nearest = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
         raise CompileError(f"cannot write to {nearest}", where="--out", accepted="a folder, new or not, that can be written")
-
-
-def _load_everything(campaign: Campaign) -> None:
-    """Import once what every process would import for itself."""
-    for load in all_passes().values():
-        load()
-    if campaign.mlir_every:
-        importlib.import_module("stc.frontend.reference")
 
 
 def _line(outcome: Outcome) -> str:

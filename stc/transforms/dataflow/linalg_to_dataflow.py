@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, scf, tensor
+from xdsl.dialects import arith, linalg, scf, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -16,6 +16,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.loops import constant_of, loops_between, trip_count
+from stc.analysis.support import place
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
@@ -65,6 +66,11 @@ class LinalgToDataflow(ModulePass):
                 if not set(nest.results) <= known:
                     _NestToKernel(nest).replace()
         erase_dead_ops(op)
+        for function in functions_of(op):
+            known = host_values(function)
+            for left in function.body.block.ops:
+                if isinstance(left, linalg.GenericOp) and not set(left.results) <= known:
+                    raise CompileError("it is in no loops over tiles", where=place(left), accepted="a schedule, and tile-linalg")
 
 
 @dataclass
