@@ -139,7 +139,9 @@ def _print_top(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs, blo
     lines.call(f'extern "C" void {kernel.name}', [port_parameter(port, typedefs) for port in kernel.ports], " {")
     for port in kernel.ports:
         bursts = WRITE_BURSTS if port.is_written else READ_BURSTS
-        lines.pragma(f"interface m_axi port={port.name} bundle={port.bundle} offset=slave {bursts}")
+        # Co-simulation needs to know how many words there are: those of the buffer, as the testbench has it.
+        depth = port.bytes // port.word_bytes
+        lines.pragma(f"interface m_axi port={port.name} bundle={port.bundle} offset=slave depth={depth} {bursts}")
     for port in kernel.ports:
         lines.pragma(f"interface s_axilite port={port.name} bundle=control")
     lines.pragma("interface s_axilite port=return bundle=control")

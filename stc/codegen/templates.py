@@ -11,7 +11,7 @@ from stc.manifest.element_types import element_type
 from stc.manifest.schema import HostTensor, Kernel, Manifest, Port, Step
 from stc.platforms.platform import Platform
 
-TEMPLATES = ("testbench.cpp", "host.cpp", "host.py", "connectivity.cfg", "Makefile")
+TEMPLATES = ("testbench.cpp", "vitis_testbench.cpp", "vitis_hls.tcl", "host.cpp", "host.py", "connectivity.cfg", "Makefile")
 
 
 def render(manifest: Manifest, platform: Platform) -> dict[str, str]:

@@ -13,7 +13,7 @@
     19  one bundle per memory port, at most 32 ports
     21  memory ports are indexed by loop variables, not volatile, and not accessed under a condition
     25  every pointer argument has one sp= with index 0-31, every unit at most one slr=
-    26  top functions are extern "C" with s_axilite bundle=control on every argument and on return
+    26  top functions are extern "C" with s_axilite bundle=control on every argument and on return, and a depth on memory ports
     27  pragmas, their options and the values of these are known, their variables in scope, and they stand in the body they
         govern; a stream of blocks is not partitioned
 """
@@ -394,6 +394,9 @@ def _rule_26(source: _Source) -> Iterator[Violation]:
             continue
         lite = [p for p in function.body.pragmas if p.name == "interface" and "s_axilite" in p.options]
         ports = {pragma.options.get("port") for pragma in lite if pragma.options.get("bundle") == "control"}
+        for pragma in _m_axi(function):
+            if "depth" not in pragma.options:
+                yield Violation(26, pragma.line, f"port {pragma.options.get('port')} has no depth=, which co-simulation needs")
         for name in [*(name for _, name in function.parameters), "return"]:
             if name not in ports:
                 yield Violation(26, function.body.line, f"{function.name} has no s_axilite port={name} bundle=control")

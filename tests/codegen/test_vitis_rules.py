@@ -47,8 +47,8 @@ static void store_y(hls::stream<float8> &t, float8 *y) {
 }
 
 extern "C" void top(const float8 *x, float8 *y) {
-#pragma HLS interface m_axi port=x bundle=gmem0 offset=slave
-#pragma HLS interface m_axi port=y bundle=gmem1 offset=slave
+#pragma HLS interface m_axi port=x bundle=gmem0 offset=slave depth=6
+#pragma HLS interface m_axi port=y bundle=gmem1 offset=slave depth=6
 #pragma HLS interface s_axilite port=x bundle=control
 #pragma HLS interface s_axilite port=y bundle=control
 #pragma HLS interface s_axilite port=return bundle=control
@@ -117,10 +117,11 @@ WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
         (17, "hls::exp", "expf", "expected hls::exp"),
         (17, "hls::exp", "std::exp", "expected hls::exp"),
         (19, "bundle=gmem1", "bundle=gmem0", "shares bundle 'gmem0'"),
-        (19, "#pragma HLS interface m_axi port=y bundle=gmem1 offset=slave\n", "", "port y has no m_axi interface"),
+        (19, "#pragma HLS interface m_axi port=y bundle=gmem1 offset=slave depth=6\n", "", "port y has no m_axi interface"),
         (21, "static void load_x(const float8 *x", "static void load_x(const volatile float8 *x", "volatile"),
         (21, "    s.write(x[i]);", "    if (i < 3) {\n      s.write(x[i]);\n    }", "accessed under a condition"),
         (21, "x[i]", "x[i % 2]", "indexed by 'i % 2'"),
+        (26, "bundle=gmem1 offset=slave depth=6", "bundle=gmem1 offset=slave", "port y has no depth="),
         (26, 'extern "C" void top', "static void top", 'top is not extern "C"'),
         (26, "#pragma HLS interface s_axilite port=return bundle=control\n", "", "no s_axilite port=return"),
         (6, '  hls::stream<float8, 2> s("s");', '  hls::stream<float8, 2> s("s");\n  hls::stream_of_blocks<rows, 2> b("b");',

@@ -101,9 +101,9 @@ static void store_y(hls::stream<float_x4> &y_stream, float_x4 *y) {
 
 // Compute unit fc_kernel: 4 tasks, 3 streams.
 extern "C" void fc_kernel(const float_x2 *x, const float_x8 *fc_weight, float_x4 *y) {
-#pragma HLS interface m_axi port=x bundle=gmem0 offset=slave max_read_burst_length=16 num_read_outstanding=16
-#pragma HLS interface m_axi port=fc_weight bundle=gmem1 offset=slave max_read_burst_length=16 num_read_outstanding=16
-#pragma HLS interface m_axi port=y bundle=gmem2 offset=slave max_write_burst_length=16 num_write_outstanding=16
+#pragma HLS interface m_axi port=x bundle=gmem0 offset=slave depth=16 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface m_axi port=fc_weight bundle=gmem1 offset=slave depth=6 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface m_axi port=y bundle=gmem2 offset=slave depth=8 max_write_burst_length=16 num_write_outstanding=16
 #pragma HLS interface s_axilite port=x bundle=control
 #pragma HLS interface s_axilite port=fc_weight bundle=control
 #pragma HLS interface s_axilite port=y bundle=control

@@ -58,9 +58,9 @@ static void store_out(hls::stream<float_x8> &out_stream, float_x8 *out) {
 
 // Compute unit scaled_sum: 4 tasks, 3 streams.
 extern "C" void scaled_sum(const float_x8 *x, const float_x8 *norm_gain, float_x8 *out) {
-#pragma HLS interface m_axi port=x bundle=gmem0 offset=slave max_read_burst_length=16 num_read_outstanding=16
-#pragma HLS interface m_axi port=norm_gain bundle=gmem1 offset=slave max_read_burst_length=16 num_read_outstanding=16
-#pragma HLS interface m_axi port=out bundle=gmem2 offset=slave max_write_burst_length=16 num_write_outstanding=16
+#pragma HLS interface m_axi port=x bundle=gmem0 offset=slave depth=6 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface m_axi port=norm_gain bundle=gmem1 offset=slave depth=2 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface m_axi port=out bundle=gmem2 offset=slave depth=6 max_write_burst_length=16 num_write_outstanding=16
 #pragma HLS interface s_axilite port=x bundle=control
 #pragma HLS interface s_axilite port=norm_gain bundle=control
 #pragma HLS interface s_axilite port=out bundle=control

@@ -1,0 +1,118 @@
+"""What a project takes into Vitis HLS: a testbench in standard C++, a script, and targets that run it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from l6_examples import EXAMPLES
+
+from stc.manifest.files import read_manifest
+from stc.simulation.package import INCLUDE, INTERFACE
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
+
+
+def copy(emitted: Callable[[str], Path], name: str, folder: Path) -> Path:
+    return Path(shutil.copytree(emitted(name), folder / name))
+
+
+def built(project: Path) -> Path:
+    binary = project / "vitis_testbench"
+    sources = [project / "vitis_testbench.cpp", project / "kernel.cpp"]
+    subprocess.run(["g++", "-std=c++17", "-w", "-I", INCLUDE, "-I", project, *sources, "-o", binary], check=True)
+    return binary
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_testbench_is_standard_and_uses_what_is_documented(name: str, emitted: Callable[[str], Path]) -> None:
+    project = emitted(name)
+    text = (project / "vitis_testbench.cpp").read_text()
+    assert "stc_sim" not in text
+    warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-non-template-friend", "-Wno-unknown-pragmas", "-Wno-unused-label"]
+    command = ["g++", "-std=c++14", "-fsyntax-only", *warnings, "-I", INTERFACE, "-I", project]
+    subprocess.run([*command, project / "vitis_testbench.cpp"], check=True)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_testbench_tells_right_from_wrong(name: str, emitted: Callable[[str], Path], tmp_path: Path) -> None:
+    project = copy(emitted, name, tmp_path)
+    binary, content = built(project), read_manifest(project)
+    draw = content.draws[0].name
+    assert subprocess.run([binary, project]).returncode == 0
+    assert subprocess.run([binary, project, draw, draw]).returncode == 0, "buffers are filled anew"
+    output = next(tensor for tensor in content.tensors if tensor.role == "output")
+    reference = project / "golden" / draw / f"{output.name}.bin"
+    array = np.fromfile(reference, {"f32": np.float32, "i32": np.int32}[output.element_type])
+    for wrong in ([array[-1] + 1] if output.element_type == "i32" else [array[-1] * 1.01 + 0.01, np.nan, np.inf]):
+        changed = array.copy()
+        changed[-1] = wrong
+        changed.tofile(reference)
+        done = subprocess.run([binary, project], capture_output=True, text=True)
+        assert done.returncode == 1
+        assert f"{output.name}: 1 of {array.size} entries wrong" in done.stdout
+    array[:-1].tofile(reference)
+    done = subprocess.run([binary, project], capture_output=True, text=True)
+    assert done.returncode == 2 and f"{output.name}.bin: not readable as {array.size} values" in done.stderr
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_interfaces_are_as_deep_as_the_buffers_of_the_testbench(name: str, emitted: Callable[[str], Path]) -> None:
+    project = emitted(name)
+    depths = dict(re.findall(r"m_axi port=(\w+) .*depth=(\d+)", (project / "kernel.cpp").read_text()))
+    buffers = dict(re.findall(r"^static \w+ (\w+)_buffer\[(\d+)\];", (project / "vitis_testbench.cpp").read_text(), re.MULTILINE))
+    assert depths == buffers and depths
+
+
+TOOL = """#!/bin/sh
+echo "$STC_STEP $STC_KERNEL $STC_CLOCK_NS $STC_DRAWS $1" >> "$STC_PROJECT/calls"
+mkdir -p $STC_KERNEL/solution/syn/report
+touch $STC_KERNEL/solution/syn/report/csynth.xml $STC_KERNEL/solution/syn/report/${STC_KERNEL}_csynth.xml
+"""
+
+
+@pytest.mark.parametrize(("target", "step", "has_reports"), [
+    ("csynth", "csynth", True), ("csim-vitis", "csim", False), ("cosim", "cosim", True),
+])
+def test_targets_run_the_script_per_kernel(
+    target: str, step: str, has_reports: bool, emitted: Callable[[str], Path], tmp_path: Path
+) -> None:
+    project = copy(emitted, "matmul", tmp_path)
+    tool = tmp_path / "vitis_hls"
+    tool.write_text(TOOL)
+    tool.chmod(0o755)
+    subprocess.run(["make", target, f"VITIS_HLS={tool}", "CLOCK_MHZ=200"], cwd=project, check=True, capture_output=True)
+    (call,) = (project / "calls").read_text().splitlines()
+    assert call == f"{step} fc_kernel 5 example {project / 'vitis_hls.tcl'}"
+    reports = sorted(path.name for path in (project / "build" / "csynth").glob("*.xml"))
+    assert reports == (["csynth.xml", "fc_kernel_csynth.xml"] if has_reports else [])
+
+
+def test_a_failing_tool_fails_the_target(emitted: Callable[[str], Path], tmp_path: Path) -> None:
+    project = copy(emitted, "matmul", tmp_path)
+    assert subprocess.run(["make", "csynth", "VITIS_HLS=false"], cwd=project, capture_output=True).returncode == 2
+
+
+@pytest.mark.skipif(shutil.which("tclsh") is None, reason="tclsh is needed")
+@pytest.mark.parametrize("step", ["csim", "csynth", "cosim"])
+def test_the_script_is_tcl(step: str, emitted: Callable[[str], Path], tmp_path: Path) -> None:
+    commands = ["open_project", "set_top", "add_files", "open_solution", "set_part", "create_clock", "config_dataflow",
+                "csim_design", "csynth_design", "cosim_design", "close_project"]
+    procedures = "".join(f"proc {name} args {{ puts \"{name} $args\" }}\n" for name in commands)
+    script = tmp_path / "run.tcl"
+    script.write_text(procedures + (emitted("matmul") / "vitis_hls.tcl").read_text())
+    variables = {"STC_STEP": step, "STC_PROJECT": "/p", "STC_KERNEL": "k", "STC_CLOCK_NS": "4", "STC_DRAWS": "example"}
+    done = subprocess.run(["tclsh", script], env={**os.environ, **variables}, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert "set_part xcu55c-fsvh2892-2L-e" in lines and "config_dataflow -strict_mode error" in lines
+    steps = [line for line in lines if line.split()[0].endswith("_design")]
+    assert steps == {"csim": ["csim_design -argv {/p example}"], "csynth": ["csynth_design "],
+                     "cosim": ["csynth_design ", "cosim_design -argv {/p example}"]}[step]
