@@ -130,7 +130,8 @@ def touched_by(op: Operation) -> Iterator[Touched]:
         case vector.LoadOp() | vector.StoreOp():
             lanes = op.result.type if isinstance(op, vector.LoadOp) else op.vector.type
             assert isinstance(lanes, VectorType)
-            yield from _entries(op, op.base, op.indices, [1] * (len(op.indices) - 1) + [lanes.get_shape()[-1]])
+            sides = lanes.get_shape()
+            yield from _entries(op, op.base, op.indices, [1] * (len(op.indices) - len(sides)) + list(sides))
         case vector.ExtractOp() | vector.InsertOp():
             whole = op.vector if isinstance(op, vector.ExtractOp) else op.dest
             positions = _mixed(op.static_position, op.dynamic_position)

@@ -85,3 +85,28 @@ func.func @lane(%words: memref<2xvector<4xf32>>) {
   }
   func.return
 }
+
+// -----
+
+// Of a vector of two dimensions, both count.
+func.func @block(%tile: memref<4x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  // expected-error @below {{load from tile[4][8], dimension 0: the index is 3, outside 0 to 2 (4 entries, 2 at a time)}}
+  %v = vector.load %tile[%c3, %c0] : memref<4x8xf32>, vector<2x8xf32>
+  func.return
+}
+
+// -----
+
+// A view of a buffer, taken where the buffer ends.
+func.func @view(%tile: memref<4x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %i = %c0 to %c4 step %c1 {
+    // expected-error @below {{view of tile[4][8], dimension 0: the index ranges over 0 to 3, outside 0 to 2 (4 entries, 2 at a time); it is 3 where %i = 3}}
+    %v = memref.subview %tile[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1], offset: ?>>
+  }
+  func.return
+}
