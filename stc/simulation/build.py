@@ -127,13 +127,19 @@ def instrumented_kernel(sources: SimulationSources) -> str:
         raise CompileError(f"not UTF-8 ({error.reason})", where=str(path)) from None
 
 
-def build(directory: Path, optimisation: int = DEFAULT_OPTIMISATION, timed: bool = False, sanitized: bool = False) -> Build:
+def build(
+    directory: Path,
+    optimisation: int = DEFAULT_OPTIMISATION,
+    timed: bool = False,
+    sanitized: bool = False,
+    report: Path | None = None,
+) -> Build:
     """Make DIR/build/csim (DIR/build/simulate where `timed`, DIR/build/csim_sanitized where `sanitized`) up to date. A source that
     g++ rejects is a CompileError with its first message.
 
     `optimisation` is g++'s level: small designs are built sooner at 0 than they run faster at 3.
     """
-    units = foreign_units(read_design(directory)) if is_foreign(directory) else emitted_units(read_sources(directory))
+    units = foreign_units(read_design(directory, report)) if is_foreign(directory) else emitted_units(read_sources(directory))
     compiler = find_compiler()
     flags = (f"-O{optimisation}", *FLAGS, *_flags(timed, sanitized), *(f"-D{define}" for define in units.defines))
     name = "simulate" if timed else "csim_sanitized" if sanitized else "csim"

@@ -9,6 +9,9 @@ A folder with C++ (kernel, testbench with `main()`, headers) and a file `design.
     include = ["../common"]               # optional: more folders for #include, not instrumented
     default_depth = 4                     # optional: depth of pipelines that no [[loop]] describes; said in a note
 
+    report = "solution1/syn/report"       # optional: the vendor's csynth.xml, or the folder of its *_csynth.xml, for loops that no
+                                          # [[loop]] describes
+
     [[loop]]                              # one per pipelined loop, with the vendor report's figures
     function = "load"
     label = "rows"                        # or line = 12, or neither: the whole body of the function
@@ -36,7 +39,7 @@ What the file says wins over the pragmas. A loop without timing is refused, not 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -110,6 +113,7 @@ class ForeignDesign:
     loops: tuple[LoopEntry, ...]
     memory: MemoryEntry | None
     ports: tuple[PortEntry, ...]
+    report: Path | None = None
 
     @property
     def directory(self) -> Path:
@@ -128,8 +132,9 @@ def is_foreign(directory: Path) -> bool:
     return (directory / DESIGN).is_file() and not (directory / "manifest.json").is_file()
 
 
-def read_design(directory: Path) -> ForeignDesign:
-    """The design file of a folder; CompileError naming the field that is missing, unknown or unusable."""
+def read_design(directory: Path, report: Path | None = None) -> ForeignDesign:
+    """The design file of a folder, perhaps with another `report`; CompileError naming the field that is missing, unknown or
+    unusable."""
     file = directory / DESIGN
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -137,7 +142,8 @@ def read_design(directory: Path) -> ForeignDesign:
         raise CompileError(f"cannot be read ({error})", where=str(file), accepted=_ACCEPTED_FILE) from None
     except tomllib.TOMLDecodeError as error:
         raise CompileError(f"not TOML: {error}", where=str(file), accepted=_ACCEPTED_FILE) from None
-    return _Reader(file, content).design()
+    design = _Reader(file, content).design()
+    return design if report is None else replace(design, report=report)
 
 
 class _Reader:
@@ -148,7 +154,7 @@ class _Reader:
         self.content = content
 
     def design(self) -> ForeignDesign:
-        known = ("top", "sources", "tasks", "defines", "include", "default_depth", "loop", "memory", "port")
+        known = ("top", "sources", "tasks", "defines", "include", "default_depth", "report", "loop", "memory", "port")
         self.require_known(self.content, known, "")
         tasks = self.strings(self.content, "tasks") if "tasks" in self.content else None
         memory = self.content.get("memory")
@@ -163,6 +169,7 @@ class _Reader:
             loops=tuple(self.loop(e, f"loop[{i}]") for i, e in enumerate(self.tables("loop"))),
             memory=None if memory is None else self.memory(memory),
             ports=tuple(self.port(e, f"port[{i}]") for i, e in enumerate(self.tables("port"))),
+            report=self.file.resolve().parent / self.take(self.content, "report", str, "") if "report" in self.content else None,
         )
         self.check(design)
         return design

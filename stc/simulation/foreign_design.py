@@ -9,6 +9,7 @@ from stc.diagnostics import CompileError
 from stc.simulation.design_file import ForeignDesign, LoopEntry
 from stc.simulation.foreign_source import ForeignSource, Function, Loop, Pipeline
 from stc.simulation.instrument import InstrumentError
+from stc.simulation.profile import LoopName, MeasuredLoop, is_called, read_figures
 
 HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".inc", ".tpp")
 
@@ -48,6 +49,8 @@ class _Instrumentation:
         self.notes: list[str] = []
         self.files = {name: self.parse(name) for name in self.file_names()}
         self.functions = self.find_functions()
+        self.measured = self.read_report()
+        self.used_rows: set[MeasuredLoop] = set()
 
     def file_names(self) -> list[str]:
         folder = self.design.directory
@@ -84,6 +87,9 @@ class _Instrumentation:
         if "main" not in found:
             raise CompileError("no file has a main()", where=str(self.design.file), accepted="a testbench among the sources")
         return found
+
+    def read_report(self) -> tuple[MeasuredLoop, ...]:
+        return () if self.design.report is None else read_figures(self.design.report, sorted(self.functions)).loops
 
     def result(self, header: str) -> InstrumentedDesign:
         timed = self.timed_pipelines()
@@ -151,6 +157,9 @@ class _Instrumentation:
                 timed[name].append(TimedPipeline(pipeline, 1, self.design.default_depth, None))
                 self.note_default(name, pipeline, " and II 1")
         self.refuse_unused(used)
+        for row in self.measured:
+            if row not in self.used_rows:
+                self.notes.append(f"{self.design.report}: no loop of {row.task} in the C++ is {row.loop}: it is left out")
         if missing:
             accepted = "a [[loop]] entry for each, with the vendor report's interval and iteration latency; or default_depth"
             what = f"no depth is known for {len(missing)} pipelines: {'; '.join(missing)}"
@@ -168,7 +177,22 @@ class _Instrumentation:
         return [p for p in found if not any(o.begin < p.begin and p.end <= o.end and o is not p for o in found)]
 
     def entry_for(self, pipeline: Pipeline) -> LoopEntry | None:
-        return next((entry for entry in self.design.loops if entry.describes(pipeline)), None)
+        """What the design file says of it, else the vendor's report."""
+        given = next((entry for entry in self.design.loops if entry.describes(pipeline)), None)
+        row = next((row for row in self.measured if self.is_measured(pipeline, row)), None)
+        if row is not None:
+            self.used_rows.add(row)
+        if given is not None or row is None:
+            return given
+        return LoopEntry(row.task, row.depth, label=pipeline.label, ii=row.ii)
+
+    def is_measured(self, pipeline: Pipeline, row: MeasuredLoop) -> bool:
+        """Whether the row of the report is about this loop."""
+        if pipeline.loop is None or row.task != pipeline.function:
+            return False
+        source = next(s for s in self.files.values() if any(loop is pipeline.loop for loop in s.loops))
+        nest = [LoopName(loop.label, source.runs_once(loop)) for loop in source.nest(pipeline.loop)]
+        return is_called(row.loop, nest)
 
     def reached_functions(self, chosen: Mapping[str, list[Pipeline]]) -> dict[str, list[Function]]:
         """Per file the functions that run outside pipelined bodies: calls from there are part of the pipeline around them."""

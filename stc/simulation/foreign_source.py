@@ -7,6 +7,7 @@ names, VITIS_LOOP_<line>_<number>.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -151,6 +152,20 @@ class ForeignSource(Instrumenter):
         """Whether its pragma unrolls the loop completely, so that no loop is left."""
         pragmas = self._pragmas_of(loop)
         return any(p.name == "unroll" and not p.options.get("factor") for p in pragmas)
+
+    def nest(self, loop: Loop) -> list[Loop]:
+        """The loop and those around it in its function, the innermost first."""
+        around = [o for o in self.loops if o.contains(loop.keyword) and o.function == loop.function]
+        return [loop, *reversed(around)]
+
+    def runs_once(self, loop: Loop) -> bool:
+        """Whether the header says so in numbers: `for (int i = 3; i < 4; i++)`."""
+        opening = loop.keyword + 1
+        if self.tokens[loop.keyword].text != "for" or self.tokens[opening].text != "(":
+            return False
+        text = joined(self.tokens[opening + 1 : self.partner[opening]])
+        header = re.search(r"=\s*(\d+)\s*;\s*\w+\s*<\s*(\d+)\s*;", text)
+        return header is not None and int(header[2]) == int(header[1]) + 1
 
     def is_in_region(self, loop: Loop) -> bool:
         """Whether the loop is around task calls of a dataflow body, or around that body."""

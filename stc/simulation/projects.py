@@ -21,10 +21,11 @@ def origin_of_cycles(manifest: Manifest) -> str:
     return f"executed: cycle-level simulation of the given C++, with the {manifest.origins['depth']}"
 
 
-def project_manifest(directory: Path) -> Manifest:
-    """What is known of the project in `directory`; CompileError where it is neither emitted nor has a design file."""
+def project_manifest(directory: Path, report: Path | None = None) -> Manifest:
+    """What is known of the project in `directory`; CompileError where it is neither emitted nor has a design file. `report`: of a
+    vendor, with figures of loops that the design file does not describe."""
     if is_foreign(directory):
-        return foreign_manifest(read_design(directory))
+        return foreign_manifest(read_design(directory, report))
     return read_manifest(directory)
 
 
@@ -50,7 +51,7 @@ def foreign_manifest(design: ForeignDesign) -> Manifest:
 def _figures(design: ForeignDesign, pipelines: Sequence[TimedPipeline]) -> str:
     """Where II and depth of the loops are from."""
     assumed = sum(timed.entry is None for timed in pipelines)
-    given = f"loop depths of {design.file.name}"
+    given = f"loop depths of {design.file.name}" + (f" and of {design.report}" if design.report is not None else "")
     return given if assumed == 0 else f"{given}; II and depth of {assumed} of {len(pipelines)} loops are assumed"
 
 

@@ -76,12 +76,13 @@ class TimedDesign:
                 raise unknown_fifo(fifo, known)
 
 
-def timed_design(project_dir: Path, optimisation: int = DEFAULT_OPTIMISATION) -> TimedDesign:
-    """Build `project_dir` with time, at g++'s level `optimisation`. CompileError for unusable projects."""
+def timed_design(project_dir: Path, optimisation: int = DEFAULT_OPTIMISATION, report: Path | None = None) -> TimedDesign:
+    """Build `project_dir` with time, at g++'s level `optimisation`, a foreign design with the figures of a vendor's `report`.
+    CompileError for unusable projects."""
     directory = project_dir.resolve()
-    manifest = project_manifest(directory)
+    manifest = project_manifest(directory, report)
     started = time.perf_counter()
-    built = build(directory, optimisation, timed=True)
+    built = build(directory, optimisation, timed=True, report=report)
     return TimedDesign(directory, manifest, built, time.perf_counter() - started, manifest)
 
 

@@ -15,6 +15,7 @@ from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
 from stc.simulation.csim import check_timeout
 from stc.simulation.depth_cost import DepthCost, depth_cost
+from stc.simulation.design_file import is_foreign
 from stc.simulation.explanation import Explanation
 from stc.simulation.profile import read_profile, with_profile
 from stc.simulation.projects import ORIGIN, project_manifest
@@ -44,7 +45,7 @@ def simulate_command(
     ] = False,
     static: Annotated[bool, typer.Option("--static", help="Only check the manifest: token counts, cycles, paths.")] = False,
     profile: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Measured IIs and depths for estimates: .json, .csv, or csynth.xml.")
+        Path | None, typer.Option(metavar="FILE", help="Measured IIs and depths: .json, .csv, csynth.xml, or a folder of these.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     timeout: Annotated[float, typer.Option(help="Seconds after which the run is stopped.")] = 600.0,
@@ -63,11 +64,12 @@ def simulate_command(
             "--style": style is not None, "--invocations": invocations != 1, "--limit": limit is not None,
             "--why": why is not None, "--profile": profile is not None,
         })
-    manifest = project_manifest(directory.resolve())
+    report = profile.resolve() if profile is not None and is_foreign(directory.resolve()) else None
+    manifest = project_manifest(directory.resolve(), report)
     if static:
         _check_only(manifest, str(directory), as_json)
         return
-    measured = read_profile(profile, manifest) if profile is not None else None
+    measured = read_profile(profile, manifest) if profile is not None and report is None else None
     options = SimulationOptions(read_depths(depths), unlimited, depth_error, style, invocations, limit, measured)
     if unlimited and options.depths:
         raise CompileError("both --depths and --unlimited", accepted="one of them")
@@ -75,7 +77,7 @@ def simulate_command(
     check_timeout(timeout)
     timing_table(manifest, options)   # refuses options before anything is built
     with messages.status("building and running the emitted C++ with time") as status:
-        design = timed_design(directory)
+        design = timed_design(directory, report=report)
         result = design.run(options, timeout)
         if measured is not None:
             origin = with_profile(manifest, measured).origins["schedule.depth"]
