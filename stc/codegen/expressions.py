@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, math
+from xdsl.dialects import arith, math, scf
 from xdsl.dialects.builtin import IndexType, IntegerType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from stc.analysis.index_expressions import Term, index_expression
+from stc.analysis.loops import constant_bounds
 from stc.codegen.cpp_types import scalar_type, unsigned_type
 from stc.diagnostics import CompileError
 
@@ -254,11 +256,28 @@ def _floor_division(operation: Operation, operands: list[Expression]) -> tuple[s
 def _integer_comparison(operation: Operation, operands: list[Expression]) -> tuple[str, int]:
     assert isinstance(operation, arith.CmpiOp)
     predicate = operation.predicate.value.data
+    if predicate >= len(_SIGNED_COMPARISONS) and all(_is_never_negative(operand) for operand in operation.operands):
+        predicate -= 4   # the same for what has no sign
     if predicate < len(_SIGNED_COMPARISONS):
         operator, sides = _SIGNED_COMPARISONS[predicate], [operand.within(SHIFT) for operand in operands]
     else:
         operator, sides = _SIGNED_COMPARISONS[predicate - 4], _as_unsigned(operation, operands)
     return f"{sides[0]} {operator} {sides[1]}", EQUALITY if operator in ("==", "!=") else RELATION
+
+
+def _is_never_negative(value: SSAValue) -> bool:
+    """Whether an index is a sum of constants and induction variables that count from 0 or more, each at least 0 times."""
+    if not isinstance(value.type, IndexType):
+        return False
+    index = index_expression(value, {})
+    return index.constant >= 0 and all(factor > 0 and _counts_up(term) for term, factor in index.terms)
+
+
+def _counts_up(term: Term) -> bool:
+    block = term.owner if isinstance(term, BlockArgument) else None
+    loop = block.parent_op() if isinstance(block, Block) else None
+    bounds = constant_bounds(loop) if isinstance(loop, scf.ForOp) and term is loop.body.block.args[0] else None
+    return bounds is not None and bounds.lower >= 0 and bounds.step > 0
 
 
 def _float_comparison(operation: Operation, operands: list[Expression]) -> tuple[str, int]:

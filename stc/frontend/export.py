@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import keyword
 import logging
 import time
 import warnings
@@ -190,6 +191,8 @@ def _refuse_names(state: Mapping[str, torch.Tensor], name: str) -> None:
         if not key.isprintable() or any(character in key for character in "\"\\"):
             what = f"a parameter or buffer is called {key!r}"
             raise CompileError(what, where=name, accepted="names without quotation marks, backslashes and control characters")
+        if word := next((part for part in key.split(".") if keyword.iskeyword(part)), None):
+            raise CompileError(f"{key} has the Python keyword '{word}' in its name", where=name, accepted="other names of modules")
 
 
 def _forward_names(module: torch.nn.Module, count: int) -> list[str]:

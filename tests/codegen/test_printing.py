@@ -145,3 +145,24 @@ def test_a_ring_of_blocks_is_declared_as_the_vendors_class_allows() -> None:
     declared = next(number for number, line in enumerate(lines) if line.startswith("  hls::stream_of_blocks<"))
     assert lines[declared] == "  hls::stream_of_blocks<halves_block, 2> halves;"
     assert not lines[declared + 1].startswith("#pragma")
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("%q = arith.cmpi ult, %n, %c4 : index", "n < 4"),
+        ("%m = arith.addi %n, %c1 : index\n%q = arith.cmpi uge, %m, %c4 : index", "n + 1 >= 4"),
+        ("%m = arith.subi %n, %c1 : index\n%q = arith.cmpi ult, %m, %c4 : index", "(unsigned)(n - 1) < (unsigned)4"),
+    ],
+    ids=["induction variable", "sum", "may be below 0"],
+)
+def test_a_comparison_of_indices_is_plain_where_none_is_negative(condition: str, expected: str) -> None:
+    assert f"{expected} ? 2.0f : " in "".join(printed(f"{condition}\n%r = arith.select %q, %two, %v : f32"))
+
+
+def test_a_short_index_is_written_where_it_is_used() -> None:
+    """A name is for what is longer, or is data."""
+    body = "%m = arith.addi %n, %c1 : index\n%q = arith.cmpi slt, %m, %c4 : index\n%p = arith.cmpi eq, %m, %c4 : index\n"
+    body += "%s = arith.select %q, %two, %v : f32\n%r = arith.select %p, %s, %minus : f32"
+    text = " ".join(printed(body))
+    assert text.count("n + 1") == 2 and "int " not in text

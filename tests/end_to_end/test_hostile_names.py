@@ -10,14 +10,19 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import hostile_modules
 import pytest
+import torch
 from hostile_names import COMPILED, HOSTILE, LIBRARY, MEETING, PAYLOAD
+from torch import nn
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg import GenericOp
 
+from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
+from stc.frontend.export import export
 from stc.manifest.files import read_manifest
 from stc.names import LONGEST, comment_text, cpp_identifier, file_name, identifier
 from stc.simulation.csim import csim
@@ -109,6 +114,27 @@ def test_a_file_may_be_called_anything(name: str, tmp_path: Path, monkeypatch: p
     assert csim(out).passed
     files(out)
     assert not list(tmp_path.rglob(PAYLOAD))
+
+
+def test_modules_and_dictionaries_of_pytorch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys of a ModuleDict, of keyword arguments and of returned dictionaries; the page of the report shows them."""
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "out"
+    compile_model(CompileRequest(f"{Path(hostile_modules.__file__)}:hostile"), out)
+    tensors = [tensor.name for tensor in read_manifest(out).tensors]
+    assert len({name.lower() for name in tensors}) == len(tensors) == 3 + len(hostile_modules.KEYS) + 1
+    result = csim(out)
+    assert result.passed and len({output.name for output in result.outputs}) == len(hostile_modules.KEYS) + 1, result.explanation
+    files(out)
+    assert not list(tmp_path.rglob(PAYLOAD))
+
+
+def test_a_keyword_of_python_is_refused_by_name() -> None:
+    """PyTorch writes `self.for.weight` into the program it exports."""
+    module = nn.ModuleDict({"for": nn.Linear(4, 4)})
+    module.forward = lambda x: module["for"](x)  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(CompileError, match=r"for\.weight has the Python keyword 'for' in its name"):
+        export(module, [torch.zeros(2, 4)])
 
 
 def kept(name: str) -> Iterator[str]:
