@@ -16,8 +16,9 @@ inside, and the entries of an element, enumerate. This set is a sum of *digits*.
 continues the other) that are equal are equal sets, for any trip count; digits of which each advances by more than all finer ones
 cover are distinct. Where this does not decide, the pairs of one dimension are counted out, all of them.
 
-Between shared iterations the handing over of blocks protects an entry, for any number of blocks: the filling task acquires a
-block only after the emptying task gave it back, and the emptying task acquires it only when it is full.
+Between shared iterations the lowering protects an entry. Of a ring, with any number of blocks, the filling task acquires a block
+only after the emptying task gave it back, and the emptying task acquires it only when it is full. One task with one block empties
+it before it fills it again; with two it fills one half while it empties the other, and begins the next run when both are done.
 
 A line buffer (`window`) has one task, so that shared iterations follow one another. Its addresses along the window are the block's
 modulo the extent of the buffer: 2 to 4 are proved for the block, and for each step of its schedule that

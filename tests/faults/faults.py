@@ -391,7 +391,7 @@ def _with_loops_swapped(order: StreamOrder, first: int, second: int) -> StreamOr
 @fault("lower-tasks", "turned")
 def the_addresses_of_a_converter_are_swapped(module: ModuleOp) -> None:
     drain = next(op for op in all_of(module, TaskOp) if op.sym_name.data.startswith("drain"))
-    load = all_of(drain, vector.LoadOp)[0]
+    load = next(op for op in drain.walk() if isinstance(op, vector.LoadOp | memref.LoadOp))
     load.operands[1] = constant_before(load, 0)
 
 

@@ -6,26 +6,38 @@ compared with them, and what lies at each address with what the two orders say, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import product
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, product, zip_longest
+from typing import TypeAlias
 
 import pytest
 from xdsl.dialects import arith, memref, scf, vector
-from xdsl.dialects.builtin import IntegerAttr, f32
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType, f32
 from xdsl.ir import Block, SSAValue
+from xdsl.utils.hints import isa
 
 from stc.dialects import stream
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import TaskOp, YieldOp
 from stc.dialects.itensor import ItensorType
 from stc.dialects.parsing import parse_module
+from stc.iteration.block_tokens import token_lanes
 from stc.iteration.converter import ConverterPlan, infer_converter
 from stc.iteration.converter_proofs import Proved, prove_converter
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.transforms import all_passes
 from stc.transforms.pass_pipeline import read_pipeline
 
-Access = tuple[str, tuple[int, ...]]
+Access: TypeAlias = tuple[str, tuple[int, ...]]
+
+
+Binary: TypeAlias = arith.AddiOp | arith.SubiOp | arith.CmpiOp | arith.AndIOp | arith.RemUIOp
+_COMPARISONS: dict[int, Callable[[int, int], int]] = {
+    2: lambda a, b: int(a < b),
+    4: lambda a, b: int(a > b),
+    5: lambda a, b: int(a >= b),
+}
+"""By the number of the predicate: slt, sgt, sge."""
 
 
 class _Accesses:
@@ -46,29 +58,47 @@ class _Accesses:
                 case arith.SubiOp():
                     self._binary(op, lambda a, b: a - b)
                 case arith.CmpiOp():
-                    assert op.predicate.value.data == 5, "sge"
-                    self._binary(op, lambda a, b: int(a >= b))
+                    self._binary(op, _COMPARISONS[op.predicate.value.data])
+                case arith.AndIOp():
+                    self._binary(op, lambda a, b: a & b)
+                case arith.RemUIOp():
+                    self._binary(op, lambda a, b: a % b)
                 case arith.SelectOp():
                     self.values[op.result] = self.values[op.lhs if self.values[op.cond] else op.rhs]
                 case scf.ForOp():
-                    for value in range(self.values[op.lb], self.values[op.ub], self.values[op.step]):
-                        self.values[op.body.block.args[0]] = value
-                        self.run(op.body.block)
-                case vector.StoreOp():
-                    self.seen.append(("store", self._place(op.indices)))
-                case vector.LoadOp():
-                    self.seen.append(("load", self._place(op.indices)))
+                    self._loop(op)
+                case scf.IfOp():
+                    if self.values[op.cond]:
+                        self.run(op.true_region.block)
+                case vector.StoreOp() | memref.StoreOp():
+                    self.seen.append(("store", self._place(op.indices, op.memref if isinstance(op, memref.StoreOp) else None)))
+                case vector.LoadOp() | memref.LoadOp():
+                    self.seen.append(("load", self._place(op.indices, op.memref if isinstance(op, memref.LoadOp) else None)))
                 case stream.AcquireOp():
                     self.seen.append(("acquire", ()))
                 case _:
                     assert isinstance(op, stream.ReadOp | stream.WriteOp | memref.AllocOp | scf.YieldOp | YieldOp), op.name
         return self.seen
 
-    def _binary(self, op: arith.AddiOp | arith.SubiOp | arith.CmpiOp, function: Callable[[int, int], int]) -> None:
+    def _loop(self, loop: scf.ForOp) -> None:
+        body = loop.body.block
+        carried = [self.values[value] for value in loop.iter_args]
+        for value in range(self.values[loop.lb], self.values[loop.ub], self.values[loop.step]):
+            self.values.update(zip(body.args, [value, *carried], strict=True))
+            self.run(body)
+            assert body.last_op is not None
+            carried = [self.values[value] for value in body.last_op.operands]
+
+    def _binary(self, op: Binary, function: Callable[[int, int], int]) -> None:
         self.values[op.result] = function(self.values[op.lhs], self.values[op.rhs])
 
-    def _place(self, indices: Sequence[SSAValue]) -> tuple[int, ...]:
-        return tuple(self.values[index] for index in indices)
+    def _place(self, indices: Sequence[SSAValue], tokens: SSAValue | None) -> tuple[int, ...]:
+        """In scalars, where the entries of a block of `tokens` are vectors."""
+        *outer, last = (self.values[index] for index in indices)
+        if tokens is None:
+            return *outer, last
+        assert isa(tokens.type, MemRefType) and isinstance(tokens.type.element_type, VectorType)
+        return *outer, last * tokens.type.element_type.get_shape()[0]
 
 
 def lowered(plan: ConverterPlan) -> list[list[Access]]:
@@ -125,15 +155,51 @@ PLANS = {
     "transposed": infer_converter(*rows_and_columns(3, 5, 4)),
     "tiles": infer_converter(in_tiles(12, 5, 4, 2), tiled(12, 5, 4, 2)),
     "interleaved": infer_converter(interleaved((1, 2)), interleaved((2, 1))),
+    "merged": infer_converter(in_tiles(12, 6, 4, 2), tiled(12, 3, 4, 4)),
     "lines": infer_converter(WINDOW_SOURCE, WINDOW_TARGET, line_buffers=True),
 }
 
 
-def blocks_of(plan: ConverterPlan) -> list[list[Access]]:
-    """What the proofs take the two tasks to do."""
+FORMS = {"transposed": "turn", "tiles": "ring", "interleaved": "ring", "merged": "merge", "lines": "lines"}
+"""How each plan is lowered, by the name of its task or ring."""
+
+
+def form_of(plan: ConverterPlan) -> str:
+    if plan.window is not None:
+        return "lines"
+    return "turn" if plan.blocks == 1 else "merge" if token_lanes(plan) is None else "ring"
+
+
+def places_of(plan: ConverterPlan) -> tuple[list[Access], list[Access]]:
+    """What the proofs take each side to do in a shared iteration, in the two tasks of a ring or in one."""
     sides = (("store", plan.source_block), ("load", plan.target_block))
-    tasks = ([("acquire", ()), *((kind, tuple(place)) for place in order.enumerate().tolist())] for kind, order in sides)
-    return [accesses * plan.iterations for accesses in tasks]
+    stores, loads = ([(kind, tuple(place)) for place in order.enumerate().tolist()] for kind, order in sides)
+    return stores, loads
+
+
+def accesses_of(plan: ConverterPlan) -> list[list[Access]]:
+    """The same for the whole converter, task by task."""
+    stores, loads = places_of(plan)
+    acquired: list[Access] = [("acquire", ())]
+    match form_of(plan):
+        case "lines":
+            return lines_of(plan)
+        case "turn":
+            return [[*stores, *loads] * plan.iterations]
+        case "ring":
+            return [[*acquired, *side] * plan.iterations for side in (stores, loads)]
+        case _:
+            return [list(_merged_accesses(plan, stores, loads))]
+
+
+def _merged_accesses(plan: ConverterPlan, stores: list[Access], loads: list[Access]) -> Iterator[Access]:
+    """Run k fills half k mod 2 while the other half, of block k - 1, is emptied."""
+    for run in range(plan.iterations + 1):
+        for store, load in zip_longest(stores, loads):
+            if store is not None and run < plan.iterations:
+                yield "store", (run % 2, *store[1])
+            if load is not None and run > 0:
+                yield "load", ((run - 1) % 2, *load[1])
 
 
 def lines_of(plan: ConverterPlan) -> list[list[Access]]:
@@ -154,12 +220,25 @@ def lines_of(plan: ConverterPlan) -> list[list[Access]]:
 @pytest.mark.parametrize("name", PLANS)
 def test_lowered_addresses_are_the_proved_ones(name: str):
     plan = PLANS[name]
-    assert (plan.window is not None) == (name == "lines")
+    assert form_of(plan) == FORMS[name]
     outcome = prove_converter(
         plan.source, plan.target, plan.shared_loops, plan.buffer_shape, plan.blocks, plan.window, plan.line_schedule
     )
     assert isinstance(outcome, Proved)
-    assert lowered(plan) == (blocks_of(plan) if plan.window is None else lines_of(plan))
+    assert lowered(plan) == accesses_of(plan)
+
+
+def in_time(plan: ConverterPlan) -> Iterator[Access]:
+    """The lowered accesses one after the other, each block of a ring filled before it is emptied; the half comes first."""
+    tasks = lowered(plan)
+    if form_of(plan) != "ring":
+        yield from ((kind, place if form_of(plan) == "merge" else (0, *place)) for kind, place in tasks[0])
+        return
+    counts = [order.token_count for order in (plan.source_block, plan.target_block)]
+    accesses = [iter([access for access in task if access[0] != "acquire"]) for task in tasks]
+    for iteration in range(plan.iterations):
+        for task, count in zip(accesses, counts, strict=True):
+            yield from ((kind, (iteration % 2, *place)) for kind, place in islice(task, count))
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -167,25 +246,16 @@ def test_what_is_loaded_is_what_the_target_says(name: str):
     """The same, by running: store coordinates at the lowered addresses, and load them."""
     plan = PLANS[name]
     arriving, leaving = (iter(order.enumerate().tolist()) for order in (plan.source, plan.target))
-    tasks = lowered(plan)
-    inner = [order.token_count + (plan.window is None) for order in (plan.source_block, plan.target_block)]
-    for iteration in range(plan.iterations):
-        held: dict[tuple[int, ...], tuple[int, ...]] = {}
-        if plan.window is None:
-            accesses = [access for task, count in zip(tasks, inner, strict=True) for access in task[iteration * count :][:count]]
-        else:
-            accesses = tasks[0][iteration * sum(inner) :][: sum(inner)]
-        for kind, place in accesses:
-            if kind == "acquire":
-                continue
-            order = plan.source if kind == "store" else plan.target
-            start = next(arriving if kind == "store" else leaving)
-            for entry in product(*(range(extent) for extent in order.element)):
-                address = tuple(a + e for a, e in zip(place, entry, strict=True))
-                assert all(a < extent for a, extent in zip(address, plan.buffer_shape, strict=True))
-                coordinate = tuple(c + e for c, e in zip(start, entry, strict=True))
-                if kind == "store":
-                    held[address] = coordinate
-                else:
-                    assert held[address] == coordinate
+    held: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for kind, (half, *place) in in_time(plan):
+        order = plan.source if kind == "store" else plan.target
+        start = next(arriving if kind == "store" else leaving)
+        for entry in product(*(range(extent) for extent in order.element)):
+            address = tuple(a + e for a, e in zip(place, entry, strict=True))
+            assert all(a < extent for a, extent in zip(address, plan.buffer_shape, strict=True))
+            coordinate = tuple(c + e for c, e in zip(start, entry, strict=True))
+            if kind == "store":
+                held[half, *address] = coordinate
+            else:
+                assert held[half, *address] == coordinate
     assert next(arriving, None) is None and next(leaving, None) is None
