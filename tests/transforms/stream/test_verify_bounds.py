@@ -47,8 +47,8 @@ def subtracted(patch: pytest.MonkeyPatch) -> None:
 
 def one_more(patch: pytest.MonkeyPatch) -> None:
     """Each loop runs one iteration too many."""
-    healthy = expand_tiles.point_loops
-    patch.setattr(expand_tiles, "point_loops", lambda b, extents, *rest: healthy(b, [extent + 1 for extent in extents], *rest))
+    healthy = expand_tiles.PointLoop
+    patch.setattr(expand_tiles, "PointLoop", lambda name, extent, unroll: healthy(name, extent + 1, unroll))
 
 
 def swapped(patch: pytest.MonkeyPatch) -> None:
