@@ -22,6 +22,7 @@ from stc.analysis.index_expressions import IndexExpression, index_expression
 from stc.analysis.index_ranges import guards_around, loops_around, loops_of
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.locations import source_location
+from stc.dialects.stream import AcquireOp
 from stc.iteration.index_bounds import Access, Inside, LoopValues, Outside, Undecided, prove_index
 
 RUN_TIME = "run time"
@@ -178,6 +179,8 @@ def _name(array: SSAValue) -> str:
     """An array as messages call it, with its extents."""
     assert isinstance(array.type, MemRefType | VectorType)
     shape = "".join(f"[{extent}]" for extent in array.type.get_shape())
+    if array.name_hint is None and isinstance(array.owner, AcquireOp):
+        return f"the block of {array.owner.block.name_hint or 'a ring'}{shape}"
     hint = array.name_hint or (f"argument {array.index}" if isinstance(array, BlockArgument) else "an array")
     return f"{hint}{shape}"
 

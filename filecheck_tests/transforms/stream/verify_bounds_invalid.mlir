@@ -110,3 +110,26 @@ func.func @view(%tile: memref<4x8xf32>) {
   }
   func.return
 }
+
+// -----
+
+// A block of a ring is called after its ring.
+func.func @ring() {
+  dataflow.kernel @k() {
+    %rows = stream.buffer @rows : !stream.block<memref<4x8xf32>, count: 2>
+    dataflow.task @fill ins() outs(%out = %rows : !stream.block<memref<4x8xf32>, count: 2>) {
+      %c4 = arith.constant 4 : index
+      %zero = arith.constant 0.0 : f32
+      %0 = stream.acquire %out : !stream.block<memref<4x8xf32>, count: 2> -> memref<4x8xf32>
+      // expected-error @below {{store to the block of out[4][8], dimension 0 in @fill of @k: the index is 4, outside 0 to 3 (4 entries)}}
+      memref.store %zero, %0[%c4, %c4] : memref<4x8xf32>
+      dataflow.yield
+    }
+    dataflow.task @drain ins(%in = %rows : !stream.block<memref<4x8xf32>, count: 2>) outs() {
+      %1 = stream.acquire %in : !stream.block<memref<4x8xf32>, count: 2> -> memref<4x8xf32>
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}
