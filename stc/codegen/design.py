@@ -116,11 +116,17 @@ def design_of(module: ModuleOp, platform: Platform) -> Design:
     """Name and describe everything in `module`; CompileError where it does not fit the platform's ports."""
     plan = host_plan(module)
     project = Scope()
-    names = {kernel: project.declare(kernel.sym_name.data) for kernel in plan.kernels}
+    names = {kernel: project.declare(_kernel_name(kernel)) for kernel in plan.kernels}
     banks = channels_in_turn(plan.buffers, platform.memory.channels)
     channels = Scope(project)   # of all kernels: a FIFO has one name in the whole project
     kernels = [_kernel(kernel, names[kernel], plan, project, channels, platform, banks) for kernel in plan.kernels]
     return Design(tuple(kernels), plan)
+
+
+def _kernel_name(kernel: KernelOp) -> str:
+    """Its name, but none that an array of a testbench beside it may have: these are called `x_buffer` for a port `x`."""
+    name = kernel.sym_name.data
+    return f"{name}_kernel" if name.endswith(("_tensor", "_buffer", "_reference", "_allowed")) else name
 
 
 def _kernel(

@@ -88,6 +88,9 @@ def files(out: Path) -> None:
     include = NATIVE if NATIVE.is_dir() else STUB
     native = run("g++", "-std=c++17", "-Wall", "-Werror", "-fsyntax-only", f"-I{include}", f"-I{out}", out / "host.cpp", cwd=out)
     assert native.returncode == 0, native.stderr
+    includes = (f"-I{out / 'sim' / 'include'}", f"-I{out}")
+    bench = run("g++", "-std=c++17", "-w", "-fsyntax-only", *includes, out / "vitis_testbench.cpp", cwd=out)
+    assert bench.returncode == 0, bench.stderr
     py_compile.compile(str(out / "host.py"), doraise=True)
     configuration = configparser.ConfigParser(strict=False)
     configuration.read(out / "connectivity.cfg")
