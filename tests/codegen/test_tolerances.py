@@ -1,0 +1,48 @@
+"""What an entry may differ by: never an absolute constant, and no more for a small entry because of a large one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stc.codegen.tolerances import allowed_errors
+
+RTOL = 1e-4
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_relative_to_the_entry_and_its_row(scale: float) -> None:
+    rows = scale * np.array([[3.0, 4, 0, 0], [0, 0, 0, 0]]).astype(np.float32)
+    allowed, uncertain = allowed_errors(rows.astype(np.float32), None, RTOL)
+    rms = 2.5
+    # Of the largest entry no more than of the output's magnitude.
+    np.testing.assert_allclose(allowed[0], scale * RTOL * np.minimum(np.array([3, 4, 0, 0]) + rms, 4), rtol=1e-6)
+    assert not allowed[1].any() and uncertain == 0
+
+
+def test_relative_to_the_change_of_an_input() -> None:
+    x = np.full((2, 3), 100, np.float32)
+    allowed, _ = allowed_errors(x + np.float32(1), None, RTOL, x)
+    np.testing.assert_allclose(allowed, RTOL)
+
+
+def test_what_is_not_finite_allows_nothing_and_hides_nothing() -> None:
+    reference = np.array([[np.inf, np.nan, 1.0, -1.0]], np.float32)
+    allowed, _ = allowed_errors(reference, None, RTOL)
+    np.testing.assert_allclose(allowed, RTOL * np.array([[0.5**0.5, 0.5**0.5, 1, 1]]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 1)])
+def test_small_ranks(shape: tuple[int, ...]) -> None:
+    allowed, _ = allowed_errors(np.full(shape, 2, np.float32), None, RTOL)
+    assert allowed.shape == shape
+    np.testing.assert_allclose(allowed, 2 * RTOL)
+
+
+def test_uncertainty_is_granted_and_reported() -> None:
+    reference = np.array([[1.0, 2.0]], np.float32)
+    allowed, uncertain = allowed_errors(reference, np.array([[0.03, 0.04]]), RTOL)
+    plain, _ = allowed_errors(reference, None, RTOL)
+    granted = 4 * (np.array([[0.03, 0.04]]) + np.sqrt((0.03**2 + 0.04**2) / 2))
+    np.testing.assert_allclose(allowed, plain + granted)
+    assert uncertain == pytest.approx(granted.max() / 2)

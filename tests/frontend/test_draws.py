@@ -1,0 +1,137 @@
+"""The sets of inputs a design is checked with: what stays valid, what is left out, and what rounding errors alone move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from stc.diagnostics import CompileError
+from stc.frontend.draws import DRAWS, FOR_LARGE, Draws, inputs_of, linalg_iterations, moved_by_rounding, read_draws
+from stc.frontend.export import export
+from stc.frontend.exported import ExportedModel
+from stc.frontend.linalg_file import load_linalg_file
+
+ALL = Draws(DRAWS, seed=3)
+F32 = np.float32
+
+
+def drawn(name: str, array: np.ndarray) -> np.ndarray:
+    return inputs_of(name, {"x": array}, np.random.default_rng(0))["x"]
+
+
+def exported(module: torch.nn.Module, *inputs: torch.Tensor, draws: Draws = ALL) -> ExportedModel:
+    return export(module, inputs, draws=draws)
+
+
+@pytest.mark.parametrize("array", [np.arange(35).reshape(5, 7), np.arange(3)[:, None], np.tri(5, 7, dtype=bool), np.array(4)])
+def test_integers_and_truth_values_stay_valid(array: np.ndarray) -> None:
+    """As many of each value in each row: an index is in its range, a mask as open as it was."""
+    found = drawn("draw", array)
+    axis = -1 if array.ndim and array.shape[-1] > 1 else 0
+    sort = np.sort if array.ndim else lambda values, axis: values
+    assert found.dtype == array.dtype and np.array_equal(sort(found, axis), sort(array, axis))
+    assert not array.ndim or not np.array_equal(found, array)
+    assert all(np.array_equal(drawn(name, array), array) for name in ("example", "zeros", "tiny", "huge"))
+
+
+def test_floats_keep_their_sign_and_bounds() -> None:
+    x = np.random.default_rng(1).uniform(0.1, 1, (3, 5)).astype(F32)
+    found = drawn("draw", x)
+    assert found.dtype == F32 and (found > 0).all() and (found <= x.max()).all() and not np.isin(found, x).any()
+    assert not drawn("zeros", -x).any() and not np.signbit(drawn("zeros", -x)).any()
+    assert np.array_equal(drawn("tiny", x), x * F32(1e-5)) and np.array_equal(drawn("huge", x), x * F32(1e3))
+    assert np.abs(drawn("draw", np.zeros((3, 5), F32))).min() > 0
+
+
+@pytest.mark.parametrize("closed", [-np.inf, np.finfo(F32).min])
+def test_masks_are_only_permuted(closed: float) -> None:
+    mask = np.where(np.tri(5, 7, dtype=bool), 0, closed).astype(F32)
+    assert all(np.array_equal(drawn(name, mask), mask) for name in ("zeros", "tiny", "huge"))
+    assert np.array_equal(np.sort(drawn("draw", mask), -1), np.sort(mask, -1))
+
+
+def test_references_of_a_module() -> None:
+    module = torch.nn.Linear(5, 3).eval()
+    model = exported(module, torch.randn(4, 5))
+    assert tuple(draw.name for draw in model.references) == DRAWS and not model.draws_left_out
+    for draw in model.references:
+        with torch.no_grad():
+            expected = module(torch.from_numpy(draw.inputs["input"]))
+        assert np.array_equal(draw.golden["out"], expected.numpy())
+    again = exported(module, torch.from_numpy(model.inputs["input"]))
+    assert all(np.array_equal(a.inputs["input"], b.inputs["input"]) for a, b in zip(model.draws, again.draws, strict=True))
+
+
+class Lookup(torch.nn.Module):
+    def forward(self, i: torch.Tensor) -> torch.Tensor:
+        return i * 3
+
+
+class Strict(torch.nn.Module):
+    """Runs on no zeros, in Python rather than in PyTorch."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        torch._check(bool(x.detach().abs().sum() > 0) if not torch.compiler.is_compiling() else True, lambda: "all zeros")
+        return x * 2
+
+
+def test_what_is_left_out_is_said() -> None:
+    model = exported(Lookup(), torch.arange(6).reshape(2, 3))
+    assert [draw.name for draw in model.references] == ["example", "draw"]
+    assert set(model.draws_left_out.values()) == {"its inputs are those of example"}
+    model = exported(Strict(), torch.randn(2, 3))
+    assert "zeros" not in [draw.name for draw in model.references] and "all zeros" in model.draws_left_out["zeros"]
+    with pytest.raises(CompileError, match="does not run on what it is to be checked with.*all zeros"):
+        exported(Strict(), torch.randn(2, 3), draws=Draws(("zeros",)))
+
+
+def test_the_default_follows_the_size() -> None:
+    small = exported(torch.nn.Linear(5, 3), torch.randn(4, 5), draws=Draws(None))
+    assert len(small.references) == 5 and 4 * 5 * 3 <= linalg_iterations(small.module) <= 4 * 5 * 3 + 3 * 4 * 3 + 5 * 3
+    assert Draws(None).names_for(small.module) == DRAWS
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("stc.frontend.draws.MOST_OPERATIONS", linalg_iterations(small.module) - 1)
+        assert Draws(None).names_for(small.module) == FOR_LARGE
+
+
+def test_names_are_checked() -> None:
+    assert read_draws("") is None and read_draws("zeros, example,zeros") == ("zeros", "example")
+    with pytest.raises(CompileError, match="--check-inputs names 'nan'; accepted: some of example,draw,zeros,tiny,huge"):
+        read_draws("nan")
+
+
+def test_uncertainty_is_that_of_the_model() -> None:
+    """Next to nothing where it is well-conditioned; not so for a softmax whose logits are nearly equal and large."""
+
+    def relative(module: torch.nn.Module, x: torch.Tensor) -> float:
+        (draw,) = exported(module, x, draws=Draws(("example",))).references
+        return float(draw.uncertainty["out"].max() / np.abs(draw.golden["out"]).max())
+
+    assert 0 < relative(torch.nn.Linear(16, 8), torch.randn(7, 16)) < 1e-6
+    assert relative(torch.nn.Softmax(-1), 1e6 + torch.randn(3, 5)) > 1e-3
+
+
+def test_noise_shrinks_by_a_unit_in_the_last_place_at_most() -> None:
+    values = np.array([1.5, -3e38, 0, -np.inf, np.nan, 1e-45], F32)
+    moved = moved_by_rounding(np.tile(values, (50, 1)), np.random.default_rng(0))
+    assert np.isfinite(moved[:, :3]).all() and (np.abs(moved[:, 0] - 1.5) <= 2**-22).all() and len(set(moved[:, 0])) > 1
+    assert not moved[:, 2].any() and np.isinf(moved[:, 3]).all() and np.isnan(moved[:, 4]).all()
+    assert moved_by_rounding(np.arange(3), np.random.default_rng(0)).tolist() == [0, 1, 2]
+
+
+def test_references_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "twice.mlir"
+    path.write_text("""func.func @f(%x: tensor<3x5xf32>, %i: tensor<3x5xi32>) -> (tensor<3x5xf32>, tensor<3x5xi32>) {
+  %e = tensor.empty() : tensor<3x5xf32>
+  %r = linalg.add ins(%x, %x : tensor<3x5xf32>, tensor<3x5xf32>) outs(%e : tensor<3x5xf32>) -> tensor<3x5xf32>
+  return %r, %i : tensor<3x5xf32>, tensor<3x5xi32>
+}""")
+    model = load_linalg_file(path, ALL)
+    assert tuple(draw.name for draw in model.references) == DRAWS
+    for draw in model.references:
+        assert np.array_equal(draw.golden["out0"], 2 * draw.inputs["arg0"])
+        assert np.array_equal(draw.golden["out1"], draw.inputs["arg1"]) and list(draw.uncertainty) == ["out0"]
+    assert model.references[0].uncertainty["out0"].any() and not model.references[2].uncertainty["out0"].any()
