@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 import time
@@ -46,13 +47,19 @@ class Model(Protocol):
 
 def require_free(out: Path) -> None:
     """CompileError where `out` exists and is not an empty folder, or cannot become one: call it before any work."""
-    if out.is_dir():
-        if any(out.iterdir()):
+    try:
+        if out.is_symlink():
+            raise CompileError("the output folder is a symbolic link", where=str(out), accepted="a new or empty folder")
+        if out.is_dir() and any(out.iterdir()):
             raise CompileError("output folder is not empty", where=str(out), accepted="a new or empty folder")
-        return
-    present = next(path for path in (out, *out.absolute().parents) if path.exists())
+        present = next(path for path in (out, *out.absolute().parents) if path.exists() or path.is_symlink())
+    except OSError as error:  # a name that is too long, a folder that may not be read
+        raise CompileError(f"cannot write here ({error.strerror})", where=str(out), accepted="a new or empty folder") from None
     if not present.is_dir():
         raise CompileError("not a folder", where=str(present), accepted="a new or empty folder for the output")
+    around = out.absolute().parent if present == out else present  # written aside there, and renamed
+    if not os.access(around, os.W_OK | os.X_OK):
+        raise CompileError("this folder cannot be written", where=str(around), accepted="a folder that you may write in")
 
 
 def emit_project(

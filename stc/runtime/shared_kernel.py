@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from stc.diagnostics import CompileError
@@ -50,11 +51,13 @@ def _build(project: Path, manifest: Manifest, library: Path) -> None:
         raise CompileError("g++ is not installed", accepted="g++ with C++17")
     build = project / "build"
     build.mkdir(exist_ok=True)
-    instrumented, shim = build / "kernel.launch.cpp", build / "launch.cpp"
-    shim.write_text(_shim(manifest))
-    _run([sys.executable, str(project / "sim" / "instrument.py"), str(project / manifest.kernel_source), str(instrumented)])
-    includes = [f"-I{project / 'sim' / 'include'}", f"-I{project}"]
-    _run([compiler, *FLAGS, *includes, str(instrumented), str(shim), "-o", str(library)])
+    with tempfile.TemporaryDirectory(prefix=".launch_", dir=build) as name:  # others may build it at the same time
+        instrumented, shim, linked = (Path(name) / file for file in ("kernel.launch.cpp", "launch.cpp", library.name))
+        shim.write_text(_shim(manifest))
+        _run([sys.executable, str(project / "sim" / "instrument.py"), str(project / manifest.kernel_source), str(instrumented)])
+        includes = [f"-I{project / 'sim' / 'include'}", f"-I{project}"]
+        _run([compiler, *FLAGS, *includes, str(instrumented), str(shim), "-o", str(linked)])
+        linked.replace(library)
 
 
 def _run(command: list[str]) -> None:

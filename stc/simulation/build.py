@@ -6,12 +6,14 @@ Objects are kept with a hash of everything that went into them, so that an uncha
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from stc.diagnostics import CompileError
 from stc.manifest.files import MANIFEST, read_manifest
 from stc.simulation import sanitizers
 from stc.simulation.design_file import ForeignDesign, is_foreign, read_design
-from stc.simulation.foreign_design import instrument_design
+from stc.simulation.foreign_design import InstrumentedDesign, instrument_design
 from stc.simulation.instrument import InstrumentError, instrument
 from stc.simulation.package import INCLUDE
 
@@ -137,9 +139,27 @@ def build(
     """Make DIR/build/csim (DIR/build/simulate where `timed`, DIR/build/csim_sanitized where `sanitized`) up to date. A source that
     g++ rejects is a CompileError with its first message.
 
-    `optimisation` is g++'s level: small designs are built sooner at 0 than they run faster at 3.
+    `optimisation` is g++'s level: small designs are built sooner at 0 than they run faster at 3. One process at a time builds.
     """
-    units = foreign_units(read_design(directory, report)) if is_foreign(directory) else emitted_units(read_sources(directory))
+    if is_foreign(directory):
+        design = read_design(directory, report)
+        instrumented = instrument_design(design)
+        with _alone(directory / "build"):
+            return _built(foreign_units(design, instrumented), optimisation, timed, sanitized)
+    sources = read_sources(directory)
+    with _alone(sources.build):
+        return _built(emitted_units(sources), optimisation, timed, sanitized)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until nobody else builds in `folder`; the lock goes with the process that holds it, however that ends."""
+    with (_writable(folder) / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _built(units: Units, optimisation: int, timed: bool, sanitized: bool) -> Build:
     compiler = find_compiler()
     flags = (f"-O{optimisation}", *FLAGS, *_flags(timed, sanitized), *(f"-D{define}" for define in units.defines))
     name = "simulate" if timed else "csim_sanitized" if sanitized else "csim"
@@ -169,7 +189,7 @@ def _flags(timed: bool, sanitized: bool) -> Sequence[str]:
 
 def emitted_units(sources: SimulationSources) -> Units:
     """The instrumented kernel and the testbenches of an emitted project; writes the copy."""
-    kernel_copy = _writable(sources.build) / (Path(sources.kernel).stem + ".sim.cpp")
+    kernel_copy = sources.build / (Path(sources.kernel).stem + ".sim.cpp")
     kernel_copy.write_text(instrumented_kernel(sources), encoding="utf-8")
     directory = sources.directory
     headers = (*directory.glob("*.h"), *directory.glob("*.hpp"), *sources.include.rglob("*.h"))
@@ -177,10 +197,9 @@ def emitted_units(sources: SimulationSources) -> Units:
     return Units(directory, files, (sources.include, directory), headers)
 
 
-def foreign_units(design: ForeignDesign) -> Units:
+def foreign_units(design: ForeignDesign, instrumented: InstrumentedDesign) -> Units:
     """Copies of all files of a foreign design, in DIR/build/sources; the drop-in headers are those of this package."""
-    instrumented = instrument_design(design)
-    folder = _writable(design.directory / "build") / "sources"
+    folder = design.directory / "build" / "sources"
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in instrumented.copies.items():
         path = folder / name

@@ -175,9 +175,8 @@ def csim(
     build_seconds = time.perf_counter() - started
     program = [str(built.binary)]
     if depths:
-        table = directory / "build" / "csim_depths.txt"
-        table.write_text("".join(f"{name} {depth}\n" for name, depth in depths.items()))
-        result = _run_draw(directory, program, chosen[0], "csim_trial.json", {"STC_SIM_DEPTHS": str(table)}, timeout)
+        table = "".join(f"{name} {depth}\n" for name, depth in depths.items())
+        result = _run_draw(directory, program, chosen[0], "csim_trial.json", timeout, tables={"STC_SIM_DEPTHS": table})
     else:
         result = run_draws(directory, program, chosen, timeout, sanitizers.ENVIRONMENT if sanitized else {})
     return replace(result, build_seconds=build_seconds, cached=built.cached)
@@ -197,7 +196,7 @@ def run_draws(
     results: list[CsimResult] = []
     for draw in draws:
         report = f"csim_{draw.name}.json" if len(draws) > 1 else "csim.json"
-        results.append(_run_draw(directory, program, draw, report, variables or {}, timeout))
+        results.append(_run_draw(directory, program, draw, report, timeout, variables))
         if results[-1].outcome != "finished":
             break
     told = next((result for result in results if not result.passed), results[0])
@@ -237,10 +236,16 @@ def _chosen(names: Sequence[str] | None, known: Sequence[DrawOfInputs], director
 
 
 def _run_draw(
-    directory: Path, program: Sequence[str], draw: DrawOfInputs, report: str, variables: Mapping[str, str], timeout: float
+    directory: Path,
+    program: Sequence[str],
+    draw: DrawOfInputs,
+    report: str,
+    timeout: float,
+    variables: Mapping[str, str] | None = None,
+    tables: Mapping[str, str] | None = None,
 ) -> CsimResult:
     arguments = [draw.name] if draw.name else []
-    run = run_program(program, directory, directory / "build" / report, variables, timeout, arguments)
+    run = run_program(program, directory, directory / "build" / report, variables or {}, timeout, arguments, tables)
     return csim_result(sanitizers.told(run), draw=draw)
 
 

@@ -111,13 +111,11 @@ class DesignRuns:
         """A run with `depths` by name; FIFOs not named keep theirs. `depth_error` multiplies the depths of pipelined loops."""
         options = SimulationOptions(depths=depths, depth_error=depth_error, limit=limit)
         folder = self.directory / "build"
-        timing, report = folder / f"depths_run_{os.getpid()}.txt", folder / f"depths_run_{os.getpid()}.json"
-        table, variables = timing_table(self.manifest, options), {"STC_SIM_TIMING": str(timing), "STC_SIM_BRIEF": "1"}
+        report = folder / f"depths_run_{os.getpid()}.json"
+        tables = {"STC_SIM_TIMING": timing_table(self.manifest, options)}
         try:
-            timing.write_text(table)
-            run = run_program(self.program, self.directory, report, variables, self.timeout)
+            run = run_program(self.program, self.directory, report, {"STC_SIM_BRIEF": "1"}, self.timeout, tables=tables)
         finally:
-            timing.unlink(missing_ok=True)
             report.unlink(missing_ok=True)
         self.count += 1
         self.seconds += run.seconds

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,35 +41,43 @@ def run_program(
     variables: Mapping[str, str],
     timeout: float,
     arguments: Sequence[str] = (),
+    tables: Mapping[str, str] | None = None,
 ) -> ProgramRun:
     """Run `program` in and on the project `directory` for at most `timeout` seconds, with `variables` added to its environment and
-    `arguments` behind the directory; it writes `report`.
+    `arguments` behind the directory; it writes `report`. `tables`: texts that it reads from files, by the variable that names each.
 
-    CompileError where the program refuses its input: a file of the project that is missing or has another size, no room for the
-    report.
+    Files of a run have a folder of their own until it has ended, so that several may go on at once. CompileError where the program
+    refuses its input: a file of the project that is missing or has another size, no room for the report.
     """
     report.unlink(missing_ok=True)
     begin = time.perf_counter()
-    try:
-        done = subprocess.run(
-            [*program, str(directory), *arguments],
-            cwd=directory,
-            env={**os.environ, **variables, "STC_SIM_REPORT": str(report)},
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return ProgramRun("timeout", None, f"the design did not end within {timeout:g} s", timeout)
-    message = done.stderr.strip()
-    if done.returncode == UNUSABLE:
-        raise CompileError(message or "the testbench refuses its input", where=str(directory))
-    if done.returncode < 0 or not report.is_file():
-        text = f"the simulation {_how_it_ended(done.returncode)}" + (f": {message}" if message else "")
-        return ProgramRun("crash", None, text, time.perf_counter() - begin)
-    content = json.loads(report.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory(prefix=".run_", dir=report.parent) as name:
+        folder = Path(name)
+        own, named = folder / report.name, dict(variables)
+        for variable, text in (tables or {}).items():
+            named[variable] = str(folder / variable)
+            (folder / variable).write_text(text, encoding="utf-8")
+        try:
+            done = subprocess.run(
+                [*program, str(directory), *arguments],
+                cwd=directory,
+                env={**os.environ, **named, "STC_SIM_REPORT": str(own)},
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return ProgramRun("timeout", None, f"the design did not end within {timeout:g} s", timeout)
+        message = done.stderr.strip()
+        if done.returncode == UNUSABLE:
+            raise CompileError(message or "the testbench refuses its input", where=str(directory))
+        if done.returncode < 0 or not own.is_file():
+            text = f"the simulation {_how_it_ended(done.returncode)}" + (f": {message}" if message else "")
+            return ProgramRun("crash", None, text, time.perf_counter() - begin)
+        content = json.loads(own.read_text(encoding="utf-8"))
+        own.replace(report)
     return ProgramRun("reported", content, None, time.perf_counter() - begin, message)
 
 

@@ -41,11 +41,9 @@ class TimedDesign:
         """
         options = options or SimulationOptions()
         table = timing_table(self.manifest, options)
-        timing = self.directory / "build" / f"{name}.timing.txt"
-        timing.write_text(table)
-        variables = {"STC_SIM_TIMING": str(timing), "STC_SIM_INVOCATIONS": str(options.invocations)}
+        variables, tables = {"STC_SIM_INVOCATIONS": str(options.invocations)}, {"STC_SIM_TIMING": table}
         report = self.directory / "build" / f"{name}.json"
-        run = run_program([str(self.built.binary)], self.directory, report, variables, timeout)
+        run = run_program([str(self.built.binary)], self.directory, report, variables, timeout, tables=tables)
         values = csim_result(run, self.build_seconds, self.built.cached)
         if run.report is None:
             return SimulationResult(values, {}, None, 0, None, (), ())
@@ -53,7 +51,7 @@ class TimedDesign:
         try:
             self._check(result, options)
         except CompileError:
-            report.unlink()
+            report.unlink(missing_ok=True)
             raise
         return replace(result, origin=origin_of_cycles(self.manifest), notes=self.built.notes)
 
@@ -62,8 +60,7 @@ class TimedDesign:
         try:
             self.run(name=name)
         finally:
-            for suffix in (".json", ".timing.txt"):
-                (self.directory / "build" / f"{name}{suffix}").unlink(missing_ok=True)
+            (self.directory / "build" / f"{name}.json").unlink(missing_ok=True)
 
     def _check(self, result: SimulationResult, options: SimulationOptions) -> None:
         if self.emitted is not None and self.emitted.platform != NO_PLATFORM:

@@ -192,6 +192,18 @@ def test_output_is_never_overwritten(stc: Stc) -> None:
     assert [path.name for path in Path("full").iterdir()] == ["precious"]
 
 
+def test_links_and_unusable_folders_are_refused_before_any_work(stc: Stc, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stc.tools.compile.load", lambda request: pytest.fail("the model was loaded"))
+    Path("empty").mkdir()
+    Path("file").write_text("mine")
+    for name, target in (("to_folder", "empty"), ("to_file", "file"), ("dangling", "nowhere")):
+        Path(name).symlink_to(target)
+        refused(stc("compile", "models.py:product", "--out", name), f"{name}: the output folder is a symbolic link")
+    refused(stc("compile", "models.py:product", "--out", "dangling/out"), "dangling: not a folder")
+    refused(stc("compile", "models.py:product", "--out", "n" * 300), "cannot write here (File name too long)")
+    assert sorted(path.name for path in Path(".").iterdir() if path.is_symlink()) == ["dangling", "to_file", "to_folder"]
+
+
 def test_without_a_compiler(stc: Stc, monkeypatch: pytest.MonkeyPatch, emitted: Callable[[str], Path], tmp_path: Path) -> None:
     """It is missed before the compile, not after it."""
     monkeypatch.setenv("PATH", str(tmp_path))
