@@ -16,6 +16,8 @@ from stc.diagnostics import CompileError
 T = TypeVar("T")
 # A JSON value that the schema does not look into (options).
 JsonValue = Any
+_MOST_FLOAT = 2**1023
+_LONGEST = 60
 
 
 def encode(value: object) -> JsonValue:
@@ -84,13 +86,15 @@ def _decode_union(annotation: Any, value: JsonValue, path: str, source: str) -> 
     if value is None and len(options) < len(get_args(annotation)):
         return None
     if len(options) > 1:
-        _require(isinstance(value, tuple(options)), " or ".join(o.__name__ for o in options), value, path, source)
+        is_right = isinstance(value, tuple(options)) and not isinstance(value, bool)
+        _require(is_right, " or ".join(o.__name__ for o in options), value, path, source)
         return value
     return _decode(options[0], value, path, source)
 
 
 def _decode_scalar(annotation: Any, value: JsonValue, path: str, source: str) -> Any:
     if annotation is float and isinstance(value, int) and not isinstance(value, bool):
+        _require(abs(value) < _MOST_FLOAT, "a number of f64", value, path, source)
         return float(value)
     is_right = isinstance(value, annotation) and (annotation is bool or not isinstance(value, bool))
     _require(is_right, annotation.__name__, value, path, source)
@@ -99,8 +103,13 @@ def _decode_scalar(annotation: Any, value: JsonValue, path: str, source: str) ->
 
 def _require(condition: bool, expected: str, value: JsonValue, path: str, source: str) -> None:
     if not condition:
-        shown = repr(value) if not isinstance(value, (dict, list)) else type(value).__name__
+        shown = _shown(value) if not isinstance(value, (dict, list)) else type(value).__name__
         raise CompileError(f"field '{path or 'manifest'}' is {shown}", where=source, accepted=expected)
+
+
+def _shown(value: JsonValue) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _join(path: str, name: str) -> str:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from stc.diagnostics import CompileError
+from stc.manifest.checks import check_manifest
 from stc.manifest.codec import decode, encode
 from stc.manifest.element_types import numpy_type
-from stc.manifest.schema import SCHEMA_VERSION, Kernel, Manifest
+from stc.manifest.schema import SCHEMA_VERSION, Manifest
 
 MANIFEST = "manifest.json"
 
@@ -29,14 +28,15 @@ def from_json(text: str, source: str = MANIFEST) -> Manifest:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         raise CompileError(f"not valid JSON ({error.msg} at line {error.lineno})", where=source) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, thousands of brackets
+        raise CompileError(f"not valid JSON ({error})", where=source) from error
     if not isinstance(value, dict):
         raise CompileError("the manifest is not an object", where=source)
     version = value.get("schema_version")
     if version != SCHEMA_VERSION:
         raise CompileError(f"field 'schema_version' is {version!r}", where=source, accepted=str(SCHEMA_VERSION))
     manifest = decode(Manifest, value, "", source)
-    _check_references(manifest, source)
-    _check_sizes(manifest, source)
+    check_manifest(manifest, source)
     return manifest
 
 
@@ -46,58 +46,12 @@ def read_manifest(directory: Path) -> Manifest:
     if not path.is_file():
         what = "no manifest.json here" if directory.is_dir() else "no such folder"
         raise CompileError(what, where=str(directory), accepted="a folder written by `stc compile`")
-    return from_json(path.read_text(), str(path))
-
-
-def _check_references(manifest: Manifest, source: str) -> None:
-    """Names in steps must exist: a reader may then look them up without checks."""
-    kernels = {kernel.name: {port.name for port in kernel.ports} for kernel in manifest.kernels}
-    tensors = {tensor.name for tensor in manifest.tensors}
-    for index, step in enumerate(manifest.steps):
-        if step.kernel not in kernels:
-            raise CompileError(f"field 'steps[{index}].kernel' names no kernel: '{step.kernel}'", where=source)
-        if step.port is not None and step.port not in kernels[step.kernel]:
-            raise CompileError(f"field 'steps[{index}].port' names no port: '{step.port}'", where=source)
-        if step.tensor is not None and step.tensor not in tensors:
-            raise CompileError(f"field 'steps[{index}].tensor' names no tensor: '{step.tensor}'", where=source)
-    needed = {tensor.name for tensor in manifest.tensors if tensor.role in ("input", "output")}
-    for index, draw in enumerate(manifest.draws):
-        if draw.tensors.keys() != needed:
-            missing = ", ".join(sorted(needed ^ draw.tensors.keys()))
-            raise CompileError(f"field 'draws[{index}].tensors' has not the inputs and outputs: '{missing}'", where=source)
-    for index, copy in enumerate(manifest.copies):
-        for field, name in (("source", copy.source), ("target", copy.target)):
-            if name not in tensors:
-                raise CompileError(f"field 'copies[{index}].{field}' names no tensor: '{name}'", where=source)
-
-
-def _check_sizes(manifest: Manifest, source: str) -> None:
-    """Sizes and cycles must be possible: whatever divides or multiplies them may then do so without checks."""
-    memory = manifest.memory
-    sizes = [size for index, kernel in enumerate(manifest.kernels) for size in _sizes(kernel, f"kernels[{index}]")]
-    sizes += [("memory", memory, ("burst_words", "outstanding_bursts"), ("read_latency", "launch_us"))] if memory else []
-    for path, owner, positive, not_negative in sizes:
-        for least, fields in ((1, positive), (0, not_negative)):
-            for field in fields:
-                value = getattr(owner, field)
-                if value is not None and not least <= value < math.inf:
-                    raise CompileError(f"field '{path}.{field}' is {value}", where=source, accepted=f"at least {least}")
-    for field in ("clock_mhz", "channel_bytes_per_cycle") if memory else ():
-        value = getattr(memory, field)
-        if not 0 < value < math.inf:
-            raise CompileError(f"field 'memory.{field}' is {value}", where=source, accepted="a positive number")
-
-
-def _sizes(kernel: Kernel, path: str) -> Iterator[tuple[str, object, tuple[str, ...], tuple[str, ...]]]:
-    """Where, whose, which fields are at least 1 (or None), and which at least 0."""
-    for index, port in enumerate(kernel.ports):
-        yield f"{path}.ports[{index}]", port, ("lanes", "words", "bytes"), ()
-    for index, stream in enumerate(kernel.streams):
-        yield f"{path}.streams[{index}]", stream, ("lanes", "bits", "depth", "required"), ("tokens",)
-    for index, block in enumerate(kernel.blocks):
-        yield f"{path}.blocks[{index}]", block, ("count", "bits"), ("blocks",)
-    for index, loop in enumerate(kernel.schedule):
-        yield f"{path}.schedule[{index}]", loop, ("ii", "depth", "unroll"), ("trip",)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a text file"
+        raise CompileError(f"cannot read it ({reason})", where=str(path), accepted="a file written by `stc compile`") from error
+    return from_json(text, str(path))
 
 
 def digest(data: bytes) -> str:

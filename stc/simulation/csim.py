@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from stc.diagnostics import CompileError
-from stc.manifest.files import read_manifest
 from stc.simulation import sanitizers
 from stc.simulation.build import DEFAULT_OPTIMISATION, build, read_sources
 from stc.simulation.design_file import is_foreign
 from stc.simulation.program_run import ProgramRun, run_program
+from stc.simulation.projects import sound_manifest
 
 DEFAULT_TIMEOUT = 600.0  # seconds
 MOST_TIMEOUT = 1e6
@@ -221,7 +221,7 @@ def draws_of(directory: Path) -> list[DrawOfInputs]:
     if is_foreign(directory):
         return [NO_DRAW]
     read_sources(directory)
-    manifest = read_manifest(directory)
+    manifest = sound_manifest(directory)
     shapes = {tensor.name: tensor.shape for tensor in manifest.tensors}
     return [DrawOfInputs(draw.name, shapes, draw.uncertainty) for draw in manifest.draws] or [NO_DRAW]
 

@@ -26,9 +26,9 @@ from stc.manifest.schema import Manifest, Stream
 from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.csim import BlockedTask
 from stc.simulation.program_run import run_program
+from stc.simulation.projects import sound_manifest
 from stc.simulation.simulate import timed_design
 from stc.simulation.simulation_result import SimulationResult
-from stc.simulation.static_checks import refuse_contradictions
 from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table
 
 TIMEOUT = 600.0
@@ -71,14 +71,13 @@ class DesignRuns:
         """Of an emitted project, or of one with a design file, built with time unless it is. CompileError where it is not usable:
         also where its manifest does not describe the C++, because depths found for other FIFOs than those that run would be worth
         nothing. The FIFOs of a design file are those of a first run."""
+        sound_manifest(project_dir.resolve())
         design = timed_design(project_dir, optimisation)
         manifest = design.manifest
         if manifest.platform == NO_PLATFORM:
             manifest = _with_fifos(manifest, design.run(SimulationOptions(unbounded=True), TIMEOUT, f"fifos_{os.getpid()}"))
-            for suffix in (".json", ".timing.txt"):
-                (design.directory / "build" / f"fifos_{os.getpid()}{suffix}").unlink(missing_ok=True)
+            (design.directory / "build" / f"fifos_{os.getpid()}.json").unlink(missing_ok=True)
         else:
-            refuse_contradictions(manifest)
             design.check(f"manifest_check_{os.getpid()}")
         return DesignRuns(manifest, design.directory, [str(design.built.binary)], design.build_seconds)
 

@@ -9,6 +9,7 @@ from stc.manifest.files import read_manifest
 from stc.manifest.schema import SCHEMA_VERSION, Kernel, LoopSchedule, Manifest, MemoryAccess, MemoryTiming, Port, Task
 from stc.simulation.design_file import ForeignDesign, PortEntry, is_foreign, read_design
 from stc.simulation.foreign_design import TimedPipeline, instrument_design
+from stc.simulation.static_checks import refuse_contradictions
 from stc.simulation.timing_table import NO_PLATFORM
 
 ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
@@ -27,6 +28,13 @@ def project_manifest(directory: Path, report: Path | None = None) -> Manifest:
     if is_foreign(directory):
         return foreign_manifest(read_design(directory, report))
     return read_manifest(directory)
+
+
+def sound_manifest(directory: Path) -> Manifest:
+    """As `project_manifest`; CompileError also where the manifest contradicts itself: what follows from it is worth nothing."""
+    manifest = project_manifest(directory)
+    refuse_contradictions(manifest)
+    return manifest
 
 
 def foreign_manifest(design: ForeignDesign) -> Manifest:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from stc.diagnostics import CompileError
+from stc.manifest.checks import MOST, MOST_LOOP_CYCLES
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Stream
 from stc.platforms.memory_channels import PACE_DIGITS, cycles_per_word, ports_sharing
 from stc.simulation.profile import Profile, with_profile
@@ -14,9 +15,6 @@ from stc.simulation.profile import Profile, with_profile
 STYLES = ("stp", "flp", "frp")
 NO_PLATFORM = "none"
 """The platform of a design that `stc` did not write: its FIFOs are known only when it runs."""
-MOST = 2**62
-"""Cycles and slots are counted in 64 bits."""
-MOST_LOOP_CYCLES = 10**9
 MOST_DEPTH_ERROR = 1000
 MOST_INVOCATIONS = 10_000
 """What each task waited for is kept for every one of them."""

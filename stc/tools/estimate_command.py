@@ -11,9 +11,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from stc.manifest.files import read_manifest
 from stc.manifest.schema import LoopSchedule, Manifest, Task
 from stc.simulation.profile import RESOURCES, read_profile, with_profile
+from stc.simulation.projects import sound_manifest
 from stc.tools.consoles import output
 
 
@@ -27,7 +27,7 @@ def estimate_command(
 
     Example: stc estimate build/gpt2-medium --all
     """
-    manifest = read_manifest(directory)
+    manifest = sound_manifest(directory)
     if profile is not None:
         manifest = with_profile(manifest, read_profile(profile, manifest))
     if as_json:

@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.console import Console
 
-from stc.diagnostics import CompileError
 from stc.simulation.csim import CsimResult, csim
 from stc.simulation.explanation import Explanation, explain
 from stc.simulation.projects import project_manifest
@@ -22,15 +21,8 @@ MOST_PATHS = 20
 
 
 def explain_csim(directory: Path, result: CsimResult, timeout: float) -> Explanation | None:
-    """Why the C simulation of `directory` did not end, with the least FIFO depths that cure it; None where it ended.
-
-    Also None where the manifest says no more than what to build: the report of the run itself is all there is then.
-    """
-    try:
-        manifest = project_manifest(directory.resolve())
-    except CompileError:
-        return None
-    return explain(manifest, result, lambda depths: csim(directory, timeout, depths=depths))
+    """Why the C simulation of `directory` did not end, with the least FIFO depths that cure it; None where it ended."""
+    return explain(project_manifest(directory.resolve()), result, lambda depths: csim(directory, timeout, depths=depths))
 
 
 def explanation_json(result: CsimResult, explanation: Explanation | None) -> dict[str, Any] | None:

@@ -15,9 +15,8 @@ from stc.diagnostics import CompileError
 from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.csim import CsimResult, check_timeout
 from stc.simulation.explanation import explain
-from stc.simulation.projects import project_manifest
+from stc.simulation.projects import sound_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
-from stc.simulation.static_checks import refuse_contradictions
 from stc.simulation.timing_table import SimulationOptions, timing_table
 from stc.tools.consoles import messages, output
 from stc.tools.simulate_command import CHECK_FAILED, read_depths
@@ -58,8 +57,7 @@ def write_report(
     from stc.tools.report.page import render_page
 
     check_timeout(timeout)
-    manifest = project_manifest(directory)
-    refuse_contradictions(manifest)
+    manifest = sound_manifest(directory)
     report = read_object(directory / COMPILE_REPORT) or {}
     sizing = read_object(directory / "build" / SIZING)
     options = SimulationOptions(depths=depths)

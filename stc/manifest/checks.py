@@ -1,0 +1,202 @@
+"""What a manifest says must be possible and must name what there is: whoever reads it may then compute and look up without checks.
+
+That two sides of a FIFO move equally many tokens is another matter (stc.simulation.static_checks).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from stc.diagnostics import CompileError
+from stc.manifest.schema import Kernel, LoopSchedule, Manifest
+
+MOST = 2**62
+"""Cycles, slots and bytes are counted in 64 bits."""
+MOST_LOOP_CYCLES = 10**9
+"""Initiation interval and depth of a loop."""
+
+
+def check_manifest(manifest: Manifest, source: str) -> None:
+    """CompileError naming the first field that is wrong; `source` names the file."""
+    for complaint in (*_numbers(manifest, ""), *_sizes(manifest), *_names(manifest), *_references(manifest)):
+        raise CompileError(complaint.what, where=source, accepted=complaint.accepted)
+
+
+class _Complaint:
+    def __init__(self, field: str, what: str, accepted: str | None = None):
+        self.what = f"field '{field}' {what}"
+        self.accepted = accepted
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+
+def _numbers(value: object, path: str) -> Iterator[_Complaint]:
+    """Every number of the schema can be counted in 64 bits; `options` are not looked into."""
+    if isinstance(value, int) and not -MOST <= value <= MOST:
+        yield _Complaint(path, f"is {_shown(value)}", f"at most {MOST}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield _Complaint(path, f"is {value}", "a number")
+    elif is_dataclass(value):
+        for field in fields(value):
+            if field.name != "options":
+                yield from _numbers(getattr(value, field.name), f"{path}.{field.name}" if path else field.name)
+    elif isinstance(value, tuple):
+        for index, entry in enumerate(value):
+            yield from _numbers(entry, f"{path}[{index}]")
+    elif isinstance(value, dict):
+        for name, entry in value.items():
+            yield from _numbers(entry, f"{path}.{name}")
+
+
+def _shown(value: int) -> str:
+    return str(value) if abs(value) < 10**20 else f"{'-' if value < 0 else ''}about 2^{value.bit_length() - 1}"
+
+
+def _sizes(manifest: Manifest) -> Iterator[_Complaint]:
+    for path, owner, positive, not_negative in _sized(manifest):
+        for least, names in ((1, positive), (0, not_negative)):
+            for name in names:
+                yield from _at_least(least, getattr(owner, name), f"{path}.{name}" if path else name)
+    for k, kernel in enumerate(manifest.kernels):
+        for index, loop in enumerate(kernel.schedule):
+            for name in ("ii", "depth"):
+                value = getattr(loop, name)
+                if value is not None and value > MOST_LOOP_CYCLES:
+                    yield _Complaint(f"kernels[{k}].schedule[{index}].{name}", f"is {value}", f"at most {MOST_LOOP_CYCLES}")
+    for name in ("clock_mhz", "channel_bytes_per_cycle") if manifest.memory else ():
+        value = getattr(manifest.memory, name)
+        if not 0 < value < math.inf:
+            yield _Complaint(f"memory.{name}", f"is {value}", "a positive number")
+
+
+def _at_least(least: int, value: Any, path: str) -> Iterator[_Complaint]:
+    entries = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else (value,)
+    for entry in entries:
+        if entry is not None and not least <= entry < math.inf:
+            yield _Complaint(path, f"is {entry}", f"at least {least}")
+
+
+def _sized(manifest: Manifest) -> Iterator[tuple[str, object, tuple[str, ...], tuple[str, ...]]]:
+    """Where, whose, which fields (or all their entries) are at least 1 or None, and which at least 0."""
+    yield "", manifest, (), ("tolerance",)
+    if manifest.memory is not None:
+        yield "memory", manifest.memory, ("burst_words", "outstanding_bursts"), ("read_latency", "launch_us")
+    for index, tensor in enumerate(manifest.tensors):
+        yield f"tensors[{index}]", tensor, ("shape",), ()
+    for k, kernel in enumerate(manifest.kernels):
+        path = f"kernels[{k}]"
+        yield path, kernel, (), ("slr",)
+        for index, port in enumerate(kernel.ports):
+            yield f"{path}.ports[{index}]", port, ("lanes", "words", "bytes", "shape"), ("bank",)
+        for index, task in enumerate(kernel.tasks):
+            yield f"{path}.tasks[{index}]", task, (), ("outside_loops",)
+            if task.resources is not None:
+                yield f"{path}.tasks[{index}].resources", task.resources, (), ("dsp", "lut", "ff", "bram18", "uram")
+        for index, stream in enumerate(kernel.streams):
+            yield f"{path}.streams[{index}]", stream, ("lanes", "bits", "depth", "required"), ("tokens",)
+        for index, block in enumerate(kernel.blocks):
+            yield f"{path}.blocks[{index}]", block, ("count", "bits", "shape"), ("blocks",)
+        for index, loop in enumerate(kernel.schedule):
+            yield f"{path}.schedule[{index}]", loop, ("ii", "depth", "unroll"), ("trip", "reads", "writes")
+            for number, access in enumerate(loop.memory):
+                yield f"{path}.schedule[{index}].memory[{number}]", access, (), ("bytes",)
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+def _names(manifest: Manifest) -> Iterator[_Complaint]:
+    """What is looked up by name has one of its own."""
+    yield from _unique("kernels", [kernel.name for kernel in manifest.kernels])
+    yield from _unique("tensors", [tensor.name for tensor in manifest.tensors])
+    yield from _unique("draws", [draw.name for draw in manifest.draws])
+    for k, kernel in enumerate(manifest.kernels):
+        yield from _unique(f"kernels[{k}].ports", [port.name for port in kernel.ports])
+        yield from _unique(f"kernels[{k}].tasks", [task.name for task in kernel.tasks])
+        yield from _unique(f"kernels[{k}].schedule", [f"{loop.task}.{loop.label}" for loop in kernel.schedule])
+
+
+def _unique(path: str, names: Sequence[str]) -> Iterator[_Complaint]:
+    for name, count in Counter(names).items():
+        if count > 1:
+            yield _Complaint(path, f"has '{name}' {count} times", "names that differ")
+
+
+# References -----------------------------------------------------------------------------------------------------------
+
+
+def _references(manifest: Manifest) -> Iterator[_Complaint]:
+    tensors = {tensor.name for tensor in manifest.tensors}
+    ports = {kernel.name: {port.name for port in kernel.ports} for kernel in manifest.kernels}
+    for index, step in enumerate(manifest.steps):
+        path = f"steps[{index}]"
+        yield from _one_of(ports, step.kernel, f"{path}.kernel", "kernel")
+        moves = step.action != "launch"
+        if moves or step.port is not None:
+            yield from _one_of(ports.get(step.kernel, ()), step.port, f"{path}.port", "port")
+        if moves or step.tensor is not None:
+            yield from _one_of(tensors, step.tensor, f"{path}.tensor", "tensor")
+    for index, copy in enumerate(manifest.copies):
+        yield from _one_of(tensors, copy.source, f"copies[{index}].source", "tensor")
+        yield from _one_of(tensors, copy.target, f"copies[{index}].target", "tensor")
+    yield from _draws(manifest)
+    for k, kernel in enumerate(manifest.kernels):
+        yield from _of_kernel(kernel, f"kernels[{k}]", set().union(*ports.values()))
+
+
+def _one_of(known: Collection[str], name: str | None, path: str, kind: str) -> Iterator[_Complaint]:
+    if name is None or name not in known:
+        yield _Complaint(path, f"names no {kind}: '{name}'")
+
+
+def _draws(manifest: Manifest) -> Iterator[_Complaint]:
+    needed = {tensor.name for tensor in manifest.tensors if tensor.role in ("input", "output")}
+    outputs = {tensor.name for tensor in manifest.tensors if tensor.role == "output"}
+    for index, draw in enumerate(manifest.draws):
+        path = f"draws[{index}]"
+        if not (draw.name.isidentifier() and draw.name.isascii()):
+            yield _Complaint(f"{path}.name", f"is '{draw.name}'", "letters, digits and _")
+        if draw.tensors.keys() != needed:
+            names = ", ".join(sorted(needed ^ draw.tensors.keys()))
+            yield _Complaint(f"{path}.tensors", f"has not the inputs and outputs: '{names}'")
+        for field, names in (("allowed", draw.allowed), ("uncertainty", draw.uncertainty)):
+            for name in names:
+                yield from _one_of(outputs, name, f"{path}.{field}", "output")
+
+
+def _of_kernel(kernel: Kernel, path: str, all_ports: set[str]) -> Iterator[_Complaint]:
+    """Which tasks write and read what is not asked here: `stc simulate DIR --static` lists what is wrong with that."""
+    tasks = {task.name for task in kernel.tasks}
+    own = {port.name for port in kernel.ports}
+    channels = {stream.name for stream in kernel.streams} | {block.name for block in kernel.blocks}
+    for index, port in enumerate(kernel.ports):
+        yield from _one_of(all_ports, port.buffer, f"{path}.ports[{index}].buffer", "port")
+    loops = {(loop.task, loop.label): loop for loop in kernel.schedule}
+    for index, loop in enumerate(kernel.schedule):
+        where = f"{path}.schedule[{index}]"
+        yield from _one_of(tasks, loop.task, f"{where}.task", "task")
+        for name in (*loop.reads, *loop.writes):
+            yield from _one_of(own | channels, name, where, "FIFO or block")
+        for access in loop.memory:
+            yield from _one_of(own, access.port, f"{where}.memory", "port")
+        yield from _parents(loop, loops, where)
+
+
+def _parents(loop: LoopSchedule, loops: Mapping[tuple[str, str], LoopSchedule], path: str) -> Iterator[_Complaint]:
+    """Going outwards ends at a loop without parent."""
+    seen = {loop.label}
+    parent = loop.parent
+    while parent is not None:
+        if (loop.task, parent) not in loops:
+            yield _Complaint(f"{path}.parent", f"names no loop of task '{loop.task}': '{parent}'")
+            return
+        if parent in seen:
+            yield _Complaint(f"{path}.parent", f"makes loop '{parent}' a part of itself")
+            return
+        seen.add(parent)
+        parent = loops[loop.task, parent].parent
