@@ -89,7 +89,12 @@ class _Instrumentation:
         return found
 
     def read_report(self) -> tuple[MeasuredLoop, ...]:
-        return () if self.design.report is None else read_figures(self.design.report, sorted(self.functions)).loops
+        return () if self.design.report is None else read_figures(self.design.report, self.modules()).loops
+
+    def modules(self) -> list[str]:
+        """What may be a module in hardware: functions, and loops of dataflow bodies."""
+        processes = {source.process_of(loop) for source in self.files.values() for loop in source.loops}
+        return sorted({*self.functions, *(name for name in processes if name is not None)})
 
     def result(self, header: str) -> InstrumentedDesign:
         timed = self.timed_pipelines()
@@ -188,9 +193,11 @@ class _Instrumentation:
 
     def is_measured(self, pipeline: Pipeline, row: MeasuredLoop) -> bool:
         """Whether the row of the report is about this loop."""
-        if pipeline.loop is None or row.task != pipeline.function:
+        if pipeline.loop is None:
             return False
         source = next(s for s in self.files.values() if any(loop is pipeline.loop for loop in s.loops))
+        if row.task != (source.process_of(pipeline.loop) or pipeline.function):
+            return False
         nest = [LoopName(loop.label, source.runs_once(loop)) for loop in source.nest(pipeline.loop)]
         return is_called(row.loop, nest)
 

@@ -18,6 +18,7 @@ from stc.simulation.instrument import (
     Instrumenter,
     InstrumentError,
     Pragma,
+    Region,
     apply_edits,
     joined,
     loop_label,
@@ -171,7 +172,16 @@ class ForeignSource(Instrumenter):
         """Whether the loop is around task calls of a dataflow body, or around that body."""
         inside = [b for b in self.regions if b.open < loop.keyword < b.close]
         around = [b for b in self.regions if loop.contains(b.open)]
-        return bool(around) or any(not self._is_nested_function(b, loop) for b in inside)
+        inside = [b for b in inside if not self._is_nested_function(b, loop)]
+        return bool(around) or any(Region(self, b).outlined(loop.keyword) is None for b in inside)
+
+    def process_of(self, loop: Loop) -> str | None:
+        """What the tool calls the task that a loop of a dataflow body becomes."""
+        inside = [b for b in self.regions if b.open < loop.keyword < b.close and not self._is_nested_function(b, loop)]
+        return Region(self, inside[-1]).outlined(loop.keyword) if inside else None
+
+    def loop_name(self, keyword: int) -> str:
+        return next(loop.label for loop in self.loops if loop.keyword == keyword)
 
     def _is_nested_function(self, region: Block, loop: Loop) -> bool:
         function = self.function_around(loop.keyword)
@@ -194,43 +204,10 @@ class ForeignSource(Instrumenter):
         inside = [b for b in self.blocks if b.kind == "function" and b.open < index < b.close]
         return inside[-1] if inside else None
 
-    def statement_end(self, i: int) -> int:
-        """Index of the last token of the statement that begins at i."""
-        i = self._skip_directives(i)
-        if self._is_label(i):
-            return self.statement_end(i + 2)
-        token = self.tokens[i]
-        if token.text == "{":
-            return self.partner[i]
-        if token.text in ("for", "while", "if", "switch"):
-            end = self.statement_end(self.partner[self._parenthesis_after(i)] + 1)
-            follows = end + 1
-            if token.text == "if" and follows < len(self.tokens) and self.tokens[follows].text == "else":
-                return self.statement_end(follows + 1)
-            return end
-        if token.text == "do":
-            i = self.statement_end(i + 1)
-        while self.tokens[i].text != ";":
-            i = self.partner[i] + 1 if self.tokens[i].text in ("(", "[", "{") else i + 1
-            if i >= len(self.tokens) or self.tokens[i].text == "}":
-                raise InstrumentError("a statement without ';'", token.line, "C++ that compiles")
-        return i
-
-    def _parenthesis_after(self, i: int) -> int:
-        return i + 2 if self.tokens[i + 1].text == "constexpr" else i + 1
-
     def _body_of(self, keyword: int) -> int:
         if self.tokens[keyword].text == "do":
-            return self._skip_directives(keyword + 1)
-        return self._skip_directives(self.partner[keyword + 1] + 1)
-
-    def _skip_directives(self, i: int) -> int:
-        while self.tokens[i].kind == "directive":
-            i += 1
-        return i
-
-    def _is_label(self, i: int) -> bool:
-        return self.tokens[i].kind == "word" and i + 1 < len(self.tokens) and self.tokens[i + 1].text == ":"
+            return self.skip_directives(keyword + 1)
+        return self.skip_directives(self.partner[keyword + 1] + 1)
 
     def _source_label(self, keyword: int) -> str:
         return loop_label(self.tokens, keyword)
@@ -341,10 +318,10 @@ class ForeignSource(Instrumenter):
     def _is_only_statement(self, outer: Loop, inner: Loop) -> bool:
         if not outer.contains(inner.keyword) or outer.keyword == inner.keyword:
             return False
-        first = self._skip_directives(outer.body + 1 if outer.braced else outer.body)
-        if self._is_label(first):
+        first = self.skip_directives(outer.body + 1 if outer.braced else outer.body)
+        if self.is_label_at(first):
             first += 2
-        last = self._skip_directives(self.statement_end(inner.keyword) + 1) if outer.braced else inner.end
+        last = self.skip_directives(self.statement_end(inner.keyword) + 1) if outer.braced else inner.end
         return first == inner.keyword and last == outer.end
 
     # tasks

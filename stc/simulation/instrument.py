@@ -372,6 +372,43 @@ class Instrumenter:
         begin = self.tokens[index].begin
         self.edits.append(Edit(begin, begin, text))
 
+    def statement_end(self, i: int) -> int:
+        """Index of the last token of the statement that begins at i."""
+        i = self.skip_directives(i)
+        if self.is_label_at(i):
+            return self.statement_end(i + 2)
+        token = self.tokens[i]
+        if token.text == "{":
+            return self.partner[i]
+        if token.text in ("for", "while", "if", "switch"):
+            end = self.statement_end(self.partner[self.parenthesis_after(i)] + 1)
+            follows = end + 1
+            if token.text == "if" and follows < len(self.tokens) and self.tokens[follows].text == "else":
+                return self.statement_end(follows + 1)
+            return end
+        if token.text == "do":
+            i = self.statement_end(i + 1)
+        while self.tokens[i].text != ";":
+            i = self.partner[i] + 1 if self.tokens[i].text in ("(", "[", "{") else i + 1
+            if i >= len(self.tokens) or self.tokens[i].text == "}":
+                raise InstrumentError("a statement without ';'", token.line, "C++ that compiles")
+        return i
+
+    def parenthesis_after(self, i: int) -> int:
+        return i + 2 if self.tokens[i + 1].text == "constexpr" else i + 1
+
+    def skip_directives(self, i: int) -> int:
+        while self.tokens[i].kind == "directive":
+            i += 1
+        return i
+
+    def is_label_at(self, i: int) -> bool:
+        return self.tokens[i].kind == "word" and i + 1 < len(self.tokens) and self.tokens[i + 1].text == ":"
+
+    def loop_name(self, keyword: int) -> str:
+        """The label of a loop, or a name for it."""
+        return loop_label(self.tokens, keyword) or f"VITIS_LOOP_{self.tokens[keyword].line}"
+
     def function_of(self, block: Block) -> Block | None:
         outer: Block | None = block
         while outer is not None and outer.kind != "function":
@@ -488,8 +525,6 @@ class Instrumenter:
 _SKIPPED = ("using", "typedef", "static_assert", "struct", "class", "enum", "union", "extern", "assert")
 _REFUSED = (
     "if",
-    "while",
-    "do",
     "switch",
     "goto",
     "try",
@@ -500,7 +535,7 @@ _REFUSED = (
     "delete",
     "new",
 )
-_BODY_ACCEPTED = "declarations, task calls 'f(a, b);', and for loops around calls"
+_BODY_ACCEPTED = "declarations, task calls 'f(a, b);', loops around calls, and loops that compute"
 
 
 class Region:
@@ -527,7 +562,11 @@ class Region:
             return i + 1
         if self.is_label(i, end):
             return i + 2
-        if token.text == "for":
+        if token.text in ("for", "while", "do"):
+            if not self.calls_tasks(i):
+                return self.outline(i)
+            if token.text != "for":
+                raise self.refuse(token, f"'{token.text}' around task calls in a dataflow body")
             return self.loop(i, end)
         if token.text == "{":
             raise self.refuse(token, "a nested block in a dataflow body")
@@ -565,6 +604,86 @@ class Region:
                 i = self.partner[i]
             i += 1
         raise self.refuse(self.tokens[end - 1], "a statement without ';'")
+
+    # loops that are tasks
+
+    def calls_tasks(self, i: int) -> bool:
+        """Whether the loop at i calls functions in statements of their own, or has a dataflow body: else it computes."""
+        is_do = self.tokens[i].text == "do"
+        body = self.out.skip_directives(i + 1 if is_do else self.partner[self.out.parenthesis_after(i)] + 1)
+        if any(b.open == body and any(p.name == "dataflow" for p in b.pragmas) for b in self.out.blocks):
+            return True
+        if self.tokens[body].text == "{":
+            return self.has_calls(body + 1, self.partner[body])
+        return self.has_calls(body, self.out.statement_end(body) + 1)
+
+    def has_calls(self, i: int, end: int) -> bool:
+        while i < end:
+            token = self.tokens[i]
+            if self.is_label(i, end):
+                i += 2
+                continue
+            stop = i if token.kind == "directive" or token.text == ";" else self.out.statement_end(i)
+            if token.text in ("for", "while", "do"):
+                if self.calls_tasks(i):
+                    return True
+            elif stop > i and token.text not in ("if", "switch", "{"):
+                call = self.call_parenthesis(i, stop)
+                if call is not None and not any(t.text in (".", "->") for t in self.tokens[i:call]):
+                    return True
+            i = stop + 1
+        return False
+
+    def outlined(self, index: int) -> str | None:
+        """The task that the loop around a token becomes; None where the body has none around it that computes."""
+        i, count = self.block.open + 1, 0
+        while i < self.block.close:
+            token = self.tokens[i]
+            if token.kind == "directive" or token.text == ";" or self.is_label(i, self.block.close):
+                i += 2 if token.kind == "word" else 1
+                continue
+            stop = self.out.statement_end(i)
+            if token.text in ("for", "while", "do") and not self.calls_tasks(i):
+                if i <= index <= stop:
+                    return self.process_name(i, count)
+                count += 1
+            i = stop + 1
+        return None
+
+    def process_name(self, keyword: int, number: int) -> str:
+        """As the tool calls it."""
+        return f"Loop_{self.out.loop_name(keyword)}_proc{number or ''}"
+
+    def outline(self, i: int) -> int:
+        """A loop that stands in the body becomes a task, to which the variables of the body that it uses are handed over."""
+        stop = self.out.statement_end(i)
+        if (found := next((t for t in self.tokens[i : stop + 1] if t.text in ("return", "goto")), None)) is not None:
+            raise self.refuse(found, f"'{found.text}' in a loop of a dataflow body")
+        name = self.outlined(i)
+        assert name is not None
+        self.out.task_calls.append(TaskCall(name, self.tokens[i].line))
+        used = list(dict.fromkeys(t.text for t in self.tokens[i : stop + 1] if t.text in self.locals))
+        written = {t.text for k, t in enumerate(self.tokens[i : stop + 1], i) if t.text in self.locals and self.may_write(k)}
+        kinds = {n: "" if n in written else "const " for n in used}
+        parameters = ", ".join(f"{kind}std::remove_reference_t<decltype({n})> &{n}" for n, kind in kinds.items())
+        arguments = "".join(f", stc_sim::local({quoted(n)}, {n})" for n in used)
+        self.out.insert_before(i, f"stc_region.spawn({quoted(name)}, [&]({parameters}) -> void {{ ")
+        self.out.insert_before(stop + 1, f" }}{arguments}); ")
+        return stop + 1
+
+    def may_write(self, i: int) -> bool:
+        """Whether the variable at i, or an element or member of it, may change there."""
+        after = i + 1
+        while self.tokens[after].text == "[":
+            after = self.partner[after] + 1
+        following, before = self.tokens[after].text, self.tokens[i - 1].text
+        assigned = following.endswith("=") and following not in ("==", "!=", "<=", ">=")
+        stepped = following in ("++", "--") or before in ("++", "--", "&")
+        passed = after == i + 1 and following in (",", ")")
+        compound = following in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>") and self.tokens[after + 1].text == "="
+        doubled = following in ("+", "-") and self.tokens[after + 1].text == following
+        used = following in (".", "->") or before in ("+", "-", "<<", ">>")   # of a stream, or signs that are read one by one
+        return assigned or stepped or passed or compound or doubled or used
 
     def loop(self, i: int, end: int) -> int:
         """A for loop around calls: its header is kept, its variable is passed to tasks by value."""

@@ -48,6 +48,17 @@ def test_external_memory_paces_loops_without_labels_or_braces() -> None:
     assert calls("memory", "load") == [(0, last_word + load)]
 
 
+def test_loops_of_a_dataflow_body_are_tasks() -> None:
+    """An array goes from loop to loop when it is full, a sum when it is known; the streams beside it go on."""
+    n, first, second, scale, total, third = 40, 3, 5, 4, 6, 2
+    filled = loop(n, 1, first)
+    assert calls("direct", "Loop_first_proc") == [(0, filled)]
+    assert calls("direct", "Loop_second_proc1") == [(0, filled + loop(n, 2, second))]
+    assert calls("direct", "Loop_total_proc2") == [(0, filled + loop(n, 1, total))]
+    last_write, ram = filled + 2 * (n - 1) + second - 1, 2
+    assert ends("direct") == [last_write + ram + (scale - 2) + ram + third]
+
+
 def test_within_a_tenth_of_a_percent_of_published_co_simulation() -> None:
     """The structure, loop figures and FIFO depths of Stream-HLS's atax (FPGA'25 artifact, 220 DSP, Vitis 2023.2).
 

@@ -107,7 +107,7 @@ def test_calls_declarations_and_depths() -> None:
     ("statement", "line", "message"),
     [
         ("if (n) f(x);", 3, "'if' in a dataflow body"),
-        ("while (n) f(x);", 3, "'while' in a dataflow body"),
+        ("while (n) f(x);", 3, "'while' around task calls in a dataflow body"),
         ("{ int y; f(y); }", 3, "a nested block in a dataflow body"),
         ("x[0] = 1;", 3, "neither a declaration nor a task call"),
         ("int m; f(m + 1);", 3, "computes with 'm'"),
