@@ -52,6 +52,13 @@ def test_every_mutation_occurs(originals: list[Original]):
     assert applied >= {name for name, _ in (*MUTATIONS_OF_OPERATIONS, *MUTATIONS_OF_TEXT)}
 
 
+def test_what_has_nothing_left_to_change_can_be_mutated():
+    for text in ("builtin.module {}", "func.func @f()", "func.func @f() { return }"):
+        module = parse_module(text)
+        for seed in range(60):
+            mutate(module, Random(seed))
+
+
 @pytest.mark.parametrize("first", range(0, COUNT, 20))
 def test_mutants_are_refused_or_compiled(originals: list[Original], first: int):
     outcomes = [check_mutant(draw_mutant(seed, originals)) for seed in range(first, first + 20)]

@@ -125,7 +125,8 @@ def _replace_operand(module: ModuleOp, random: Random) -> bool:
     if op is None:
         return False
     index = random.randrange(len(op.operands))
-    values = _values(module)
+    if not (values := _values(module)):
+        return False
     alike = [value for value in values if value.type == op.operands[index].type and value is not op.operands[index]]
     op.operands[index] = random.choice(alike if alike and random.random() < 0.8 else values)
     return True
@@ -362,7 +363,8 @@ def _text_token(text: str, random: Random) -> str:
 
 def _text_lines(text: str, random: Random) -> str:
     """A line is dropped, doubled, or exchanged with another."""
-    lines = text.splitlines(keepends=True)
+    if not (lines := text.splitlines(keepends=True)):
+        return text
     one, other = random.randrange(len(lines)), random.randrange(len(lines))
     change = random.randrange(3)
     if change == 0:
