@@ -35,6 +35,7 @@ def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoRetur
             raise
         _refuse(program, f"{error.filename}: {error.strerror}" if error.filename is not None else str(error.strerror))
     except typer.Abort:
+        print(f"{program}: interrupted", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
     raise SystemExit(code if isinstance(code, int) else 0)
 
