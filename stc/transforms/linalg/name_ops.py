@@ -10,7 +10,7 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
-from xdsl.dialects.arith import DivfOp
+from xdsl.dialects.arith import DivfOp, MulfOp
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -151,15 +151,17 @@ def kind_of(op: Operation) -> str:
 
 
 def _is_mean(op: GenericOp) -> bool:
-    """A sum divided by the number of its terms and nothing else."""
+    """A sum divided by the number of its terms, or multiplied by the reciprocal, and nothing else."""
     ops = _operations_below(yielded(op))
     source = op.inputs[0].owner if len(op.inputs) == 1 else None
-    if len(ops) != 1 or not isinstance(ops[0], DivfOp) or not isinstance(source, GenericOp):
+    if len(ops) != 1 or not isinstance(ops[0], DivfOp | MulfOp) or not isinstance(source, GenericOp):
         return False
-    divisor = scalar_constant(ops[0].rhs)
+    constant = scalar_constant(ops[0].rhs)
     extents = extents_of(source)
     terms = prod(extents[loop] for loop in reduction_loops(source))
-    return divisor is not None and divisor.value.data == terms and kind_of(source).startswith("sum")
+    if constant is None or not kind_of(source).startswith("sum"):
+        return False
+    return constant.value.data * (1 if isinstance(ops[0], DivfOp) else terms**2) == terms
 
 
 def _operations_below(values: Sequence[SSAValue]) -> list[Operation]:
