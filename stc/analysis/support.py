@@ -49,6 +49,7 @@ _MOVEMENTS = (
     tensor.SplatOp,
     tensor.FromElementsOp,
 )
+_DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp, arith.RemSIOp, arith.RemUIOp)
 _REMOVED_BY_PASSES = (cf.AssertOp, math.FPowIOp, linalg.YieldOp, linalg.IndexOp, arith.ConstantOp)
 
 SCALAR_OPERATIONS: frozenset[type[Operation]] = frozenset(
@@ -217,10 +218,28 @@ def _of_structured(op: Operation, where: str) -> Iterator[Obstacle]:
     for nested in op.walk():
         if nested is op:
             continue
+        if isinstance(nested, _DIVISIONS) and _is_zero(nested.operands[1]):
+            yield Obstacle(where, f"{nested.name} by the constant 0", "divisors that are not 0")
         if isinstance(nested, tensor.ExtractOp):
             yield Obstacle(where, _LOOKUP.format(kind=nested.tensor.type), _LOOKUP_ACCEPTED)
         elif not isinstance(nested, _REMOVED_BY_PASSES) and type(nested) not in SCALAR_OPERATIONS:
             yield Obstacle(where, f"{nested.name} has no form in HLS C++", "arithmetic, comparisons, select, casts, functions")
+
+
+def _is_zero(value: SSAValue) -> bool:
+    """Whether a scalar is known to be 0: a constant, or an entry of a constant tensor of zeros."""
+    if isinstance(value, BlockArgument) and isinstance(generic := value.block.parent_op(), linalg.GenericOp):
+        inputs = cast(linalg.GenericOp, generic).inputs
+        return value.index < len(inputs) and _is_zero(inputs[value.index])
+    match value.owner:
+        case linalg.FillOp() as fill:
+            return _is_zero(fill.inputs[0])
+        case arith.ConstantOp(value=IntegerAttr(value=number)):
+            return number.data == 0
+        case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as dense):
+            return dense.is_splat() and dense.get_values()[0] == 0
+        case _:
+            return False
 
 
 def _of_reduction(op: linalg.GenericOp, where: str) -> Iterator[Obstacle]:

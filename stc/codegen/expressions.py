@@ -212,6 +212,9 @@ def _as_unsigned(operation: Operation, operands: list[Expression]) -> list[str]:
     return [f"({unsigned_type(kind)}){operand.within(UNARY)}" for operand in operands]
 
 
+_DIVISIONS = {"/": QUOTIENT, "%": REMAINDER}
+
+
 def _unsigned_infix(operation: Operation, operands: list[Expression]) -> tuple[str, int]:
     operator, _precedence = _UNSIGNED_FORMS[type(operation)]
     kind = operation.results[0].type
@@ -219,6 +222,9 @@ def _unsigned_infix(operation: Operation, operands: list[Expression]) -> tuple[s
         simple = _power_of_two_form(operator, operands, int(operands[1].text))
         if simple is not None:
             return simple
+    if isinstance(kind, IntegerType) and operator in _DIVISIONS:
+        division = f"{_DIVISIONS[operator]}<{unsigned_type(kind)}>({operands[0].text}, {operands[1].text})"
+        return f"({scalar_type(kind)}){division}", UNARY
     left, right = _as_unsigned(operation, operands)
     return f"({scalar_type(kind)})({left} {operator} {right})", UNARY
 

@@ -21,14 +21,23 @@ inline float {MAXIMUM}(float a, float b) {{ return (a > b || a != a) ? a : b; }}
 // The smaller value; NaN if either is NaN (hls::fmin would drop it).
 inline float {MINIMUM}(float a, float b) {{ return (a < b || a != a) ? a : b; }}""",
     QUOTIENT: f"""\
-// Integer division of data, towards zero: a divider of its own, not an index computation.
-template <typename T> inline T {QUOTIENT}(T a, T b) {{ return a / b; }}""",
+// Integer division of data, towards zero: a divider of its own, not an index computation. By zero, 0.
+template <typename T> inline T {QUOTIENT}(T a, T b) {{
+    const bool overflows = b == T(-1) && a == std::numeric_limits<T>::min();
+    return b == 0 ? T(0) : overflows ? a : T(a / b);
+}}""",
     FLOOR_QUOTIENT: f"""\
-// Integer division of data, towards negative infinity.
-template <typename T> inline T {FLOOR_QUOTIENT}(T a, T b) {{ return a / b - (a % b != 0 && (a < 0) != (b < 0)); }}""",
+// Integer division of data, towards negative infinity. By zero, 0.
+template <typename T> inline T {FLOOR_QUOTIENT}(T a, T b) {{
+    const bool overflows = b == T(-1) && a == std::numeric_limits<T>::min();
+    return b == 0 ? T(0) : overflows ? a : T(a / b - (a % b != 0 && (a < 0) != (b < 0)));
+}}""",
     REMAINDER: f"""\
-// Remainder of `{QUOTIENT}`, with the sign of the dividend.
-template <typename T> inline T {REMAINDER}(T a, T b) {{ return a % b; }}""",
+// Remainder of `{QUOTIENT}`, with the sign of the dividend. By zero, 0.
+template <typename T> inline T {REMAINDER}(T a, T b) {{
+    const bool overflows = b == T(-1) && a == std::numeric_limits<T>::min();
+    return b == 0 || overflows ? T(0) : T(a % b);
+}}""",
 }
 
 

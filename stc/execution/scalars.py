@@ -18,8 +18,9 @@ _Binary = Callable[[Any, Any], Any]
 
 
 def _truncating_division(left: Value, right: Value) -> Value:
+    """By zero, 0: numpy's floor division says so, and its rounding up is not for it."""
     quotient = np.floor_divide(left, right)
-    inexact = np.multiply(quotient, right) != left
+    inexact = (np.multiply(quotient, right) != left) & (right != 0)
     return quotient + (inexact & ((left < 0) != (right < 0))).astype(np.asarray(left).dtype)
 
 
@@ -55,7 +56,7 @@ _SIGNED_BINARY: dict[type[Operation], _Binary] = {
 }
 _UNSIGNED_BINARY: dict[type[Operation], _Binary] = {
     arith.DivUIOp: np.floor_divide,
-    arith.CeilDivUIOp: lambda left, right: np.floor_divide(left, right) + (np.remainder(left, right) != 0),
+    arith.CeilDivUIOp: lambda left, right: np.floor_divide(left, right) + (np.remainder(left, right) != 0),  # by zero, 0
     arith.RemUIOp: np.remainder,
     arith.MaxUIOp: np.maximum,
     arith.MinUIOp: np.minimum,

@@ -26,7 +26,7 @@ from stc.frontend.eager_run import module_state, named_tensors, reference_result
 from stc.frontend.exported import ExportedModel
 from stc.frontend.rounding_noise import RoundingNoise
 from stc.frontend.signature import annotate, annotate_rest, refuse_dynamic_shapes
-from stc.frontend.torch_import import lower_to_linalg
+from stc.frontend.torch_import import INTEGERS_ACCEPTED, UNSUPPORTED_INTEGERS, lower_to_linalg
 from stc.frontend.user_code import UserCode
 
 ROOT = "layer"
@@ -179,6 +179,8 @@ def _complaint(tensor: torch.Tensor) -> tuple[str, str] | None:
         return "is not initialised (of a lazy module)", "a module that has run once on its inputs"
     if tensor.is_meta or isinstance(tensor, FakeTensor):
         return "has no values (a meta or fake tensor)", "tensors with values"
+    if tensor.dtype in UNSUPPORTED_INTEGERS:
+        return f"has dtype {tensor.dtype}", INTEGERS_ACCEPTED
     if tensor.layout != torch.strided or tensor.is_nested or tensor.is_quantized:
         kind = "nested" if tensor.is_nested else "quantised" if tensor.is_quantized else str(tensor.layout)
         return f"is no dense tensor ({kind})", "dense tensors of floats, integers or bool"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType, UnitAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
@@ -14,12 +14,22 @@ from stc.names import identifier
 
 NAME, PARAMETER, MODULE, UNSUPPORTED = "stc.name", "stc.parameter", "stc.module", "stc.unsupported"
 
+ONE_FUNCTION = "one function with a body and without calls"
+
 
 def main_function(module: ModuleOp) -> FuncOp:
-    """The one function of a module; CompileError if there is not exactly one."""
+    """The one function of a module; CompileError if there is not exactly one, or if it calls another or itself."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    if len(functions) != 1 or functions[0].is_declaration:
-        raise CompileError(f"the module has {len(functions)} functions", accepted="one function with a body")
+    for function in functions:
+        if function.is_declaration:
+            what = f"@{function.sym_name.data} is declared but has no body"
+            raise CompileError(what, where=source_location(function), accepted=ONE_FUNCTION)
+    if len(functions) != 1:
+        raise CompileError(f"the module has {len(functions)} functions", accepted=ONE_FUNCTION)
+    for op in functions[0].walk():
+        if isinstance(op, CallOp):
+            kind = "recursion" if op.callee.root_reference == functions[0].sym_name else "a call"
+            raise CompileError(f"{kind}: {op.name} @{op.callee.string_value()}", where=source_location(op), accepted=ONE_FUNCTION)
     return functions[0]
 
 

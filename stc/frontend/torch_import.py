@@ -23,7 +23,11 @@ from torch_mlir.extras.fx_importer import ContextCache, FxImporter
 from stc.diagnostics import Obstacle, UnsupportedError
 from stc.dialects.context import make_context
 from stc.frontend.isolation import isolated
+from stc.frontend.narrow_integers import widen_narrow_integers
 from stc.frontend.signature import MODULE
+
+UNSUPPORTED_INTEGERS = (torch.uint16, torch.uint32, torch.uint64)
+INTEGERS_ACCEPTED = "bool, uint8, int8, int16, int32, int64"
 
 ACCEPTED = (
     "operations that torch-mlir lowers to linalg on tensors: element-wise ones, reductions, matrix products, reshapes, slices, "
@@ -36,7 +40,8 @@ PIPELINES = (
     "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}",
 )
 
-# Run where xDSL does not know a named linalg operation, or knows it wrongly: all its pooling operations have the body of a product.
+# Run where xDSL does not know a named linalg operation, or knows it wrongly: all its pooling operations have the body of a product,
+# its products none for operands narrower than the result.
 GENERALISE = "func.func(linalg-generalize-named-ops)"
 
 
@@ -68,7 +73,8 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 
     Decomposed by PyTorch, a group norm gathers its gains with index tensors; torch-mlir reshapes.
     torch-mlir computes gelu(approximate="tanh") with sqrt(2/pi) = 0.797724, where 0.797885 is right: 6e-5 off around |x| = 2. Its
-    maximum and minimum of two tensors lose a NaN of the first, its clamp one of the input.
+    maximum and minimum of two tensors lose a NaN of the first, its clamp one of the input. Its elu takes 1 from an exponential:
+    nothing is left of a small number. Its rms_norm without epsilon takes 0; it pads by negative amounts instead of cutting off.
     """
     kept = {op: rule for op, rule in get_decomposition_table().items() if "group_norm" not in str(op)}
     extrema = {
@@ -78,8 +84,42 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         torch.ops.aten.clamp_min.default: _clamp,
         torch.ops.aten.clamp_max.default: lambda x, high: _clamp(x, None, high),
     }
-    own = {torch.ops.aten.rms_norm.default: _rms_norm}
-    return {**kept, **get_decompositions([torch.ops.aten.gelu.default]), **extrema, **own}
+    own = {
+        torch.ops.aten.rms_norm.default: _rms_norm,
+        torch.ops.aten.selu.default: _selu,
+        torch.ops.aten.constant_pad_nd.default: _pad,
+        torch.ops.aten.neg.default: _negative,
+        torch.ops.aten.floor_divide.default: _floor_quotient,
+    }
+    pytorchs = get_decompositions([torch.ops.aten.gelu.default, torch.ops.aten.elu.default])
+    return {**kept, **pytorchs, **extrema, **own}
+
+
+def _negative(x: torch.Tensor) -> torch.Tensor:
+    """Of integers by a product: torch-mlir takes them through floats."""
+    return NotImplemented if x.is_floating_point() or x.is_complex() else x * -1
+
+
+def _floor_quotient(x: torch.Tensor, divisor: torch.Tensor | float) -> torch.Tensor:
+    """Of integers by a constant as by a tensor: torch-mlir takes the former through floats."""
+    if isinstance(divisor, torch.Tensor | float) or x.is_floating_point():
+        return NotImplemented
+    return torch.floor_divide(x, torch.full((), divisor, dtype=x.dtype))
+
+
+def _selu(x: torch.Tensor) -> torch.Tensor:
+    """With the constants of `torch.nn.SELU`."""
+    return torch.ops.aten.elu(x, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
+
+
+def _pad(x: torch.Tensor, amounts: Sequence[int], value: float = 0.0) -> torch.Tensor:
+    """Entries cut off where amounts are negative (pairs of them, the last axis first), then padding as torch-mlir knows it."""
+    if min(amounts, default=0) >= 0:
+        return NotImplemented
+    for axis, (low, high) in enumerate(zip(amounts[::2], amounts[1::2], strict=True)):
+        size = x.size(-1 - axis)
+        x = x.narrow(-1 - axis, max(-low, 0), size + min(low, 0) + min(high, 0))
+    return torch.ops.aten.constant_pad_nd(x, [max(amount, 0) for amount in amounts], value)
 
 
 def _rms_norm(x: torch.Tensor, shape: Sequence[int], gain: torch.Tensor | None = None, eps: float | None = None) -> torch.Tensor:
@@ -113,6 +153,7 @@ def lower_to_linalg(program: torch.export.ExportedProgram, root: str) -> str:
     """
     program = _decomposed(program)
     _refuse_nodes(program, root)
+    widen_narrow_integers(program)
     return isolated(
         lambda: _imported(program, root),
         "torch-mlir's import",
@@ -189,6 +230,8 @@ def _node_complaint(node: torch.fx.Node) -> tuple[str, str] | None:
         if any(not isinstance(size, int) for size in tensor.shape):
             shape = "x".join(str(size) for size in tensor.shape)
             return f"{node.target} gives a dynamic shape {shape}", "static shapes"
+        if tensor.dtype in UNSUPPORTED_INTEGERS:
+            return f"{node.target} gives a tensor of {tensor.dtype}", INTEGERS_ACCEPTED
         if tensor.is_complex() or tensor.is_quantized or tensor.is_sparse:
             return f"{node.target} gives a tensor of {tensor.dtype} ({tensor.layout})", "dense tensors of floats, integers or bool"
     return None
@@ -202,9 +245,18 @@ def _normalise(module: ir.Module) -> None:
     for operation in operations:
         if operation.name == "tensor.cast":
             _fold_cast(operation)
-    if any(known.get_optional_op(name) is None or name.startswith("linalg.pooling") for name in names):
+    foreign = any(known.get_optional_op(name) is None or name.startswith("linalg.pooling") for name in names)
+    if foreign or any(_widens(operation) for operation in operations):
         with module.context:
             passmanager.PassManager.parse(f"builtin.module({GENERALISE})").run(module.operation)
+
+
+def _widens(operation: ir.Operation) -> bool:
+    """Whether a named operation has tensor operands of several element types (a product of i32 is summed in i64)."""
+    if not operation.name.startswith("linalg.") or operation.name == "linalg.generic":
+        return False
+    tensors = [operand.type for operand in operation.operands if isinstance(operand.type, ir.RankedTensorType)]
+    return len({str(kind.element_type) for kind in tensors}) > 1
 
 
 def _fold_cast(cast: ir.Operation) -> None:

@@ -53,3 +53,25 @@ def test_sums_are_supported():
 )
 def test_what_tiling_would_change_is_refused(text: str, complaint: str):
     assert complaint in complaints(text)
+
+
+DIVISION = """#id = affine_map<(d0) -> (d0)>
+func.func @main(%x: tensor<6xi32>) -> tensor<6xi32> {{
+  %c = arith.constant {divisor} : i32
+  %e = tensor.empty() : tensor<6xi32>
+  %f = linalg.fill ins(%c : i32) outs(%e : tensor<6xi32>) -> tensor<6xi32>
+  %r = linalg.generic {{indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}}
+    ins(%x, %f : tensor<6xi32>, tensor<6xi32>) outs(%e : tensor<6xi32>) {{
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %q = {op} %a, {by} : i32
+    linalg.yield %q : i32
+  }} -> tensor<6xi32>
+  func.return %r : tensor<6xi32>
+}}"""
+
+
+@pytest.mark.parametrize("by", ["%b", "%c"])
+@pytest.mark.parametrize("op", ["arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.floordivsi"])
+def test_division_by_the_constant_zero_is_an_obstacle(op: str, by: str):
+    assert complaints(DIVISION.format(divisor=0, op=op, by=by)) == [f"{op} by the constant 0"]
+    assert complaints(DIVISION.format(divisor=3, op=op, by=by)) == []

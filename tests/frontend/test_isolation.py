@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
+from stc.frontend import torch_import
 from stc.frontend.export import export
 from stc.frontend.isolation import isolated
 from stc.frontend.sources import load_model
@@ -63,11 +64,21 @@ def test_a_division_by_zero_in_the_reference_run(tmp_path):
         load_model(str(file))
 
 
-class FloorDivision(torch.nn.Module):
+class Plus(torch.nn.Module):
     def forward(self, x):
-        return x // 3
+        return x + 1
 
 
-def test_a_crash_inside_torch_mlir():
-    with pytest.raises(CompileError):
-        export(FloorDivision(), [torch.arange(8, dtype=torch.uint8)], name="floor")
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (lambda: os.kill(os.getpid(), signal.SIGSEGV), r"torch-mlir's import crashed \(Segmentation fault\)"),
+        (lambda: os._exit(0), r"torch-mlir's import ended its process \(exit code 0\)"),
+        (lambda: {}["missing"], r"torch-mlir cannot import this module: KeyError: 'missing'"),
+        (lambda: [].pop(), r"torch-mlir cannot import this module: IndexError: pop from empty list"),
+    ],
+)
+def test_whatever_happens_inside_torch_mlir_is_a_sentence(monkeypatch, fault, message):
+    monkeypatch.setattr(torch_import.FxImporter, "import_frozen_program", lambda *_, **__: fault())
+    with pytest.raises(CompileError, match=message):
+        export(Plus(), [torch.arange(8)], name="plus")

@@ -291,6 +291,12 @@ def test_an_argument_may_be_returned_and_tensors_concatenated(tmp_path: Path) ->
             r"tensors of i4; accepted: f64, f32",
         ),
         ("module {}", r"the module has 0 functions; accepted: one function with a body"),
+        ("func.func private @f(tensor<2xf32>) -> tensor<2xf32>", r"bad\.mlir:1:1: @f is declared but has no body; accepted: one"),
+        (
+            "func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+            "  %b = func.call @f(%a) : (tensor<2xf32>) -> tensor<2xf32>\n  return %b : tensor<2xf32>\n}",
+            r"bad\.mlir:2:3: recursion: func\.call @f; accepted: one function with a body and without calls",
+        ),
         ("func.func @f() {\n  oops\n}", r"bad\.mlir:2:3: operation oops is not registered"),
     ],
 )

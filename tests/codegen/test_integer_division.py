@@ -1,0 +1,49 @@
+"""Integer division in C++: as the reference execution has it, also by zero and where the quotient overflows."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.dialects import arith
+from xdsl.dialects import test as placeholders
+from xdsl.dialects.builtin import i8, i32, i64
+
+from stc.codegen.expressions import FLOOR_QUOTIENT, QUOTIENT, REMAINDER, Expression, expression
+from stc.codegen.helpers_h import helper_definitions
+from stc.execution import scalars
+from stc.execution.elementwise import function_of
+
+VALUES = (0, 1, -1, 7, -7, 3, -3, 100)
+KINDS = {np.int8: i8, np.int32: i32, np.int64: i64}
+OPERATIONS = (arith.DivSIOp, arith.RemSIOp, arith.FloorDivSIOp, arith.DivUIOp, arith.RemUIOp)
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_every_quotient_has_a_value(tmp_path: Path, dtype: type[np.signedinteger]) -> None:
+    kind, values = KINDS[dtype], [*VALUES, np.iinfo(dtype).min, np.iinfo(dtype).max]
+    assert scalars  # which gives the operations their meaning
+    operations = [operation(*placeholders.TestOp(result_types=[kind, kind]).results) for operation in OPERATIONS]
+    texts = [expression(operation, [Expression("a"), Expression("b")]).text for operation in operations]
+    typed = f"int{np.iinfo(dtype).bits}_t"
+    (tmp_path / "main.cpp").write_text(
+        "#include <cstdint>\n#include <cstdio>\n#include <limits>\n"
+        + "\n".join(helper_definitions(f"{QUOTIENT} {FLOOR_QUOTIENT} {REMAINDER}"))
+        + f"\nint main() {{\n{typed} a, b; long long x, y;\nwhile (scanf(\"%lld %lld\", &x, &y) == 2) {{ a = x; b = y;\n"
+        + "\n".join(f'printf("%lld ", (long long)({text}));' for text in texts)
+        + "\n} }\n"
+    )
+    command = ["g++", "-fsanitize=undefined", "-fno-sanitize-recover=all", "main.cpp", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    pairs = [(a, b) for a in values for b in values]
+    text = "\n".join(f"{a} {b}" for a, b in pairs)
+    printed = subprocess.run([str(tmp_path / "main")], input=text, capture_output=True, text=True, check=True).stdout
+    found = np.array(printed.split(), np.int64).reshape(len(pairs), len(operations))
+    for column, operation in enumerate(operations):
+        function = function_of(operation)
+        assert function is not None
+        with np.errstate(all="ignore"):
+            wanted = [int(function(dtype(a), dtype(b))) for a, b in pairs]
+        assert list(found[:, column]) == wanted, operation.name
