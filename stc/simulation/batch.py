@@ -8,6 +8,7 @@ Each project's instrumented kernel and testbench stand in a namespace of their o
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,6 +60,11 @@ def _without_includes(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith("#include"))
 
 
+def _inside(namespace: str, text: str) -> str:
+    """Names that a file of its own looks up from the outermost scope are looked up in the project's."""
+    return re.sub(r"(?<![\w>:])::(?=\w)", f"{namespace}::", text)
+
+
 def _program(projects: Sequence[Path]) -> str:
     lines = [f"#include <{header}>" for header in HEADERS]
     for index, project in enumerate(projects):
@@ -66,7 +72,7 @@ def _program(projects: Sequence[Path]) -> str:
         lines += ["#undef STC_KERNEL_H", "#undef STC_LAYOUT_H", f"#define main main_{index}", f"namespace project_{index} {{"]
         lines += [f'#include "{project / name}"' for name in ("kernel.h", "layout.h")]
         lines += [_without_includes(instrumented_kernel(read_sources(project)))]
-        lines += [_without_includes((project / "testbench.cpp").read_text()), "}", "#undef main"]
+        lines += [_inside(f"project_{index}", _without_includes((project / "testbench.cpp").read_text())), "}", "#undef main"]
     lines.append("int main(int argc, char **argv) {")
     lines.append("  const int chosen = std::stoi(argv[1]);")
     for index in range(len(projects)):
