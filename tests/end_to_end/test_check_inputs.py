@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_removal import replace_constant
 from typer.testing import CliRunner
@@ -45,3 +46,19 @@ def test_a_lost_epsilon_fails_on_zeros_and_tiny(tmp_path: Path, without_epsilon:
     assert again.exit_code == 0 and [draw["name"] for draw in json.loads(again.output)["draws"]] == ["huge", "example"]
     assert json.loads(again.output)["cached"], "another draw needs no other program"
     assert CliRunner().invoke(app, ["csim", str(out), "--inputs", "zeros"]).exit_code == 1
+
+
+def test_outputs_whose_names_meet_after_cleaning(tmp_path: Path) -> None:
+    """Each has a name and files of its own, and none takes those of an input."""
+    (tmp_path / "names.py").write_text("""import torch
+class Names(torch.nn.Module):
+    def forward(self, x):
+        return {"a b": x + 1, "a_b": x * 2, "a-b": x - 3, "x": x * 5}
+def f():
+    return Names(), (torch.randn(3, 4),)
+""")
+    compile_module.compile_model(compile_module.CompileRequest(f"{tmp_path}/names.py:f"), tmp_path / "out")
+    golden = {path.name: np.fromfile(path, np.float32) for path in (tmp_path / "out" / "golden" / "draw").glob("*.bin")}
+    x = golden["x.bin"]
+    for name, expected in (("a_b", x + 1), ("a_b2", x * 2), ("a_b3", x - 3), ("x2", x * 5)):
+        assert np.array_equal(golden[f"{name}.bin"], expected), name
