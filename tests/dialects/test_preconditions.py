@@ -45,7 +45,21 @@ def _empty(order: str) -> str:
 UNMET = {
     "step": (_loop(0, 4, 0), "5:8", "'scf.for' op has step 0, expected at least 1"),
     "negative step": (_loop(4, 0, -1), "5:8", "'scf.for' op has step -1, expected at least 1"),
-    "trips": (_loop(-5, 2**31 - 1, 1), "5:8", "'scf.for' op runs from -5 to 2147483647, expected fewer than 2147483648 iterations"),
+    "trips": (_loop(-5, 2**31 - 1, 1), "5:8", "runs from -5 to 2147483647, expected at least one"),
+    "no trips": (_loop(4, 4, 1), "5:8", "runs from 4 to 4, expected at least one iteration and fewer than 2147483648"),
+    "attribute": (
+        "func.func @main(%x: tensor<4xf32> {stc.name = 5 : i32}) {\n  return\n}\n",
+        "1:1",
+        "'func.func' op has stc.name = 5 : i32, expected string",
+    ),
+    "output": (
+        "func.func @main(%x: tensor<4x4xf32>, %y: tensor<4xf32>) {\n"
+        '  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],'
+        ' iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x4xf32>) '
+        "outs(%y : tensor<4xf32>) {\n  ^bb0(%a: f32, %b: f32):\n    linalg.yield %a : f32\n  } -> tensor<4xf32>\n  return\n}\n",
+        "2:8",
+        "'linalg.generic' op writes tensor<4xf32> at (d0, d1) -> (d0), expected each parallel loop, and no other, to move it",
+    ),
     "index": (_loop(0, 10**12, 1), "3:8", "'arith.constant' op is the index 1000000000000, expected one from -2147483648 to"),
     "extent": (_typed("tensor<4x0xf32>"), "2:8", "type tensor<4x0xf32>, expected extents of at least 1"),
     "dynamic": (
