@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from xdsl.dialects import linalg, memref, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ShapedType, TensorType
+from xdsl.dialects import linalg, memref, tensor, vector
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ShapedType, TensorType, VectorType
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation, NamedOperation
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
@@ -110,6 +110,15 @@ def _expansion(op: tensor.ExpandShapeOp) -> Iterator[str]:
         yield f"has {len(op.dynamic_output_shape)} extents for its {dynamic} dynamic dimensions"
 
 
+def _lanes(op: vector.LoadOp | vector.StoreOp) -> Iterator[str]:
+    lanes, array = (op.result if isinstance(op, vector.LoadOp) else op.vector).type, op.base.type
+    if not isa(lanes, VectorType) or not isa(array, MemRefType):
+        return
+    extents = array.get_shape()[-len(lanes.get_shape()):]
+    if any(lane > extent != DYNAMIC_INDEX for lane, extent in zip(lanes.get_shape()[-len(extents):], extents, strict=True)):
+        yield f"moves {lanes} of {array}, which has fewer entries in a row"
+
+
 def _listed(kinds: Sequence[Attribute]) -> str:
     return ", ".join(str(kind) for kind in kinds)
 
@@ -122,4 +131,5 @@ _RULES: tuple[tuple[Any, Callable[[Any], Iterator[str]]], ...] = (
     (tensor.PadOp, _pad),
     (tensor.ExpandShapeOp, _expansion),
     ((tensor.EmptyOp, memref.AllocOp), _sizes),
+    ((vector.LoadOp, vector.StoreOp), _lanes),
 )
