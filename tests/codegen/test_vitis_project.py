@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from l6_examples import EXAMPLES
 
+from stc.codegen.project import emit_project
 from stc.manifest.files import read_manifest
 from stc.simulation.package import INCLUDE, INTERFACE
 
@@ -116,3 +117,11 @@ def test_the_script_is_tcl(step: str, emitted: Callable[[str], Path], tmp_path: 
     steps = [line for line in lines if line.split()[0].endswith("_design")]
     assert steps == {"csim": ["csim_design -argv {/p example}"], "csynth": ["csynth_design "],
                      "cosim": ["csynth_design ", "cosim_design -argv {/p example}"]}[step]
+
+
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_unsafe_math_is_allowed_where_it_was_asked_for(unsafe: bool, tmp_path: Path) -> None:
+    model = EXAMPLES["matmul"].model()
+    emit_project(model.module, model, tmp_path / "out", {"platform": "u55c", "unsafe_math": unsafe}, {"name": "matmul"})
+    script = (tmp_path / "out" / "vitis_hls.tcl").read_text()
+    assert ("\nconfig_compile -unsafe_math_optimizations\n" in script) is unsafe
