@@ -68,6 +68,7 @@ def export(
     otherwise). Module paths are kept in `stc.module`. Raises CompileError for inputs that are no tensors, dynamic shapes, and
     operations that torch-mlir cannot lower, naming the module path or operation. `draws`: what references are made for.
     """
+    _refuse_scripts(module, name)
     inputs = _named_inputs(module, example_inputs, input_names)
     state = module_state(module)
     _refuse_tensors({f"input {key}": value for key, value in inputs.items()} | state, name)
@@ -165,6 +166,13 @@ def _named_inputs(
         if not isinstance(value, torch.Tensor):
             raise CompileError(f"input {key} is a {type(value).__name__}", accepted="tensors")
     return named
+
+
+def _refuse_scripts(module: torch.nn.Module, name: str) -> None:
+    """CompileError for TorchScript, whose calls can be neither watched nor traced."""
+    for path, part in module.named_modules():
+        if isinstance(part, torch.jit.ScriptModule):
+            raise CompileError("a TorchScript module", where=path or name, accepted="modules whose forward is Python")
 
 
 def _refuse_tensors(tensors: Mapping[str, torch.Tensor], name: str) -> None:

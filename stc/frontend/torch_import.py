@@ -90,21 +90,31 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         torch.ops.aten.constant_pad_nd.default: _pad,
         torch.ops.aten.neg.default: _negative,
         torch.ops.aten.floor_divide.default: _floor_quotient,
+        torch.ops.aten.div.Tensor_mode: _floor_quotient,
+        torch.ops.aten.div.Scalar_mode: _floor_quotient,
     }
     pytorchs = get_decompositions([torch.ops.aten.gelu.default, torch.ops.aten.elu.default])
     return {**kept, **pytorchs, **extrema, **own}
 
 
 def _negative(x: torch.Tensor) -> torch.Tensor:
-    """Of integers by a product: torch-mlir takes them through floats."""
-    return NotImplemented if x.is_floating_point() or x.is_complex() else x * -1
+    """Of integers by a difference: torch-mlir takes them through floats."""
+    return NotImplemented if x.is_floating_point() or x.is_complex() else 0 - x
 
 
-def _floor_quotient(x: torch.Tensor, divisor: torch.Tensor | float) -> torch.Tensor:
-    """Of integers by a constant as by a tensor: torch-mlir takes the former through floats."""
-    if isinstance(divisor, torch.Tensor | float) or x.is_floating_point():
+def _floor_quotient(x: torch.Tensor, divisor: torch.Tensor | float, *, rounding_mode: str | None = "floor") -> torch.Tensor:
+    """Of integers by the truncated quotient: torch-mlir takes the floor through floats."""
+    if rounding_mode != "floor" or any(_is_float(value) for value in (x, divisor)):
         return NotImplemented
-    return torch.floor_divide(x, torch.full((), divisor, dtype=x.dtype))
+    if isinstance(divisor, torch.Tensor):
+        divisor = divisor.to(torch.result_type(x, divisor))  # of rank 0: in the type of the others
+    quotient = torch.div(x, divisor, rounding_mode="trunc")
+    rest = x - quotient * divisor
+    return quotient - ((rest != 0) & ((rest < 0) != (divisor < 0))).to(quotient.dtype)
+
+
+def _is_float(value: torch.Tensor | float) -> bool:
+    return value.is_floating_point() if isinstance(value, torch.Tensor) else isinstance(value, float)
 
 
 def _selu(x: torch.Tensor) -> torch.Tensor:
@@ -153,7 +163,7 @@ def lower_to_linalg(program: torch.export.ExportedProgram, root: str) -> str:
     """
     program = _decomposed(program)
     _refuse_nodes(program, root)
-    widen_narrow_integers(program)
+    _refuse(Obstacle(module_path(node, root), *complaint) for node, *complaint in widen_narrow_integers(program))
     return isolated(
         lambda: _imported(program, root),
         "torch-mlir's import",

@@ -217,6 +217,7 @@ def _on_meta() -> nn.Module:
 @pytest.mark.parametrize(
     ("module", "tensor", "message"),
     [
+        (torch.jit.script(nn.Linear(4, 3)), torch.ones(2, 4), "a TorchScript module; accepted: modules whose forward is Python"),
         (nn.LazyLinear(3), torch.ones(2, 4), "weight is not initialised (of a lazy module); accepted: a module that has run once"),
         (_on_meta(), torch.ones(2, 4), "weight has no values (a meta or fake tensor); accepted: tensors with values"),
         (Plus(), torch.ones(2, 4, device="meta"), "input x has no values (a meta or fake tensor); accepted: tensors with values"),

@@ -136,6 +136,8 @@ INTEGERS: Table = {
     "argmax": lambda x, y: x.argmax(1),
     "floor": lambda x, y: x // y,
     "floor_by_constant": lambda x, y: x // 3,
+    "floor_of_quotient": lambda x, y: torch.div(x, 5, rounding_mode="floor"),
+    "truncated_quotient": lambda x, y: torch.div(x, 3, rounding_mode="trunc"),
     "remainder": lambda x, y: x % y,
     "quotient": lambda x, y: x / 3,
     "matmul": lambda x, y: x @ y.t(),
@@ -150,11 +152,21 @@ INTEGERS: Table = {
 }
 
 
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64])
 def test_integers_are_exact_in_their_type(dtype: torch.dtype) -> None:
     bounds, random = torch.iinfo(dtype), torch.Generator().manual_seed(2)
-    draws = [torch.randint(bounds.min, bounds.max + 1, (2, 3, 5), generator=random).to(dtype) for _ in range(3)]
+    draws = [torch.randint(bounds.min, bounds.max, (2, 3, 5), generator=random).to(dtype) for _ in range(3)]
     require_agreement(INTEGERS, [[x, torch.where(y == 0, 1, y).to(dtype)] for x, y in draws])
+
+
+def test_constants_of_narrow_integers() -> None:
+    """PyTorch wraps them to the type: right where that makes no difference, else refused; a tensor of rank 0 is no constant."""
+    x = torch.tensor([0, 3, 200, 255], dtype=torch.uint8)
+    table: Table = {"add": lambda x: x + 1000, "mul": lambda x: x * -7, "rank_0": lambda x: x // torch.full((), -3)}
+    require_agreement(table, [[x]])
+    message = r"aten\.gt\.Scalar of torch\.uint8 with a constant outside its range; accepted: constants from 0 to 255"
+    with pytest.raises(CompileError, match=message):
+        export(Each({"x": lambda x: x > 300}), [x])
 
 
 @pytest.mark.parametrize("dtype", [torch.uint16, torch.uint32, torch.uint64])
