@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
-from types import SimpleNamespace
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -135,6 +139,254 @@ def test_state_that_forward_changes_is_refused_by_name(forward, name: str) -> No
     with pytest.raises(CompileError) as refusal:
         export(Stateful(forward), [torch.randn(3, 5)], name="model")
     assert str(refusal.value).startswith(f"model: the module changes {name}; accepted: a module that leaves its inputs")
+
+
+@dataclass(slots=True)
+class Slots:
+    mean: float | None = None
+
+
+class Base:
+    __slots__ = ("__mean",)
+
+    def of(self, x):
+        if not hasattr(self, "_Base__mean"):
+            self.__mean = float(x.mean())
+        return self.__mean
+
+
+class Derived(Base):
+    __slots__ = ()
+
+
+class AlwaysEqual:
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 0
+
+
+FIRST: dict[str, float] = {}
+SLOTS, DERIVED = Slots(), Derived()
+SETTINGS = ModuleType("settings_of_the_user")
+SETTINGS.__file__ = f"{Path(torch.__file__).parents[1]}_of_the_user/settings_of_the_user.py"  # not in the libraries' folder
+InANotebook = type("InANotebook", (), {"mean": None, "__module__": "notebook_without_a_file"})
+recall, remember = FIRST.get, FIRST.update
+
+
+def kept_in(store, x):
+    if "mean" not in store:
+        store["mean"] = float(x.mean())
+    return store["mean"]
+
+
+def first(x):
+    return kept_in(FIRST, x)
+
+
+def in_slots(self, x):
+    if SLOTS.mean is None:
+        SLOTS.mean = float(x.mean())
+    return x * SLOTS.mean
+
+
+def in_slots_of_a_base(self, x):
+    return x * DERIVED.of(x)
+
+
+def in_a_default(self, x, kept={}):  # noqa: B006
+    return x * kept_in(kept, x)
+
+
+def in_a_keyword_default(self, x, *, kept={}):  # noqa: B006
+    return x * kept_in(kept, x)
+
+
+def on_a_function(self, x):
+    if not hasattr(first, "mean"):
+        first.mean = float(x.mean())
+    return x * first.mean
+
+
+class Descriptors:
+    x = torch.zeros(1)
+
+    @staticmethod
+    def static(x):
+        return first(x)
+
+    @classmethod
+    def of_the_class(cls, x):
+        return first(x)
+
+    @property
+    def read(self):
+        return first(self.x)
+
+    @functools.cached_property
+    def read_once(self):
+        return first(self.x)
+
+    def __call__(self, x):
+        return first(x)
+
+
+class Inherits(Descriptors):
+    pass
+
+
+def in_a_static_method(self, x):
+    return x * Descriptors.static(x)
+
+
+def in_an_inherited_class_method(self, x):
+    return x * Inherits.of_the_class(x)
+
+
+def in_a_property(self, x):
+    return x * Descriptors().read
+
+
+def in_a_cached_property(self, x):
+    return x * Descriptors().read_once
+
+
+def in_a_call(self, x):
+    return x * Descriptors()(x)
+
+
+@torch.inference_mode(False)
+@torch.no_grad()
+def under_decorators(self, x):
+    return x * first(x)
+
+
+def in_a_module(self, x):
+    if not hasattr(SETTINGS, "mean"):
+        SETTINGS.mean = float(x.mean())
+    return x * SETTINGS.mean
+
+
+def in_an_imported_module(self, x):
+    import settings_of_the_user as settings  # pyright: ignore[reportMissingImports]
+
+    if not hasattr(settings, "mean"):
+        settings.mean = float(x.mean())
+    return x * settings.mean
+
+
+def by_a_string(self, x):
+    if getattr(SETTINGS, "mean", None) is None:
+        setattr(SETTINGS, "mean", float(x.mean()))  # noqa: B010
+    return x * getattr(SETTINGS, "mean")  # noqa: B009
+
+
+def in_a_lambda(self, x):
+    return (lambda y: y * kept_in(FIRST, y))(x)
+
+
+def in_a_comprehension(self, x):
+    return sum(y * kept_in(FIRST, x) for y in (x, x))
+
+
+def by_a_bound_method(self, x):
+    if recall("mean") is None:
+        remember(mean=float(x.mean()))
+    return x * recall("mean")
+
+
+@functools.lru_cache
+def only_once(x):
+    return float(x.value.mean())
+
+
+def in_an_lru_cache(self, x):
+    return x * only_once(AlwaysEqual(x))
+
+
+@functools.lru_cache
+def one():
+    return 1
+
+
+one()
+
+
+def on_a_cached_function(self, x):
+    if "mean" not in vars(one):
+        one.mean = float(x.mean())
+    return x * vars(one)["mean"] * one()
+
+
+def of_a_class_without_a_file(self, x):
+    if InANotebook.mean is None:
+        InANotebook.mean = float(x.mean())
+    return x * InANotebook.mean
+
+
+def in_a_hook(self, x):
+    return self.hooked(x)
+
+
+def by_a_hook(module, arguments, result):
+    return result * first(result)
+
+
+@pytest.mark.parametrize(
+    ("forward", "name"),
+    [
+        (in_slots, "global SLOTS.mean"),
+        (in_slots_of_a_base, "global DERIVED._Base__mean"),
+        (in_a_default, "in_a_default.kept"),
+        (in_a_keyword_default, "in_a_keyword_default.kept"),
+        (on_a_function, "first.mean"),
+        (in_a_static_method, "global FIRST"),
+        (in_an_inherited_class_method, "global FIRST"),
+        (in_a_property, "global FIRST"),
+        (in_a_cached_property, "global FIRST"),
+        (in_a_call, "global FIRST"),
+        (under_decorators, "global FIRST"),
+        (in_a_module, "global SETTINGS.mean"),
+        (in_an_imported_module, "global settings_of_the_user.mean"),
+        (by_a_string, "global SETTINGS.mean"),
+        (in_a_lambda, "global FIRST"),
+        (in_a_comprehension, "global FIRST"),
+        (by_a_bound_method, "global recall.__self__"),
+        (in_an_lru_cache, "global only_once"),
+        (on_a_cached_function, "global one.__dict__"),
+        (of_a_class_without_a_file, "InANotebook.mean"),
+        (in_a_hook, "global FIRST"),
+    ],
+)
+def test_what_only_the_first_call_computes_is_found_wherever_it_is_kept(forward, name: str, monkeypatch) -> None:
+    """All of these give the same results from the second run on: only the state shows that a constant is baked in."""
+    monkeypatch.setitem(sys.modules, SETTINGS.__name__, SETTINGS)
+    FIRST.clear()
+    only_once.cache_clear()
+    vars(SETTINGS).pop("mean", None)
+    module = Stateful(forward)
+    if forward is in_a_hook:
+        module.hooked = nn.Linear(5, 5)
+        module.hooked.register_forward_hook(by_a_hook)
+    with pytest.raises(CompileError) as refusal:
+        export(module, [torch.randn(3, 5)], name="model")
+    assert str(refusal.value).startswith(f"model: the module changes {name}; accepted: a module that leaves its inputs")
+
+
+def test_caches_that_were_filled_before_and_hooks_that_keep_nothing_are_accepted() -> None:
+    """Hits of an `lru_cache` are no change, nor are attributes of functions and modules that are only read."""
+    module = Stateful(lambda self, x: self.inner(x) * only_once(AlwaysEqual(x)))
+    module.inner.register_forward_hook(lambda module, arguments, result: result + 1)
+    module.inner.register_forward_pre_hook(lambda module, arguments: (arguments[0] * 2,))
+    module(torch.randn(3, 5))
+    assert changed_state(python_state(module), python_state(module)) is None
+    before = python_state(module)
+    module(torch.randn(3, 5))
+    assert changed_state(before, python_state(module)) is None
 
 
 def test_what_cannot_be_seen_shows_in_a_second_run() -> None:
