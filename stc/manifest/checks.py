@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from stc.diagnostics import CompileError
@@ -18,11 +19,13 @@ MOST = 2**62
 """Cycles, slots and bytes are counted in 64 bits."""
 MOST_LOOP_CYCLES = 10**9
 """Initiation interval and depth of a loop."""
+MOST_COUNT = 2**31 - 1
+"""What C++ has as an int: depths of FIFOs, lanes, bits, blocks, iterations and copies of one loop."""
 
 
 def check_manifest(manifest: Manifest, source: str) -> None:
     """CompileError naming the first field that is wrong; `source` names the file."""
-    for complaint in (*_numbers(manifest, ""), *_sizes(manifest), *_names(manifest), *_references(manifest)):
+    for complaint in (*_numbers(manifest, ""), *_sizes(manifest), *_names(manifest), *_references(manifest), *_files(manifest)):
         raise CompileError(complaint.what, where=source, accepted=complaint.accepted)
 
 
@@ -64,10 +67,12 @@ def _sizes(manifest: Manifest) -> Iterator[_Complaint]:
                 yield from _at_least(least, getattr(owner, name), f"{path}.{name}" if path else name)
     for k, kernel in enumerate(manifest.kernels):
         for index, loop in enumerate(kernel.schedule):
-            for name in ("ii", "depth"):
-                value = getattr(loop, name)
-                if value is not None and value > MOST_LOOP_CYCLES:
-                    yield _Complaint(f"kernels[{k}].schedule[{index}].{name}", f"is {value}", f"at most {MOST_LOOP_CYCLES}")
+            yield from _at_most(MOST_LOOP_CYCLES, loop, f"kernels[{k}].schedule[{index}]", ("ii", "depth"))
+            yield from _at_most(MOST_COUNT, loop, f"kernels[{k}].schedule[{index}]", ("trip", "unroll"))
+        for index, stream in enumerate(kernel.streams):
+            yield from _at_most(MOST_COUNT, stream, f"kernels[{k}].streams[{index}]", ("depth", "required", "lanes", "bits"))
+        for index, block in enumerate(kernel.blocks):
+            yield from _at_most(MOST_COUNT, block, f"kernels[{k}].blocks[{index}]", ("count", "bits"))
     for name in ("clock_mhz", "channel_bytes_per_cycle") if manifest.memory else ():
         value = getattr(manifest.memory, name)
         if not 0 < value < math.inf:
@@ -79,6 +84,12 @@ def _at_least(least: int, value: Any, path: str) -> Iterator[_Complaint]:
     for entry in entries:
         if entry is not None and not least <= entry < math.inf:
             yield _Complaint(path, f"is {entry}", f"at least {least}")
+
+
+def _at_most(most: int, owner: object, path: str, names: Sequence[str]) -> Iterator[_Complaint]:
+    for name in names:
+        if (value := getattr(owner, name)) is not None and value > most:
+            yield _Complaint(f"{path}.{name}", f"is {value}", f"at most {most}")
 
 
 def _sized(manifest: Manifest) -> Iterator[tuple[str, object, tuple[str, ...], tuple[str, ...]]]:
@@ -200,3 +211,28 @@ def _parents(loop: LoopSchedule, loops: Mapping[tuple[str, str], LoopSchedule], 
             return
         seen.add(parent)
         parent = loops[loop.task, parent].parent
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def _files(manifest: Manifest) -> Iterator[_Complaint]:
+    """All files are in the project's folder."""
+    for path, name in _named_files(manifest):
+        if name is not None and (PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts):
+            yield _Complaint(path, f"is '{name}'", "a path inside the project's folder")
+
+
+def _named_files(manifest: Manifest) -> Iterator[tuple[str, str | None]]:
+    yield "kernel_source", manifest.kernel_source
+    for index, name in enumerate(manifest.testbench_sources):
+        yield f"testbench_sources[{index}]", name
+    for index, tensor in enumerate(manifest.tensors):
+        yield f"tensors[{index}].file", tensor.file
+    for k, kernel in enumerate(manifest.kernels):
+        for index, port in enumerate(kernel.ports):
+            yield f"kernels[{k}].ports[{index}].file", port.file
+    for index, draw in enumerate(manifest.draws):
+        for field, files in (("tensors", draw.tensors), ("allowed", draw.allowed)):
+            for name, stored in files.items():
+                yield f"draws[{index}].{field}.{name}.path", stored.path

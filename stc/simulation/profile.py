@@ -85,14 +85,18 @@ def read_figures(path: Path, tasks: Sequence[str]) -> Profile:
     """The figures in `path`, which may be of other loops than a design has. `tasks`: whose modules there may be."""
     if path.is_dir():
         return _from_folder(path, tasks)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise CompileError(f"cannot read the profile ({error})", where=str(path), accepted=ACCEPTED) from None
+    text = _text(path)
     readers = {".json": _from_json, ".csv": _from_csv, ".xml": _from_xml}
     if path.suffix not in readers:
         raise CompileError(f"a profile ending in '{path.suffix}'", where=str(path), accepted=ACCEPTED)
     return _checked(readers[path.suffix](text, str(path), tasks))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise CompileError(f"cannot read the profile ({error})", where=str(path), accepted=ACCEPTED) from None
 
 
 def with_profile(manifest: Manifest, profile: Profile) -> Manifest:
@@ -236,7 +240,7 @@ def _from_folder(folder: Path, tasks: Sequence[str]) -> Profile:
     files = sorted(path for path in folder.glob("*_csynth.xml"))
     if not files:
         raise CompileError("no *_csynth.xml in it", where=str(folder), accepted=ACCEPTED)
-    parts = [_checked(_modules(_xml(path.read_text(encoding="utf-8"), str(path)), str(path), tasks)) for path in files]
+    parts = [_checked(_modules(_xml(_text(path), str(path)), str(path), tasks)) for path in files]
     loops = tuple(loop for part in parts for loop in part.loops)
     if not loops:
         raise CompileError("no pipelined loop in its *_csynth.xml", where=str(folder), accepted=ACCEPTED)

@@ -80,6 +80,9 @@ def test_loops_that_neither_describes_are_refused(tmp_path: Path) -> None:
     report(tmp_path / "syn", "drain", "tiles", 0, 12)
     with pytest.raises(CompileError, match="ii of 'tiles' is 0"):
         instrumented(tmp_path)
+    (tmp_path / "syn" / "drain_csynth.xml").write_bytes(b"\xff\xfe<profile/>")
+    with pytest.raises(CompileError, match="cannot read the profile"):
+        instrumented(tmp_path)
     for path in (tmp_path / "syn").iterdir():
         path.unlink()
     with pytest.raises(CompileError, match=r"no \*_csynth.xml in it"):

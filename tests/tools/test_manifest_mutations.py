@@ -112,6 +112,8 @@ def test_mutants_of_what_is_built_and_run(project: Path, run: Run, monkeypatch: 
     ("path", "value", "said"),
     [
         (("kernels", 0, "schedule", 0, "depth"), 10**12, "is 1000000000000; accepted: at most 1000000000"),
+        (("kernels", 0, "streams", 0, "depth"), 10**12, "is 1000000000000; accepted: at most 2147483647"),
+        (("kernel_source",), "../kernel.cpp", "is '../kernel.cpp'; accepted: a path inside the project's folder"),
         (("kernels", 0, "streams", 0, "producer"), "nobody", "is written by 'nobody', which is no task"),
         (("kernels", 0, "streams", 0, "tokens"), 10**400, "about 2^1328; accepted: at most"),
         (("kernels", 0, "schedule", 0, "task"), "nobody", "schedule[0].task' names no task: 'nobody'"),
