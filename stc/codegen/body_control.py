@@ -48,6 +48,8 @@ def _directives(loop: scf.ForOp) -> list[str]:
     ii, factor = pipeline_ii(loop), unroll_factor(loop)
     if ii is not None:
         directives.append(f"pipeline II={ii} style=flp")
+        if loop.iter_args and isinstance(loop.parent_op(), scf.ForOp):
+            directives.append("loop_flatten off")  # it begins anew, and drains, in each iteration around it: proofs rest on that
     if factor is not None:
         directives.append("unroll" if factor == 0 else f"unroll factor={factor}")
     return directives

@@ -39,6 +39,7 @@ _WIDTHS = {"float": 32, "half": 16, "int": 32, "unsigned": 32, "bool": 1}
 _PRAGMAS: dict[str, frozenset[str]] = {
     "pipeline": frozenset({"ii", "style", "off", "rewind"}),
     "unroll": frozenset({"factor", "skip_exit_check"}),
+    "loop_flatten": frozenset({"off"}),
     "dataflow": frozenset({"disable_start_propagation"}),
     "inline": frozenset({"off", "recursive"}),
     "interface": frozenset(
@@ -69,7 +70,7 @@ _VALUES: dict[tuple[str, str], re.Pattern[str]] = {
     ("dependence", "dependent"): re.compile("true|false"),
 }
 """What an option may be, where the manual lists it (UG1399, HLS Pragmas); other options are names or flags."""
-_LOOP_PRAGMAS = ("pipeline", "unroll")
+_LOOP_PRAGMAS = ("pipeline", "unroll", "loop_flatten")
 _MATHS = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "tanh", "sinh", "cosh", "sin", "cos",
           "tan", "erf", "fabs", "floor", "ceil", "fmax", "fmin", "fma", "round", "trunc", "cbrt", "atan", "atan2", "rint")
 _STREAM_ACCESS = re.compile(r"\.(read|write)\(|<<|>>")
