@@ -39,7 +39,7 @@ from stc.manifest.schema import (
     Task,
     TaskResources,
 )
-from stc.names import comment_text, file_name
+from stc.names import comment_text, file_name, identifier
 from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.platform import Platform, load_platform
 
@@ -181,6 +181,7 @@ def _memory_timing(platform: Platform) -> MemoryTiming:
 def _port(port: PortDesign, file: DataFile | None, names: dict[HostValue, str], buffers: dict[Buffer, str]) -> Port:
     layout = port.buffer.layout
     tensor = port.buffer.tensor
+    buffer_name = identifier(port.buffer.name)
     return Port(
         name=port.name,
         kind=port.buffer.kind,
@@ -190,7 +191,7 @@ def _port(port: PortDesign, file: DataFile | None, names: dict[HostValue, str], 
         words=port.words,
         bytes=port.bytes,
         buffer=buffers[port.buffer],
-        tensor=names.get(tensor, port.name) if tensor is not None else port.name,
+        tensor=names.get(tensor, buffer_name) if tensor is not None else buffer_name,
         shape=port.buffer.shape,
         order=_order(layout.order) if layout is not None else None,
         bundle=port.bundle,

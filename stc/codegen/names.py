@@ -24,6 +24,6 @@ class Scope:
         name, number = base, 1
         while self.is_taken(name) or (used_in is not None and used_in.is_taken(name)):
             number += 1
-            name = f"{base}{number}" if not base[-1].isdigit() else f"{base}_{number}"
+            name = cpp_identifier(f"{base}{number}" if not base[-1].isdigit() else f"{base}_{number}")  # M_PI_2 is a macro, too
         self._names.add(name.lower())
         return name

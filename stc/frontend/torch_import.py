@@ -252,11 +252,12 @@ def _normalise(module: ir.Module) -> None:
     known = make_context()
     operations = [operation for function in module.body.operations for operation in _nested(function.operation)]
     names = {operation.name for operation in operations if operation.name.startswith("linalg.")}
+    widens = any(_widens(operation) for operation in operations)
     for operation in operations:
         if operation.name == "tensor.cast":
             _fold_cast(operation)
     foreign = any(known.get_optional_op(name) is None or name.startswith("linalg.pooling") for name in names)
-    if foreign or any(_widens(operation) for operation in operations):
+    if foreign or widens:
         with module.context:
             passmanager.PassManager.parse(f"builtin.module({GENERALISE})").run(module.operation)
 

@@ -175,7 +175,6 @@ def report_of(
 ) -> dict[str, Any]:
     """Everything, as JSON; `explanation` of a run that did not end, `why` for one task, `cost_of_depths` where it was asked."""
     return {
-        "origin": origin_of(result, options),
         "cycles": result.cycles,
         "interval": result.interval,
         "tokens": result.tokens,
@@ -186,6 +185,7 @@ def report_of(
         "why": waiting.as_json() if waiting is not None else None,
         "cost_of_depths": cost.as_json() if cost is not None else None,
         **asdict(result),
+        "origin": origin_of(result, options),
     }
 
 

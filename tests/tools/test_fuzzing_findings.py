@@ -170,10 +170,10 @@ def test_slices_of_lower_rank_are_executed(sizes: tuple[int, ...], shape: tuple[
 
 def test_a_task_numbered_after_another_kernels_is_not_called_as_a_stream_beside_it() -> None:
     project = Scope()
-    project.declare("fork")
+    project.declare("branch")
     kernel = Scope(project)
-    assert kernel.declare("fork") == "fork2"
-    assert project.declare("fork", used_in=kernel) == "fork3"
+    assert kernel.declare("branch") == "branch2"
+    assert project.declare("branch", used_in=kernel) == "branch3"
 
 
 def test_printed_names_are_given_once() -> None:
@@ -224,7 +224,8 @@ def test_sums_of_narrow_integers_stay_narrow(run: Any) -> None:
 def test_blocks_of_one_name_in_two_kernels_have_types_of_their_own() -> None:
     typedefs = Typedefs()
     booleans, floats = MemRefType(IntegerType(1), [1, 5]), MemRefType(f32, [5])
-    names = [typedefs.block_type("buffer", kind) for kind in (booleans, floats, booleans)]
-    assert names[0] == names[2] != names[1]
+    channels = Scope()   # of all kernels
+    names = [typedefs.block_type(channels.declare("buffer_block"), kind) for kind in (booleans, floats)]
+    assert names[0] != names[1]
     assert typedefs.lines[names[0]] == f"typedef bool {names[0]}[1][5];"
     assert typedefs.lines[names[1]] == f"typedef float {names[1]}[5];"

@@ -182,7 +182,7 @@ def refusal(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
     ("old", "new", "complaint"),
     [
         ('"depth": 2,', '"depth": 3,', "has depth 3 in the manifest, 2 in the C++"),
-        ('"name": "load_x"', '"name": "load_y"', "the manifest contradicts itself"),
+        ('"name": "load_x"', '"name": "load_y"', "names no task: 'load_x'"),
     ],
 )
 def test_a_manifest_of_another_design_is_refused(
