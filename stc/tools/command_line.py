@@ -35,8 +35,9 @@ def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoRetur
             raise
         _refuse(program, f"{error.filename}: {error.strerror}" if error.filename is not None else str(error.strerror))
     except typer.Abort:
+        code = INTERRUPTED
+    if code == INTERRUPTED:  # what typer makes of a KeyboardInterrupt, without a word
         print(f"{program}: interrupted", file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None
     raise SystemExit(code if isinstance(code, int) else 0)
 
 

@@ -136,7 +136,7 @@ def test_float_literals_read_back_exactly(value: float) -> None:
 def test_names() -> None:
     scope = Scope()
     assert [scope.declare(name) for name in ("attn.c_proj", "double", "x")] == ["attn_c_proj", "double_", "x"]
-    assert [Scope(scope).declare("x"), scope.declare("x"), scope.declare("X")] == ["x2", "x2", "X3"]
+    assert [Scope(scope).declare("x"), scope.declare("x"), scope.declare("X")] == ["x2", "x2", "X2_"]
 
 
 def test_a_ring_of_blocks_is_declared_as_the_vendors_class_allows() -> None:

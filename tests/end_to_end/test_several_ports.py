@@ -18,7 +18,7 @@ def test_48_lanes_are_three_ports(compiled: Callable) -> None:
     project.require_agreement()
     manifest = read_manifest(project.folder)
     (kernel,) = manifest.kernels
-    assert Counter(port.tensor for port in kernel.ports) == {"x": 1, "fc.weight": 3, "y": 3}
+    assert Counter(port.tensor for port in kernel.ports) == {"x": 1, "fc_weight": 3, "y": 3}
     assert len({port.bank for port in kernel.ports}) == len(kernel.ports)
     wide = [port for port in kernel.ports if port.tensor != "x"]
     assert {port.lanes * 32 for port in wide} == {512}

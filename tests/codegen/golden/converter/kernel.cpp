@@ -58,6 +58,7 @@ static void running(hls::stream<int32_x1> &turned, hls::stream<int32_x1> &y_stre
     // turned -> y_stream
     run_: for (int k = 0; k < 6; k += 1) {
 #pragma HLS pipeline II=1 style=flp
+#pragma HLS loop_flatten off
       const int32_x1 t = turned.read();
       const int8_t small = (int8_t)t[0];
       const int32_t wide = (int32_t)int8_t(small + small);
