@@ -19,9 +19,9 @@ help:
 	@echo "make benchmarks print the tables of benchmarks/"
 
 # The environment: made once, and again when the dependencies change.
-.venv/installed: pyproject.toml
+.venv/installed: pyproject.toml requirements.lock
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --upgrade-strategy only-if-needed -e '.[dev]'
+	$(BIN)/pip install --quiet --upgrade-strategy only-if-needed -c requirements.lock -e '.[dev]'
 	touch $@
 
 demo: .venv/installed

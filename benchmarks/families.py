@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from measured_at import measured_at
 from rich.table import Table
 
 from stc.diagnostics import CompileError
@@ -71,6 +72,8 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         f"on {os.cpu_count()} cores ({platform.machine()}, Python {platform.python_version()}), memory, tasks and FIFOs counted in "
         "the IR: (a) converters with their ping-pong factor, (b) FIFOs at emitted depth, (c) tiles and accumulators. *compile s* "
         "leaves out importing PyTorch and the export; *csim s* is building and running the emitted C++.",
+        "",
+        measured_at(),
         "",
         "| " + " | ".join(COLUMNS).replace("|out", "\\|out").replace("out|", "out\\|").replace("-x|", "-x\\|") + " |",
         "|" + " --- |" * len(COLUMNS),

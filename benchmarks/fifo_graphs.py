@@ -4,7 +4,7 @@
     python benchmarks/fifo_graphs.py --result graphs.json [--result more.json] --write
 
 Each is a random program of `stc fuzz`, compiled, built with time, sized and trimmed by `stc size`'s search; see
-stc/tools/fuzzing/graphs.py for what is checked. `--result` runs nothing: it takes the graphs of earlier runs (each seed once, the
+stc_testing/fuzzing/graphs.py for what is checked. `--result` runs nothing: it takes the graphs of earlier runs (each seed once, the
 last file's). `--write` puts the summary into docs/fifo_graphs.md. Exit code 1 if anything is not as it should be.
 """
 
@@ -18,7 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stc.tools.fuzzing.graphs import PLAIN, REFUSED, SIZED, GraphCampaign, GraphCheck, as_json, check_graphs, summary
+from measured_at import measured_at
+
+from stc_testing.fuzzing.graphs import PLAIN, REFUSED, SIZED, GraphCampaign, GraphCheck, as_json, check_graphs, summary
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "fifo_graphs.md"
 
@@ -41,6 +43,7 @@ def document(checks: Sequence[GraphCheck]) -> str:
     lost = [line for name in ("LP", "emitted") for line in slower_at(checks, name)]
     return "\n".join([
         TEXT,
+        f"{measured_at()}\n",
         *(f"| {name} | {found} |" for name, found in table),
         "\n## Slower than with unlimited FIFOs\n",
         *(lost or ["None."]),

@@ -23,12 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from kernels import PUBLISHED, compile_request
+from measured_at import measured_at
 from rich.console import Console
 from rich.status import Status
 from rich.table import Table
 
-from stc.design_space.fifo_trimming import MOST_RUNS
 from stc.diagnostics import CompileError
+from stc.fifo.trimming import MOST_RUNS
 from stc.frontend.presets import PRESETS
 from stc.simulation.design_runs import DesignRuns
 from stc.tools.compile import CompileRequest, compile_model
@@ -55,7 +56,7 @@ of all slots.
 * *all tokens*: every FIFO holds all tokens that cross it; its cycles are the reference, those of unlimited FIFOs.
 * *LP*: what the linear program of `size-fifos` asks for; *emitted* is that with a margin, rounded up to what costs no more memory.
 * *trimmed* (`stc size`): no FIFO can be one less without more cycles or a deadlock; each was run one below.
-* *optimum*: the least bits of all depths with the same cycles, deduced from runs (`stc/design_space/fifo_optimum.py`) on the
+* *optimum*: the least bits of all depths with the same cycles, deduced from runs (`stc/fifo/optimum.py`) on the
   premise that more slots never cost cycles; *surprises* are runs that contradict it, and with any there is no optimum. ">=" is the
   bound where the budget of runs ended before. `stc size` takes the optimum where it is known; *trimmed alone* is what trimming came
   to by itself.
@@ -273,7 +274,7 @@ SECTIONS = (
 def markdown(rows: Sequence[Row]) -> str:
     """The document."""
     machine = {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
-    lines = [TEXT.format(**machine)]
+    lines = [TEXT.format(**machine), measured_at(), ""]
     for section in SECTIONS:
         head = [list(section.columns), ["---"] * len(section.columns)]
         lines += [f"## {section.title}", "", *(f"| {' | '.join(line)} |" for line in (*head, *section.lines(rows))), ""]

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from measured_at import measured_at
 from rich.console import Console
 from rich.table import Table
 
@@ -188,7 +189,8 @@ def document(measured: Sequence[Measured]) -> str:
         f"{_taken(one, 'lut')} LUT, {_taken(one, 'ff')} FF, {_taken(one, 'bram18')} BRAM18{_fit(one)}."
         for one in measured
     )
-    return f"# Single kernels\n\nWritten by `python benchmarks/kernels.py --write`.\n\n{ORIGIN}\n{table}\n\n{details}\n\n{WHERE}"
+    head = f"# Single kernels\n\nWritten by `python benchmarks/kernels.py --write`. {measured_at()}"
+    return f"{head}\n\n{ORIGIN}\n{table}\n\n{details}\n\n{WHERE}"
 
 
 def _taken(one: Measured, kind: str) -> str:

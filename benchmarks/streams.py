@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from measured_at import measured_at
 from rich.console import Console
 from rich.measure import measure_renderables
 from rich.table import Table
@@ -34,9 +35,10 @@ from stc.dialects.context import make_context
 from stc.frontend.presets import PRESETS
 from stc.pipeline import PipelineOptions, part, stages, steps
 from stc.platforms.platform import load_platform
-from stc.tools.compile import CompileRequest, Recorder, design_report, load
+from stc.tools.compile import Recorder, design_report
 from stc.tools.consoles import result_console
-from stc.transforms.dataflow.verify_streams import VerifyStreams
+from stc.tools.request import CompileRequest, load
+from stc.transforms.dataflow.verify_streams import VerifyStreams, require_proved
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "streams.md"
 MOST_ON_CHIP = 0.148
@@ -119,7 +121,7 @@ def proofs_of(module: Any, options: PipelineOptions, solver: Solver) -> Report:
     for step in part(steps(stages(options)), last=VerifyStreams.name)[:-1]:
         step.one_pass.apply(context, module)
     proofs = prove_streams(module, solver)
-    VerifyStreams().judge(proofs)
+    require_proved(proofs)
     return proofs.report()
 
 
@@ -407,7 +409,7 @@ def document(sections: Sequence[Section]) -> str:
     head = (
         "# Streams of the family blocks\n\n"
         "Written by `python benchmarks/streams.py --write`: prefill blocks with random weights in f32, "
-        f"on {os.cpu_count()} cores ({platform.machine()}, Python {platform.python_version()}).\n"
+        f"on {os.cpu_count()} cores ({platform.machine()}, Python {platform.python_version()}).\n\n{measured_at()}\n"
     )
     return "\n".join([head, *(section.markdown() for section in sections)])
 

@@ -11,6 +11,9 @@ are joined.
 What the file leaves out is filled in one way for all: a sum whose adder has no DSPs stays in one place (the tool builds such adders
 for these), any other has an entry for each iteration; what is forwarded was stored in the first iteration only; a quotient of what
 comes straight from a stream is by a constant (no divider fits the depths of 7). Exit code 1 where fewer agree than REQUIRED.
+
+Two figures of the rule were fitted to these same loops, the cycles of the counter and of `forward`: what it is worth for loops that
+it has not seen, cross-validation says, which is printed as well.
 """
 
 from __future__ import annotations
@@ -20,18 +23,23 @@ import csv
 import json
 import sys
 from dataclasses import asdict, dataclass
+from itertools import product
 from math import prod
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from stc.analysis.loop_estimates import innermost_loops, loop_estimate
+from stc.analysis.operator_library import FORWARD, counter_stages
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.parsing import parse_module
 
 DATA = Path(__file__).parent / "data" / "vitis_loops.csv"
 CLOCK_NS = 3.33
+FORWARD_LINK = "+ forward "
+"""How a chain says that it has one."""
 REQUIRED_DEPTHS, REQUIRED_INTERVALS = 0.90, 0.95
 """Shares of the loops whose depth is within one cycle, and whose interval is the same."""
 
@@ -151,7 +159,7 @@ def _value(chain: tuple[str, ...], number: int) -> str:
     return f"%v{before[-1]}" if before else ""
 
 
-# The table --------------------------------------------------------------------------------------------------------------
+# Shares -----------------------------------------------------------------------------------------------------------------
 
 
 def shares(compared: list[Comparison]) -> tuple[float, float]:
@@ -159,6 +167,36 @@ def shares(compared: list[Comparison]) -> tuple[float, float]:
     close = sum(abs(one.error) <= 1 for one in compared)
     same = sum(one.ii == one.published.ii for one in compared)
     return close / len(compared), same / len(compared)
+
+
+# What was fitted --------------------------------------------------------------------------------------------------------
+
+LOW_BITS, HIGH_BITS, SOME_STAGES, FORWARD_CYCLES = range(8, 17), range(14, 23), range(5), range(4)
+
+
+def cross_validated(compared: list[Comparison]) -> float:
+    """The share of loops whose depth is within one cycle by a rule that was fitted without them.
+
+    For each loop the cycles of the counter (from two lengths in bits on) and of `forward` are fitted anew to all others: as many
+    depths as possible within one cycle, then the least sum of errors, then the smallest figures.
+    """
+    bits = np.array([one.published.trips.bit_length() for one in compared])
+    forwards = np.array([FORWARD_LINK in one.chain for one in compared])
+    counted = np.array([counter_stages(one.published.trips) for one in compared])
+    rest = np.array([one.error for one in compared]) - counted - FORWARD.stages * forwards   # what is left of the error
+    choices = product(LOW_BITS, HIGH_BITS, SOME_STAGES, SOME_STAGES, FORWARD_CYCLES)
+    errors = np.array([
+        rest + np.where(bits <= low, 0, np.where(bits <= high, middle, wide)) + forward * forwards
+        for low, high, middle, wide, forward in choices
+    ])  # fmt: skip
+    missed, size = abs(errors) > 1, abs(errors)
+    worst = size.sum(axis=1).max() + 1
+    cost = (missed.sum(axis=1, keepdims=True) - missed) * worst + size.sum(axis=1, keepdims=True) - size   # without each loop
+    best = cost.argmin(axis=0)
+    return float(1 - missed[best, range(len(compared))].mean())
+
+
+# The table --------------------------------------------------------------------------------------------------------------
 
 
 def table(compared: list[Comparison]) -> Table:
@@ -183,7 +221,8 @@ def main() -> int:
         console = Console(width=None if sys.stdout.isatty() else 150)
         console.print(table(compared))
         console.print(f"{len(compared)} of {len(published_loops())} published loops have no unrolled loop inside.")
-        console.print(f"Depth within 1 cycle: {depths:.1%} (required {REQUIRED_DEPTHS:.0%}).")
+        console.print(f"Depth within 1 cycle: {depths:.1%} (required {REQUIRED_DEPTHS:.0%}), by a rule fitted to these same loops.")
+        console.print(f"The same, each loop by a rule fitted to the {len(compared) - 1} others: {cross_validated(compared):.1%}.")
         console.print(f"II the same: {intervals:.1%} (required {REQUIRED_INTERVALS:.0%}).")
     return 0 if depths >= REQUIRED_DEPTHS and intervals >= REQUIRED_INTERVALS else 1
 

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 import sys
+import textwrap
 from pathlib import Path
 
+from typer.testing import CliRunner
 from xdsl.passes import get_pass_option_infos
 
 from stc.analysis.stage_legality import SCALAR, STAGES, WHERE, Legality
 from stc.dialects.preconditions import PRECONDITIONS
 from stc.pipeline import PipelineOptions, stages, steps
 from stc.tools.listings import list_of_pipelines
+from stc.tools.stc_opt import app
 from stc.transforms import our_passes
 from stc.transforms.pass_pipeline import spelled_option
 
@@ -23,7 +27,7 @@ DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 _INCLUDE = re.compile(r"^<!-- include (?P<path>\S+) -->$", re.MULTILINE)
 _LANGUAGES = {".cpp": "cpp", ".toml": "toml"}
-_DIRECTIVE = re.compile(r"^// (?:RUN|CHECK)")
+_RUN = re.compile(r"^// RUN: stc-opt (?P<arguments>.*?) \| filecheck", re.MULTILINE)
 
 
 def passes_markdown() -> str:
@@ -122,23 +126,21 @@ def _with_files(name: str) -> str:
 
 
 def _embedded(path: Path) -> str:
-    """A file as a code block; of a lit test the expected output, which is what its CHECK lines say."""
+    """A file as a code block; of a lit test what its RUN line prints."""
     text = path.read_text()
-    checks = [line.split(":", 1)[1][1:] for line in text.splitlines() if re.match(r"^\s*// CHECK(-NEXT)?:", line)]
-    checked = [re.sub(r"\{\{(.*?)\}\}", lambda escaped: escaped[1].replace("\\", ""), line) for line in checks]
-    shown = _indented(checked) if checked else "\n".join(line for line in text.splitlines() if not _DIRECTIVE.match(line)).strip()
+    run = _RUN.search(text)
+    shown = text.strip() if run is None else printed(path, run["arguments"])
     return f"`{path.relative_to(ROOT)}`:\n\n```{_LANGUAGES.get(path.suffix, 'mlir')}\n{shown}\n```"
 
 
-def _indented(lines: list[str]) -> str:
-    """CHECK lines come without indentation: put it back by counting braces."""
-    shown: list[str] = []
-    depth = 0
-    for line in (line.strip() for line in lines):
-        depth -= line.startswith("}")
-        shown.append("  " * (depth - line.startswith("^")) + line)
-        depth += line.endswith("{")
-    return "\n".join(shown)
+def printed(path: Path, arguments: str) -> str:
+    """What `stc-opt PATH ARGUMENTS` prints, without the module around it. RuntimeError where it refuses."""
+    words = shlex.split(arguments.replace("%S", str(path.parent)).replace("%s", str(path)))
+    done = CliRunner().invoke(app, words)
+    if done.exit_code:
+        raise RuntimeError(f"stc-opt {shlex.join(words)}: {done.output or done.exception}")
+    before, inside = done.stdout.split("builtin.module {\n", 1)
+    return f"{before}{textwrap.dedent(inside.rsplit('}', 1)[0])}".strip()
 
 
 def main(arguments: list[str]) -> int:

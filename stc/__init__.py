@@ -1,0 +1,22 @@
+"""`stc` compiles PyTorch models into stream-scheduled FPGA accelerators.
+
+From Python: `stc.compile(module, inputs)`, which gives a `Design` (`stc.api`). Importing this package imports nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stc.api import Design, compile
+
+__all__ = ["Design", "compile"]
+
+
+def __getattr__(name: str) -> Any:
+    """What `stc.api` has, imported when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module 'stc' has no attribute '{name}'")
+    from stc import api
+
+    return getattr(api, name)

@@ -33,13 +33,13 @@ _MACRO = re.compile(r"I|[A-Z0-9_]{2,}")
 
 
 def identifier(text: str) -> str:
-    """`text` as an identifier of letters, digits and single `_`, which begins with a letter: `layer_0_weight` for `0.weight`.
+    """`text` as an identifier of letters, digits and single `_`, which begins with a letter: `layer0_weight` for `0.weight`.
 
     At most `LONGEST` characters, the middle left out. Different texts may give the same: number them (`Scope`, `UniqueNames`).
     """
     name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "value"
     if name[0].isdigit():
-        name = f"layer_{name}"
+        name = f"layer{name}"
     return name if len(name) <= LONGEST else f"{name[: LONGEST // 2 - 1].rstrip('_')}_{name[-LONGEST // 2 :].lstrip('_')}"
 
 

@@ -1,4 +1,4 @@
-"""The named pipeline: which passes make up each stage of a compile (method.md section 3).
+"""The named pipeline: which passes make up each stage of a compile (docs/design/method.md section 3).
 
 Stage names are the published ones, so that compile times can be compared stage by stage. A researcher swaps a pass by
 building another sequence of `Stage`s, or runs any part of it with `stc-opt --from ... --until ...`.
@@ -10,21 +10,31 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, get_args
+from functools import cached_property
+from typing import Any, ClassVar, get_args
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpecConvertible
 
-from stc.analysis.stage_legality import STAGES, illegal_ops
 from stc.design_space.converter_choice import Serial
-from stc.design_space.fifo_sizing import Strategy
 from stc.diagnostics import CompileError
 from stc.dialects.preconditions import require_fit, unfit_for_passes
+from stc.strategies.registry import decision
 from stc.transforms import all_passes
+from stc.transforms.finding_pass import run_pass
 from stc.transforms.linalg import LINALG_STAGE
-from stc.transforms.pass_pipeline import did_you_mean, read_pipeline
+from stc.transforms.pass_pipeline import LISTS, NamedPass, did_you_mean, name_pipeline, read_pipeline, ready
+
+DECIDED_BY = {
+    "tiling": "tiling",
+    "fusion": "fusion",
+    "converters": "converters",
+    "parallelism": "parallelism",
+    "fifo_strategy": "fifos",
+}
+"""Options that name a strategy, and for which decision (`stc.strategies.registry`)."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +47,11 @@ class PipelineOptions(ArgSpecConvertible):
     reading an input once more has to save, 0 for none, -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
     `dsp`: DSPs among which lanes and copies of the computations are chosen, 0 for `lanes` everywhere and no copies.
-    `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_strategy`: normal
-    (no cycle is lost), conservative, rigid. `fifo_depths`: path of a JSON object of required depths by FIFO, empty for none.
+    `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
+    `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
+    JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`:
+    the strategies (`stc.strategies`) that choose tiles and orders, groups of kernels, converters, lanes and copies, and depths.
+    `pipeline_style`: of all loops (stp, flp), or of those without memory ports (frp).
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """
 
@@ -53,21 +66,29 @@ class PipelineOptions(ArgSpecConvertible):
     reread: int = -1
     serial_converters: str = "free"
     dsp: int = 0
+    overall_unroll_size: int = 0
     schedule: str = ""
     kernel_name: str = ""
-    fifo_strategy: str = "normal"
+    tiling: str = "propagated"
+    fusion: str = "greedy"
+    converters: str = "smallest"
+    parallelism: str = "balanced"
+    fifo_strategy: str = "no-stall"
     fifo_depths: str = ""
     unsafe_math: bool = False
+    pipeline_style: str = "stp"
 
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
-        for name, least in (("tile", 1), ("rows", 1), ("lanes", 1), ("budget", 0), ("reread", -1), ("dsp", 0)):
+        numbers = {"tile": 1, "rows": 1, "lanes": 1, "budget": 0, "reread": -1, "dsp": 0, "overall_unroll_size": 0}
+        for name, least in numbers.items():
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
         if self.serial_converters not in get_args(Serial):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
-        if self.fifo_strategy not in get_args(Strategy):
-            raise CompileError(f"fifo-strategy is '{self.fifo_strategy}'", accepted=" or ".join(get_args(Strategy)))
+        for name, decided in DECIDED_BY.items():
+            if (value := getattr(self, name)) != getattr(type(self), name):  # ours need not be imported to be known
+                decision(decided).find(value)
 
 
 @dataclass(frozen=True)
@@ -82,31 +103,43 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     """The whole compile, from linalg on tensors to what is printed."""
     schedule = (f'apply-schedule{{path="{options.schedule}"}}',) if options.schedule else ()
     if options.propagate_orders:
-        tiles = f"propagate-orders{{columns={options.tile} rows={options.rows} lanes={options.lanes}}}"
+        sizes = f"columns={options.tile} rows={options.rows} lanes={options.lanes}"
+        tiles = f'propagate-orders{{{sizes} strategy="{options.tiling}"}}'
     else:
         tiles = f"default-tile-size{{size={options.tile} lanes={options.lanes}}}"
     given = f'{{dsp={options.dsp} platform="{options.platform}"}}'
-    parallel = ("transpose-operands", f"split-reductions{given}", f"choose-parallelism{given}", "distribute-parallel")
+    overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
+    chosen = f'choose-parallelism{{dsp={options.dsp} platform="{options.platform}" strategy="{options.parallelism}"{overall}}}'
+    parallel = ("transpose-operands", f"split-reductions{given}", chosen, "distribute-parallel")
+    if not (options.dsp or options.overall_unroll_size):
+        parallel = ("transpose-operands{parameters-only=true}",)  # which costs nothing
+    scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
+
+    style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def reread(what: str) -> str:
         return f'reread-{what}{{least={options.reread} platform="{options.platform}"}}'
 
     return (
         Stage("linalg optimisation", LINALG_STAGE),
-        Stage("linalg tiling", (*(parallel if options.dsp else ()), *schedule, tiles, "tile-linalg")),
+        Stage("linalg tiling", (*parallel, *schedule, tiles, "tile-linalg")),
         Stage(
             "kernel fusion",
             (
                 "linalg-to-dataflow",
                 f"layout-to-dataflow{{size={options.tile}}}",
-                f'fuse-kernels{{budget={options.budget} platform="{options.platform}"{name}}}',
+                f'choose-groups{{budget={options.budget} platform="{options.platform}" strategy="{options.fusion}"{name}}}',
+                "merge-kernels",
+                "trim-boundaries",
+                "insert-converters",
             ),
         ),
         Stage(
             "dataflow optimisation",
             (
                 # Whole tiles, before forks: tasks are rebuilt and joined by their tile loops, and a stream is still one value.
+                "flatten-tasks",
                 f"move-converters{{lanes={options.lanes}}}",  # may leave converters in a row, and several of one stream
                 "collapse-converters",  # before sharing, which also makes rows of converters, where they are smaller
                 "share-converters",
@@ -116,7 +149,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 reread("in-order"),
                 "split-ports",
                 "simplify-routing",
-                f'shrink-converters{{serial="{options.serial_converters}"}}',
+                f'choose-converters{{serial="{options.serial_converters}" strategy="{options.converters}"}}',
                 "pack-interfaces",
                 f'cancel-packs{{budget={options.budget} platform="{options.platform}"}}',
                 "verify-streams",
@@ -131,9 +164,10 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 *(("allow-unsafe-math",) if options.unsafe_math else ()),
                 f'interleave-sums{{platform="{options.platform}"}}',
                 "hoist-constants",
-                f'hls-directives{{platform="{options.platform}"}}',
+                f'hls-directives{{platform="{options.platform}"{style}}}',
                 # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
-                f'size-fifos{{strategy="{options.fifo_strategy}" depths="{options.fifo_depths}" platform="{options.platform}"}}',
+                f'size-fifos{{strategy="{options.fifo_strategy}" depths="{options.fifo_depths}"{scheduled} '
+                f'platform="{options.platform}"}}',
                 "verify-bounds",
             ),
         ),
@@ -141,11 +175,12 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
 
 
 @dataclass
-class Timings:
-    """Seconds by stage, and by pass within it."""
+class PipelineRun:
+    """Seconds by stage, and by pass within it; what passes found, by label (`stc.transforms.finding_pass`)."""
 
     by_stage: dict[str, float] = field(default_factory=dict[str, float])
     by_pass: list[tuple[str, str, float]] = field(default_factory=list[tuple[str, str, float]])
+    found: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def add(self, stage: str, name: str, seconds: float) -> None:
         self.by_stage[stage] = self.by_stage.get(stage, 0.0) + seconds
@@ -162,27 +197,28 @@ def run_stages(
     sequence: Sequence[Stage],
     observers: Sequence[Observer] = (),
     begin_pass: Callable[[Stage, str], None] = lambda stage, name: None,
-) -> Timings:
+) -> PipelineRun:
     """Run every pass of every stage on `module`, in place, and check the IR after each (`begin_pass` is told before).
 
     After a published stage, only the operations that may be left are. Raises CompileError where the input is refused, which the
     preconditions of all passes may do; any other exception is a defect of the pass it comes from.
     """
     require_fit(module)
-    timings = Timings()
+    run = PipelineRun()
     for step in steps(sequence):
         stage, name = step.stage, step.one_pass.name
         begin_pass(stage, name)
         begin = time.perf_counter()
-        step.one_pass.apply(context, module)
+        if (found := run_pass(step.one_pass, context, module)) is not None:
+            run.found[step.label] = found
         if (violation := unfit_for_passes(module)) is not None:
             raise BrokenByPass(str(violation))
         if step.ends_stage:
             _require_legal(module, stage)
-        timings.add(stage.name, name, time.perf_counter() - begin)
+        run.add(stage.name, name, time.perf_counter() - begin)
         for observer in observers:
             observer(stage, name, module)
-    return timings
+    return run
 
 
 class BrokenByPass(Exception):
@@ -190,6 +226,8 @@ class BrokenByPass(Exception):
 
 
 def _require_legal(module: ModuleOp, stage: Stage) -> None:
+    from stc.analysis.stage_legality import STAGES, illegal_ops  # knows every scalar operation: numpy, a tenth of a second
+
     if stage.name in STAGES and (found := next(illegal_ops(module, stage.name), None)) is not None:
         raise BrokenByPass(str(found))
 
@@ -199,23 +237,28 @@ class Step:
     """One pass of a pipeline. `label`: its name, with `#2` behind it where it runs for the second time."""
 
     stage: Stage
-    one_pass: ModulePass
+    named: NamedPass[ModulePass]
     label: str
     ends_stage: bool
 
+    @cached_property
+    def one_pass(self) -> ModulePass:
+        """The pass, ready to run; imported now."""
+        return self.named.make()
+
 
 def steps(sequence: Sequence[Stage]) -> list[Step]:
-    """The passes of all stages, in order, ready to run."""
+    """The passes of all stages, in order; each is imported when it is asked for."""
     passes, seen = all_passes(), Counter[str]()
     result: list[Step] = []
     for stage in sequence:
-        own: list[ModulePass] = []
+        own: list[NamedPass[ModulePass]] = []
         for entry in stage.passes:
-            own += [entry] if isinstance(entry, ModulePass) else read_pipeline(entry, passes)
-        for index, one_pass in enumerate(own):
-            seen[one_pass.name] += 1
-            label = one_pass.name if seen[one_pass.name] == 1 else f"{one_pass.name}#{seen[one_pass.name]}"
-            result.append(Step(stage, one_pass, label, index == len(own) - 1))
+            own += [ready(entry)] if isinstance(entry, ModulePass) else name_pipeline(entry, passes)
+        for index, named in enumerate(own):
+            seen[named.name] += 1
+            label = named.name if seen[named.name] == 1 else f"{named.name}#{seen[named.name]}"
+            result.append(Step(stage, named, label, index == len(own) - 1))
     return result
 
 
@@ -236,22 +279,22 @@ def part(whole: Sequence[Step], first: str = "", last: str = "") -> list[Step]:
 
     A stage may be written with hyphens. CompileError for an unknown name, or where `last` comes before `first`.
     """
-    begin = _indices(whole, first)[0] if first else 0
-    end = _indices(whole, last)[-1] if last else len(whole) - 1
+    begin = places(whole, first)[0] if first else 0
+    end = places(whole, last)[-1] if last else len(whole) - 1
     if begin > end:
         raise CompileError(f"'{last}' comes before '{first}' in the pipeline", accepted="a part in the order of the pipeline")
     return list(whole[begin : end + 1])
 
 
-def _indices(whole: Sequence[Step], name: str) -> list[int]:
+def places(whole: Sequence[Step], name: str) -> list[int]:
     """The steps that `name` stands for: one pass, or all of a stage."""
     by_name = {hyphenated(step.stage.name): step.stage.name for step in whole}
     stage = by_name.get(hyphenated(name))
     found = [i for i, step in enumerate(whole) if (step.label == name if stage is None else step.stage.name == stage)]
     if not found:
-        accepted = [*by_name, *(step.label for step in whole)]
-        near = did_you_mean(name, accepted)
-        raise CompileError(f"the pipeline has no stage or pass '{name}'{near}", accepted=", ".join(accepted))
+        near = did_you_mean(name, [*by_name, *(step.label for step in whole)])
+        accepted = f"one of `stc-opt {LISTS['pipeline']}`"
+        raise CompileError(f"the pipeline has no stage or pass '{name}'{near}", accepted=accepted)
     return found
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -46,3 +48,23 @@ def emitted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         return out
 
     return emit
+
+
+@pytest.fixture(scope="session")
+def benchmark_module() -> Callable[[str], ModuleType]:
+    """A script of benchmarks/, which is no package, as `python benchmarks/NAME.py` finds it: it may import its neighbours."""
+
+    def load(name: str) -> ModuleType:
+        path = Path(__file__).parents[1] / "benchmarks" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(f"{path.stem}_benchmark", path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        sys.path.insert(0, str(path.parent))
+        try:
+            spec.loader.exec_module(module)
+        finally:
+            sys.path.remove(str(path.parent))
+        return module
+
+    return load

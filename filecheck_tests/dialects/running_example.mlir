@@ -1,6 +1,6 @@
 // RUN: stc-opt %s | stc-opt - --no-aliases | filecheck %s
 
-// The running example of architecture.md: a matrix multiplication, then an element-wise function, first as two kernels whose
+// The running example of docs/design/architecture.md: a matrix multiplication, then an element-wise function, first as two kernels whose
 // conversions at the boundary are DMAs, then fused into one by a converter.
 
 !X = !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>

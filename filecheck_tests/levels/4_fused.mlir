@@ -1,4 +1,4 @@
-// RUN: stc-opt %s --from fuse-kernels --until insert-forks | filecheck %s
+// RUN: stc-opt %s --from choose-groups --until insert-forks | filecheck %s
 
 // Level 4, fused: one kernel; 4x8 tiles become 4x4 tiles in a converter that keeps one tile, twice, since the schedule is fixed.
 #map = affine_map<(d0, d1, d2) -> (d0, d2)>

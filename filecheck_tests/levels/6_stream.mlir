@@ -129,8 +129,8 @@ builtin.module {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8x12xf32> as !itensor.itensor<1x4xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d2)> -> tensor<6xvector<16xf32>>
 // CHECK-NEXT: %w_1 = dataflow.pack %w : tensor<12x16xf32> as !itensor.itensor<1x8xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d2 + d3, d1)> -> tensor<12xvector<16xf32>>
 // CHECK-NEXT: %y = dataflow.kernel @main(%x_2 = %x_1 : tensor<6xvector<16xf32>> as memref<6xvector<16xf32>>, %w_2 = %w_1 : tensor<12xvector<16xf32>> as memref<12xvector<16xf32>>) -> (tensor<8xvector<16xf32>> as memref<8xvector<16xf32>>) {
-// CHECK-NEXT: %x_stream = stream.create @x_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK-NEXT: dataflow.task @load_x ins(%x_3 = %x_2 : memref<6xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 48 : i64, distinct_tokens = 24 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: dataflow.task @load_x ins(%x_3 = %x_2 : memref<6xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
 // CHECK-NEXT: %packed = memref.alloc() : memref<16xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
@@ -162,8 +162,8 @@ builtin.module {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %w_stream = stream.create @w_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64} : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @load_w ins(%w_3 = %w_2 : memref<12xvector<16xf32>>) outs(%out = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %w_stream = stream.create @w_stream {tokens = 48 : i64, distinct_tokens = 24 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @load_w ins(%w_3 = %w_2 : memref<12xvector<16xf32>>) outs(%out = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) kind load {
 // CHECK-NEXT: %packed = memref.alloc() : memref<16xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
@@ -187,7 +187,7 @@ builtin.module {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_stream = stream.create @fc_stream {stc.tokens = 16 : i64, stc.distinct_tokens = 16 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: %fc_stream = stream.create @fc_stream {tokens = 16 : i64, distinct_tokens = 16 : i64} : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_stream : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "fc", stc.module = "fc"} {
 // CHECK-NEXT: %fc = memref.alloc() : memref<4x8xf32>
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<4x4xf32>
@@ -237,68 +237,64 @@ builtin.module {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @merge_fc ins(%in = %fc_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {tokens = 32 : i64, distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @merge_fc ins(%in = %fc_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) kind converter {
 // CHECK-NEXT: %blocks = memref.alloc() : memref<2x4x8xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
-// CHECK-NEXT: %c5 = arith.constant 5 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %run = %c0 to %c5 step %c1 {
-// CHECK-NEXT: %c0_1 = arith.constant 0 : index
-// CHECK-NEXT: %c1_1 = arith.constant 1 : index
+// CHECK-NEXT: %c5 = arith.constant 5 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
-// CHECK-NEXT: %0, %1, %2 = scf.for %token = %c0_1 to %c8 step %c1_1 iter_args(%in_row = %c0_1, %out_column = %c0_1, %out_row = %c0_1) -> (index, index, index) {
+// CHECK-NEXT: %0, %1, %2 = scf.for %block = %c0 to %c5 step %c1 iter_args(%in_row = %c0, %out_column = %c0, %out_row = %c0) -> (index, index, index) {
+// CHECK-NEXT: %3, %4, %5 = scf.for %token = %c0 to %c8 step %c1 iter_args(%in_row_1 = %in_row, %out_column_1 = %out_column, %out_row_1 = %out_row) -> (index, index, index) {
 // CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: %3 = arith.cmpi slt, %run, %c4 : index
-// CHECK-NEXT: %c0_2 = arith.constant 0 : index
-// CHECK-NEXT: %4 = arith.cmpi sgt, %run, %c0_2 : index
-// CHECK-NEXT: %c1_2 = arith.constant 1 : index
-// CHECK-NEXT: %5 = arith.addi %run, %c1_2 : index
+// CHECK-NEXT: %6 = arith.cmpi slt, %block, %c4 : index
+// CHECK-NEXT: %c0_1 = arith.constant 0 : index
+// CHECK-NEXT: %7 = arith.cmpi sgt, %block, %c0_1 : index
+// CHECK-NEXT: %c1_1 = arith.constant 1 : index
+// CHECK-NEXT: %8 = arith.addi %block, %c1_1 : index
 // CHECK-NEXT: %c4_1 = arith.constant 4 : index
-// CHECK-NEXT: %6 = arith.cmpi slt, %token, %c4_1 : index
-// CHECK-NEXT: %7 = arith.andi %3, %6 : i1
-// CHECK-NEXT: scf.if %7 {
+// CHECK-NEXT: %in_moves = arith.cmpi slt, %token, %c4_1 : index
+// CHECK-NEXT: %9 = arith.andi %6, %in_moves : i1
+// CHECK-NEXT: scf.if %9 {
 // CHECK-NEXT: %c2 = arith.constant 2 : index
-// CHECK-NEXT: %8 = arith.remui %run, %c2 : index
-// CHECK-NEXT: %c0_3 = arith.constant 0 : index
-// CHECK-NEXT: %9 = stream.read %in : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: vector.store %9, %blocks[%8, %in_row, %c0_3] : memref<2x4x8xf32>, vector<8xf32>
+// CHECK-NEXT: %10 = arith.remui %block, %c2 : index
+// CHECK-NEXT: %c0_2 = arith.constant 0 : index
+// CHECK-NEXT: %11 = stream.read %in : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: vector.store %11, %blocks[%10, %in_row_1, %c0_2] : memref<2x4x8xf32>, vector<8xf32>
 // CHECK-NEXT: }
-// CHECK-NEXT: %c1_3 = arith.constant 1 : index
-// CHECK-NEXT: %10 = arith.addi %in_row, %c1_3 : index
-// CHECK-NEXT: %c4_2 = arith.constant 4 : index
-// CHECK-NEXT: %11 = arith.cmpi sge, %10, %c4_2 : index
-// CHECK-NEXT: %c0_4 = arith.constant 0 : index
-// CHECK-NEXT: %12 = arith.select %11, %c0_4, %10 : index
-// CHECK-NEXT: %c8_1 = arith.constant 8 : index
-// CHECK-NEXT: %13 = arith.cmpi slt, %token, %c8_1 : index
-// CHECK-NEXT: %14 = arith.andi %4, %13 : i1
-// CHECK-NEXT: scf.if %14 {
+// CHECK-NEXT: scf.if %7 {
 // CHECK-NEXT: %c2_1 = arith.constant 2 : index
-// CHECK-NEXT: %15 = arith.remui %5, %c2_1 : index
-// CHECK-NEXT: %16 = vector.load %blocks[%15, %out_row, %out_column] : memref<2x4x8xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %16 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %12 = arith.remui %8, %c2_1 : index
+// CHECK-NEXT: %13 = vector.load %blocks[%12, %out_row_1, %out_column_1] : memref<2x4x8xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %13 into %out : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: }
-// CHECK-NEXT: %c1_4 = arith.constant 1 : index
-// CHECK-NEXT: %17 = arith.addi %out_row, %c1_4 : index
+// CHECK-NEXT: %c3 = arith.constant 3 : index
+// CHECK-NEXT: %14 = arith.cmpi eq, %in_row_1, %c3 : index
+// CHECK-NEXT: %c1_2 = arith.constant 1 : index
+// CHECK-NEXT: %15 = arith.addi %in_row_1, %c1_2 : index
+// CHECK-NEXT: %c0_3 = arith.constant 0 : index
+// CHECK-NEXT: %16 = arith.select %14, %c0_3, %15 : index
+// CHECK-NEXT: %17 = arith.select %in_moves, %16, %in_row_1 : index
+// CHECK-NEXT: %c3_1 = arith.constant 3 : index
+// CHECK-NEXT: %out_row_wraps = arith.cmpi eq, %out_row_1, %c3_1 : index
+// CHECK-NEXT: %c1_3 = arith.constant 1 : index
+// CHECK-NEXT: %18 = arith.addi %out_row_1, %c1_3 : index
+// CHECK-NEXT: %c0_4 = arith.constant 0 : index
+// CHECK-NEXT: %19 = arith.select %out_row_wraps, %c0_4, %18 : index
+// CHECK-NEXT: %c4_2 = arith.constant 4 : index
+// CHECK-NEXT: %20 = arith.cmpi eq, %out_column_1, %c4_2 : index
 // CHECK-NEXT: %c4_3 = arith.constant 4 : index
-// CHECK-NEXT: %18 = arith.cmpi sge, %17, %c4_3 : index
+// CHECK-NEXT: %21 = arith.addi %out_column_1, %c4_3 : index
 // CHECK-NEXT: %c0_5 = arith.constant 0 : index
-// CHECK-NEXT: %19 = arith.select %18, %c0_5, %17 : index
-// CHECK-NEXT: %c4_4 = arith.constant 4 : index
-// CHECK-NEXT: %20 = arith.addi %out_column, %c4_4 : index
-// CHECK-NEXT: %c8_2 = arith.constant 8 : index
-// CHECK-NEXT: %21 = arith.cmpi sge, %20, %c8_2 : index
-// CHECK-NEXT: %c0_6 = arith.constant 0 : index
-// CHECK-NEXT: %22 = arith.select %21, %c0_6, %20 : index
-// CHECK-NEXT: %23 = arith.select %18, %22, %out_column : index
-// CHECK-NEXT: %24 = arith.andi %18, %21 : i1
-// CHECK-NEXT: scf.yield %12, %23, %19 : index, index, index
-// CHECK-NEXT: }
+// CHECK-NEXT: %22 = arith.select %20, %c0_5, %21 : index
+// CHECK-NEXT: %23 = arith.select %out_row_wraps, %22, %out_column_1 : index
+// CHECK-NEXT: scf.yield %17, %23, %19 : index, index, index
+// CHECK-NEXT: } {stc.counters = {{\[\[}}4 : i64, 1 : i64, 4 : i64, 1 : i64], [8 : i64, 4 : i64, 2 : i64, 4 : i64], [8 : i64, 1 : i64, 4 : i64, 1 : i64]]}
+// CHECK-NEXT: scf.yield %3, %4, %5 : index, index, index
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %gelu_stream = stream.create @gelu_stream {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: %gelu_stream = stream.create @gelu_stream {tokens = 32 : i64, distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %gelu_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.name = "gelu", stc.module = "gelu"} {
 // CHECK-NEXT: %fc_1 = memref.alloc() : memref<4x4xf32>
 // CHECK-NEXT: %gelu = memref.alloc() : memref<4x4xf32>
@@ -341,7 +337,7 @@ builtin.module {
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %y_1 = dataflow.memory @y : memref<8xvector<16xf32>>
-// CHECK-NEXT: dataflow.task @store_y ins(%in = %gelu_stream : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<8xvector<16xf32>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %gelu_stream : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<8xvector<16xf32>>) kind store {
 // CHECK-NEXT: %packed = memref.alloc() : memref<16xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index

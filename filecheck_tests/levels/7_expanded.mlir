@@ -10,8 +10,8 @@ builtin.module {
     %x_1 = dataflow.pack %x : tensor<8x12xf32> as !itensor.itensor<1x4xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d2)> -> tensor<6xvector<16xf32>>
     %w_1 = dataflow.pack %w : tensor<12x16xf32> as !itensor.itensor<1x8xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d2 + d3, d1)> -> tensor<12xvector<16xf32>>
     %y = dataflow.kernel @main(%x_2 = %x_1 : tensor<6xvector<16xf32>> as memref<6xvector<16xf32>>, %w_2 = %w_1 : tensor<12xvector<16xf32>> as memref<12xvector<16xf32>>) -> (tensor<8xvector<16xf32>> as memref<8xvector<16xf32>>) {
-      %x_stream = stream.create @x_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-      dataflow.task @load_x ins(%x_3 = %x_2 : memref<6xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
+      %x_stream = stream.create @x_stream {tokens = 48 : i64, distinct_tokens = 24 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+      dataflow.task @load_x ins(%x_3 = %x_2 : memref<6xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
         %word = memref.alloc() : memref<16xf32>
         %c0 = arith.constant 0 : index
         %c2 = arith.constant 2 : index
@@ -43,8 +43,8 @@ builtin.module {
         }
         dataflow.yield
       }
-      %w_stream = stream.create @w_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64} : !stream.stream<vector<8xf32>, depth: 2>
-      dataflow.task @load_w ins(%w_3 = %w_2 : memref<12xvector<16xf32>>) outs(%out = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.kind = "load"} {
+      %w_stream = stream.create @w_stream {tokens = 48 : i64, distinct_tokens = 24 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+      dataflow.task @load_w ins(%w_3 = %w_2 : memref<12xvector<16xf32>>) outs(%out = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) kind load {
         %word = memref.alloc() : memref<16xf32>
         %c0 = arith.constant 0 : index
         %c2 = arith.constant 2 : index
@@ -68,7 +68,7 @@ builtin.module {
         }
         dataflow.yield
       }
-      %fc_out = stream.create @fc_out {stc.tokens = 16 : i64, stc.distinct_tokens = 16 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+      %fc_out = stream.create @fc_out {tokens = 16 : i64, distinct_tokens = 16 : i64} : !stream.stream<vector<8xf32>, depth: 2>
       dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "fc", stc.module = "fc"} {
         %tile = memref.alloc() : memref<4x8xf32>
         %x_4 = memref.alloc() : memref<4x4xf32>
@@ -119,8 +119,8 @@ builtin.module {
         dataflow.yield
       }
       %fc_buffer = stream.buffer @fc_buffer : !stream.block<memref<4x8xf32>, count: 2>
-      %fc_reordered = stream.create @fc_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-      dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) attributes {stc.kind = "converter"} {
+      %fc_reordered = stream.create @fc_reordered {tokens = 32 : i64, distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+      dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) kind converter {
         %c0 = arith.constant 0 : index
         %c8 = arith.constant 8 : index
         %c4 = arith.constant 4 : index
@@ -142,7 +142,7 @@ builtin.module {
         }
         dataflow.yield
       }
-      dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+      dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) kind converter {
         %c0 = arith.constant 0 : index
         %c8 = arith.constant 8 : index
         %c4 = arith.constant 4 : index
@@ -168,7 +168,7 @@ builtin.module {
         }
         dataflow.yield
       }
-      %gelu_out = stream.create @gelu_out {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+      %gelu_out = stream.create @gelu_out {tokens = 32 : i64, distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 4>
       dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %gelu_out : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.name = "gelu", stc.module = "gelu"} {
         %fc_1 = memref.alloc() : memref<4x4xf32>
         %tile = memref.alloc() : memref<4x4xf32>
@@ -211,7 +211,7 @@ builtin.module {
         dataflow.yield
       }
       %y_1 = dataflow.memory @y : memref<8xvector<16xf32>>
-      dataflow.task @store_y ins(%in = %gelu_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<8xvector<16xf32>>) attributes {stc.kind = "store"} {
+      dataflow.task @store_y ins(%in = %gelu_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<8xvector<16xf32>>) kind store {
         %word = memref.alloc() : memref<16xf32>
         %c0 = arith.constant 0 : index
         %c8 = arith.constant 8 : index
@@ -241,8 +241,8 @@ builtin.module {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8x12xf32> as !itensor.itensor<1x4xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d2)> -> tensor<6xvector<16xf32>>
 // CHECK-NEXT: %w_1 = dataflow.pack %w : tensor<12x16xf32> as !itensor.itensor<1x8xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d2 + d3, d1)> -> tensor<12xvector<16xf32>>
 // CHECK-NEXT: %y = dataflow.kernel @main(%x_2 = %x_1 : tensor<6xvector<16xf32>> as memref<6xvector<16xf32>>, %w_2 = %w_1 : tensor<12xvector<16xf32>> as memref<12xvector<16xf32>>) -> (tensor<8xvector<16xf32>> as memref<8xvector<16xf32>>) {
-// CHECK-NEXT: %x_stream = stream.create @x_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK-NEXT: dataflow.task @load_x ins(%x_3 = %x_2 : memref<6xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 48 : i64, distinct_tokens = 24 : i64, required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: dataflow.task @load_x ins(%x_3 = %x_2 : memref<6xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
@@ -266,8 +266,8 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "write_out_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %w_stream = stream.create @w_stream {stc.tokens = 48 : i64, stc.distinct_tokens = 24 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @load_w ins(%w_3 = %w_2 : memref<12xvector<16xf32>>) outs(%out = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %w_stream = stream.create @w_stream {tokens = 48 : i64, distinct_tokens = 24 : i64, required_depth = 2 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @load_w ins(%w_3 = %w_2 : memref<12xvector<16xf32>>) outs(%out = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) kind load {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
@@ -287,7 +287,7 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "write_out_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_out = stream.create @fc_out {stc.tokens = 16 : i64, stc.distinct_tokens = 16 : i64, stc.required_depth = 3 : i64} : !stream.stream<vector<8xf32>, depth: 4>
+// CHECK-NEXT: %fc_out = stream.create @fc_out {tokens = 16 : i64, distinct_tokens = 16 : i64, required_depth = 3 : i64} : !stream.stream<vector<8xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_out : !stream.stream<vector<8xf32>, depth: 4>) attributes {stc.name = "fc", stc.module = "fc"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
@@ -337,8 +337,8 @@ builtin.module {
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %fc_buffer = stream.buffer @fc_buffer : !stream.block<memref<4x8xf32>, count: 2>
-// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64, stc.required_depth = 3 : i64} : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK-NEXT: dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 4>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: %fc_reordered = stream.create @fc_reordered {tokens = 32 : i64, distinct_tokens = 32 : i64, required_depth = 3 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK-NEXT: dataflow.task @fill_fc ins(%in = %fc_out : !stream.stream<vector<8xf32>, depth: 4>) outs(%out = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) kind converter {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -355,7 +355,7 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @drain_fc ins(%in = %fc_buffer : !stream.block<memref<4x8xf32>, count: 2>) outs(%out = %fc_reordered : !stream.stream<vector<4xf32>, depth: 8>) kind converter {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
@@ -374,7 +374,7 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %gelu_out = stream.create @gelu_out {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK-NEXT: %gelu_out = stream.create @gelu_out {tokens = 32 : i64, distinct_tokens = 32 : i64, required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 8>) outs(%out = %gelu_out : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.name = "gelu", stc.module = "gelu"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
@@ -412,7 +412,7 @@ builtin.module {
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: %y_1 = dataflow.memory @y : memref<8xvector<16xf32>>
-// CHECK-NEXT: dataflow.task @store_y ins(%in = %gelu_out : !stream.stream<vector<4xf32>, depth: 8>) outs(%y_2 = %y_1 : memref<8xvector<16xf32>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %gelu_out : !stream.stream<vector<4xf32>, depth: 8>) outs(%y_2 = %y_1 : memref<8xvector<16xf32>>) kind store {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index

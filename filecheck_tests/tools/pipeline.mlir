@@ -1,5 +1,5 @@
-// RUN: stc-opt %s --pipeline 'compile{tile=2}' --until linalg-tiling | stc-opt - --from kernel-fusion --until fuse-kernels | filecheck %s
-// RUN: stc-opt %s --pipeline 'compile{tile=2}' --until fuse-kernels --timing 2>&1 | filecheck %s --check-prefix=TIMING
+// RUN: stc-opt %s --pipeline 'compile{tile=2}' --until linalg-tiling | stc-opt - --from kernel-fusion --until insert-converters | filecheck %s
+// RUN: stc-opt %s --pipeline 'compile{tile=2}' --until insert-converters --timing 2>&1 | filecheck %s --check-prefix=TIMING
 // RUN: stc-opt --list-pipelines | filecheck %s --check-prefix=LIST
 
 // The pipeline of `stc compile` in two parts; its time; what it consists of.
@@ -10,7 +10,7 @@
 // TIMING: seconds{{ +}}share{{ +}}pass
 // TIMING: {{[0-9.]+ +[0-9.]+}} %  generalize-named-ops
 // TIMING: {{[0-9.]+ +[0-9.]+}} %  share-subexpressions#2
-// TIMING: {{[0-9.]+ +[0-9.]+}} %  fuse-kernels
+// TIMING: {{[0-9.]+ +[0-9.]+}} %  insert-converters
 // TIMING-NOT: insert-forks
 // TIMING: {{[0-9.]+ +[0-9.]+}} %  (verify)
 // TIMING: {{[0-9.]+ +}}100.0 %  total

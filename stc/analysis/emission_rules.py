@@ -1,4 +1,4 @@
-"""Emission rules of hardware-notes.md that are facts of the IR (marked I there), checked on level L6.
+"""Emission rules that are facts of the IR, checked on level L6; those of the text: `stc.codegen.vitis_rules`.
 
     1   a stream has one writer and one reader task, and reads equal writes
     2   no cycle among the tasks of a kernel
@@ -24,22 +24,26 @@ from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, ModuleOp, Vecto
 from xdsl.ir import SSAValue
 
 from stc.analysis.loops import constant_bounds, is_unrolled, loop_labels, pipeline_ii
-from stc.analysis.partitions import PARTITION, bank_count
+from stc.analysis.partitions import bank_count
 from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
-from stc.analysis.stream_traffic import Traffic, port_for, tasks_of, traffic
+from stc.analysis.stream_traffic import Traffic, tasks_of, traffic
+from stc.analysis.task_graph import port_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
+from stc.dialects.facts import PARTITION
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, WriteOp
 from stc.platforms.platform import Platform
 
+RULES = "emission rules (docs/design/emission_rules.md)"
+"""Where a message says that the numbers stand."""
 MAX_PARTITIONS = 1024
 MAX_MULTIPLY_ACCUMULATES = 128
 
 
 @dataclass(frozen=True)
 class RuleViolation:
-    """Rule number of hardware-notes.md, and what breaks it."""
+    """The number of a rule above, and what breaks it."""
 
     rule: int
     message: str
@@ -52,7 +56,7 @@ def check_emission_rules(module: ModuleOp, platform: Platform) -> None:
     """CompileError that lists every violation of the IR rules in `module`."""
     violations = emission_violations(module, platform)
     if violations:
-        raise CompileError("; ".join(str(violation) for violation in violations), where="emission rules")
+        raise CompileError("; ".join(str(violation) for violation in violations), where=RULES)
 
 
 def emission_violations(module: ModuleOp, platform: Platform) -> list[RuleViolation]:
@@ -132,8 +136,8 @@ def _iteration_violations(
     task: TaskOp, component: set[TaskOp], counts: dict[SSAValue, Traffic]
 ) -> Iterator[RuleViolation]:
     """Loops of `task` that both send into and receive from its cycle."""
-    sends = {port_for(task, c) for c, ends in counts.items() if task in ends.writers and component & set(ends.readers)}
-    receives = {port_for(task, c) for c, ends in counts.items() if task in ends.readers and component & set(ends.writers)}
+    sends = {port_of(task, c) for c, ends in counts.items() if task in ends.writers and component & set(ends.readers)}
+    receives = {port_of(task, c) for c, ends in counts.items() if task in ends.readers and component & set(ends.writers)}
     for loop in (operation for operation in task.walk() if isinstance(operation, scf.ForOp)):
         inner = list(loop.body.block.ops)
         writes = any(isinstance(operation, WriteOp) and operation.stream in sends for operation in inner)
@@ -199,7 +203,7 @@ def _array_violations(task: TaskOp) -> Iterator[RuleViolation]:
 
 def _ring_violations(kernel: KernelOp) -> Iterator[RuleViolation]:
     for ring in (operation for operation in kernel.body.block.ops if isinstance(operation, BufferOp)):
-        if PARTITION in ring.attributes:
+        if PARTITION.on(ring):
             what = f"{channel_name(ring.result)} is partitioned, which a stream of blocks cannot be"
             yield RuleViolation(27, f"{what}; expected blocks whose entries are whole tokens")
 

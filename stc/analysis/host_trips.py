@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from xdsl.dialects import tensor
 from xdsl.dialects.builtin import ModuleOp, TensorType, VectorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute
 
 from stc.analysis.kernel_memory import tensor_bytes
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
+from stc.dialects.use_def import through_reshapes
 from stc.iteration.words import common_word, same_entries
-
-_RESHAPES = (tensor.CollapseShapeOp, tensor.ExpandShapeOp, tensor.CastOp)
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ def host_trips(module: ModuleOp) -> list[HostTrip]:
 
 
 def _trips(pack: PackOp) -> Iterator[HostTrip]:
-    unpack = through_reshapes(pack.source)
+    unpack = through_reshapes(pack.source).owner
     producer = unpack.stripes[0].owner if isinstance(unpack, UnpackOp) else None
     if not isinstance(unpack, UnpackOp) or not isinstance(producer, KernelOp):
         return
@@ -42,13 +40,6 @@ def _trips(pack: PackOp) -> Iterator[HostTrip]:
             name = unpack.result.name_hint or pack.source.name_hint or "intermediate"
             size = tensor_bytes(unpack.result.type)
             yield HostTrip(name, producer.sym_name.data, target.sym_name.data, size, _reason(pack, unpack))
-
-
-def through_reshapes(value: SSAValue) -> Operation | object:
-    """The op whose row-major data `value` is."""
-    while isinstance(value.owner, _RESHAPES):
-        value = value.owner.operands[0]
-    return value.owner
 
 
 def _reason(pack: PackOp, unpack: UnpackOp) -> str:

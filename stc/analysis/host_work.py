@@ -1,4 +1,4 @@
-"""What the host does: everything that depends on parameters and constants alone (method.md section 2).
+"""What the host does: everything that depends on parameters and constants alone (docs/design/method.md section 2).
 
 Such values are evaluated once, when parameters are packed; they never become hardware.
 """
@@ -10,6 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.traits import IsTerminator
 
+from stc.dialects.facts import PARAMETER
+
 
 def functions_of(module: ModuleOp) -> list[func.FuncOp]:
     """Functions that have a body."""
@@ -20,7 +22,7 @@ def parameter_indices(function: func.FuncOp) -> tuple[int, ...]:
     """Positions of the arguments that carry `stc.parameter`."""
     if function.arg_attrs is None:
         return ()
-    return tuple(i for i, attributes in enumerate(function.arg_attrs.data) if "stc.parameter" in attributes.data)
+    return tuple(i for i, attributes in enumerate(function.arg_attrs.data) if PARAMETER.on(attributes))
 
 
 def host_values(function: func.FuncOp) -> set[SSAValue]:

@@ -10,7 +10,8 @@ from xdsl.dialects.linalg import GenericOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
 
 from stc.analysis.generic_loops import GenericLoops, shape_of
-from stc.dialects.dataflow import KernelOp, ScheduleAttr, TaskOp, YieldOp
+from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
+from stc.dialects.facts import SCHEDULE
 from stc.dialects.itensor import (
     CastOp,
     ChunkOp,
@@ -134,8 +135,8 @@ def _wish(use: Use, default: int) -> int | None:
     """Lanes that operand `use` of a generic wants, at most the last extent of its tile."""
     generic = use.operation
     assert isinstance(generic, GenericOp)
-    schedule, shape = generic.attributes.get("stc.schedule"), shape_of(generic.operands[use.index].type)
-    if not isinstance(schedule, ScheduleAttr) or not shape:
+    schedule, shape = SCHEDULE.of(generic), shape_of(generic.operands[use.index].type)
+    if schedule is None or not shape:
         return None
     if schedule.vectors:
         return min(schedule.vectors[use.index][-1], shape[-1])

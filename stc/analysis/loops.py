@@ -1,6 +1,7 @@
 """Facts about `scf.for` loops: bounds, nesting, and the directives they carry.
 
-Directives are attributes: `stc.label` (string), `stc.pipeline` (initiation interval), `stc.unroll` (factor, 0: completely).
+Directives are attributes: `stc.label` (string), `stc.pipeline` (initiation interval), `stc.style` (string, `stp` where it is
+missing), `stc.unroll` (factor, 0: completely).
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import Pure
 
 from stc.analysis.generic_loops import name_of
 from stc.diagnostics import CompileError
+from stc.dialects.facts import LABEL, PIPELINE, STYLE, UNROLL
+from stc.iteration.pipeline_style import Style
 from stc.names import cpp_identifier
 
 
@@ -80,19 +83,19 @@ def loops_between(op: Operation, root: Operation) -> list[scf.ForOp]:
 # Directives -----------------------------------------------------------------------------------------------------------
 
 
-def _integer(loop: scf.ForOp, attribute: str) -> int | None:
-    value = loop.attributes.get(attribute)
-    return value.value.data if isinstance(value, IntegerAttr) else None
-
-
 def pipeline_ii(loop: scf.ForOp) -> int | None:
     """The initiation interval of a pipelined loop, None for any other."""
-    return _integer(loop, "stc.pipeline")
+    return PIPELINE.of(loop)
+
+
+def pipeline_style(loop: scf.ForOp) -> Style:
+    """How a pipelined loop waits: the only style without constraints where nothing else is said."""
+    return STYLE.of(loop) or "stp"
 
 
 def unroll_factor(loop: scf.ForOp) -> int | None:
     """The unroll factor (0: completely), None where the loop is not unrolled."""
-    return _integer(loop, "stc.unroll")
+    return UNROLL.of(loop)
 
 
 def is_unrolled(loop: scf.ForOp) -> bool:
@@ -105,8 +108,8 @@ def loop_labels(root: Operation) -> dict[scf.ForOp, str]:
     labels: dict[scf.ForOp, str] = {}
     taken: set[str] = set()
     for loop in (op for op in root.walk() if isinstance(op, scf.ForOp)):
-        given = loop.attributes.get("stc.label")
-        stem = cpp_identifier(given.data) if isinstance(given, StringAttr) else f"loop_{loop.body.block.args[0].name_hint or 'i'}"
+        given = LABEL.of(loop)
+        stem = cpp_identifier(given) if given is not None else f"loop_{loop.body.block.args[0].name_hint or 'i'}"
         label, index = stem, 2
         while label in taken:
             label, index = f"{stem}_{index}", index + 1
@@ -121,6 +124,13 @@ def is_flattened(loop: scf.ForOp) -> bool:
         return False
     last = loop.body.block.last_op
     inner = [operation for operation in loop.body.block.ops if operation is not last and not operation.has_trait(Pure)]
-    if len(inner) != 1 or not isinstance(inner[0], scf.ForOp) or loop.iter_args or inner[0].iter_args:
+    if len(inner) != 1 or not isinstance(inner[0], scf.ForOp) or not passes_on(loop, inner[0]):
         return False
     return pipeline_ii(inner[0]) is not None or is_flattened(inner[0])
+
+
+def passes_on(loop: scf.ForOp, inner: scf.ForOp) -> bool:
+    """Whether `inner`, a loop in `loop`, carries on what `loop` carries, and nothing else: both begin with it before `loop`."""
+    last = loop.body.block.last_op
+    begins_with, ends_with = tuple(loop.body.block.args[1:]), tuple(last.operands) if last is not None else ()
+    return tuple(inner.iter_args) == begins_with and tuple(inner.results) == ends_with

@@ -1,35 +1,37 @@
-"""Memory before and after fusion (architecture.md, "The emitted project is the contract")."""
+"""Memory before and after fusion (docs/design/architecture.md, "The emitted project is the contract")."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
 from xdsl.dialects import memref, tensor
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg import FillOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of, tensor_bytes
-from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
+from stc.dialects.use_def import uses_through
 
 
 @dataclass(frozen=True)
 class MemoryFigures:
     """Bytes. `before`: all tensors passed between linalg ops after the linalg stage; `before_unfused`: the same before
     element-wise fusion. After: `converters` with their ping-pong factor (a), `fifos` at emitted depth (b), `local` tiles and
-    accumulators (c). `external`: intermediate tensors passed between kernels through external memory."""
+    accumulators (c). `external`: intermediate tensors passed between kernels through external memory. None: not known, since the
+    compile began behind what is measured."""
 
-    before: int
-    before_unfused: int
+    before: int | None
+    before_unfused: int | None
     converters: int
     fifos: int
     local: int
     external: int
 
-    def report(self) -> dict[str, float | int]:
+    def report(self) -> dict[str, float | int | None]:
         """All figures with the ratios (a+b)/before and (a+b+c)/before, against fused and unfused linalg."""
         streams = self.converters + self.fifos
         ratios: dict[str, float] = {}
@@ -55,12 +57,7 @@ _MOVES = (tensor.ExpandShapeOp, tensor.CollapseShapeOp, tensor.ExtractSliceOp, t
 
 
 def _reaches_linalg(value: SSAValue) -> bool:
-    for use in value.uses:
-        if isinstance(use.operation, LinalgStructuredOperation):
-            return True
-        if isinstance(use.operation, _MOVES) and any(_reaches_linalg(result) for result in use.operation.results):
-            return True
-    return False
+    return any(isinstance(use.operation, LinalgStructuredOperation) for use in uses_through(value, _MOVES))
 
 
 def on_chip_bytes(module: ModuleOp) -> tuple[int, int, int]:
@@ -85,7 +82,7 @@ def is_line_buffer(op: Operation) -> bool:
     """Whether `op` allocates the buffer of a converter that is one task."""
     if not isinstance(op, memref.AllocOp) or not isinstance(task := op.parent_op(), TaskOp):
         return False
-    return task.attributes.get("stc.kind") == StringAttr("converter")
+    return task.kind == TaskKind.CONVERTER
 
 
 def converter_count(module: ModuleOp) -> int:

@@ -9,7 +9,7 @@ from xdsl.utils.hints import isa
 from stc.analysis.kernel_memory import tensor_bytes
 from stc.analysis.shared_buffers import buffer_value
 from stc.dialects.dataflow import KernelOp
-from stc.iteration.task_timeline import MICRO, MemoryPace
+from stc.iteration.trace import MICRO, MemoryPace
 from stc.platforms.memory_channels import channels_in_turn, cycles_per_word, padded_bytes, ports_sharing
 from stc.platforms.platform import ExternalMemory
 

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from math import prod
+from typing import NoReturn
 
 from xdsl.dialects import arith, math, memref, vector
 from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerType, VectorType
@@ -21,6 +22,7 @@ from stc.analysis.reciprocals import constant_divisor, exact_factor
 from stc.diagnostics import CompileError
 from stc.dialects.stream import ReadOp, WriteOp
 from stc.platforms.operators import ASSUMED, OperatorCost, find_operator
+from stc.scalars.table import ADD, COMPARE, MULTIPLY, ROWS, Unit
 
 
 @dataclass(frozen=True)
@@ -70,74 +72,20 @@ def counter_stages(trips: int) -> int:
     return next((stages for bits, stages in _COUNTERS if trips.bit_length() <= bits), _WIDE_COUNTER)
 
 
+def head_start(op: Operation) -> int:
+    """Cycles by which the next addition of a reassociated sum starts before this one leaves its adder.
+
+    Fitted to the published interval of 4 for the adder of 5 stages (benchmarks/data/vitis_loops.csv, at 3.33 ns).
+    """
+    return 1 if may_reassociate(op) else 0
+
+
 SHORT_ADD = "fadd_f32_no_dsp"
-ADD, MULTIPLY, DIVIDE, ROOT = "fadd_f32_full_dsp", "fmul_f32_max_dsp", "fdiv_f32_no_dsp", "fsqrt_f32_no_dsp"
-RECIPROCAL, EXPONENTIAL, COMPARE, CONVERT = "frecip_f32_full_dsp", "fexp_f32_full_dsp", "fcmp_f32_no_dsp", "sitofp_i32_no_dsp"
-
-PUBLISHED: dict[type[Operation], str] = {
-    arith.AddfOp: ADD,
-    arith.SubfOp: "fsub_f32_full_dsp",
-    arith.MulfOp: MULTIPLY,
-    arith.DivfOp: DIVIDE,
-    arith.CmpfOp: COMPARE,
-    arith.MaximumfOp: COMPARE,
-    arith.MinimumfOp: COMPARE,
-    arith.MaxnumfOp: COMPARE,
-    arith.MinnumfOp: COMPARE,
-    arith.SIToFPOp: CONVERT,
-    math.SqrtOp: ROOT,
-    math.ExpOp: EXPONENTIAL,
-}
-
-_POLYNOMIAL = (MULTIPLY, ADD) * 5
-
-COMPOSED: dict[type[Operation], tuple[str, ...]] = {
-    arith.UIToFPOp: (CONVERT,),
-    arith.FPToSIOp: (CONVERT,),
-    arith.FPToUIOp: (CONVERT,),
-    math.RsqrtOp: (ROOT, RECIPROCAL),
-    math.FmaOp: (MULTIPLY, ADD),
-    vector.FMAOp: (MULTIPLY, ADD),
-    math.Exp2Op: (MULTIPLY, EXPONENTIAL),
-    math.ExpM1Op: (EXPONENTIAL, ADD),
-    math.LogOp: (RECIPROCAL, *_POLYNOMIAL),
-    math.Log2Op: (RECIPROCAL, *_POLYNOMIAL, MULTIPLY),
-    math.Log10Op: (RECIPROCAL, *_POLYNOMIAL, MULTIPLY),
-    math.Log1pOp: (ADD, RECIPROCAL, *_POLYNOMIAL),
-    math.TanhOp: (EXPONENTIAL, ADD, DIVIDE),
-    math.SinhOp: (EXPONENTIAL, RECIPROCAL, ADD),
-    math.CoshOp: (EXPONENTIAL, RECIPROCAL, ADD),
-    # Abramowitz and Stegun 7.1.26: a polynomial of 1 / (1 + px), times exp(-x^2).
-    math.ErfOp: (MULTIPLY, ADD, RECIPROCAL, *_POLYNOMIAL, EXPONENTIAL, MULTIPLY, ADD),
-    math.PowFOp: (RECIPROCAL, *_POLYNOMIAL, MULTIPLY, EXPONENTIAL),
-    math.CbrtOp: (RECIPROCAL, *_POLYNOMIAL, EXPONENTIAL),
-    math.SinOp: (MULTIPLY, *_POLYNOMIAL),
-    math.CosOp: (MULTIPLY, *_POLYNOMIAL),
-    math.TanOp: (MULTIPLY, *_POLYNOMIAL, DIVIDE),
-    math.AtanOp: (RECIPROCAL, *_POLYNOMIAL),
-    math.Atan2Op: (DIVIDE, *_POLYNOMIAL),
-    math.FloorOp: (CONVERT, CONVERT),
-    math.CeilOp: (CONVERT, CONVERT),
-    math.TruncOp: (CONVERT, CONVERT),
-    math.RoundOp: (CONVERT, CONVERT),
-    math.RoundEvenOp: (CONVERT, CONVERT),
-}
-
-
 REDUCED = {"add": ADD, "mul": MULTIPLY, "maximumf": COMPARE, "minimumf": COMPARE, "maxnumf": COMPARE, "minnumf": COMPARE}
 """Operators of `vector.reduction` of floats by its kind."""
 
-WIRES = (
-    *(arith.ConstantOp, arith.SelectOp, arith.BitcastOp, arith.IndexCastOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp),
-    *(arith.NegfOp, math.AbsFOp, math.CopySignOp),   # the sign is a bit
-)
+WIRES = frozenset({arith.ConstantOp, *(kind for kind, row in ROWS.items() if row.unit is Unit.WIRES)})
 """What takes no operator; multiplexers are not counted (stc.analysis.resource_figures says so)."""
-
-LOGIC = (
-    *(arith.AddiOp, arith.SubiOp, arith.CmpiOp, arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, math.AbsIOp),
-    *(arith.AndIOp, arith.OrIOp, arith.XOrIOp, arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp),
-)
-DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp, arith.RemSIOp, arith.RemUIOp)
 
 PRODUCTS = {8: "mul_u8_u9", 16: "mul_u9_u11", 32: "mul_i32", 64: "mul_u64_u66"}
 """Integer multipliers by width: the next wider that is published; 16 x 16 bit fits the DSP of the published 9 x 11; 32: assumed."""
@@ -153,8 +101,13 @@ def hardware_cost(op: Operation, clock_ns: float) -> HardwareCost:
         case ReadOp() | WriteOp():
             return STREAM_ACCESS
         case _:
-            composed = type(op) in COMPOSED or isinstance(op, arith.MuliOp)
-            return _chain(_parts(op), composed, clock_ns).times(_copies(op))
+            return _chain(_parts(op), _is_composed(op), clock_ns).times(_copies(op))
+
+
+def _is_composed(op: Operation) -> bool:
+    """Whether no published operator is the whole of `op`."""
+    row = ROWS.get(type(op))
+    return isinstance(op, vector.FMAOp | arith.MuliOp) or (row is not None and row.floats is not None and not row.is_published)
 
 
 def short_adder_cost(op: Operation, clock_ns: float) -> HardwareCost:
@@ -195,8 +148,10 @@ def _parts(op: Operation) -> tuple[str, ...]:
     _refuse_unless(floats == {Float32Type()}, op)
     if isinstance(op, arith.DivfOp) and _is_product(op):
         return (MULTIPLY,)
-    _refuse_unless(type(op) in PUBLISHED or type(op) in COMPOSED, op)
-    return (PUBLISHED[type(op)],) if type(op) in PUBLISHED else COMPOSED[type(op)]
+    row = ROWS.get(math.FmaOp if isinstance(op, vector.FMAOp) else type(op))
+    if row is None or row.floats is None:
+        _refuse(op)
+    return row.floats
 
 
 def _integer_parts(op: Operation, width: int) -> tuple[str, ...]:
@@ -205,10 +160,11 @@ def _integer_parts(op: Operation, width: int) -> tuple[str, ...]:
         return ()
     _refuse_unless(width <= max(PRODUCTS), op)
     table = min(known for known in PRODUCTS if known >= width)
-    if type(op) in DIVISIONS:
-        return (f"div_i{table}",)
-    _refuse_unless(type(op) in LOGIC or isinstance(op, arith.MuliOp), op)
-    return (PRODUCTS[table],) if isinstance(op, arith.MuliOp) else (f"int_logic_{table}",)
+    names = {Unit.DIVIDER: f"div_i{table}", Unit.MULTIPLIER: PRODUCTS[table], Unit.LOGIC: f"int_logic_{table}"}
+    unit = ROWS[type(op)].unit if type(op) in ROWS else None
+    if unit not in names:
+        _refuse(op)
+    return (names[unit],)
 
 
 def _reduced(op: vector.ReductionOp) -> str:
@@ -224,9 +180,13 @@ def _reduced(op: vector.ReductionOp) -> str:
 
 def _refuse_unless(known: bool, op: Operation) -> None:
     if not known:
-        types = sorted({str(_element(value.type)) for value in (*op.operands, *op.results)})
-        what = f"no figures of time and resources for {op.name} on {', '.join(types)}"
-        raise CompileError(what, accepted="operations on f32 and on integers of at most 64 bits")
+        _refuse(op)
+
+
+def _refuse(op: Operation) -> NoReturn:
+    types = sorted({str(_element(value.type)) for value in (*op.operands, *op.results)})
+    what = f"no figures of time and resources for {op.name} on {', '.join(types)}"
+    raise CompileError(what, accepted="operations on f32 and on integers of at most 64 bits")
 
 
 def _copies(op: Operation) -> int:

@@ -9,28 +9,15 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation
 
-PARTITION = "stc.partition"
-
-
-def partition_of(storage: Operation) -> list[tuple[int, int]]:
-    """(dimension, factor) pairs; factor 0 is one bank per entry, others deal entries to banks in turn. Dimensions count from 0."""
-    attribute = storage.attributes.get(PARTITION)
-    if not isinstance(attribute, ArrayAttr):
-        return []
-    pairs: list[tuple[int, int]] = []
-    for entry in attribute:
-        assert isinstance(entry, ArrayAttr)
-        dimension, factor = (number.value.data for number in entry if isinstance(number, IntegerAttr))
-        pairs.append((dimension, factor))
-    return pairs
+from stc.dialects.facts import PARTITION
 
 
 def banks_of(storage: Operation) -> list[tuple[int, int]]:
     """The (dimension, factor) pairs that the tool follows: those of an array of a task."""
-    return partition_of(storage) if isinstance(storage, memref.AllocOp) else []
+    return [(dimension, factor) for dimension, factor in PARTITION.of(storage) or ()] if isinstance(storage, memref.AllocOp) else []
 
 
 def bank_count(storage: Operation, kind: MemRefType) -> int:

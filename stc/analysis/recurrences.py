@@ -22,9 +22,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
 from stc.analysis.loop_schedules import MEMORY_CYCLES, ChainLink, Entry, IterationSchedule, iteration_schedule, links
-from stc.analysis.loops import constant_bounds, is_unrolled, trip_count
-from stc.analysis.operator_library import may_reassociate
-from stc.analysis.partitions import partition_of
+from stc.analysis.loops import constant_bounds, is_unrolled, passes_on, trip_count
+from stc.analysis.operator_library import head_start, may_reassociate
+from stc.dialects.facts import PARTITION
 
 MOST_ITERATIONS = 1 << 18
 """Iterations in which a return to an entry is looked for: beyond, one step of the loop outside is taken for all."""
@@ -85,20 +85,19 @@ def recurrences(loop: scf.ForOp, schedule: IterationSchedule) -> Iterator[Recurr
     for circuit in schedule.circuits:
         operators = tuple(links(circuit.path.chain))
         if not isinstance(circuit.source, Entry) or not isinstance(circuit.target, Entry):
-            cycles = circuit.path.cycles - _early(operators)
+            cycles = circuit.path.cycles - _head_start(operators)
             yield Recurrence(None, operators, cycles, cycles, 1)
             continue
         cycles, inside = circuit.path.cycles, operators
         if _in_registers(circuit.source.buffer) or _stays(circuit.source, circuit.target, loop):
-            cycles, inside = cycles - MEMORY_CYCLES - _early(operators), operators[1:-1]
+            cycles, inside = cycles - MEMORY_CYCLES - _head_start(operators), operators[1:-1]
         distance = reuse_distance(flattened_nest(loop), circuit.target, circuit.source, cycles)
         if distance is not None:
             yield Recurrence(circuit.source.buffer, inside, cycles, circuit.path.cycles, distance)
 
 
-def _early(operators: Sequence[ChainLink]) -> int:
-    """Cycles by which a reassociated sum is added to before it leaves its adder."""
-    return 1 if any(link.op is not None and may_reassociate(link.op) for link in operators) else 0
+def _head_start(operators: Sequence[ChainLink]) -> int:
+    return max((head_start(link.op) for link in operators if link.op is not None), default=0)
 
 
 def reuse_distance(
@@ -126,9 +125,9 @@ def reuse_distance(
 def flattened_nest(loop: scf.ForOp) -> list[scf.ForOp]:
     """`loop` and the loops around it that HLS merges with it, outermost first: each holds nothing but the next."""
     nest = [loop]
-    while isinstance(parent := nest[0].parent_op(), scf.ForOp) and not is_unrolled(parent) and not parent.iter_args:
+    while isinstance(parent := nest[0].parent_op(), scf.ForOp) and not is_unrolled(parent) and passes_on(parent, nest[0]):
         others = [op for op in parent.body.block.ops if op is not nest[0] and not op.has_trait(Pure)]
-        if nest[0].iter_args or any(not isinstance(op, scf.YieldOp) for op in others):
+        if any(not isinstance(op, scf.YieldOp) for op in others):
             break
         nest.insert(0, parent)
     return nest
@@ -192,6 +191,6 @@ def _in_registers(buffer: SSAValue) -> bool:
     """Whether every entry is a bank of its own."""
     if not isinstance(buffer.type, MemRefType) or prod(buffer.type.get_shape()) == 1:
         return True
-    partition = partition_of(buffer.owner) if isinstance(buffer.owner, Operation) else []
+    partition = PARTITION.of(buffer.owner) or () if isinstance(buffer.owner, Operation) else ()
     complete = {dimension for dimension, factor in partition if factor == 0}
     return all(extent == 1 or dimension in complete for dimension, extent in enumerate(buffer.type.get_shape()))

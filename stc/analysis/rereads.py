@@ -1,4 +1,4 @@
-"""Which outside tensors a kernel reads more than once, and what that saves: the attribute `stc.rereads` of a kernel."""
+"""Which outside tensors a kernel reads more than once, and what that saves."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
 
 from stc.dialects.dataflow import KernelOp
-
-REREADS = "stc.rereads"
+from stc.dialects.facts import REREADS
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,7 @@ class Reread:
 
 def rereads_of(kernel: KernelOp) -> list[Reread]:
     """What passes have decided for `kernel`, in order."""
-    attribute = kernel.attributes.get(REREADS)
-    entries = attribute.data if isinstance(attribute, ArrayAttr) else ()
-    return [Reread(**_plain(entry)) for entry in entries if isinstance(entry, DictionaryAttr)]
+    return [Reread(**_plain(entry)) for entry in REREADS.of(kernel) or ()]
 
 
 def _plain(entry: DictionaryAttr) -> dict[str, Any]:
@@ -48,7 +45,7 @@ def record_rereads(kernel: KernelOp, rereads: Iterable[Reread]) -> None:
     """Add to what `kernel` has."""
     entries = [*rereads_of(kernel), *rereads]
     if entries:
-        kernel.attributes[REREADS] = ArrayAttr([entry.attribute() for entry in entries])
+        REREADS.put(kernel, tuple(entry.attribute() for entry in entries))
 
 
 def reread_report(module: ModuleOp) -> dict[str, Any]:

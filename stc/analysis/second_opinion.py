@@ -28,7 +28,11 @@ class Contradiction(NotProved):
 
 
 class Open(NotProved):
-    """A proof decided neither way."""
+    """A proof decided neither way; `cause` is the reason alone, which z3 may have as well."""
+
+    def __init__(self, text: str, cause: str | None = None):
+        super().__init__(text)
+        self.cause = text if cause is None else cause
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def judged(first: str | Wrong | Open, claim: Claim | None) -> Proof:
             return Proof("z3", "alone")
         case Open() as reason, Refuted(witness):
             raise NotProved(f"{reason}; z3 finds: {witness}")
-        case Open() as reason, Undecided(why) if why not in str(reason):
+        case Open() as reason, Undecided(why) if why != reason.cause:
             raise NotProved(f"{reason}; z3 does not decide it either: {why}")
         case str(method), Refuted(witness):
             raise Contradiction(_contradicted(f"right by {method}", f"but z3 finds: {witness}", claim))

@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.host_work import functions_of, host_values
-from stc.analysis.support import SCALAR_OPERATIONS
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.dialects.upstream.linalg_named import NAMED_OPS
+from stc.scalars.table import EMITTED
+from stc.xdsl_gaps.linalg_named import NAMED_OPS
 
 Place = Literal["function", "kernel", "task", "body"]
 """Where an operation stands: the innermost of a function (or the module), a kernel, a task, the region of a linalg operation."""
@@ -57,7 +57,7 @@ def _names(dialect: str, operations: str) -> frozenset[str]:
     return frozenset(f"{dialect}.{operation}" for operation in operations.split())
 
 
-SCALAR = frozenset(operation.name for operation in SCALAR_OPERATIONS) | {"arith.constant"}
+SCALAR = frozenset(operation.name for operation in EMITTED) | {"arith.constant"}
 INDEX = _names("arith", "constant addi subi muli divui divsi remui remsi floordivsi minui maxui minsi maxsi") | _names(
     "arith", "andi ori xori shli shrsi shrui trunci extsi extui cmpi select index_cast"
 )
@@ -92,21 +92,28 @@ STAGES: Mapping[str, Legality] = {
             Removal("generalize-named-ops", "function", NAMED | {"tensor.splat"}),
             Removal("drop-asserts", "function", frozenset({"cf.assert"})),
             Removal("simplify-movements", "function", _names("tensor", "pad insert_slice")),
-            Removal("expand-powers", "body", frozenset({"math.fpowi"})),
+            Removal("expand-functions", "body", _names("math", "fpowi log2")),
         ),
     ),
     "linalg tiling": Legality(function=_TILED, body=BODY),
     "kernel fusion": Legality(
         function=_KERNELS,
         kernel=BETWEEN_TASKS | ROUTING,
-        task=_ON_ITENSORS,
+        task=_ON_ITENSORS | BETWEEN_TASKS | ROUTING,
         body=BODY,
         removals=(
             Removal("linalg-to-dataflow", "function", LOOPS | INDEX | STRUCTURED | _names("tensor", "empty insert_slice")),
             Removal("layout-to-dataflow", "function", _names("tensor", "extract_slice concat from_elements")),
+            Removal("insert-converters", "kernel", frozenset({"itensor.reorder"})),
         ),
     ),
-    "dataflow optimisation": Legality(function=_PACKED, kernel=BETWEEN_TASKS | ROUTING, task=_ON_ITENSORS, body=BODY),
+    "dataflow optimisation": Legality(
+        function=_PACKED,
+        kernel=BETWEEN_TASKS | ROUTING,
+        task=_ON_ITENSORS,
+        body=BODY,
+        removals=(Removal("flatten-tasks", "task", frozenset({"dataflow.task"}) | ROUTING),),
+    ),
     "bufferization": Legality(
         function=_PACKED,
         kernel=BETWEEN_TASKS | STREAMS,

@@ -1,9 +1,9 @@
-"""Proof, edge by edge, that each consumer of an itensor gets the token sequence that its type expects (method.md section 7).
+"""Proof, edge by edge, that each consumer of an itensor gets the token sequence of its type (docs/design/method.md section 7).
 
 An edge is a place where one type meets another, or a type meets loops: a value at a port of a task, an access, a cast, a
-reassociation, a converter, a chunk, a concatenation, a fork, a deal, a join, and the boundary of a kernel. What is read has a
-writer, a task accesses each of its ports, and once forks have been inserted each stream has one reader. `method` says how an
-edge was shown:
+reassociation, a reorder, a converter, a chunk, a concatenation, a fork, a deal, a join, and the boundary of a kernel. What is
+read has a writer, a task accesses each of its ports, and once forks have been inserted each stream has one reader. `method` says
+how an edge was shown:
 
 | method | how |
 |---|---|
@@ -52,6 +52,7 @@ from stc.dialects.itensor import (
     JoinOp,
     ReadOp,
     ReassociateOp,
+    ReorderOp,
     WriteOp,
 )
 from stc.dialects.itensor.accesses import verify_access
@@ -235,6 +236,8 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
         case ReassociateOp():
             orders = _order(op.source), _order(op.result)
             yield _Edge(op, "reassociate", _between(op), partial(_reshaped, *orders), partial(same_positions, *orders))
+        case ReorderOp():
+            yield _Edge(op, "reorder", _between(op), partial(_verified, op))
         case ConverterOp():
             yield _Edge(op, "converter", _between(op), partial(_converter, op), partial(_conversion, op))
         case ChunkOp():
@@ -323,7 +326,7 @@ def _equal(source: StreamOrder, target: StreamOrder) -> str:
         case Differs() as difference:
             raise Wrong(str(difference))
         case unproved:
-            raise Open(str(unproved))
+            raise Open(str(unproved), unproved.reason)
 
 
 def _same(source: StreamOrder, target: StreamOrder) -> Claim | None:
@@ -334,7 +337,7 @@ def _same_values(source: SSAValue, target: SSAValue) -> Claim | None:
     return _same(_order(source), _order(target))
 
 
-_SAME_SCALARS = (CastOp, ReassociateOp, ConverterOp, ChunkOp, ConcatOp, ForkOp, DealOp, JoinOp)
+_SAME_SCALARS = (CastOp, ReassociateOp, ReorderOp, ConverterOp, ChunkOp, ConcatOp, ForkOp, DealOp, JoinOp)
 """Operations that change at most the order, never what an entry is."""
 
 
@@ -432,7 +435,7 @@ def _reshaped(source: StreamOrder, target: StreamOrder) -> str:
     if isinstance(verdict, Differs):
         raise Wrong(f"row-major position of an entry changes: {verdict} (counted in entries)")
     if not isinstance(verdict, Equal):
-        raise Open(str(verdict))
+        raise Open(str(verdict), verdict.reason)
     return verdict.method
 
 
@@ -440,7 +443,7 @@ def _converter(op: ConverterOp) -> str:
     outcome = prove_converter(*_converter_parts(op))
     if isinstance(outcome, Proved):
         return outcome.method
-    raise Wrong(str(outcome)) if isinstance(outcome, ConverterFault) else Open(str(outcome))
+    raise Wrong(str(outcome)) if isinstance(outcome, ConverterFault) else Open(str(outcome), outcome.reason)
 
 
 def _conversion(op: ConverterOp) -> Claim:

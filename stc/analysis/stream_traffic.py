@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from stc.analysis.executions import executions
+from stc.analysis.task_traces import task_trace
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.dialects.stream import AcquireOp, BufferOp, CreateOp, ReadOp, WriteOp
+from stc.dialects.stream import BufferOp, CreateOp
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,11 @@ def _traffic(channel: SSAValue, tasks: list[TaskOp]) -> Traffic:
     return Traffic(
         writers,
         readers,
-        sum(tokens_through(task, port_for(task, channel)) for task in writers),
-        sum(tokens_through(task, port_for(task, channel)) for task in readers),
+        sum(tokens_through(task, channel, writes=True) for task in writers),
+        sum(tokens_through(task, channel, writes=False) for task in readers),
     )
 
 
-def port_for(task: TaskOp, value: SSAValue) -> SSAValue:
-    """The block argument of `task` that stands for `value`."""
-    return task.body.block.args[[*task.ins, *task.outs].index(value)]
-
-
-def tokens_through(task: TaskOp, port: SSAValue) -> int:
-    """Tokens (or blocks) that cross a port per run of the task."""
-    accesses = [use.operation for use in port.uses if isinstance(use.operation, (ReadOp, WriteOp, AcquireOp))]
-    return sum(executions(access, task) for access in accesses)
+def tokens_through(task: TaskOp, channel: SSAValue, writes: bool) -> int:
+    """Tokens (or blocks) that `task` passes to or from a channel per run."""
+    return task_trace(task, {channel: ""}).tokens("", writes)

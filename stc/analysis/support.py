@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
     IntegerType,
     ModuleOp,
     ShapedType,
-    StringAttr,
     TensorType,
 )
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
@@ -31,8 +30,12 @@ from xdsl.traits import IsTerminator
 from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.loops import integer_constant
 from stc.diagnostics import Obstacle
+from stc.dialects.facts import MODULE, NAME, UNSUPPORTED
 from stc.dialects.locations import source_location
+from stc.dialects.use_def import depends_on, through_reshapes
+from stc.scalars.table import EMITTED, ROWS, Unit
 
 INTEGER_WIDTHS = (1, 8, 16, 32, 64)
 TYPES_ACCEPTED = "f32, integers of 8, 16, 32 or 64 bits, bool"
@@ -49,25 +52,9 @@ _MOVEMENTS = (
     tensor.SplatOp,
     tensor.FromElementsOp,
 )
-_DIVISIONS = (arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.CeilDivUIOp, arith.RemSIOp, arith.RemUIOp)
-_REMOVED_BY_PASSES = (cf.AssertOp, math.FPowIOp, linalg.YieldOp, linalg.IndexOp, arith.ConstantOp)
-
-SCALAR_OPERATIONS: frozenset[type[Operation]] = frozenset(
-    {
-        *(arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp, arith.NegfOp),
-        *(arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp),
-        *(arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.DivSIOp, arith.DivUIOp, arith.FloorDivSIOp, arith.RemSIOp, arith.RemUIOp),
-        *(arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp),
-        *(arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, arith.CmpiOp, arith.CmpfOp, arith.SelectOp),
-        *(arith.IndexCastOp, arith.SIToFPOp, arith.UIToFPOp, arith.FPToSIOp, arith.FPToUIOp),
-        *(arith.TruncIOp, arith.TruncFOp, arith.ExtFOp, arith.ExtSIOp, arith.ExtUIOp),
-        *(math.ExpOp, math.Exp2Op, math.ExpM1Op, math.LogOp, math.Log2Op, math.Log10Op, math.Log1pOp),
-        *(math.SqrtOp, math.RsqrtOp, math.CbrtOp, math.PowFOp, math.ErfOp, math.TanhOp, math.SinhOp, math.CoshOp),
-        *(math.SinOp, math.CosOp, math.TanOp, math.AtanOp, math.Atan2Op, math.AbsFOp, math.AbsIOp, math.CopySignOp, math.FmaOp),
-        *(math.FloorOp, math.CeilOp, math.TruncOp, math.RoundOp, math.RoundEvenOp),
-    }
-)
-"""The scalar operations that have an HLS form (stc/codegen/expressions.py, which may not be imported here; a test compares)."""
+_DIVISIONS = tuple(kind for kind, row in ROWS.items() if row.unit is Unit.DIVIDER)
+_SHIFTS = (arith.ShLIOp, arith.ShRSIOp, arith.ShRUIOp)
+_REMOVED_BY_PASSES = (cf.AssertOp, math.FPowIOp, math.Log2Op, linalg.YieldOp, linalg.IndexOp, arith.ConstantOp)
 
 
 def obstacles(module: ModuleOp) -> list[Obstacle]:
@@ -95,8 +82,8 @@ def _of_signature(function: func.FuncOp) -> Iterator[Obstacle]:
         (function.res_attrs, kinds.outputs, "result"),
     ):
         for index, kind in enumerate(types):
-            name = attributes.data[index].data.get("stc.name") if attributes is not None else None
-            label = name.data if isinstance(name, StringAttr) else str(index)
+            name = NAME.of(attributes.data[index]) if attributes is not None else None
+            label = str(index) if name is None else name
             if isinstance(_element(kind), Float64Type):
                 yield Obstacle(f"{role} {label}", f"type {kind}", TYPES_ACCEPTED)
             yield from _of_type(kind, f"{role} {label}")
@@ -104,7 +91,7 @@ def _of_signature(function: func.FuncOp) -> Iterator[Obstacle]:
 
 def _of_results(function: func.FuncOp, host: set[SSAValue]) -> Iterator[Obstacle]:
     terminator = function.body.block.last_op
-    returned = [_through_reshapes(value) for value in terminator.operands] if terminator is not None else []
+    returned = [through_reshapes(value) for value in terminator.operands] if terminator is not None else []
     if all(_is_given(function, value) or value in host for value in returned):
         yield Obstacle(
             f"@{function.sym_name.data}",
@@ -117,13 +104,7 @@ def _is_given(function: func.FuncOp, value: SSAValue) -> bool:
     """Whether a value is an argument, and does not stand for something unsupported that was taken out."""
     if not isinstance(value, BlockArgument):
         return False
-    return function.arg_attrs is None or "stc.unsupported" not in function.arg_attrs.data[value.index].data
-
-
-def _through_reshapes(value: SSAValue) -> SSAValue:
-    while isinstance(value.owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
-        value = value.owner.operands[0]
-    return value
+    return function.arg_attrs is None or not UNSUPPORTED.on(function.arg_attrs.data[value.index])
 
 
 def _element(kind: Attribute) -> Attribute:
@@ -147,8 +128,8 @@ def _of_type(kind: Attribute, where: str) -> Iterator[Obstacle]:
 
 def place(op: Operation) -> str:
     """How a user finds an operation: its PyTorch module path and linalg name, with `file:line:column` where there is one."""
-    path = op.attributes.get("stc.module")
-    label = f"{path.data} ({op.name})" if isinstance(path, StringAttr) and path.data else op.name
+    path = MODULE.of(op)
+    label = f"{path} ({op.name})" if path else op.name
     location = source_location(op)
     return label if location is None else f"{label} at {location}"
 
@@ -171,7 +152,7 @@ def _of_operation(op: Operation) -> Iterator[Obstacle]:
             yield from _of_fill(op, where)
         case _ if isinstance(op, _STRUCTURED):
             yield from _of_structured(op, where)
-        case _ if not isinstance(op, (*_MOVEMENTS, *_REMOVED_BY_PASSES)) and type(op) not in SCALAR_OPERATIONS:
+        case _ if not isinstance(op, (*_MOVEMENTS, *_REMOVED_BY_PASSES)) and type(op) not in EMITTED:
             yield Obstacle(where, f"{op.name} has no form in hardware", "linalg operations, slices, concatenations and reshapes")
         case _:
             return
@@ -220,9 +201,12 @@ def _of_structured(op: Operation, where: str) -> Iterator[Obstacle]:
             continue
         if isinstance(nested, _DIVISIONS) and _is_zero(nested.operands[1]):
             yield Obstacle(where, f"{nested.name} by the constant 0", "divisors that are not 0")
+        if isinstance(nested, _SHIFTS) and (bits := _shifted_out(nested)) is not None:
+            what = f"{nested.name} of {nested.results[0].type} by {bits}"
+            yield Obstacle(where, what, "shifts by less than the width of the type")
         if isinstance(nested, tensor.ExtractOp):
             yield Obstacle(where, _LOOKUP.format(kind=nested.tensor.type), _LOOKUP_ACCEPTED)
-        elif not isinstance(nested, _REMOVED_BY_PASSES) and type(nested) not in SCALAR_OPERATIONS:
+        elif not isinstance(nested, _REMOVED_BY_PASSES) and type(nested) not in EMITTED:
             yield Obstacle(where, f"{nested.name} has no form in HLS C++", "arithmetic, comparisons, select, casts, functions")
 
 
@@ -240,6 +224,13 @@ def _is_zero(value: SSAValue) -> bool:
             return dense.is_splat() and dense.get_values()[0] == 0
         case _:
             return False
+
+
+def _shifted_out(shift: Operation) -> int | None:
+    """By how many bits a number is shifted, where that is a constant for which MLIR and C++ have no result."""
+    kind, bits = shift.results[0].type, integer_constant(shift.operands[1])
+    is_defined = bits is None or not isinstance(kind, IntegerType) or 0 <= bits < kind.width.data
+    return None if is_defined else bits
 
 
 def _of_reduction(op: linalg.GenericOp, where: str) -> Iterator[Obstacle]:
@@ -280,13 +271,7 @@ def _combines(value: SSAValue, accumulator: SSAValue, accumulators: Sequence[SSA
     if not isinstance(owner, _ASSOCIATIVE) or list(owner.operands).count(accumulator) != 1:
         return False
     (term,) = [operand for operand in owner.operands if operand is not accumulator]
-    return not _depends_on(term, accumulators)
-
-
-def _depends_on(value: SSAValue, origins: Sequence[SSAValue]) -> bool:
-    if any(value is origin for origin in origins):
-        return True
-    return isinstance(value.owner, Operation) and any(_depends_on(operand, origins) for operand in value.owner.operands)
+    return not depends_on(term, accumulators)
 
 
 _LOOKUP = "entries of a {kind} are looked up at computed positions (embedding, gather, flip, diagonal)"

@@ -14,10 +14,11 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
 from stc.codegen.cpp_types import Typedefs
-from stc.codegen.expressions import TERNARY, Expression, expression, result_name
+from stc.codegen.expressions import Expression, expression, result_name
 from stc.codegen.names import Scope
 from stc.codegen.source_lines import SourceLines
 from stc.diagnostics import CompileError
+from stc.scalars.forms import TERNARY
 
 MAX_EXPRESSION = 72
 SHORT_INDEX = 2   # blanks in `first_column + column`
@@ -57,7 +58,9 @@ class BodyPrinter:
         self._handlers = handlers
         self._values = {value: Expression(name) for value, name in names.items()}
         self._deferred: dict[SSAValue, Expression] = {}
-        self._lane_loops = 0
+        self._labels = Scope()
+        for label in labels.values():
+            self._labels.declare(label)
         for name in (*names.values(), *self.block_types.values()):
             self.scope.declare(name)
 
@@ -162,10 +165,9 @@ class BodyPrinter:
         if lanes == 1:
             self.lines.add(statement("0"))
             return
-        self._lane_loops += 1
-        suffix = "" if self._lane_loops == 1 else f"_{self._lane_loops}"
+        label = self._labels.declare(f"{subject}_lane")
         index = Scope(self.scope).declare("lane")
-        with self.lines.block(f"lanes{suffix}: for (int {index} = 0; {index} < {lanes}; {index} += 1)"):
+        with self.lines.block(f"{label}: for (int {index} = 0; {index} < {lanes}; {index} += 1)"):
             self.lines.pragma("unroll")
             self.lines.add(statement(index))
 

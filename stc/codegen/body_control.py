@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from xdsl.dialects import memref, scf, vector
-from xdsl.dialects.builtin import StringAttr, VectorType
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.dependences import carried_dependences
-from stc.analysis.loops import is_flattened, pipeline_ii, unroll_factor
+from stc.analysis.loops import is_flattened, pipeline_ii, pipeline_style, unroll_factor
 from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.expressions import Expression
 from stc.codegen.names import Scope
+from stc.dialects.facts import COMMENT
 from stc.dialects.stream import ReadOp, WriteOp
 
-COMMENT = "stc.comment"
 _INDUCTION_NAMES = ("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "t", "u")
 
 
@@ -47,8 +48,8 @@ def _directives(loop: scf.ForOp) -> list[str]:
     directives: list[str] = []
     ii, factor = pipeline_ii(loop), unroll_factor(loop)
     if ii is not None:
-        directives.append(f"pipeline II={ii} style=flp")
-        if loop.iter_args and isinstance(loop.parent_op(), scf.ForOp):
+        directives.append(f"pipeline II={ii} style={pipeline_style(loop)}")
+        if loop.iter_args and isinstance(outer := loop.parent_op(), scf.ForOp) and not is_flattened(outer):
             directives.append("loop_flatten off")  # it begins anew, and drains, in each iteration around it: proofs rest on that
     if factor is not None:
         directives.append("unroll" if factor == 0 else f"unroll factor={factor}")
@@ -60,15 +61,14 @@ def _print_dependences(printer: BodyPrinter, loop: scf.ForOp) -> None:
     for found in carried_dependences(loop):
         name = printer.text(found.buffer, 0)
         printer.lines.comment(f"{name}: {found.proof}")
-        known = "dependent=false" if found.distance is None else f"distance={found.distance} dependent=true"
-        printer.lines.pragma(f"dependence variable={name} type=inter direction=RAW {known}")
+        printer.lines.pragma(f"dependence variable={name} type=inter direction=RAW distance={found.distance} dependent=true")
 
 
 def _print_comment(printer: BodyPrinter, operation: Operation) -> None:
     """`stc.comment`, or of a pipelined nest the streams and arrays it moves data between."""
-    comment = operation.attributes.get(COMMENT)
-    if isinstance(comment, StringAttr):
-        printer.lines.comment(comment.data)
+    comment = COMMENT.of(operation)
+    if comment is not None:
+        printer.lines.comment(comment)
     elif isinstance(operation, scf.ForOp) and _is_outermost_of_nest(operation):
         sources, targets = _moved(printer, operation)
         if sources or targets:
@@ -83,26 +83,34 @@ def _is_outermost_of_nest(loop: scf.ForOp) -> bool:
 
 
 def _moved(printer: BodyPrinter, loop: scf.ForOp) -> tuple[list[str], list[str]]:
-    """Names of what a loop reads and of what it writes, in order of first use."""
-    sources: dict[str, None] = {}
-    targets: dict[str, None] = {}
+    """Names of what a loop reads and of what it writes, in order of first use: without arrays of its own, and without what it
+    goes on writing."""
+    sources: dict[SSAValue, None] = {}
+    targets: dict[SSAValue, None] = {}
     for operation in loop.body.walk():
         match operation:
             case ReadOp():
-                sources[printer.text(operation.stream)] = None
-            case memref.LoadOp() if printer.is_bound(operation.memref):
-                sources[printer.text(operation.memref)] = None
-            case vector.LoadOp() if printer.is_bound(operation.base):
-                sources[printer.text(operation.base)] = None
+                sources[operation.stream] = None
+            case memref.LoadOp():
+                sources[operation.memref] = None
+            case vector.LoadOp():
+                sources[operation.base] = None
             case WriteOp():
-                targets[printer.text(operation.stream)] = None
-            case memref.StoreOp() if printer.is_bound(operation.memref):
-                targets[printer.text(operation.memref)] = None
-            case vector.StoreOp() if printer.is_bound(operation.base):
-                targets[printer.text(operation.base)] = None
+                targets[operation.stream] = None
+            case memref.StoreOp():
+                targets[operation.memref] = None
+            case vector.StoreOp():
+                targets[operation.base] = None
             case _:
                 pass
-    return list(sources), list(targets)
+    named = [value for value in (*sources, *targets) if printer.is_bound(value) and not _is_inside(value, loop)]
+    read, written = ([printer.text(value) for value in found if value in named] for found in (sources, targets))
+    return [name for name in read if name not in written], written
+
+
+def _is_inside(array: SSAValue, loop: scf.ForOp) -> bool:
+    """Whether nothing but `loop` touches an array of the task."""
+    return isinstance(array.owner, memref.AllocOp) and all(loop.is_ancestor(use.operation) for use in array.uses)
 
 
 def _carried_variable(printer: BodyPrinter, loop: scf.ForOp, position: int) -> str:
@@ -144,14 +152,15 @@ def _assign_yielded(printer: BodyPrinter, block: Block, variables: Sequence[str]
     printer.flush()
     changed = [(name, text, value) for name, text, value in zip(variables, texts, terminator.operands, strict=True)
                if name != text]
-    if len(changed) > 1:
-        changed = [_saved(printer, *entry) for entry in changed]
+    assigned = [name for name, _, _ in changed]
+    needs_saving = [set(re.findall(r"\w+", text)) & set(assigned[:position]) for position, (_, text, _) in enumerate(changed)]
+    changed = [_saved(printer, *entry) if early else entry for entry, early in zip(changed, needs_saving, strict=True)]
     for name, text, _ in changed:
         printer.lines.add(f"{name} = {text};")
 
 
 def _saved(printer: BodyPrinter, name: str, text: str, value: SSAValue) -> tuple[str, str, SSAValue]:
-    """Keep a yielded value in a variable, so that assigning another one cannot change it."""
+    """Keep a yielded value in a variable: it is computed from one that is assigned before it."""
     saved = printer.scope.declare(f"next_{name}")
     printer.lines.add(f"const {printer.typedefs.value_type(value.type)} {saved} = {text};")
     return name, saved, value
@@ -172,7 +181,7 @@ def _print_if(printer: BodyPrinter, operation: Operation) -> None:
     with printer.lines.block(f"if ({condition})", "} else {" if has_else else "}"):
         _branch(printer, operation.true_region.block, names)
     if has_else:
-        with printer.lines.indented():
+        with printer.lines.chained():
             _branch(printer, operation.false_region.block, names)
         printer.lines.add("}")
 

@@ -8,25 +8,29 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from stc.analysis.partitions import partition_of
 from stc.codegen.body import BodyPrinter, Handler
+from stc.codegen.cpp_types import kept_dimensions
 from stc.codegen.expressions import Expression
 from stc.diagnostics import CompileError
+from stc.dialects.facts import PARTITION
 from stc.dialects.stream import AcquireOp, ReadOp, WriteOp
 
 
 def element_text(printer: BodyPrinter, array: SSAValue, indices: Sequence[SSAValue]) -> Expression:
     """`array[i][j]`, a read of memory."""
-    name = printer.text(array, 0)
-    return Expression(name + "".join(f"[{printer.text(index)}]" for index in indices), 0, reads_memory=True)
+    assert isinstance(array.type, MemRefType)
+    name, kept = printer.text(array, 0), kept_dimensions(array.type)
+    return Expression(name + "".join(f"[{printer.text(indices[dimension])}]" for dimension in kept), 0, reads_memory=True)
 
 
 def partition_pragmas(operation: memref.AllocOp, name: str) -> list[str]:
     """The `array_partition` pragmas of the array that `operation` makes, called `name`."""
-    pragmas: list[str] = []
-    for dimension, factor in partition_of(operation):
-        kind = "type=complete" if factor == 0 else f"type=cyclic factor={factor}"
-        pragmas.append(f"array_partition variable={name} {kind} dim={dimension + 1}")
+    assert isinstance(operation.memref.type, MemRefType)
+    kept, pragmas = kept_dimensions(operation.memref.type), list[str]()
+    for dimension, factor in PARTITION.of(operation) or ():
+        if dimension in kept:
+            kind = "type=complete" if factor == 0 else f"type=cyclic factor={factor}"
+            pragmas.append(f"array_partition variable={name} {kind} dim={kept.index(dimension) + 1}")
     return pragmas
 
 
@@ -35,7 +39,7 @@ def _print_alloc(printer: BodyPrinter, operation: Operation) -> None:
     result = operation.results[0]
     assert isinstance(result.type, MemRefType)
     name = printer.scope.declare(result.name_hint or "buffer")
-    extents = "".join(f"[{extent}]" for extent in result.type.get_shape())
+    extents = "".join(f"[{result.type.get_shape()[dimension]}]" for dimension in kept_dimensions(result.type))
     printer.lines.add(f"{printer.typedefs.value_type(result.type.element_type)} {name}{extents};")
     for pragma in partition_pragmas(operation, name):
         printer.lines.pragma(pragma)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, VectorType
 from xdsl.ir import Operation, SSAValue
 
 from stc.codegen.body import BodyPrinter, Handler
-from stc.codegen.expressions import PRIMARY, SCALAR_OPERATIONS, SUM, UNARY, Expression, expression, result_name
+from stc.codegen.cpp_types import kept_dimensions
+from stc.codegen.expressions import Expression, expression, result_name
 from stc.codegen.literals import literal
 from stc.diagnostics import CompileError
+from stc.scalars.forms import PRIMARY, SUM, UNARY
+from stc.scalars.table import EMITTED
 
 
 def _lanes(value: SSAValue) -> int:
@@ -90,7 +93,7 @@ def _print_broadcast(printer: BodyPrinter, operation: Operation) -> None:
 def _print_vector_load(printer: BodyPrinter, operation: Operation) -> None:
     assert isinstance(operation, vector.LoadOp)
     array = printer.text(operation.base, 0)
-    indices = [printer.value(index) for index in operation.indices]
+    indices = _kept_indices(printer, operation)
     name = _new_vector(printer, operation.result, f"{array}_values")
     printer.lane_loop(name, _lanes(operation.result), lambda lane: f"{name}[{lane}] = {_at_lane(array, indices, lane)};")
 
@@ -98,7 +101,7 @@ def _print_vector_load(printer: BodyPrinter, operation: Operation) -> None:
 def _print_vector_store(printer: BodyPrinter, operation: Operation) -> None:
     assert isinstance(operation, vector.StoreOp)
     array = printer.text(operation.base, 0)
-    indices = [printer.value(index) for index in operation.indices]
+    indices = _kept_indices(printer, operation)
     stored = printer.value(operation.vector)
     is_splat = operation.vector in printer.splats
     printer.flush()
@@ -108,6 +111,12 @@ def _print_vector_store(printer: BodyPrinter, operation: Operation) -> None:
         _lanes(operation.vector),
         lambda lane: f"{_at_lane(array, indices, lane)} = {text if is_splat else f'{text}[{lane}]'};",
     )
+
+
+def _kept_indices(printer: BodyPrinter, operation: vector.LoadOp | vector.StoreOp) -> list[Expression]:
+    """The indices of an access along the dimensions that the array has in C++; lanes run along the last."""
+    assert isinstance(operation.base.type, MemRefType)
+    return [printer.value(operation.indices[dimension]) for dimension in kept_dimensions(operation.base.type)]
 
 
 def _at_lane(array: str, indices: list[Expression], lane: str) -> str:
@@ -181,7 +190,7 @@ def scalar_or_vector(printer: BodyPrinter, operation: Operation) -> None:
 
 
 VECTORS: dict[type[Operation], Handler] = {
-    **dict.fromkeys(SCALAR_OPERATIONS, scalar_or_vector),
+    **dict.fromkeys(EMITTED, scalar_or_vector),
     arith.ConstantOp: _print_constant,
     vector.FMAOp: _print_fma,
     vector.BroadcastOp: _print_broadcast,

@@ -8,20 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, VectorType
+from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import SSAValue
 
+from stc.analysis.emission_rules import check_emission_rules
 from stc.codegen.cpp_types import token_bits
 from stc.codegen.host_plan import Buffer, HostPlan, host_plan
 from stc.codegen.names import Scope
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
+from stc.dialects.facts import MODULE
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, StreamType, WriteOp
 from stc.manifest.element_types import ElementType, element_type
 from stc.platforms.memory_channels import channels_in_turn, padded_bytes
 from stc.platforms.platform import Platform
 
-MODULE, KIND = "stc.module", "stc.kind"
 MAX_WORD_BITS = 512
 
 
@@ -112,6 +113,14 @@ class Design:
         return next(port for port in ports if port.buffer is buffer)
 
 
+def checked_design(module: ModuleOp, platform: Platform) -> Design:
+    """The design of a module that keeps all emission rules; CompileError names the rule that it breaks."""
+    # A fresh copy: uses left over by erased operations would hide that a value has one use only.
+    module = module.clone()
+    check_emission_rules(module, platform)
+    return design_of(module, platform)
+
+
 def design_of(module: ModuleOp, platform: Platform) -> Design:
     """Name and describe everything in `module`; CompileError where it does not fit the platform's ports."""
     plan = host_plan(module)
@@ -194,7 +203,6 @@ def _word(value: SSAValue, buffer: Buffer) -> tuple[ElementType, int, int]:
 
 
 def _task(operation: TaskOp, project: Scope, scope: Scope, names: dict[SSAValue, str]) -> TaskDesign:
-    module = operation.attributes.get(MODULE)
     # The function must not have the name of anything in the kernel that calls it.
     name = operation.sym_name.data
     while scope.is_taken(name) and not project.is_taken(name):
@@ -203,17 +211,16 @@ def _task(operation: TaskOp, project: Scope, scope: Scope, names: dict[SSAValue,
     return TaskDesign(
         name,
         _kind(operation),
-        module.data if isinstance(module, StringAttr) else None,
+        MODULE.of(operation),
         operation,
         tuple(names[value] for value in (*operation.ins, *operation.outs)),
     )
 
 
 def _kind(task: TaskOp) -> str:
-    """`stc.kind`, or what the task's ports say."""
-    attribute = task.attributes.get(KIND)
-    if isinstance(attribute, StringAttr):
-        return attribute.data
+    """The kind that a pass gave it, or what the task's ports say."""
+    if task.kind is not None:
+        return task.kind.value
     if any(isinstance(value.type, MemRefType) for value in task.ins):
         return "load"
     if any(isinstance(value.type, MemRefType) for value in task.outs):

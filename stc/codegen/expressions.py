@@ -1,7 +1,5 @@
-"""Scalar operations as C++ expressions: a table from operation to text, with the fewest parentheses.
-
-Precedences follow C++ (a smaller number binds tighter). Bit and logical operators ask for parentheses around every compound
-operand, because few readers know their precedence.
+"""Scalar operations as C++ expressions: the forms of stc.scalars.table and those that depend on types and attributes, with the
+fewest parentheses.
 """
 
 from __future__ import annotations
@@ -9,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, math, scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
@@ -17,8 +15,22 @@ from stc.analysis.index_expressions import Term, index_expression
 from stc.analysis.loops import constant_bounds
 from stc.codegen.cpp_types import scalar_type, unsigned_type
 from stc.diagnostics import CompileError
-
-PRIMARY, UNARY, PRODUCT, SUM, SHIFT, RELATION, EQUALITY, BITS, LOGIC, TERNARY = range(10)
+from stc.scalars.forms import (
+    BITS,
+    EQUALITY,
+    FLOOR_QUOTIENT,
+    LOGIC,
+    PRIMARY,
+    PRODUCT,
+    QUOTIENT,
+    RELATION,
+    REMAINDER,
+    SHIFT,
+    TERNARY,
+    UNARY,
+    Form,
+)
+from stc.scalars.table import ROWS
 
 
 @dataclass(frozen=True)
@@ -33,93 +45,6 @@ class Expression:
         """The text, in parentheses where its operator binds looser than `limit`."""
         return self.text if self.precedence <= limit else f"({self.text})"
 
-
-@dataclass(frozen=True)
-class Form:
-    """How an operation prints: a template over its operands, its precedence, the loosest operand precedences that need no
-    parentheses, and the name of a variable that holds the result."""
-
-    template: str
-    precedence: int
-    limits: tuple[int, ...]
-    name: str
-
-
-def _infix(operator: str, precedence: int, name: str) -> Form:
-    return Form(f"{{0}} {operator} {{1}}", precedence, (precedence, precedence - 1), name)
-
-
-def _strict(operator: str, precedence: int, name: str) -> Form:
-    """An infix operator whose compound operands are always parenthesised."""
-    return Form(f"{{0}} {operator} {{1}}", precedence, (UNARY, UNARY), name)
-
-
-def _call(function: str, arity: int = 1) -> Form:
-    arguments = ", ".join(f"{{{index}}}" for index in range(arity))
-    name = function.removeprefix("hls::")
-    return Form(f"{function}({arguments})", PRIMARY, (TERNARY,) * arity, f"{name}_value")
-
-
-# Helpers of kernel.h, defined there only where a kernel uses them (see `helpers.py`).
-MAXIMUM, MINIMUM = "maximum", "minimum"
-QUOTIENT, FLOOR_QUOTIENT, REMAINDER = "int_quotient", "int_floor_quotient", "int_remainder"
-
-FORMS: dict[type[Operation], Form] = {
-    arith.AddfOp: _infix("+", SUM, "sum"),
-    arith.SubfOp: _infix("-", SUM, "difference"),
-    arith.MulfOp: _infix("*", PRODUCT, "product"),
-    arith.DivfOp: _infix("/", PRODUCT, "quotient"),
-    arith.NegfOp: Form("-{0}", UNARY, (PRIMARY,), "negated"),
-    arith.MaximumfOp: _call(MAXIMUM, 2),
-    arith.MinimumfOp: _call(MINIMUM, 2),
-    arith.MaxnumfOp: _call("hls::fmax", 2),
-    arith.MinnumfOp: _call("hls::fmin", 2),
-    arith.AddiOp: _infix("+", SUM, "sum"),
-    arith.SubiOp: _infix("-", SUM, "difference"),
-    arith.MuliOp: _infix("*", PRODUCT, "product"),
-    arith.ShLIOp: _strict("<<", SHIFT, "shifted"),
-    arith.ShRSIOp: _strict(">>", SHIFT, "shifted"),
-    arith.AndIOp: _strict("&", BITS, "bits"),
-    arith.OrIOp: _strict("|", BITS, "bits"),
-    arith.XOrIOp: _strict("^", BITS, "bits"),
-    math.ExpOp: _call("hls::exp"),
-    math.Exp2Op: _call("hls::exp2"),
-    math.ExpM1Op: _call("hls::expm1"),
-    math.LogOp: _call("hls::log"),
-    math.Log2Op: _call("hls::log2"),
-    math.Log10Op: _call("hls::log10"),
-    math.Log1pOp: _call("hls::log1p"),
-    math.SqrtOp: _call("hls::sqrt"),
-    math.RsqrtOp: _call("hls::rsqrt"),
-    math.CbrtOp: _call("hls::cbrt"),
-    math.TanhOp: _call("hls::tanh"),
-    math.SinhOp: _call("hls::sinh"),
-    math.CoshOp: _call("hls::cosh"),
-    math.SinOp: _call("hls::sin"),
-    math.CosOp: _call("hls::cos"),
-    math.TanOp: _call("hls::tan"),
-    math.AtanOp: _call("hls::atan"),
-    math.Atan2Op: _call("hls::atan2", 2),
-    math.ErfOp: _call("hls::erf"),
-    math.PowFOp: _call("hls::pow", 2),
-    math.AbsFOp: _call("hls::fabs"),
-    math.AbsIOp: _call("hls::abs"),
-    math.FloorOp: _call("hls::floor"),
-    math.CeilOp: _call("hls::ceil"),
-    math.TruncOp: _call("hls::trunc"),
-    math.RoundOp: _call("hls::round"),
-    math.RoundEvenOp: _call("hls::rint"),
-    math.CopySignOp: _call("hls::copysign", 2),
-    math.FmaOp: _call("hls::fma", 3),
-}
-
-_BOOLEAN_FORMS: dict[type[Operation], Form] = {
-    arith.AndIOp: _strict("&&", LOGIC, "both"),
-    arith.OrIOp: _strict("||", LOGIC, "either"),
-    arith.XOrIOp: _strict("!=", EQUALITY, "differs"),
-    arith.AddiOp: _strict("!=", EQUALITY, "differs"),
-    arith.MuliOp: _strict("&&", LOGIC, "both"),
-}
 
 _UNSIGNED_FORMS: dict[type[Operation], tuple[str, int]] = {
     arith.DivUIOp: ("/", PRODUCT),
@@ -138,7 +63,7 @@ _UNORDERED_COMPARISONS = {"ugt": "<=", "uge": "<", "ult": ">=", "ule": ">"}
 
 def expression(operation: Operation, operands: list[Expression]) -> Expression | None:
     """The C++ expression of a scalar operation, or None where it is not one; CompileError where it has no C++ form."""
-    build = _SPECIAL.get(type(operation))
+    build = TYPED_FORMS.get(type(operation))
     if build is not None:
         text, precedence = build(operation, operands)
     else:
@@ -160,9 +85,12 @@ def result_name(operation: Operation) -> str:
 
 
 def _form(operation: Operation) -> Form | None:
-    if operation.results and operation.results[0].type == IntegerType(1) and type(operation) in _BOOLEAN_FORMS:
-        return _BOOLEAN_FORMS[type(operation)]
-    return FORMS.get(type(operation))
+    row = ROWS.get(type(operation))
+    if row is None:
+        return None
+    if row.boolean_cpp is not None and operation.results[0].type == IntegerType(1):
+        return row.boolean_cpp
+    return row.cpp
 
 
 def _cut_back(operation: Operation, text: str, precedence: int) -> tuple[str, int]:
@@ -324,7 +252,7 @@ def _choice(operator: str, is_unsigned: bool) -> Callable[[Operation, list[Expre
     return build
 
 
-_SPECIAL: dict[type[Operation], Callable[[Operation, list[Expression]], tuple[str, int]]] = {
+TYPED_FORMS: dict[type[Operation], Callable[[Operation, list[Expression]], tuple[str, int]]] = {
     arith.CmpiOp: _integer_comparison,
     arith.CmpfOp: _float_comparison,
     arith.SelectOp: _select,
@@ -349,4 +277,3 @@ _SPECIAL: dict[type[Operation], Callable[[Operation, list[Expression]], tuple[st
     arith.UIToFPOp: _unsigned_source_cast,
     arith.FPToUIOp: _unsigned_target_cast,
 }
-SCALAR_OPERATIONS: frozenset[type[Operation]] = frozenset({*FORMS, *_SPECIAL})

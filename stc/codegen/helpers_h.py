@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from stc.codegen.expressions import FLOOR_QUOTIENT, MAXIMUM, MINIMUM, QUOTIENT, REMAINDER
 from stc.codegen.literals import F32_INFINITY, F32_NAN
+from stc.scalars.forms import FLOOR_QUOTIENT, MAXIMUM, MINIMUM, QUOTIENT, REMAINDER
 
 _DEFINITIONS = {
     F32_INFINITY: f"""\

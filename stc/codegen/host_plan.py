@@ -9,18 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, VectorType
+from xdsl.dialects import arith, func, linalg
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType, VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.shared_buffers import buffer_value
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, PackOp, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
+from stc.dialects.facts import NAME, PARAMETER
 from stc.dialects.itensor import ItensorType
-
-RESHAPES = (tensor.CollapseShapeOp, tensor.ExpandShapeOp, tensor.CastOp)
-NAME, PARAMETER = "stc.name", "stc.parameter"
+from stc.dialects.use_def import RESHAPES, through_reshapes
 
 TensorRole = Literal["input", "output", "intermediate", "constant"]
 
@@ -112,28 +111,21 @@ def host_plan(module: ModuleOp) -> HostPlan:
 
 def argument_name(function: func.FuncOp, index: int) -> str:
     """`stc.name` of an argument, or its position."""
-    attribute = _dictionary(function.arg_attrs, index).get(NAME)
-    return attribute.data if isinstance(attribute, StringAttr) else f"arg{index}"
+    name = NAME.of(_entry(function.arg_attrs, index))
+    return f"arg{index}" if name is None else name
 
 
 def is_parameter(function: func.FuncOp, index: int) -> bool:
-    return PARAMETER in _dictionary(function.arg_attrs, index)
+    return PARAMETER.on(_entry(function.arg_attrs, index))
 
 
 def _result_name(function: func.FuncOp, index: int) -> str:
-    attribute = _dictionary(function.res_attrs, index).get(NAME)
-    return attribute.data if isinstance(attribute, StringAttr) else f"result{index}"
+    name = NAME.of(_entry(function.res_attrs, index))
+    return f"result{index}" if name is None else name
 
 
-def _dictionary(attributes: object, index: int) -> dict:
-    return dict(attributes.data[index].data) if attributes is not None else {}  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def through_reshapes(value: SSAValue) -> SSAValue:
-    """The value whose row-major data `value` is."""
-    while isinstance(value.owner, RESHAPES):
-        value = value.owner.operands[0]
-    return value
+def _entry(attributes: ArrayAttr[DictionaryAttr] | None, index: int) -> DictionaryAttr | None:
+    return None if attributes is None else attributes.data[index]
 
 
 class _Planner:
@@ -277,14 +269,12 @@ class _Planner:
         return self._tensors[origin]
 
     def _parameter_name(self, value: SSAValue) -> str:
-        """The name of the first parameter a value depends on, or the value's own."""
-        pending = [value]
-        while pending:
-            current = pending.pop()
-            if isinstance(current, BlockArgument):
-                return argument_name(self._function, current.index)
-            assert isinstance(current.owner, Operation)
-            pending.extend(reversed(current.owner.operands))
+        """The name of the parameter whose data a value is, of the first one where it is several; of what is computed its own."""
+        origin = value
+        while isinstance(origin.owner, Operation) and origin.owner.operands and _moves_data(origin.owner):
+            origin = origin.owner.operands[0]
+        if isinstance(origin, BlockArgument):
+            return argument_name(self._function, origin.index)
         return value.name_hint or "constant"
 
     def _result_buffer(self, kernel: KernelOp, index: int) -> Buffer:
@@ -309,6 +299,14 @@ class _Planner:
         self._buffers[result] = buffer
         self._steps.append(HostStep("unpack", kernel, buffer))
         return buffer
+
+
+def _moves_data(op: Operation) -> bool:
+    """Whether the entries of the results are entries of the operands: nothing is computed."""
+    if not isinstance(op, linalg.GenericOp):
+        return not isinstance(op, arith.ConstantOp) and not op.regions
+    last = op.regions[0].block.last_op
+    return last is not None and all(isinstance(value, BlockArgument) for value in last.operands)
 
 
 def _result_hint(kernel: KernelOp, index: int) -> str:

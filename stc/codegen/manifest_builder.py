@@ -7,8 +7,6 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from xdsl.dialects.builtin import IntegerAttr
-
 from stc.analysis.resources import task_resources
 from stc.analysis.stream_traffic import traffic
 from stc.codegen.cpp_types import split_token, token_bits
@@ -155,8 +153,7 @@ def _kernel(
 def _required(stream: StreamDesign) -> int | None:
     """What `size-fifos` asked for, None where it has not run."""
     assert isinstance(stream.value.owner, CreateOp)
-    required = stream.value.owner.attributes.get("stc.required_depth")
-    return required.value.data if isinstance(required, IntegerAttr) else None
+    return stream.value.owner.required_depth
 
 
 def _task(task: TaskDesign, cycle_ns: float) -> Task:

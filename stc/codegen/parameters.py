@@ -55,7 +55,7 @@ def golden_file(draw: str, name: str, element_type: str, shape: tuple[int, ...],
 
 
 def allowed_file(draw: str, name: str, allowed: np.ndarray) -> DataFile:
-    """The error that each entry of a float output may have, f64."""
+    """The error that each entry of a float output may have, f64; negative where it is undecided (stc.codegen.tolerances)."""
     return DataFile(f"golden/{draw}/{name}.allowed.bin", np.ascontiguousarray(allowed, "<f8").tobytes())
 
 

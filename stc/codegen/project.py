@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from stc.analysis.emission_rules import check_emission_rules
-from stc.codegen.design import Design, PortDesign, design_of
+from stc.codegen.design import Design, PortDesign, checked_design
 from stc.codegen.golden import Reference, draw_files
 from stc.codegen.hls import print_hls
 from stc.codegen.host_plan import Buffer, HostValue
@@ -27,7 +26,8 @@ from stc.codegen.vitis_rules import check_project_text
 from stc.diagnostics import CompileError
 from stc.manifest.files import MANIFEST, to_json
 from stc.platforms.platform import Platform, load_platform
-from stc.simulation.package import copy_headers
+from stc.simulation.ap_types import copy_ap_types, uses_ap_types
+from stc.simulation.package import AP_TYPES, FOLDER, copy_headers
 from stc.simulation.vendor_interface import check_interface
 
 DEFAULT_PLATFORM = "u55c"
@@ -70,12 +70,13 @@ def emit_project(
     report: dict[str, Any],
     ir: Mapping[str, str] | None = None,
     tolerance: float = DEFAULT_TOLERANCE,
+    schedule: str = "",
 ) -> None:
     """Write the project to `out`, or nothing at all.
 
     `options` go into the manifest; `platform` among them chooses the device. `report` becomes report.json; the time of this
-    stage is added to its `compile_seconds` as "code generation". `ir`: texts by file name for `ir/`. CompileError where `out`
-    is not empty, the module breaks an emission rule, or the model lacks data.
+    stage is added to its `compile_seconds` as "code generation". `ir`: texts by file name for `ir/`; `schedule`: the text of
+    schedule.toml. CompileError where `out` is not empty, the module breaks an emission rule, or the model lacks data.
     """
     begin = time.perf_counter()
     require_free(out)
@@ -84,6 +85,7 @@ def emit_project(
     report.setdefault("compile_seconds", {})["code generation"] = time.perf_counter() - begin
     texts["report.json"] = json.dumps(report, indent=1) + "\n"
     texts |= {f"ir/{name}": text for name, text in (ir or {}).items()}
+    texts |= {"schedule.toml": schedule} if schedule else {}
     write_at_once(out, texts, files)
 
 
@@ -91,10 +93,7 @@ def project_files(
     module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float
 ) -> tuple[dict[str, str], list[DataFile]]:
     """All texts by file name and all data files, checked against the emission rules."""
-    # A fresh copy: uses left over by erased operations would hide that a value has one use only.
-    module = module.clone()
-    check_emission_rules(module, platform)
-    design = design_of(module, platform)
+    design = checked_design(module, platform)
     hls = print_hls(design)
     parameters = _parameters(design, model)
     constants = _constants(design, model)
@@ -142,7 +141,9 @@ def write_at_once(out: Path, texts: Mapping[str, str], files: list[DataFile]) ->
             _path(partial, name).write_text(text)
         for file in files:
             _path(partial, file.path).write_bytes(file.data)
-        copy_headers(partial / "sim")
+        copy_headers(partial / FOLDER)
+        if uses_ap_types(text for name, text in texts.items() if name.endswith((".h", ".cpp"))):
+            copy_ap_types(partial / FOLDER / AP_TYPES)
         partial.chmod(0o755)
         if out.exists():
             out.rmdir()

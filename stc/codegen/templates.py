@@ -7,6 +7,7 @@ from math import prod
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from stc.codegen.cpp_types import Typedefs
+from stc.codegen.source_lines import broken_lines
 from stc.manifest.element_types import element_type
 from stc.manifest.schema import HostTensor, Kernel, Manifest, Port, Step
 from stc.platforms.platform import Platform
@@ -32,7 +33,8 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
         "kernel_names": " ".join(kernel.name for kernel in manifest.kernels),
         "uses_half": any(tensor.element_type == "f16" for tensor in manifest.tensors),
     }
-    return {name: environment.get_template(f"{name}.j2").render(context) for name in TEMPLATES}
+    texts = {name: environment.get_template(f"{name}.j2").render(context) for name in TEMPLATES}
+    return {name: broken_lines(text) if name.endswith(".cpp") else text for name, text in texts.items()}
 
 
 def _buffers(manifest: Manifest) -> list[Port]:

@@ -1,4 +1,4 @@
-"""Emission rules of hardware-notes.md that are facts of the text (marked T there), checked on kernel.cpp and connectivity.cfg.
+"""Emission rules that are facts of the text, checked on kernel.cpp and connectivity.cfg; those of the IR: `emission_rules.py`.
 
     4   a dataflow body holds only declarations and void calls of names
     6   every stream has an explicit depth, and above 2 entries an explicit bind_storage; a stream of blocks takes no name
@@ -14,19 +14,21 @@
     21  memory ports are indexed by loop variables, not volatile, and not accessed under a condition
     25  every pointer argument has one sp= with index 0-31, every unit at most one slr=
     26  top functions are extern "C" with s_axilite bundle=control on every argument and on return, and a depth on memory ports
-    27  pragmas, their options and the values of these are known, their variables in scope, and they stand in the body they
-        govern; a stream of blocks is not partitioned
+    27  pragmas are as the manual writes them (`pragmas.py`), their variables in scope, and they stand in the body they govern;
+        a stream of blocks is not partitioned
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from stc.analysis.emission_rules import RULES
 from stc.codegen.cpp_source import Function, Node, Pragma, Statement, functions
+from stc.codegen.pragmas import complaints as pragma_complaints
 from stc.diagnostics import CompileError
 
 MAX_TOKEN_BITS = 4096
@@ -36,45 +38,11 @@ MAX_PORTS = 32
 CHANNELS = 32
 
 _WIDTHS = {"float": 32, "half": 16, "int": 32, "unsigned": 32, "bool": 1}
-_PRAGMAS: dict[str, frozenset[str]] = {
-    "pipeline": frozenset({"ii", "style", "off", "rewind"}),
-    "unroll": frozenset({"factor", "skip_exit_check"}),
-    "loop_flatten": frozenset({"off"}),
-    "dataflow": frozenset({"disable_start_propagation"}),
-    "inline": frozenset({"off", "recursive"}),
-    "interface": frozenset(
-        {"m_axi", "s_axilite", "ap_ctrl_none", "axis", "port", "bundle", "offset", "depth", "latency", "register",
-         "max_read_burst_length", "num_read_outstanding", "max_write_burst_length", "num_write_outstanding"}
-    ),
-    "array_partition": frozenset({"variable", "type", "factor", "dim"}),
-    "bind_storage": frozenset({"variable", "type", "impl", "latency"}),
-    "dependence": frozenset({"variable", "class", "type", "direction", "distance", "dependent"}),
-    "stable": frozenset({"variable"}),
-}
-_COUNT = re.compile(r"[1-9]\d*")
-_VALUES: dict[tuple[str, str], re.Pattern[str]] = {
-    ("pipeline", "ii"): _COUNT,
-    ("pipeline", "style"): re.compile("stp|frp|flp"),
-    ("unroll", "factor"): _COUNT,
-    ("interface", "offset"): re.compile("slave|direct|off"),
-    ("interface", "depth"): _COUNT,
-    ("array_partition", "type"): re.compile("cyclic|block|complete"),
-    ("array_partition", "factor"): _COUNT,
-    ("array_partition", "dim"): re.compile(r"\d+"),
-    ("bind_storage", "type"): re.compile("fifo|ram_1p|ram_1wnr|ram_2p|ram_s2p|ram_t2p|rom_1p|rom_2p|rom_np"),
-    ("bind_storage", "impl"): re.compile("bram|lutram|uram|srl|memory|auto"),
-    ("dependence", "class"): re.compile("array|pointer"),
-    ("dependence", "type"): re.compile("inter|intra"),
-    ("dependence", "direction"): re.compile("RAW|WAR|WAW"),
-    ("dependence", "distance"): _COUNT,
-    ("dependence", "dependent"): re.compile("true|false"),
-}
-"""What an option may be, where the manual lists it (UG1399, HLS Pragmas); other options are names or flags."""
 _LOOP_PRAGMAS = ("pipeline", "unroll", "loop_flatten")
 _MATHS = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "tanh", "sinh", "cosh", "sin", "cos",
           "tan", "erf", "fabs", "floor", "ceil", "fmax", "fmin", "fma", "round", "trunc", "cbrt", "atan", "atan2", "rint")
 _STREAM_ACCESS = re.compile(r"\.(read|write)\(|<<|>>")
-_DECLARATION = re.compile(r'^(hls::stream<.*>\s+\w+(\("\w*"\)|\[\d+\])?|hls::stream_of_blocks<.*>\s+\w+);$')
+_DECLARATION = re.compile(r'^(hls::stream<.*>\s+\w+(\(\s*"\w*"\)|\[\d+\])?|hls::stream_of_blocks<.*>\s+\w+);$')
 _BLOCKS = re.compile(r"^hls::(?:stream_of_blocks|read_lock|write_lock)<.*?>\s+(\w+)")
 _DIVISION = re.compile(r"([/%])=?\s*\(*\s*(?:\((?:unsigned|int|u?int\d+_t)\))?\s*([\w.]+)")
 _CALL = re.compile(r"^\w+(<\w+>)?\(((\w+(\[\w+\])?)(,\s*\w+(\[\w+\])?)*)?\);$")
@@ -86,7 +54,7 @@ so about 170 LUT, one level or two of logic."""
 
 @dataclass(frozen=True)
 class Violation:
-    """A broken rule: its number in hardware-notes.md, the line (0: the whole file) and what is wrong."""
+    """A broken rule: its number above, the line (0: the whole file) and what is wrong."""
 
     rule: int
     line: int
@@ -127,7 +95,7 @@ def check_project_text(header: str, source: str, connectivity: str) -> None:
     """CompileError that lists every violation in the emitted texts."""
     violations = [*kernel_violations(source, header), *connectivity_violations(source, connectivity)]
     if violations:
-        raise CompileError("; ".join(str(violation) for violation in violations), where="emitted code")
+        raise CompileError("; ".join(str(violation) for violation in violations), where=f"emitted code, {RULES}")
 
 
 def kernel_violations(source: str, header: str = "") -> list[Violation]:
@@ -262,12 +230,19 @@ def _rule_13(source: _Source) -> Iterator[Violation]:
     for function in source.functions:
         for block in function.body.walk():
             for pragma in (p for p in block.pragmas if p.name == "dependence"):
-                before = lines[pragma.line - 2].strip()
                 variable = pragma.options.get("variable")
-                if not before.startswith(f"// {variable}:"):
+                if not any(line.startswith(f"// {variable}:") for line in _comment_above(lines, pragma.line)):
                     yield Violation(13, pragma.line, f"dependence of {variable} without its proof in a comment above it")
                 if {"type", "dependent"} - set(pragma.options) or block.pragma("pipeline") is None:
                     yield Violation(13, pragma.line, "dependence without type and dependent, or outside a pipelined loop")
+
+
+def _comment_above(lines: Sequence[str], line: int) -> Iterator[str]:
+    """The lines of the comment right above line number `line`, counted from 1; the last first."""
+    for text in reversed(lines[: line - 1]):
+        if not text.strip().startswith("//"):
+            return
+        yield text.strip()
 
 
 def _rule_15(source: _Source) -> Iterator[Violation]:
@@ -342,7 +317,11 @@ def _rule_17(source: _Source) -> Iterator[Violation]:
 
 
 def _m_axi(function: Function) -> list[Pragma]:
-    return [p for p in function.body.pragmas if p.name == "interface" and "m_axi" in p.options]
+    return _interfaces(function, "m_axi")
+
+
+def _interfaces(function: Function, mode: str) -> list[Pragma]:
+    return [p for p in function.body.pragmas if p.name == "interface" and p.options.get("mode") == mode]
 
 
 def _rule_19(source: _Source) -> Iterator[Violation]:
@@ -393,7 +372,7 @@ def _rule_26(source: _Source) -> Iterator[Violation]:
             yield Violation(26, function.body.line, f"top function {function.name} is not extern \"C\"")
         if not function.is_top:
             continue
-        lite = [p for p in function.body.pragmas if p.name == "interface" and "s_axilite" in p.options]
+        lite = _interfaces(function, "s_axilite")
         ports = {pragma.options.get("port") for pragma in lite if pragma.options.get("bundle") == "control"}
         for pragma in _m_axi(function):
             if "depth" not in pragma.options:
@@ -419,14 +398,8 @@ def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Ite
             continue
         if isinstance(item, Node):
             continue
-        if item.name not in _PRAGMAS:
-            yield Violation(27, item.line, f"pragma {item.name} is not known, expected one of {', '.join(_PRAGMAS)}")
-            continue
-        for option, value in item.options.items():
-            if option not in _PRAGMAS[item.name]:
-                yield Violation(27, item.line, f"pragma {item.name} has no option {option}")
-            elif (known := _VALUES.get((item.name, option))) is not None and not known.fullmatch(value):
-                yield Violation(27, item.line, f"option {option} of pragma {item.name} is '{value}', expected {known.pattern}")
+        for complaint in pragma_complaints(item.name, item.options):
+            yield Violation(27, item.line, f"pragma {item.name} {complaint}")
         variable = item.options.get("variable")
         if item.name == "array_partition" and variable in blocks:
             yield Violation(27, item.line, f"{variable} is a stream of blocks, or a block of one: it cannot be partitioned")

@@ -8,7 +8,7 @@ reduction kernels follow their neighbours, and a converter is left only where co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod
@@ -25,12 +25,12 @@ MOST_PERMUTED = 6
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand of a computation: the tensor's key, the loop that indexes each of its dimensions, bytes of one entry.
+    """An operand of a computation: the tensor's name (or key), the loop that indexes each of its dimensions, bytes of one entry.
 
     `order` is how the tensor streams in, None where the reader may choose (a parameter, or an input not read before).
     """
 
-    tensor: object
+    tensor: Hashable
     dims: tuple[int, ...]
     entry_bytes: int
     order: StreamOrder | None = None

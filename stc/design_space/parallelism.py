@@ -1,4 +1,4 @@
-"""Intensity-aware unrolling under a DSP budget (method.md section 4): the slowest computation is sped up until DSPs run out.
+"""Intensity-aware unrolling (docs/design/method.md section 4): the slowest computation is sped up until DSPs run out.
 
 A computation is sped up by lanes (points of its last parallel loop at once, inside one task) and, once it has as many as one
 task may have, by copies (tasks side by side on slices of another parallel loop). Computations that hand each other slices have one
@@ -25,9 +25,9 @@ PORT_LANES = 16
 
 @dataclass(frozen=True)
 class MemoryOperand:
-    """A tensor in external memory that a computation reads or makes: whether copies divide it, and whether it comes lanes wide."""
+    """A tensor in external memory, by name, that a computation reads or makes: do copies divide it, does it come lanes wide?"""
 
-    tensor: object
+    tensor: str
     is_divided: bool
     is_wide: bool
 
@@ -54,7 +54,7 @@ class Work:
     computations of one family have one number of copies.
     """
 
-    key: object
+    name: str
     points: int
     sums: int
     dsp: int
@@ -68,21 +68,21 @@ class Work:
 @dataclass
 class _State:
     works: Sequence[Work]
-    lanes: dict[object, int] = field(default_factory=dict[object, int])
+    lanes: dict[str, int] = field(default_factory=dict[str, int])
     copies: dict[int, int] = field(default_factory=dict[int, int])
 
     def dsp(self) -> int:
-        return sum(work.dsp * self.lanes[work.key] * self.copies[work.family] for work in self.works)
+        return sum(work.dsp * self.lanes[work.name] * self.copies[work.family] for work in self.works)
 
     def cycles(self, work: Work) -> int:
-        return -(-work.points // (self.lanes[work.key] * self.copies[work.family]))
+        return -(-work.points // (self.lanes[work.name] * self.copies[work.family]))
 
     def of(self, work: Work) -> Parallelism:
-        return Parallelism(self.lanes[work.key], self.copies[work.family])
+        return Parallelism(self.lanes[work.name], self.copies[work.family])
 
     def ports(self) -> int:
         """Memory ports of all computations; one tensor needs as many as the most demanding of its readers."""
-        needed: dict[object, int] = {}
+        needed: dict[str, int] = {}
         for work in self.works:
             for operand in work.memory:
                 needed[operand.tensor] = max(needed.get(operand.tensor, 0), operand.ports(self.of(work)))
@@ -99,19 +99,19 @@ class _State:
         return _State(self.works, dict(self.lanes), dict(self.copies))
 
 
-def choose_parallelism(works: Sequence[Work], dsp: int, ports: int) -> Mapping[object, Parallelism]:
+def choose_parallelism(works: Sequence[Work], dsp: int, ports: int) -> Mapping[str, Parallelism]:
     """Lanes and copies for each of `works` within `dsp` DSPs and `ports` memory ports, at least one lane of each.
 
     The computation with the most cycles left is sped up by the smallest step that it has, until none fits: it sets the pace. What
     the others have more than that pace needs is taken back and spent once more. What is left in the end goes to the others in the
     same way, which shortens the way of the last tile.
     """
-    start = _State(works, {work.key: 1 for work in works}, {work.family: 1 for work in works})
+    start = _State(works, {work.name: 1 for work in works}, {work.family: 1 for work in works})
     state = _speed_up(start, dsp, ports, only_slowest=True)
     while (better := _speed_up(_relaxed(state), dsp, ports, only_slowest=True)).pace() < state.pace():
         state = better
     state = _speed_up(state, dsp, ports, only_slowest=False)
-    return {work.key: state.of(work) for work in works}
+    return {work.name: state.of(work) for work in works}
 
 
 def _speed_up(state: _State, dsp: int, ports: int, *, only_slowest: bool) -> _State:
@@ -140,7 +140,7 @@ def _relaxed(state: _State) -> _State:
         copies = state.copies[work.family]
         share = work.lane_extent // (copies if work.divides_lanes else 1)
         enough = [lanes for lanes in lane_counts(share) if -(-work.points // (lanes * copies)) <= state.pace()]
-        relaxed.lanes[work.key] = min([*enough, state.lanes[work.key]])
+        relaxed.lanes[work.name] = min([*enough, state.lanes[work.name]])
     return relaxed
 
 
@@ -148,9 +148,9 @@ def _steps(state: _State, work: Work) -> Iterator[_State]:
     """The ways to speed up `work`, more lanes first, then more copies of its family."""
     share = work.lane_extent // (state.copies[work.family] if work.divides_lanes else 1)
     for lanes in lane_counts(share):
-        if lanes > state.lanes[work.key] and _keeps_busy(work, lanes, state.copies[work.family]):
+        if lanes > state.lanes[work.name] and _keeps_busy(work, lanes, state.copies[work.family]):
             step = state.copied()
-            step.lanes[work.key] = lanes
+            step.lanes[work.name] = lanes
             yield step
             break
     if work.dsp == 0:
@@ -170,11 +170,11 @@ def _with_copies(state: _State, family: int, copies: int) -> _State | None:
         if work.divided_extent % copies:
             return None
         if work.divides_lanes and work.lane_extent > 1:
-            old, share = state.lanes[work.key], work.divided_extent // copies
-            step.lanes[work.key] = max(lanes for lanes in lane_counts(share) if lanes <= old)
-            if 2 * step.lanes[work.key] < old:
+            old, share = state.lanes[work.name], work.divided_extent // copies
+            step.lanes[work.name] = max(lanes for lanes in lane_counts(share) if lanes <= old)
+            if 2 * step.lanes[work.name] < old:
                 return None  # many narrow tasks instead of few wide ones
-        if not _keeps_busy(work, step.lanes[work.key], copies):
+        if not _keeps_busy(work, step.lanes[work.name], copies):
             return None
     return step
 

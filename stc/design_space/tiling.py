@@ -1,4 +1,4 @@
-"""Tile sizes and loop orders (method.md section 4)."""
+"""Tile sizes and loop orders (docs/design/method.md section 4)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def default_unroll(
 ) -> tuple[int, ...]:
     """The innermost point loop runs in parallel where that means the lanes of a vector, the others step by step.
 
-    Point loops have reductions outside and parallel loops inside (method.md section 4). The last parallel loop with more than
-    one point is unrolled over its tile if every operand it indexes has it as its last dimension (so that the entries it
+    Point loops have reductions outside and parallel loops inside (docs/design/method.md section 4). The last parallel loop with
+    more than one point is unrolled over its tile if every operand it indexes has it as its last dimension (so that the entries it
     touches are lanes, which lie in different banks), by the largest divisor of the tile that is at most `lanes`.
     """
     parallel = [loop for loop, tile in enumerate(tiles) if loop not in reductions and tile > 1]

@@ -6,12 +6,12 @@ import importlib
 from collections.abc import Callable
 
 from xdsl.context import Context
-from xdsl.dialect_interfaces.op_asm import OpAsmDialectInterface
-from xdsl.dialects import affine, arith, builtin, cf, func, linalg, math, memref, scf, tensor, vector
+from xdsl.dialects import affine, arith, cf, func, linalg, math, memref, scf, vector
 from xdsl.ir import Dialect
 
-from stc.dialects.upstream.linalg_named import NAMED_OPS
-from stc.dialects.upstream.rank_zero import accept_rank_zero
+from stc.xdsl_gaps.dense_resources import fresh_builtin
+from stc.xdsl_gaps.linalg_named import NAMED_OPS
+from stc.xdsl_gaps.rank_zero_reshapes import tensor_dialect
 
 UPSTREAM = (
     affine.Affine,
@@ -22,11 +22,8 @@ UPSTREAM = (
     math.Math,
     memref.MemRef,
     scf.Scf,
-    tensor.Tensor,
     vector.Vector,
 )
-
-accept_rank_zero()
 
 OURS = {
     "itensor": ("stc.dialects.itensor", "Itensor"),
@@ -38,11 +35,11 @@ OURS = {
 def make_context() -> Context:
     """A context with every dialect of `stc`; nothing in it is shared with another context.
 
-    The builtin dialect is rebuilt each time because xDSL keeps `dense_resource` blobs in the dialect object, where a second parse
-    in one process would find the keys taken. Our own dialects are loaded on first use.
+    Our own dialects are loaded on first use.
     """
     context = Context()
-    context.load_dialect(_fresh_builtin())
+    context.load_dialect(fresh_builtin())
+    context.load_dialect(tensor_dialect())
     for dialect in UPSTREAM:
         context.load_dialect(dialect)
     for operation in NAMED_OPS:
@@ -50,11 +47,6 @@ def make_context() -> Context:
     for name, (module, attribute) in OURS.items():
         context.register_dialect(name, _lazy(module, attribute))
     return context
-
-
-def _fresh_builtin() -> Dialect:
-    upstream = builtin.Builtin
-    return Dialect(upstream.name, list(upstream.operations), list(upstream.attributes), [OpAsmDialectInterface()])
 
 
 def _lazy(module: str, attribute: str) -> Callable[[], Dialect]:

@@ -6,21 +6,18 @@ indices are `int`. IR that breaks one of these rules may be well-formed MLIR, bu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    DenseArrayBase,
     IndexType,
     IntegerAttr,
     MemRefType,
     ModuleOp,
-    StringAttr,
     TensorType,
-    UnitAttr,
     VectorType,
 )
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
@@ -29,7 +26,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow.schedule import ScheduleAttr
+from stc.dialects.facts import BOUND, FACTS, PREFIX, UNROLL
 from stc.dialects.itensor.type import ItensorType
 from stc.dialects.locations import source_location
 from stc.dialects.stream.types import BlockType, StreamType
@@ -37,8 +34,8 @@ from stc.dialects.verification import Violation, first_violation, name_of
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import maximum
 
-BOUND = 1 << 31
-"""Indices, trip counts, extents and element counts are below it: they are `int` in the emitted C++."""
+MOST_COPIES = 1 << 14
+"""Each copy of a body is scheduled by itself; the vendor's tool gives up far below."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +90,27 @@ def _loops(op: Operation) -> Iterator[str]:
         yield f"has step {step}, expected at least 1"
     elif lower is not None and upper is not None and not 0 < upper - lower < BOUND:
         yield f"runs from {lower} to {upper}, expected at least one iteration and fewer than {BOUND}"
+    elif (copies := _copies(op)) > MOST_COPIES:
+        yield f"is unrolled to {copies} copies of its body, expected at most {MOST_COPIES}"
+
+
+def _copies(loop: Operation) -> int:
+    """How often the body of a loop stands in the hardware: the product of the unrolled loops around it, and of its own."""
+    copies, around = 1, loop
+    while isinstance(around, scf.ForOp):
+        lower, upper, step = (_constant(value) for value in (around.lb, around.ub, around.step))
+        if UNROLL.of(around) == 0 and not (lower is None or upper is None or step is None):
+            copies *= -(-(upper - lower) // step)
+        around = around.parent_op()
+    return copies
 
 
 def _outputs(op: Operation) -> Iterator[str]:
     if not isinstance(op, LinalgStructuredOperation):
         return
     kinds = [kind.data for kind in op.get_iterator_types()]
+    if other := set(kinds) - {IteratorType.PARALLEL, IteratorType.REDUCTION}:
+        yield f"has a loop of kind '{min(other)}', expected parallel or reduction"
     parallel = {loop for loop, kind in enumerate(kinds) if kind == IteratorType.PARALLEL}
     for output, index in zip(op.outputs, op.get_indexing_maps().data[len(op.inputs) :], strict=True):
         driving = index.data.used_dims_bit_vector()
@@ -108,11 +120,10 @@ def _outputs(op: Operation) -> Iterator[str]:
 
 def _attributes(op: Operation) -> Iterator[str]:
     for name, value in (*op.attributes.items(), *_entries(op)):
-        kind = ATTRIBUTES.get(name)
-        if kind is not None and not isinstance(value, kind):
-            yield f"has {name} = {value}, expected {kind.name}"
-        elif isinstance(value, IntegerAttr) and kind is IntegerAttr and not 0 <= value.value.data < BOUND:
-            yield f"has {name} = {value}, expected one from 0 to {BOUND - 1}"
+        if name.startswith(PREFIX) and name not in FACTS:
+            yield f"has {name}, which says nothing, expected one of {', '.join(FACTS)}, or another prefix"
+        elif name in FACTS and (complaint := FACTS[name].complaint(op, value)) is not None:
+            yield f"has {name} = {value}, {complaint}"
 
 
 def _entries(op: Operation) -> Iterator[tuple[str, Attribute]]:
@@ -120,17 +131,6 @@ def _entries(op: Operation) -> Iterator[tuple[str, Attribute]]:
     if isinstance(op, func.FuncOp):
         for entry in (*(op.arg_attrs or ()), *(op.res_attrs or ())):
             yield from entry.data.items()
-
-
-ATTRIBUTES: Mapping[str, type[Attribute]] = {
-    **dict.fromkeys(("stc.comment", "stc.kind", "stc.label", "stc.module", "stc.name", "stc.tile"), StringAttr),
-    **dict.fromkeys(("stc.distinct_tokens", "stc.required_depth", "stc.tokens"), IntegerAttr),
-    **dict.fromkeys(("stc.lanes", "stc.pipeline", "stc.unroll"), IntegerAttr),
-    **dict.fromkeys(("stc.fixed", "stc.parameter", "stc.stripe"), UnitAttr),
-    "stc.copies": DenseArrayBase,
-    "stc.schedule": ScheduleAttr,
-}
-"""Directives and names that passes leave for each other, and what they are."""
 
 
 def _indices(op: Operation) -> Iterator[str]:
@@ -201,9 +201,19 @@ def _complaint_about_count(what: str, count: int) -> str | None:
 PRECONDITIONS = (
     Precondition("Functions stand at the top of the module, and modules in nothing.", _nesting),
     Precondition("A region has at most one block, and but for the module's it ends in a terminator.", _blocks),
-    Precondition(f"Loops with constant bounds have steps of at least 1, and from 1 to {BOUND - 1} iterations.", _loops),
-    Precondition("Each output of a linalg operation is moved by all its parallel loops, and by no reduction loop.", _outputs),
-    Precondition(f"Attributes of `stc` have their types, and integers among them are from 0 to {BOUND - 1}.", _attributes),
+    Precondition(
+        f"Loops with constant bounds have steps of at least 1, and from 1 to {BOUND - 1} iterations; unrolled nests make at most"
+        f" {MOST_COPIES} copies.",
+        _loops,
+    ),
+    Precondition(
+        "Loops of linalg operations are parallel or reductions; each output is moved by all parallel loops, and by no reduction.",
+        _outputs,
+    ),
+    Precondition(
+        f"Attributes of `stc` are known, have their types, and integers from 0 to {BOUND - 1}; some stand on loops only.",
+        _attributes,
+    ),
     Precondition(f"Constants of type `index` are from {-BOUND} to {BOUND - 1}.", _indices),
     Precondition(
         f"Shapes are static, with extents of at least 1 and fewer than {BOUND} elements; streams and orders have fewer than"

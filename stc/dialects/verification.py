@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import StringAttr, UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from stc.dialects.dominance import uses_before_definition
 from stc.dialects.locations import source_location
-from stc.dialects.upstream.rules import complaints
+from stc.xdsl_gaps.dominance import uses_before_definition
+from stc.xdsl_gaps.verifier_rules import complaints
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from stc.dialects.use_def import operations_behind
 from stc.execution.contraction_text import Factor, contraction_text
 from stc.execution.dtypes import numpy_type
 from stc.execution.emit_tensors import is_placeholder
@@ -144,6 +145,10 @@ def _translate(
     return source.compile(parameters)
 
 
+def _read_by(op: Operation) -> Sequence[SSAValue]:
+    return (*op.operands, *free_values(op))
+
+
 class _Body:
     """The body of an operation over arrays: one axis per loop, of extent 1 where a value does not depend on the loop."""
 
@@ -166,24 +171,24 @@ class _Body:
         if isinstance(value, BlockArgument):
             self.source.assign(value, self._spread(f"a{value.index}", self.plan.dimensions[value.index]))
             return self.source.names[value]
-        op = value.owner
-        assert isinstance(op, Operation)
-        if isinstance(op, linalg.IndexOp):
-            return self._index(op)
-        for operand in (*op.operands, *free_values(op)):
-            self.value(operand)
-        emit(self.source, op)
-        loops = frozenset[int]().union(*(self.loops[operand] for operand in op.operands))
-        self.loops.update(dict.fromkeys(op.results, loops))
+        for op in operations_behind(value, self.source.names, _read_by):
+            if isinstance(op, linalg.IndexOp):
+                self._index(op)
+                continue
+            for operand in _read_by(op):
+                if isinstance(operand, BlockArgument):
+                    self.value(operand)
+            emit(self.source, op)
+            loops = frozenset[int]().union(*(self.loops[operand] for operand in op.operands))
+            self.loops.update(dict.fromkeys(op.results, loops))
         return self.source.names[value]
 
-    def _index(self, op: linalg.IndexOp) -> str:
+    def _index(self, op: linalg.IndexOp) -> None:
         loop = op.dim.value.data
         extent = self.plan.extents[loop]
         shape = [extent if axis == loop else 1 for axis in range(len(self.plan.extents))]
         self.source.names[op.result] = self.source.refer(np.arange(extent, dtype=np.int64).reshape(shape), "index")
         self.loops[op.result] = frozenset((loop,))
-        return self.source.names[op.result]
 
     def _spread(self, text: str, dimensions: Sequence[int]) -> str:
         order = sorted(range(len(dimensions)), key=lambda axis: dimensions[axis])

@@ -18,6 +18,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from stc.diagnostics import CompileError
+from stc.dialects.use_def import depends_on, operations_behind
 from stc.execution.contraction import contract
 from stc.execution.machine import Machine, Value, implements, location
 
@@ -170,27 +171,19 @@ def reduction_of(
     if output not in (first, second) or first is second:
         return None
     term = second if first is output else first
-    return None if _depends_on(term, outputs) else (function, term)
-
-
-def _depends_on(value: SSAValue, arguments: Sequence[BlockArgument]) -> bool:
-    if isinstance(value, BlockArgument):
-        return value in arguments
-    return isinstance(value.owner, Operation) and any(_depends_on(o, arguments) for o in value.owner.operands)
+    return None if depends_on(term, outputs) else (function, term)
 
 
 def _lazy(machine: Machine, body: Block, spread: Sequence[Value]) -> Callable[[SSAValue], Value]:
     """Evaluate values of a body on demand, so that products need not be formed before they are summed."""
     machine.values.update(zip(body.args, spread, strict=True))
-    done: set[Operation] = set()
+    done: set[SSAValue] = set()
 
     def evaluate(value: SSAValue) -> Value:
-        op = value.owner
-        if isinstance(op, Operation) and op.parent is body and op not in done:
-            for operand in op.operands:
-                evaluate(operand)
-            machine.execute(op)
-            done.add(op)
+        for op in operations_behind(value, done, lambda op: op.operands if op.parent is body else ()):
+            if op.parent is body:
+                machine.execute(op)
+                done.update(op.results)
         found = np.asarray(machine.values[value])
         return found if found.ndim else found.reshape([1] * len(spread[0].shape))
 

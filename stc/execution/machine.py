@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from stc.diagnostics import CompileError
+from stc.dialects.facts import MODULE, NAME
 from stc.execution.dtypes import numpy_type
 
 Value = Any
@@ -45,10 +46,8 @@ def handler_of(op: Operation) -> Handler | None:
 
 def location(op: Operation) -> str:
     """Where an operation comes from: its model name, its module path, or its own name."""
-    for key in ("stc.name", "stc.module"):
-        if (attribute := op.attributes.get(key)) is not None:
-            return f"{op.name} of {str(attribute).strip(chr(34))}"
-    return op.name
+    name = NAME.of(op) or MODULE.of(op)
+    return f"{op.name} of {name}" if name else op.name
 
 
 class Machine:

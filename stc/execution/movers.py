@@ -1,4 +1,4 @@
-"""Operations that only move tokens, as processes: converter, chunk, concat, deal, join, and changes of a token's shape."""
+"""Operations that only move tokens, as processes: reorder, converter, chunk, concat, deal, join, and changes of a token's shape."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import Attribute
 
-from stc.dialects.itensor import ChunkOp, ConcatOp, ConverterOp, ItensorType
+from stc.dialects.itensor import ChunkOp, ConcatOp, ConverterOp, ItensorType, ReorderOp
 from stc.execution.channels import ReadPort, WritePort
 from stc.execution.dtypes import numpy_type
-from stc.execution.layout import token_view
+from stc.execution.layout import token_view, tokens_of
 from stc.execution.scheduler import Steps
 from stc.execution.tensors import undefined
 from stc.iteration.converter import ConverterPlan
@@ -100,6 +100,17 @@ def concat(op: ConcatOp, sources: Sequence[ReadPort], target: WritePort) -> Step
         put(target, source.queue.popleft())
 
 
+def reorder(op: ReorderOp, source: ReadPort, target: WritePort) -> Steps:
+    """Receive a whole tensor and send it in the other order. Where the source visits a token again the last one counts."""
+    order, kind = _order(op.source.type), op.result.type
+    assert isinstance(kind, ItensorType)
+    arrived: list[np.ndarray] = []
+    yield from collect(source, order.token_count, arrived)
+    tensor = _assembled(arrived, order, numpy_type(kind.element_type))
+    for token in tokens_of(tensor, kind.order, op.name):
+        put(target, token)
+
+
 def convert(op: ConverterOp, source: ReadPort, target: WritePort) -> Steps:
     """Fill a buffer of the operation's own `buffer_shape` and read it out in the other order, once per shared iteration.
 
@@ -158,4 +169,5 @@ def _assembled(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype
 def _distinct_view(buffer: np.ndarray, order: StreamOrder) -> np.ndarray:
     """The tokens of a tile, revisits left out."""
     view = token_view(buffer, order)
-    return view[tuple(0 if dimension is None else slice(None) for dimension in order.dimension_of_loop)]
+    first = [0 if dimension is None else slice(None) for dimension in order.dimension_of_loop]
+    return view[(*first, ...)]  # a view of rank 0 too, not its entry

@@ -66,7 +66,9 @@ class Network:
                 self.bound[op.result] = self.bound[op.source]
             case itensor.ReassociateOp() | stream.FromItensorOp() | stream.ToItensorOp():
                 self._relay(op, op.source, op.result)
-            case itensor.ConverterOp() | itensor.ChunkOp() | itensor.ConcatOp() | itensor.DealOp() | itensor.JoinOp():
+            case itensor.ReorderOp() | itensor.ConverterOp() | itensor.ChunkOp() | itensor.ConcatOp():
+                self._move(op)
+            case itensor.DealOp() | itensor.JoinOp():
                 self._move(op)
             case stream.CreateOp():
                 self.channel(op.result, op.sym_name.data)
@@ -122,6 +124,8 @@ class Network:
         readers = [self.reader(value, name) for value in op.operands]
         writers = [self.channel(result).written_by(name) for result in op.results]
         match op:
+            case itensor.ReorderOp():
+                steps = movers.reorder(op, readers[0], writers[0])
             case itensor.ConverterOp():
                 steps = movers.convert(op, readers[0], writers[0])
             case itensor.ChunkOp():

@@ -12,56 +12,11 @@ from xdsl.ir import Operation
 
 from stc.execution.dtypes import numpy_type, unsigned, wrap
 from stc.execution.elementwise import Function, elementwise, scalar_type
-from stc.execution.machine import Value
+from stc.scalars.table import ROWS, Sign
 
-_Binary = Callable[[Any, Any], Any]
-
-
-def _truncating_division(left: Value, right: Value) -> Value:
-    """By zero, 0: numpy's floor division says so, and its rounding up is not for it."""
-    quotient = np.floor_divide(left, right)
-    inexact = (np.multiply(quotient, right) != left) & (right != 0)
-    return quotient + (inexact & ((left < 0) != (right < 0))).astype(np.asarray(left).dtype)
+_Binary = Callable[..., Any]
 
 
-def _ceiling_division(left: Value, right: Value) -> Value:
-    return -np.floor_divide(-left, right)
-
-
-_FLOAT_BINARY: dict[type[Operation], _Binary] = {
-    arith.AddfOp: np.add,
-    arith.SubfOp: np.subtract,
-    arith.MulfOp: np.multiply,
-    arith.DivfOp: np.divide,
-    arith.MaximumfOp: np.maximum,
-    arith.MinimumfOp: np.minimum,
-    arith.MaxnumfOp: np.fmax,
-    arith.MinnumfOp: np.fmin,
-}
-_SIGNED_BINARY: dict[type[Operation], _Binary] = {
-    arith.AddiOp: np.add,
-    arith.SubiOp: np.subtract,
-    arith.MuliOp: np.multiply,
-    arith.DivSIOp: _truncating_division,
-    arith.FloorDivSIOp: np.floor_divide,
-    arith.CeilDivSIOp: _ceiling_division,
-    arith.RemSIOp: np.fmod,
-    arith.MaxSIOp: np.maximum,
-    arith.MinSIOp: np.minimum,
-    arith.ShLIOp: np.left_shift,
-    arith.ShRSIOp: np.right_shift,
-    arith.AndIOp: np.bitwise_and,
-    arith.OrIOp: np.bitwise_or,
-    arith.XOrIOp: np.bitwise_xor,
-}
-_UNSIGNED_BINARY: dict[type[Operation], _Binary] = {
-    arith.DivUIOp: np.floor_divide,
-    arith.CeilDivUIOp: lambda left, right: np.floor_divide(left, right) + (np.remainder(left, right) != 0),  # by zero, 0
-    arith.RemUIOp: np.remainder,
-    arith.MaxUIOp: np.maximum,
-    arith.MinUIOp: np.minimum,
-    arith.ShRUIOp: np.right_shift,
-}
 _ON_BOOLEANS: dict[str, _Binary] = {
     "arith.addi": np.not_equal,
     "arith.subi": np.not_equal,
@@ -70,6 +25,20 @@ _ON_BOOLEANS: dict[str, _Binary] = {
     "arith.minsi": np.logical_or,
 }
 """i1 as a two's-complement integer: 1 is -1, addition is exclusive or."""
+
+
+def _of(sign: Sign) -> list[type[Operation]]:
+    """The operations of `arith` whose numpy function is in the table, by how they take their operands."""
+    return [kind for kind, row in ROWS.items() if row.numpy is not None and row.sign is sign and kind in _ARITHMETIC]
+
+
+_ARITHMETIC = frozenset(arith.Arith.operations)
+
+
+def _function(op: Operation) -> _Binary:
+    function = ROWS[type(op)].numpy
+    assert function is not None
+    return function
 
 
 def _is_boolean(op: Operation) -> bool:
@@ -83,26 +52,20 @@ def _as_result(op: Operation, function: Function) -> Function:
     return lambda *operands: wrap(np.asarray(function(*operands)).astype(dtype, copy=False)[()], kind)
 
 
-@elementwise(*_FLOAT_BINARY)
-def float_binary(op: Operation) -> Function:
-    return _FLOAT_BINARY[type(op)]
+@elementwise(*_of(Sign.FLOAT))
+def on_floats(op: Operation) -> Function:
+    return _function(op)
 
 
-@elementwise(*_SIGNED_BINARY)
-def signed_binary(op: Operation) -> Function:
-    function = _ON_BOOLEANS.get(op.name) if _is_boolean(op) else None
-    return _as_result(op, function or _SIGNED_BINARY[type(op)])
+@elementwise(*_of(Sign.SIGNED))
+def on_signed(op: Operation) -> Function:
+    return _as_result(op, _ON_BOOLEANS.get(op.name, _function(op)) if _is_boolean(op) else _function(op))
 
 
-@elementwise(*_UNSIGNED_BINARY)
-def unsigned_binary(op: Operation) -> Function:
-    function, kind = _UNSIGNED_BINARY[type(op)], scalar_type(op.operands[0].type)
+@elementwise(*_of(Sign.UNSIGNED))
+def on_unsigned(op: Operation) -> Function:
+    function, kind = _function(op), scalar_type(op.operands[0].type)
     return _as_result(op, lambda left, right: function(unsigned(left, kind), unsigned(right, kind)))
-
-
-@elementwise(arith.NegfOp)
-def negation(_: Operation) -> Function:
-    return np.negative
 
 
 @elementwise(arith.SelectOp)

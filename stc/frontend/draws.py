@@ -7,13 +7,13 @@ other values, an overflow with large ones. What changes from draw to draw:
 | --- | --- | --- |
 | example | as they are | as they are |
 | draw | permuted within rows, each times a number of [0.5, 1); N(0, 1) where all are 0 | permuted within rows |
-| zeros | 0 | as they are |
+| zeros | 0 | as they are; 0 where no input is of floats |
 | tiny | times 1e-5 | as they are |
-| huge | times 1e3 | as they are |
+| huge | times 1e3; as they are where a number among them has no thousandfold | as they are |
 
 Permuting (along the last dimension of more than one entry) keeps every entry where the example shows that it may be: an index
-within its range, a mask with as many open places in each row. A float input with entries that have no thousandfold (-inf, the
-least finite number) is a mask: it is permuted in `draw`, and stays as it is in the others. Parameters never change.
+within its range, a mask with as many open places in each row. Infinities and NaNs are their own multiples, and 0 in `zeros`.
+Parameters never change.
 """
 
 from __future__ import annotations
@@ -62,30 +62,39 @@ def inputs_of(name: str, example: Arrays, random: np.random.Generator) -> dict[s
         return dict(example)
     if name == REDRAWN:
         return {key: _redrawn(array, random) for key, array in example.items()}
-    return {key: _scaled(array, SCALES[name]) if _has_scale(array) else array for key, array in example.items()}
+    if name == ZEROS and not any(_is_float(array) for array in example.values()):
+        return {key: np.zeros_like(array) for key, array in example.items()}
+    return {key: _scaled(array, SCALES[name]) for key, array in example.items()}
+
+
+def kept_inputs(reference: Reference, example: Arrays) -> tuple[str, ...]:
+    """The inputs that a draw has as the example has them."""
+    return tuple(key for key, array in reference.inputs.items() if array.tobytes() == example[key].tobytes())
+
+
+def _is_float(array: np.ndarray) -> bool:
+    return np.issubdtype(array.dtype, np.floating)
 
 
 def _scaled(array: np.ndarray, factor: float) -> np.ndarray:
-    """No negative zeros: zeros are what is asked for."""
-    return np.asarray(array * array.dtype.type(factor)) if factor else np.zeros_like(array)
+    """Floats times `factor`, where what is finite stays finite. No negative zeros: zeros are what is asked for."""
+    if not _is_float(array):
+        return array
+    if not factor:
+        return np.zeros_like(array)
+    with np.errstate(over="ignore"):
+        scaled = np.asarray(array * array.dtype.type(factor))
+    return scaled if np.array_equal(np.isfinite(scaled), np.isfinite(array)) else array
 
 
 def _redrawn(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
     axes = [axis for axis, extent in enumerate(array.shape) if extent > 1]
     permuted = random.permuted(array, axis=axes[-1]) if axes else array
-    if not _has_scale(array):
+    if not _is_float(array):
         return permuted
     if not array.any():
         return np.asarray(random.standard_normal(array.shape)).astype(array.dtype)
     return np.asarray(permuted * random.uniform(0.5, 1, array.shape)).astype(array.dtype)
-
-
-def _has_scale(array: np.ndarray) -> bool:
-    """Whether the entries are floats that may be multiplied: neither indices nor the marks of a mask."""
-    if not np.issubdtype(array.dtype, np.floating):
-        return False
-    with np.errstate(over="ignore"):
-        return bool(np.isfinite(array * array.dtype.type(SCALES[HUGE])).all())
 
 
 @dataclass(frozen=True)
@@ -150,7 +159,7 @@ def _uncertainty(golden: Arrays, inputs: Arrays, run: Run, random: np.random.Gen
     Monte Carlo arithmetic (Parker, 1997): what noise of the size of the rounding errors moves, rounding errors move too, in PyTorch
     as in a design that adds up in another order. Integers are exact.
     """
-    floats = {name: array for name, array in golden.items() if np.issubdtype(array.dtype, np.floating)}
+    floats = {name: array for name, array in golden.items() if _is_float(array)}
     moved = {name: np.zeros(array.shape) for name, array in floats.items()}
     for _ in range(NOISY_RUNS if floats else 0):
         noisy = run(inputs, random)
@@ -167,7 +176,7 @@ def _movement(still: np.ndarray, moved: np.ndarray) -> np.ndarray:
 
 def moved_by_rounding(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Floats with up to one unit in the last place less magnitude, other values as they are."""
-    if not np.issubdtype(array.dtype, np.floating):
+    if not _is_float(array):
         return array
     step = np.finfo(array.dtype).eps / 2
     return np.asarray(array * (1 - step * random.integers(0, 3, array.shape))).astype(array.dtype)

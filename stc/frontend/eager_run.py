@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
+import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
 from stc.diagnostics import CompileError
+from stc.frontend.arrays import to_numpy, to_tensor
+from stc.frontend.draws import REDRAWN, inputs_of
 from stc.frontend.python_state import changed_state, python_state
 from stc.frontend.user_code import UserCode
 
@@ -33,7 +36,7 @@ def reference_results(module: torch.nn.Module, inputs: Tensors, positional: int,
     golden = run_eagerly(module, inputs, positional, name)
     _refuse_change(state, module, name)
     with suppress(CompileError):  # other values need not be valid inputs
-        run_eagerly(module, {key: _other(value) for key, value in inputs.items()}, positional, name)
+        run_eagerly(module, _redrawn(inputs), positional, name)
     _refuse_change(state, module, name)
     again = run_eagerly(module, inputs, positional, name)
     for key, value in golden.items():
@@ -51,7 +54,7 @@ def run_eagerly(module: torch.nn.Module, inputs: Tensors, positional: int, name:
     values = {key: value.clone() for key, value in inputs.items()}
     before = _identities(values)
     positions = tuple(values)[:positional]
-    purpose = "the module does not run on its example inputs"
+    purpose = "the module does not run on its inputs"
     with (
         UserCode(name, "inputs on which the module runs", purpose=purpose, module=module.eval()),
         torch.random.fork_rng(devices=[]),
@@ -69,12 +72,11 @@ def _refuse_change(before: Mapping[str, object], module: torch.nn.Module, name: 
         raise CompileError(f"the module changes {changed}", where=name, accepted=NO_MUTATION)
 
 
-def _other(value: torch.Tensor) -> torch.Tensor:
-    """Other values, in a range that holds the given ones."""
-    turned = value.flip(tuple(range(value.dim())))
-    if value.is_floating_point() or value.is_complex():
-        return turned * 0.5
-    return turned if value.dtype == torch.bool else turned // 2
+def _redrawn(inputs: Tensors) -> dict[str, torch.Tensor]:
+    """Other inputs of the same kind: those that the design is checked with besides the example."""
+    example = {key: to_numpy(value, key) for key, value in inputs.items()}
+    drawn = inputs_of(REDRAWN, example, np.random.default_rng(0))
+    return {key: to_tensor(array, inputs[key]) for key, array in drawn.items()}
 
 
 def _equal(left: torch.Tensor, right: torch.Tensor) -> bool:
@@ -111,7 +113,13 @@ def _identities(tensors: Tensors) -> dict[str, tuple[int, int]]:
 
 
 def _checked_results(result: object, inputs: Tensors, name: str) -> dict[str, torch.Tensor]:
-    golden = dict(named_tensors(result))
+    named = named_tensors(result)
+    golden = dict(named)
+    if len(golden) != len(named):
+        names = [key for key, _ in named]
+        twice = next(key for key in names if names.count(key) > 1)
+        accepted = "keys that differ as text, or a tuple of tensors"
+        raise CompileError(f"two outputs are called '{twice}'", where=name, accepted=accepted)
     if not golden:
         raise CompileError("the module returns no tensor", where=name, accepted="a tensor, or a tuple or dictionary of tensors")
     for key, value in {**inputs, **golden}.items():

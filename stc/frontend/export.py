@@ -21,6 +21,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.parsing import parse_module
+from stc.frontend.arrays import to_numpy, to_tensor
 from stc.frontend.draws import ONLY_EXAMPLE, Draws, draw_references, moved_by_rounding
 from stc.frontend.eager_run import module_state, named_tensors, reference_results, run_eagerly
 from stc.frontend.exported import ExportedModel
@@ -99,7 +100,8 @@ def export(
     example = {key: to_numpy(value, key) for key, value in inputs.items()}
 
     def run(arrays: Mapping[str, np.ndarray], noise: np.random.Generator | None) -> dict[str, np.ndarray]:
-        tensors = {key: _like(inputs[key], arrays[key], noise) for key in inputs}
+        moved = arrays if noise is None else {key: moved_by_rounding(array, noise) for key, array in arrays.items()}
+        tensors = {key: to_tensor(moved[key], inputs[key]) for key in inputs}
         with warnings.catch_warnings(), torch.no_grad(), RoundingNoise(noise) if noise is not None else nullcontext():
             warnings.simplefilter("ignore")
             results = run_eagerly(module, tensors, positional, name)
@@ -118,12 +120,6 @@ def export(
         drawn.references,
         drawn.left_out,
     )
-
-
-def _like(tensor: torch.Tensor, array: np.ndarray, noise: np.random.Generator | None) -> torch.Tensor:
-    """`array` as PyTorch has it (`to_numpy` backwards), moved by rounding where there is noise."""
-    values = array if noise is None else moved_by_rounding(array, noise)
-    return torch.from_numpy(values.copy()).view(tensor.dtype)
 
 
 def _lowered(
@@ -238,12 +234,3 @@ def _rename(golden: dict[str, torch.Tensor], names: Sequence[str] | None) -> dic
     if len(names) != len(golden):
         raise CompileError(f"{len(names)} output names for {len(golden)} outputs")
     return dict(zip(names, golden.values(), strict=True))
-
-
-def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
-    """A contiguous numpy copy; CompileError for dtypes numpy lacks. Unsigned bytes become signed ones of the same bits."""
-    try:
-        array = tensor.detach().cpu().contiguous().numpy().copy()
-        return array.view(np.int8) if array.dtype == np.uint8 else array
-    except TypeError:
-        raise CompileError(f"{name} has dtype {tensor.dtype}", accepted="float32, integers, bool") from None

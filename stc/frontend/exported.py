@@ -43,6 +43,8 @@ class ExportedModel:
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     draws: tuple[Reference, ...] = ()
     draws_left_out: Mapping[str, str] = field(default_factory=dict[str, str])
+    reference: str = "PyTorch"
+    """What computed the reference outputs."""
 
     @property
     def references(self) -> tuple[Reference, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,14 @@ from xdsl.dialects.builtin import (
     Float64Type,
     IndexType,
     IntegerType,
+    ModuleOp,
     StringAttr,
     TensorType,
 )
 from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError
+from stc.dialects.facts import NAME, PARAMETER
 from stc.dialects.locations import source_location
 from stc.dialects.parsing import parse_module
 from stc.dialects.preconditions import require_fit
@@ -28,19 +31,45 @@ from stc.frontend.draws import EXAMPLE, ONLY_EXAMPLE, Draws, draw_references, mo
 from stc.frontend.exported import Arrays, ExportedModel
 from stc.frontend.parameters import random_parameter
 from stc.frontend.reference import lower_linalg
-from stc.frontend.signature import NAME, PARAMETER, attribute_name, main_function, refuse_dynamic_shapes
+from stc.frontend.signature import attribute_name, main_function, refuse_dynamic_shapes
 
 LARGEST_RANDOM_INTEGER = 8
 
 
+Compute = Callable[[Sequence[np.ndarray]], Sequence[np.ndarray]]
+"""A function on arrays: what a module computes."""
+
+
 def load_linalg_file(path: Path, draws: Draws = ONLY_EXAMPLE) -> ExportedModel:
-    """Read a module with one function over statically shaped tensors.
+    """Read a module with one function over statically shaped tensors, of linalg, which MLIR's own engine executes.
+
+    As `model_of_module`; raises CompileError, with line and column.
+    """
+    module = parse_module(_read(path), str(path))
+
+    def lowered(named: ModuleOp) -> Compute:
+        executable = lower_linalg(print_module(named), "main", str(path))
+        kinds = [_tensor(kind, str(path)) for kind in main_function(named).function_type.outputs]
+
+        def run(arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+            results = [np.zeros(kind.get_shape(), _dtype(kind, str(path))) for kind in kinds]
+            executable.run(arrays, results)
+            return results
+
+        return run
+
+    return model_of_module(path, module, draws, "MLIR, executed", lowered)
+
+
+def model_of_module(
+    path: Path, module: ModuleOp, draws: Draws, reference: str, compute_of: Callable[[ModuleOp], Compute]
+) -> ExportedModel:
+    """The model that a module with one function over tensors is, of any level: random arrays, and what `compute_of` makes of them.
 
     Arguments are named by `stc.name`, or `arg0`, `arg1`, ...; results `out`, or `out0`, `out1`, .... `draws` says what references
     are made for. Random values follow its seed: N(0, 1), parameters (`stc.parameter`) as in `random_parameter`, integers below 8.
-    Raises CompileError, with line and column.
+    `reference` says what `compute_of` computes with. CompileError for an unusable function.
     """
-    module = parse_module(_read(path), str(path))
     function = main_function(module)
     where = source_location(function) or str(path)
     refuse_dynamic_shapes(module)
@@ -58,21 +87,19 @@ def load_linalg_file(path: Path, draws: Draws = ONLY_EXAMPLE) -> ExportedModel:
             attribute_name(entry): _random(kind, entry, generator, where)
             for kind, entry in zip(argument_types, function.arg_attrs, strict=True)
         }
-        results = {
-            attribute_name(entry): np.zeros(kind.get_shape(), _dtype(kind, where))
-            for kind, entry in zip(result_types, function.res_attrs, strict=True)
-        }
+        for kind in result_types:
+            np.zeros(kind.get_shape(), _dtype(kind, where))
     except (MemoryError, RuntimeError):  # numpy's and PyTorch's
         raise CompileError("no memory for its arguments and results", where=where, accepted="tensors that fit") from None
-    parameters = {attribute_name(entry) for entry in function.arg_attrs if PARAMETER in entry.data}
-    lowered = lower_linalg(print_module(module), "main", str(path))
+    results = [attribute_name(entry) for entry in function.res_attrs]
+    parameters = {attribute_name(entry) for entry in function.arg_attrs if PARAMETER.on(entry)}
+    compute = compute_of(module)
 
     def run(inputs: Arrays, noise: np.random.Generator | None) -> dict[str, np.ndarray]:
         values = {**arguments, **inputs}
         moved = values if noise is None else {name: moved_by_rounding(value, noise) for name, value in values.items()}
-        golden = {name: np.zeros_like(result) for name, result in results.items()}
-        lowered.run([np.ascontiguousarray(array).reshape(array.shape) for array in moved.values()], list(golden.values()))
-        return golden
+        computed = compute([np.ascontiguousarray(array).reshape(array.shape) for array in moved.values()])
+        return dict(zip(results, computed, strict=True))
 
     inputs = {name: value for name, value in arguments.items() if name not in parameters}
     drawn = draw_references(draws, module, inputs, run)
@@ -85,6 +112,7 @@ def load_linalg_file(path: Path, draws: Draws = ONLY_EXAMPLE) -> ExportedModel:
         run(inputs, None) if example is None else example,
         draws=drawn.references,
         draws_left_out=drawn.left_out,
+        reference=reference,
     )
 
 
@@ -106,7 +134,7 @@ def _named(present: ArrayAttr[DictionaryAttr] | None, stem: str, count: int, whe
     """The attribute dictionaries, completed by names; CompileError if two are equal."""
     entries = [{} for _ in range(count)] if present is None else [entry.data for entry in present]
     defaults = ["out"] if stem == "out" and count == 1 else [f"{stem}{i}" for i in range(count)]
-    named = [DictionaryAttr({NAME: StringAttr(default), **entry}) for default, entry in zip(defaults, entries, strict=True)]
+    named = [DictionaryAttr(NAME.entry(default) | dict(entry)) for default, entry in zip(defaults, entries, strict=True)]
     names = [attribute_name(entry) for entry in named]
     for name in names:
         if names.count(name) > 1:
@@ -134,7 +162,7 @@ def _random(kind: TensorType, entry: DictionaryAttr, generator: torch.Generator,
         return torch.randint(0, 2, shape, generator=generator).numpy().astype(dtype)
     if np.issubdtype(dtype, np.integer):
         return torch.randint(0, LARGEST_RANDOM_INTEGER, shape, generator=generator).numpy().astype(dtype)
-    if PARAMETER in entry.data:
+    if PARAMETER.on(entry):
         # Without a module class to ask, matrices are taken as [..., in, out], as linalg.matmul uses them.
         return random_parameter(attribute_name(entry), shape, generator, transposed=True).numpy().astype(dtype)
     return torch.randn(shape, generator=generator).numpy().astype(dtype)

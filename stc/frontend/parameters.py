@@ -1,7 +1,7 @@
 """Random weights that can fail.
 
 Hugging Face's initialisation sets every bias to 0 and every gain to 1, so that dropping them changes nothing. Ours follows
-architecture.md, Correctness: matrices N(0, 1/fan_in), biases N(0, 0.5^2), gains N(0, 0.2^2) around their neutral value.
+docs/design/architecture.md, Correctness: matrices N(0, 1/fan_in), biases N(0, 0.5^2), gains N(0, 0.2^2) around their neutral value.
 """
 
 from __future__ import annotations

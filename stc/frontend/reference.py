@@ -45,6 +45,10 @@ TO_LLVM = (
 )
 LOWERING_SECONDS = 300
 
+ACCURATE = frozenset(f"math.{name}" for name in ("tanh", "expm1", "log1p", "sinh", "asinh", "acosh", "atanh", "exp2"))
+"""What becomes a call of the C library: MLIR writes these as differences with 1 and the like, which lose small results, or through
+other functions. (Its own pass to that library takes the whole dialect or nothing.)"""
+
 
 def execute_linalg(text: str, function: str, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray], where: str) -> None:
     """Run `function` of the MLIR module `text`; its results are written into the arrays `results`.
@@ -78,7 +82,7 @@ class LoweredLinalg:
 def lower_linalg(text: str, function: str, where: str) -> LoweredLinalg:
     """The module `text` lowered, with `function` to be called. CompileError as `execute_linalg`."""
     decomposed = _run_binary(_with_c_interface(text, function, where), DECOMPOSE, where)
-    buffers = _run_bindings(_with_results_of_their_own(decomposed, function, where), BUFFERIZE, where)
+    buffers = _run_bindings(_with_results_of_their_own(_with_library_calls(decomposed, where), function, where), BUFFERIZE, where)
     return LoweredLinalg(_run_bindings(_run_binary(buffers, MUNGE_COPIES, where), TO_LLVM, where), function, where)
 
 
@@ -87,7 +91,10 @@ def _invoked(
 ) -> Sequence[np.ndarray]:
     with _mlir_context():
         engine = execution_engine.ExecutionEngine(ir.Module.parse(lowered), opt_level=2)
-        engine.invoke(function, *(_argument(array) for array in (*inputs, *results)))
+        try:
+            engine.invoke(function, *(_argument(array) for array in (*inputs, *results)))
+        except RuntimeError:  # what was lowered calls functions that are nowhere; the engine has printed which
+            raise CompileError("MLIR cannot execute this module: it calls functions that its libraries lack") from None
     return results
 
 
@@ -112,6 +119,36 @@ def _with_c_interface(text: str, function: str, where: str) -> str:
         # refback-munge-memref-copy builds linalg operations, and crashes where the text it reads has not loaded that dialect.
         module.operation.attributes["stc.load_linalg"] = ir.Attribute.parse("#linalg.iterator_type<parallel>")
         return str(module)
+
+
+def _with_library_calls(text: str, where: str) -> str:
+    """`ACCURATE` functions of f32 and f64 as calls of the C library's."""
+    with _mlir_context():
+        module = _parse(text, where)
+        declared: set[str] = set()
+        for operation in list(nested_operations(module.operation)):
+            suffix = {"f32": "f", "f64": ""}.get(str(operation.results[0].type)) if operation.name in ACCURATE else None
+            if suffix is None:
+                continue
+            kind, name = operation.results[0].type, operation.name.removeprefix("math.") + suffix
+            if name not in declared:
+                module.body.append(ir.Operation.parse(f"func.func private @{name}({kind}) -> {kind}"))
+                declared.add(name)
+            callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
+            operands, place = [operation.operands[0]], ir.InsertionPoint(operation)
+            call = ir.Operation.create("func.call", results=[kind], operands=operands, attributes=callee, ip=place)
+            operation.results[0].replace_all_uses_with(call.results[0])
+            operation.erase()
+        return str(module)
+
+
+def nested_operations(operation: ir.Operation) -> Iterator[ir.Operation]:
+    """The operation, then all inside it, in the order of the text."""
+    yield operation
+    for region in operation.regions:
+        for block in region:
+            for child in block:
+                yield from nested_operations(child.operation)
 
 
 def _with_results_of_their_own(text: str, function: str, where: str) -> str:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
 from xdsl.dialects.func import CallOp, FuncOp
-from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
+from stc.dialects.facts import MODULE, NAME, PARAMETER, UNSUPPORTED
 from stc.dialects.locations import source_location
 from stc.names import identifier
-
-NAME, PARAMETER, MODULE, UNSUPPORTED = "stc.name", "stc.parameter", "stc.module", "stc.unsupported"
 
 ONE_FUNCTION = "one function with a body and without calls"
 
@@ -24,13 +22,26 @@ def main_function(module: ModuleOp) -> FuncOp:
         if function.is_declaration:
             what = f"@{function.sym_name.data} is declared but has no body"
             raise CompileError(what, where=source_location(function), accepted=ONE_FUNCTION)
+    calls = [(function, op) for function in functions for op in function.walk() if isinstance(op, CallOp)]
+    for function, op in calls:
+        kind = "recursion" if _calls(calls, op.callee.string_value(), function.sym_name.data) else "a call"
+        what = f"{kind}: @{function.sym_name.data} calls @{op.callee.string_value()}"
+        raise CompileError(what, where=source_location(op), accepted=ONE_FUNCTION)
     if len(functions) != 1:
-        raise CompileError(f"the module has {len(functions)} functions", accepted=ONE_FUNCTION)
-    for op in functions[0].walk():
-        if isinstance(op, CallOp):
-            kind = "recursion" if op.callee.root_reference == functions[0].sym_name else "a call"
-            raise CompileError(f"{kind}: {op.name} @{op.callee.string_value()}", where=source_location(op), accepted=ONE_FUNCTION)
+        names = ", ".join(f"@{function.sym_name.data}" for function in functions)
+        raise CompileError(f"the module has functions {names}" if names else "the module has no function", accepted=ONE_FUNCTION)
     return functions[0]
+
+
+def _calls(calls: Sequence[tuple[FuncOp, CallOp]], caller: str, callee: str) -> bool:
+    """Whether `caller` is `callee`, or calls it, through any number of others."""
+    reached, pending = {caller}, [caller]
+    while pending:
+        name = pending.pop()
+        called = {op.callee.string_value() for function, op in calls if function.sym_name.data == name}
+        pending.extend(called - reached)
+        reached |= called
+    return callee in reached
 
 
 def argument_names(module: ModuleOp) -> tuple[str, ...]:
@@ -40,10 +51,10 @@ def argument_names(module: ModuleOp) -> tuple[str, ...]:
 
 def attribute_name(entry: DictionaryAttr) -> str:
     """The `stc.name` in an argument's or result's attributes; CompileError unless it is a string."""
-    name = entry.data.get(NAME)
-    if not isinstance(name, StringAttr):
-        raise CompileError(f"{NAME} is {name}", accepted="a string")
-    return name.data
+    name = NAME.of(entry)
+    if name is None:
+        raise CompileError(f"{NAME.name} is {entry.data.get(NAME.name)}", accepted="a string")
+    return name
 
 
 def annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outputs: Sequence[str]) -> None:
@@ -67,15 +78,12 @@ def annotate_rest(module: ModuleOp, inputs: Sequence[str], state: Sequence[str],
     function = main_function(module)
     missing = len(function.function_type.inputs) - len(inputs) - len(state)
     arguments = [_named(key) for key in inputs] + [_named(key, parameter=True) for key in state]
-    function.arg_attrs = ArrayAttr([*arguments, *(DictionaryAttr({UNSUPPORTED: UnitAttr()}) for _ in range(missing))])
+    function.arg_attrs = ArrayAttr([*arguments, *(DictionaryAttr(UNSUPPORTED.entry(None)) for _ in range(missing))])
     function.res_attrs = ArrayAttr([_named(key) for key in outputs])
 
 
 def _named(name: str, *, parameter: bool = False) -> DictionaryAttr:
-    entries: dict[str, Attribute] = {NAME: StringAttr(name)}
-    if parameter:
-        entries[PARAMETER] = UnitAttr()
-    return DictionaryAttr(entries)
+    return DictionaryAttr(NAME.entry(name) | (PARAMETER.entry(None) if parameter else {}))
 
 
 def refuse_dynamic_shapes(module: ModuleOp) -> None:
@@ -87,8 +95,8 @@ def refuse_dynamic_shapes(module: ModuleOp) -> None:
             types = [*operation.function_type.inputs, *operation.function_type.outputs]
         for kind in types:
             if isinstance(kind, TensorType) and any(size < 0 for size in kind.get_shape()):
-                path = operation.attributes.get(MODULE)
-                place = path.data if isinstance(path, StringAttr) else source_location(operation)
+                path = MODULE.of(operation)
+                place = source_location(operation) if path is None else path
                 where = operation.name if place is None else f"{place} ({operation.name})"
                 found.append(Obstacle(where, f"dynamic shape {kind}", "static shapes"))
     if found:

@@ -22,9 +22,10 @@ from torch_mlir.extras.fx_importer import ContextCache, FxImporter
 
 from stc.diagnostics import Obstacle, UnsupportedError
 from stc.dialects.context import make_context
+from stc.dialects.facts import MODULE
 from stc.frontend.isolation import isolated
 from stc.frontend.narrow_integers import widen_narrow_integers
-from stc.frontend.signature import MODULE
+from stc.frontend.reference import nested_operations
 
 UNSUPPORTED_INTEGERS = (torch.uint16, torch.uint32, torch.uint64)
 INTEGERS_ACCEPTED = "bool, uint8, int8, int16, int32, int64"
@@ -92,6 +93,9 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         torch.ops.aten.floor_divide.default: _floor_quotient,
         torch.ops.aten.div.Tensor_mode: _floor_quotient,
         torch.ops.aten.div.Scalar_mode: _floor_quotient,
+        torch.ops.aten.pow.Tensor_Scalar: _power,
+        torch.ops.aten.__lshift__.Scalar: _shifted_up,
+        torch.ops.aten.__rshift__.Scalar: _shifted_down,
     }
     pytorchs = get_decompositions([torch.ops.aten.gelu.default, torch.ops.aten.elu.default])
     return {**kept, **pytorchs, **extrema, **own}
@@ -115,6 +119,31 @@ def _floor_quotient(x: torch.Tensor, divisor: torch.Tensor | float, *, rounding_
 
 def _is_float(value: torch.Tensor | float) -> bool:
     return value.is_floating_point() if isinstance(value, torch.Tensor) else isinstance(value, float)
+
+
+def _power(x: torch.Tensor, exponent: float) -> torch.Tensor:
+    """Of integers by products: torch-mlir knows those of floats alone."""
+    if x.is_floating_point() or x.is_complex() or not isinstance(exponent, int) or exponent < 0:
+        return NotImplemented
+    square, result = x.to(torch.result_type(x, exponent)), None
+    for digit in reversed(f"{exponent:b}"):
+        if digit == "1":
+            result = square if result is None else result * square
+        square = square * square
+    return (square & 0) + 1 if result is None else result
+
+
+def _shifted_up(x: torch.Tensor, bits: int) -> torch.Tensor:
+    """0 where every bit is shifted out, or less than none: MLIR and C++ have no value there."""
+    return NotImplemented if 0 <= bits < torch.iinfo(x.dtype).bits else x & 0
+
+
+def _shifted_down(x: torch.Tensor, bits: int) -> torch.Tensor:
+    """The sign where every bit is shifted out, or less than none: MLIR and C++ have no value there."""
+    width = torch.iinfo(x.dtype).bits
+    if 0 <= bits < width:
+        return NotImplemented
+    return x >> (width - 1) if x.dtype.is_signed else x & 0
 
 
 def _selu(x: torch.Tensor) -> torch.Tensor:
@@ -250,7 +279,7 @@ def _node_complaint(node: torch.fx.Node) -> tuple[str, str] | None:
 def _normalise(module: ir.Module) -> None:
     """Bring what xDSL cannot read, and what is static but does not look it, into another form."""
     known = make_context()
-    operations = [operation for function in module.body.operations for operation in _nested(function.operation)]
+    operations = [operation for function in module.body.operations for operation in nested_operations(function.operation)]
     names = {operation.name for operation in operations if operation.name.startswith("linalg.")}
     widens = any(_widens(operation) for operation in operations)
     for operation in operations:
@@ -280,7 +309,7 @@ def _fold_cast(cast: ir.Operation) -> None:
 def _refuse_foreign_operations(module: ir.Module) -> None:
     """UnsupportedError for all operations that are in none of our dialects, such as tm_tensor's scan (a cumulative sum)."""
     known = make_context()
-    operations = [operation for function in module.body.operations for operation in _nested(function.operation)]
+    operations = [operation for function in module.body.operations for operation in nested_operations(function.operation)]
     foreign = [operation for operation in operations if known.get_optional_op(operation.name) is None]
     # The terminator of a foreign operation's body is a part of it.
     named = [operation for operation in foreign if not operation.name.endswith(".yield")]
@@ -299,7 +328,7 @@ def _without(module: ir.Module, foreign: Sequence[ir.Operation]) -> str | None:
             return None
         block = function.regions[0].blocks[0]
         for operation in [child.operation for child in block]:
-            if any(nested in foreign for nested in _nested(operation)):
+            if any(nested in foreign for nested in nested_operations(operation)):
                 for result in operation.results:
                     result.replace_all_uses_with(block.add_argument(result.type, operation.location))
                 operation.erase()
@@ -327,14 +356,6 @@ def _foreign_complaint(operation: str) -> tuple[str, str]:
     return f"{operation} is not supported" + (f" ({meaning})" if meaning else ""), accepted
 
 
-def _nested(operation: ir.Operation) -> Iterator[ir.Operation]:
-    yield operation
-    for region in operation.regions:
-        for block in region:
-            for child in block:
-                yield from _nested(child.operation)
-
-
 def _body_operations(module: ir.Module) -> Iterator[ir.Operation]:
     """Operations directly in the functions; bodies of linalg operations belong to their operation."""
     for function in module.body.operations:
@@ -350,7 +371,7 @@ def _keep_module_path(operation: ir.Operation) -> None:
         return
     path = _name_of(operation.location)
     if path:
-        operation.attributes[MODULE] = ir.StringAttr.get(path, operation.context)
+        operation.attributes[MODULE.name] = ir.StringAttr.get(path, operation.context)
 
 
 def _name_of(location: ir.Location) -> str:

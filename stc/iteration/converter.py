@@ -1,4 +1,4 @@
-"""Converter inference: the smallest buffer that turns one stream order into another (method.md section 5).
+"""Converter inference: the smallest buffer that turns one stream order into another (docs/design/method.md section 5).
 
 The published Algorithm 1 is wrong as printed (it stops at the first data dimension that does not match and compares neither
 trip counts nor steps); this follows its paragraph: the longest prefix of loops that both orders share wraps the converter,

@@ -1,4 +1,4 @@
-"""Proofs about converters (method.md sections 5 and 7): what they emit is the target's sequence, and no live entry is lost.
+"""Proofs about converters (docs/design/method.md sections 5 and 7): they emit the target's sequence, and no live entry is lost.
 
 A converter runs, in each iteration of its `shared_loops`, the rest of the source's loops to store tokens and the rest of the
 target's loops to load them; `block_order` says at which address. What is proved, for every token and every shared iteration:

@@ -70,6 +70,19 @@ class IndexExpression(Generic[V]):
             total = total + value * factor
         return total
 
+    def at(self, values: Mapping[V, int]) -> IndexExpression[V]:
+        """The same where each variable in `values` has its value."""
+        if not values or not self.variables() & values.keys():
+            return self
+        total = IndexExpression[V](self.constant)
+        for term, factor in self.terms:
+            if isinstance(term, Computed):
+                found = computed(term.kind, *(operand.at(values) for operand in term.operands))
+            else:
+                found = IndexExpression[V](values[term]) if term in values else variable(term)
+            total = total.plus(found.times(factor))
+        return total
+
     def range(self, ranges: Mapping[V, Range]) -> Range | None:
         """Bounds of its values where each variable has the values of `ranges`; None where a variable has none, or an operator.
 

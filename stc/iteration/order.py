@@ -1,4 +1,4 @@
-"""Stream orders: in which order the slices of a tensor cross a stream (method.md section 2).
+"""Stream orders: in which order the slices of a tensor cross a stream (docs/design/method.md section 2).
 
 A `StreamOrder` is an itensor type without its scalar type: the element's shape, the iteration space (loops, outermost first)
 and for each data dimension the coordinate of an element's first entry, a sum of loop values plus a constant. Loop k takes the
@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from stc.iteration.size import CeilDiv, Size, is_static, static, value_at
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,8 @@ class StreamOrder:
 
     def enumerate(self) -> np.ndarray:
         """The coordinate of every token in order: an integer array [token_count, rank]. The oracle of all proofs."""
+        import numpy as np  # a tenth of a second, which reading IR does without
+
         trips = tuple(static(loop.trip) for loop in self.loops)
         indices = np.indices(trips).reshape(len(trips), -1) if trips else np.zeros((0, 1), dtype=np.int64)
         tokens = np.empty((self.token_count, self.rank), dtype=np.int64)

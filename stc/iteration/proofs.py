@@ -1,4 +1,4 @@
-"""Proofs that two stream orders are the same sequence (method.md section 7): normal form first, z3 for what it leaves open.
+"""Proofs that two stream orders are the same sequence (docs/design/method.md section 7): normal form first, z3 for the rest.
 
 Static orders are decided by their normal forms alone, the first differing token included. Symbolic ones, for every value of the
 symbols: equal normal forms are equal sequences; sequences that differ where every symbol is at its maximum differ; what is left

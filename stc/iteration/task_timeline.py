@@ -3,54 +3,47 @@
 The times are what the timed simulation of the emitted C++ charges (`stc_sim/clock.h`): an iteration issues `interval` cycles after
 the one before it, reads some cycles later, and not before what it reads is there, and writes some cycles after that; a loop
 ends, so that the next statement can begin, two cycles after its last iteration came into the last stage. A loop that moves words
-of external memory has
-one per iteration, which is there, or is taken, when the memory says (`stc_sim/loop_clock.h`).
+of external memory has one per iteration, which is there, or is taken, when the memory says (`stc_sim/loop_clock.h`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stc.diagnostics import CompileError, UntimedError
+from stc.iteration.trace import (
+    MICRO,
+    Handing,
+    Holding,
+    InTurn,
+    MemoryPace,
+    Moment,
+    Nest,
+    Pipeline,
+    Port,
+    Repeated,
+    Step,
+    Straight,
+    TaskTrace,
+    steps,
+)
+
 Cycles: TypeAlias = NDArray[np.int64]
 """Ascending cycles or iterations, one per token."""
 
-Port: TypeAlias = tuple[str, bool]
-"""A channel, and whether it is written."""
-
-
-MICRO = 1_000_000
-"""The memory's pace is in millionths of a cycle, as the simulation is told it."""
-
-
-@dataclass(frozen=True)
-class MemoryPace:
-    """External memory behind a loop: one word per iteration, `micro` millionths of a cycle apart.
-
-    Words that are read are there from `latency` cycles after the begin of the loop on, however late they are asked for: as many as
-    it takes are on their way. A word that is written is taken when the memory is done with the one before.
-    """
-
-    latency: int
-    micro: int
-    writes: bool
-
-    def cycles(self, words: int) -> int:
-        """Cycles between two words so far apart, rounded up."""
-        return -(-words * self.micro // MICRO)
-
-
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """`count` iterations, `interval` cycles apart; `head` cycles before the first issues, `tail` from the last issue to the end.
+    """`count` firings, `interval` cycles apart; `head` cycles before the first issues, `tail` from the last issue to the end.
 
-    `iterations[port][k]`: which iteration moves the k-th token of a port. `late[port][k]`: how many cycles after its issue. `kept`:
+    `iterations[port][k]`: which firing moves the k-th token of a port. `late[port][k]`: how many cycles after its issue. `kept`:
     cycles from the read of a token until it counts as taken. `memory`: external memory that every iteration moves a word of.
+    `drain`: the last so many firings are no iterations: they only write what earlier ones computed (`loop_of`).
     """
 
     count: int
@@ -61,6 +54,7 @@ class Loop:
     late: dict[Port, Cycles] = field(default_factory=dict[Port, Cycles])
     kept: int = 0
     memory: MemoryPace | None = None
+    drain: int = 0
 
     @cached_property
     def in_step(self) -> frozenset[Port]:
@@ -80,26 +74,30 @@ class Loop:
             return np.maximum.accumulate(ready - steps) + steps
         if self.memory.writes:
             return self._taken(ready, self.memory.micro)
-        words = np.arange(self.count, dtype=np.int64) * self.memory.micro
-        there = self.memory.latency - (-words // MICRO)
-        return np.maximum.accumulate(np.maximum(ready, there) - steps) + steps
+        words = np.arange(self.count - self.drain, dtype=np.int64) * self.memory.micro
+        there = ready.copy()
+        np.maximum(ready[: len(words)], self.memory.latency - (-words // MICRO), out=there[: len(words)])
+        return np.maximum.accumulate(there - steps) + steps
 
     def _taken(self, ready: Cycles, micro: int) -> Cycles:
         """When words leave that memory takes one by one: it is free `micro` after it began with the one before.
 
-        It begins with a word within the cycle before, if it is free there: else a pace of 1.2 cycles would be one of 1.5.
+        It begins with a word within the cycle before, if it is free there: else a pace of 1.2 cycles would be one of 1.5. The first
+        words leave after as many firings as drain.
         """
         if micro <= self.interval * MICRO:
             steps = np.arange(self.count, dtype=np.int64) * self.interval
             return np.maximum.accumulate(ready - steps) + steps
         free, last = 0, -self.interval
         taken = np.empty(self.count, dtype=np.int64)
-        for word, at in enumerate(ready.tolist()):
-            wanted = max(at, last + self.interval)
-            if -(-free // MICRO) < wanted:
-                free = wanted * MICRO
-            taken[word] = last = -(-free // MICRO)
-            free += micro
+        for firing, at in enumerate(ready.tolist()):
+            last = max(at, last + self.interval)
+            if firing >= self.drain:
+                if -(-free // MICRO) < last:
+                    free = last * MICRO
+                last = -(-free // MICRO)
+                free += micro
+            taken[firing] = last
         return taken
 
 
@@ -116,10 +114,6 @@ class Repeat:
 
     body: Node
     count: int
-
-
-Moment = Literal["room", "published", "taken", "freed"]
-"""A block of a ring is taken to be filled, handed over, taken to be emptied, and given back."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,9 +182,9 @@ class Stretch:
 
 @dataclass(frozen=True)
 class PortFigures:
-    """One port in the terms of method.md, section 6. `first`: the cycle of the first token, that is C_in where the task reads and
-    D where it writes; `interval`: mean cycles between tokens (II); `last`: the cycle of the last token (L, for a port that is
-    written); `tokens`: T."""
+    """One port in the terms of docs/design/method.md section 6. `first`: the cycle of the first token, that is C_in where the task
+    reads and D where it writes; `interval`: mean cycles between tokens (II); `last`: the cycle of the last token (L, for a port
+    that is written); `tokens`: T."""
 
     first: int
     interval: float
@@ -240,7 +234,7 @@ def mirrored(node: Node) -> Node:
         case Loop():
             iterations = {port: node.count - 1 - taken[::-1] for port, taken in node.iterations.items()}
             late = {port: late[::-1] for port, late in node.late.items()}
-            return Loop(node.count, node.interval, node.tail, node.head, iterations, late, node.kept, node.memory)
+            return Loop(node.count, node.interval, node.tail, node.head, iterations, late, node.kept, node.memory, node.drain)
         case Handover():
             return Handover(node.ring, MIRRORED[node.moment], node.tail, node.head)
         case Row():
@@ -287,3 +281,202 @@ def _joined(parts: list[dict[Port, Cycles]]) -> dict[Port, Cycles]:
         for port, times in part.items():
             found.setdefault(port, []).append(times)
     return {port: np.concatenate(times) if len(times) > 1 else times[0] for port, times in found.items()}
+
+
+# From a trace -----------------------------------------------------------------------------------------------------------
+
+
+def task_timeline(trace: TaskTrace) -> TaskTimeline:
+    """When a task moves its tokens. CompileError where a loop has no hardware yet, UntimedError where a pipelined loop takes a
+    block under a condition."""
+    return TaskTimeline(trace.name, _Timer().timed(steps(trace)))
+
+
+class _Timer:
+    """Gives steps their cycles; what is the same stays the same."""
+
+    def __init__(self) -> None:
+        self.found: dict[Step, Node] = {}
+
+    def timed(self, step: Step) -> Node:
+        if step not in self.found:
+            self.found[step] = self._new(step)
+        return self.found[step]
+
+    def _new(self, step: Step) -> Node:
+        match step:
+            case Nest():
+                return loop_of(step)
+            case Straight():
+                return _row([_straight(port) for port in step.ports])
+            case Handing():
+                return Handover(step.ring, step.moment, 0, TAIL[step.moment])
+            case Holding():
+                return _iterations_with_blocks(step)
+            case InTurn():
+                return _row([self.timed(part) for part in step.parts])
+            case Repeated():
+                return Repeat(self.timed(step.body), step.count)
+
+
+def _row(parts: list[Node]) -> Node:
+    return parts[0] if len(parts) == 1 else Row(tuple(parts))
+
+
+def _straight(port: Port) -> Loop:
+    """An access between loops takes a cycle; what is read counts as taken when that is over."""
+    at_once = {port: np.zeros(1, dtype=np.int64)}
+    return Loop(1, 1, 0, 1, at_once, at_once, kept=1)
+
+
+def _hardware(nest: Nest) -> Pipeline:
+    if nest.pipeline is None:
+        where = f"loop {nest.loops[-1].label}"
+        raise CompileError("is not pipelined", where=where, accepted="the IR after hls-directives")
+    return nest.pipeline
+
+
+def loop_of(nest: Nest, deeper: int = 1, takes_blocks: bool = False) -> Loop:
+    """A nest as the firings of its pipeline, which is taken to be `deeper` times as deep as it says.
+
+    `takes_blocks`: its iterations wait for blocks of rings as they wait to read.
+
+    The rule of the style `stp`, which stops as a whole: while an iteration waits to read, what earlier ones computed stays in the
+    pipeline if it would leave no earlier than that read. So firing n does the reads of iteration n and the writes of an iteration
+    before it, by as many as the pipeline is ahead: (cycles from read to write) / interval. When the loop ends, as many firings more
+    write the rest. Other styles fire an iteration as a whole: they hold nothing back.
+    """
+    hardware = _hardware(nest)
+    depth = hardware.depth * deeper
+    first, interval, count = first_stage(depth), hardware.interval, nest.count
+    accesses = _Accesses.of(nest)
+    last, writes = accesses.stages(depth)
+    iterations: dict[Port, Cycles] = {}
+    late: dict[Port, Cycles] = {}
+    for port, (at, offsets) in accesses.by_port.items():
+        known = np.searchsorted(accesses.begins, at, "right") - 1
+        iterations[port], late[port] = at, offsets + (writes[known] if port[1] else first)
+    end = int(last[-1]) if len(last) else max(depth - 1, first)
+    memory = hardware.memory
+    if memory is not None and not memory.writes:
+        memory = replace(memory, latency=memory.latency - first)
+    drain = 0
+    if hardware.style == "stp" and _waits_and_leaves(iterations, memory, takes_blocks):
+        for port in [port for port in iterations if port[1]]:
+            held = (late[port] - first) // interval
+            iterations[port], late[port] = iterations[port] + held, late[port] - held * interval
+            drain = max(drain, int(held.max(initial=0)))
+        if memory is not None and memory.writes:
+            drain = max(drain, (end - first) // interval)
+    return Loop(count + drain, interval, 0, end + 2 - drain * interval, iterations, late, 0, memory, drain)
+
+
+def held_back(nest: Nest, deeper: int = 1) -> int:
+    """How many iterations of a nest that takes blocks are in its pipeline while the next one waits for a block."""
+    hardware = _hardware(nest)
+    depth = hardware.depth * deeper
+    return (depth - 1 - first_stage(depth)) // hardware.interval if hardware.style == "stp" else 0
+
+
+def _waits_and_leaves(ports: Iterable[Port], memory: MemoryPace | None, takes_blocks: bool) -> bool:
+    """Whether a loop may wait to read, or for a block, and something else leaves it."""
+    reads = takes_blocks or any(not writes for _, writes in ports) or (memory is not None and not memory.writes)
+    return reads and (any(writes for _, writes in ports) or (memory is not None and memory.writes))
+
+
+def first_stage(depth: int) -> int:
+    """The stage, counted from 0, in which a pipeline of `depth` stages reads."""
+    return 1 if depth > 1 else 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Accesses:
+    """The accesses of a nest, as `stc_sim/loop_clock.h` has them: a second access of an iteration to the same side of a channel is
+    a cycle later, and so is all that follows. The first reads are in stage 1, the last writes in the last stage.
+
+    `by_port`: the iteration of each token and its offset, in cycles from the first read, or from the first write of its iteration.
+    `begins`: iterations from which on pipelines are known to need more stages: `extents` cycles of accesses, `written` of writes.
+    """
+
+    by_port: dict[Port, tuple[Cycles, Cycles]]
+    begins: Cycles
+    extents: Cycles
+    written: Cycles
+
+    @staticmethod
+    def of(nest: Nest) -> _Accesses:
+        moved: dict[Port, list[tuple[Cycles, int]]] = {}
+        needs: list[tuple[int, int, int]] = []
+        for case in nest.cases:
+            offsets, extent, written = _offsets(case.accesses)
+            needs.append((int(case.iterations[0]), extent, written))
+            for port, offset in zip(case.accesses, offsets, strict=True):
+                moved.setdefault(port, []).append((case.iterations, offset))
+        begins, extents, written = np.array(sorted(needs), dtype=np.int64).reshape(-1, 3).T
+        by_port = {port: _in_order(some) for port, some in moved.items()}
+        return _Accesses(by_port, begins, np.maximum.accumulate(extents), np.maximum.accumulate(written))
+
+    def stages(self, depth: int) -> tuple[Cycles, Cycles]:
+        """The last stage, and that of an iteration's first write, from each of `begins` on."""
+        last = np.maximum(depth - 1, first_stage(depth) + self.extents)
+        return last, last - self.written
+
+
+def _in_order(some: list[tuple[Cycles, int]]) -> tuple[Cycles, Cycles]:
+    iterations = np.concatenate([at for at, _ in some])
+    offsets = np.concatenate([np.full(len(at), offset, dtype=np.int64) for at, offset in some])
+    if len(some) == 1:
+        return iterations, offsets
+    order = np.argsort(iterations, kind="stable")
+    return iterations[order], offsets[order]
+
+
+def _offsets(accesses: tuple[Port, ...]) -> tuple[list[int], int, int]:
+    """Of accesses of one iteration in order; the cycles all of them take beyond the first, and those the writes take."""
+    offset, first_write = 0, None
+    touched: set[Port] = set()
+    found: list[int] = []
+    for port in accesses:
+        if port in touched:
+            offset, touched = offset + 1, set()
+        touched.add(port)
+        if port[1]:
+            first_write = offset if first_write is None else first_write
+        found.append(offset - (first_write or 0) if port[1] else offset)
+    return found, offset, 0 if first_write is None else offset - first_write
+
+
+def _iterations_with_blocks(step: Holding) -> Node:
+    """A pipelined loop that takes blocks in every iteration: one by one, `interval` cycles apart, and the drain."""
+    hardware = _hardware(step.nest)
+    if held_back(step.nest) and any(writes for _, writes in step.rings):
+        where = f"loop {step.nest.loops[-1].label}"
+        raise UntimedError("keeps the blocks it fills while it waits for more", where=where, accepted="style=frp or flp")
+    interval, depth = hardware.interval, hardware.depth
+    first = first_stage(depth)
+    taken: list[Node] = []
+    given: list[Node] = []
+    for ring, writes in step.rings:
+        late = depth - 1 if writes else first  # it leaves with what was written to it; the next iteration does not wait
+        taken.append(Handover(ring, "room" if writes else "taken", first, -first))
+        given.append(Handover(ring, "published" if writes else "freed", late - interval, interval - late))
+    rows = [Row((*taken, _iteration(step.nest, ports, depth, interval), *reversed(given))) for ports in accesses_in_turn(step.nest)]
+    return Row((*rows, Loop(1, 1, 0, max(0, depth + 1 - interval))))
+
+
+def accesses_in_turn(nest: Nest) -> list[tuple[Port, ...]]:
+    """What each iteration does, in order."""
+    found: list[tuple[Port, ...]] = [()] * nest.count
+    for case in nest.cases:
+        for iteration in case.iterations.tolist():
+            found[iteration] = case.accesses
+    return found
+
+
+def _iteration(nest: Nest, ports: tuple[Port, ...], depth: int, interval: int) -> Loop:
+    alone = Nest(nest.loops[:0], tuple((port, ()) for port in ports))
+    accesses = _Accesses.of(alone)
+    _, writes = accesses.stages(depth)
+    end = writes[-1:] if len(writes) else np.array([max(depth - 1, first_stage(depth))])
+    late = {port: offsets + (end if port[1] else first_stage(depth)) for port, (_, offsets) in accesses.by_port.items()}
+    return Loop(1, interval, 0, interval, {port: at for port, (at, _) in accesses.by_port.items()}, late)

@@ -1,4 +1,4 @@
-"""Vectorised orders: the same entries in the same order, one short vector per token (method.md section 2)."""
+"""Vectorised orders: the same entries in the same order, one short vector per token (docs/design/method.md section 2)."""
 
 from __future__ import annotations
 

@@ -13,37 +13,33 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from stc.diagnostics import CompileError
-from stc.manifest.schema import Kernel, LoopSchedule, Manifest
+from stc.manifest.consequences import Complaint, consequences
+from stc.manifest.schema import Kernel, LoopSchedule, Manifest, MemoryTiming
 
 MOST = 2**62
 """Cycles, slots and bytes are counted in 64 bits."""
 MOST_LOOP_CYCLES = 10**9
-"""Initiation interval and depth of a loop."""
+"""Initiation interval and depth of a loop; figures of external memory."""
 MOST_COUNT = 2**31 - 1
 """What C++ has as an int: depths of FIFOs, lanes, bits, blocks, iterations and copies of one loop."""
 
 
 def check_manifest(manifest: Manifest, source: str) -> None:
     """CompileError naming the first field that is wrong; `source` names the file."""
-    for complaint in (*_numbers(manifest, ""), *_sizes(manifest), *_names(manifest), *_references(manifest), *_files(manifest)):
-        raise CompileError(complaint.what, where=source, accepted=complaint.accepted)
-
-
-class _Complaint:
-    def __init__(self, field: str, what: str, accepted: str | None = None):
-        self.what = f"field '{field}' {what}"
-        self.accepted = accepted
+    for check in (_numbers, _sizes, _names, _references, consequences, _files):
+        for complaint in check(manifest):
+            raise CompileError(f"field '{complaint.field}' {complaint.what}", where=source, accepted=complaint.accepted)
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------
 
 
-def _numbers(value: object, path: str) -> Iterator[_Complaint]:
+def _numbers(value: object, path: str = "") -> Iterator[Complaint]:
     """Every number of the schema can be counted in 64 bits; `options` are not looked into."""
     if isinstance(value, int) and not -MOST <= value <= MOST:
-        yield _Complaint(path, f"is {_shown(value)}", f"at most {MOST}")
+        yield Complaint(path, f"is {_shown(value)}", f"at most {MOST}")
     elif isinstance(value, float) and not math.isfinite(value):
-        yield _Complaint(path, f"is {value}", "a number")
+        yield Complaint(path, f"is {value}", "a number")
     elif is_dataclass(value):
         for field in fields(value):
             if field.name != "options":
@@ -60,7 +56,7 @@ def _shown(value: int) -> str:
     return str(value) if abs(value) < 10**20 else f"{'-' if value < 0 else ''}about 2^{value.bit_length() - 1}"
 
 
-def _sizes(manifest: Manifest) -> Iterator[_Complaint]:
+def _sizes(manifest: Manifest) -> Iterator[Complaint]:
     for path, owner, positive, not_negative in _sized(manifest):
         for least, names in ((1, positive), (0, not_negative)):
             for name in names:
@@ -73,23 +69,32 @@ def _sizes(manifest: Manifest) -> Iterator[_Complaint]:
             yield from _at_most(MOST_COUNT, stream, f"kernels[{k}].streams[{index}]", ("depth", "required", "lanes", "bits"))
         for index, block in enumerate(kernel.blocks):
             yield from _at_most(MOST_COUNT, block, f"kernels[{k}].blocks[{index}]", ("count", "bits"))
-    for name in ("clock_mhz", "channel_bytes_per_cycle") if manifest.memory else ():
-        value = getattr(manifest.memory, name)
-        if not 0 < value < math.inf:
-            yield _Complaint(f"memory.{name}", f"is {value}", "a positive number")
+        for index, task in enumerate(kernel.tasks):
+            if task.resources is not None:
+                names = [field.name for field in fields(task.resources)]
+                yield from _at_most(MOST_COUNT, task.resources, f"kernels[{k}].tasks[{index}].resources", names)
+    if manifest.memory is not None:
+        yield from _memory(manifest.memory)
 
 
-def _at_least(least: int, value: Any, path: str) -> Iterator[_Complaint]:
+def _memory(memory: MemoryTiming) -> Iterator[Complaint]:
+    for name in ("clock_mhz", "channel_bytes_per_cycle"):
+        if not 0 < (value := getattr(memory, name)) < math.inf:
+            yield Complaint(f"memory.{name}", f"is {value}", "a positive number")
+    yield from _at_most(MOST_LOOP_CYCLES, memory, "memory", [field.name for field in fields(memory)])
+
+
+def _at_least(least: int, value: Any, path: str) -> Iterator[Complaint]:
     entries = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else (value,)
     for entry in entries:
         if entry is not None and not least <= entry < math.inf:
-            yield _Complaint(path, f"is {entry}", f"at least {least}")
+            yield Complaint(path, f"is {entry}", f"at least {least}")
 
 
-def _at_most(most: int, owner: object, path: str, names: Sequence[str]) -> Iterator[_Complaint]:
+def _at_most(most: int, owner: object, path: str, names: Sequence[str]) -> Iterator[Complaint]:
     for name in names:
         if (value := getattr(owner, name)) is not None and value > most:
-            yield _Complaint(f"{path}.{name}", f"is {value}", f"at most {most}")
+            yield Complaint(f"{path}.{name}", f"is {value}", f"at most {most}")
 
 
 def _sized(manifest: Manifest) -> Iterator[tuple[str, object, tuple[str, ...], tuple[str, ...]]]:
@@ -109,19 +114,19 @@ def _sized(manifest: Manifest) -> Iterator[tuple[str, object, tuple[str, ...], t
             if task.resources is not None:
                 yield f"{path}.tasks[{index}].resources", task.resources, (), ("dsp", "lut", "ff", "bram18", "uram")
         for index, stream in enumerate(kernel.streams):
-            yield f"{path}.streams[{index}]", stream, ("lanes", "bits", "depth", "required"), ("tokens",)
+            yield f"{path}.streams[{index}]", stream, ("lanes", "bits", "depth", "required", "tokens"), ()
         for index, block in enumerate(kernel.blocks):
             yield f"{path}.blocks[{index}]", block, ("count", "bits", "shape"), ("blocks",)
         for index, loop in enumerate(kernel.schedule):
-            yield f"{path}.schedule[{index}]", loop, ("ii", "depth", "unroll"), ("trip", "reads", "writes")
+            yield f"{path}.schedule[{index}]", loop, ("trip", "ii", "depth", "unroll"), ("reads", "writes")
             for number, access in enumerate(loop.memory):
-                yield f"{path}.schedule[{index}].memory[{number}]", access, (), ("bytes",)
+                yield f"{path}.schedule[{index}].memory[{number}]", access, ("bytes",), ()
 
 
 # Names ----------------------------------------------------------------------------------------------------------------
 
 
-def _names(manifest: Manifest) -> Iterator[_Complaint]:
+def _names(manifest: Manifest) -> Iterator[Complaint]:
     """What is looked up by name has one of its own."""
     yield from _unique("kernels", [kernel.name for kernel in manifest.kernels])
     yield from _unique("tensors", [tensor.name for tensor in manifest.tensors])
@@ -132,16 +137,16 @@ def _names(manifest: Manifest) -> Iterator[_Complaint]:
         yield from _unique(f"kernels[{k}].schedule", [f"{loop.task}.{loop.label}" for loop in kernel.schedule])
 
 
-def _unique(path: str, names: Sequence[str]) -> Iterator[_Complaint]:
+def _unique(path: str, names: Sequence[str]) -> Iterator[Complaint]:
     for name, count in Counter(names).items():
         if count > 1:
-            yield _Complaint(path, f"has '{name}' {count} times", "names that differ")
+            yield Complaint(path, f"has '{name}' {count} times", "names that differ")
 
 
 # References -----------------------------------------------------------------------------------------------------------
 
 
-def _references(manifest: Manifest) -> Iterator[_Complaint]:
+def _references(manifest: Manifest) -> Iterator[Complaint]:
     tensors = {tensor.name for tensor in manifest.tensors}
     ports = {kernel.name: {port.name for port in kernel.ports} for kernel in manifest.kernels}
     for index, step in enumerate(manifest.steps):
@@ -160,31 +165,35 @@ def _references(manifest: Manifest) -> Iterator[_Complaint]:
         yield from _of_kernel(kernel, f"kernels[{k}]", set().union(*ports.values()))
 
 
-def _one_of(known: Collection[str], name: str | None, path: str, kind: str) -> Iterator[_Complaint]:
+def _one_of(known: Collection[str], name: str | None, path: str, kind: str) -> Iterator[Complaint]:
     if name is None or name not in known:
-        yield _Complaint(path, f"names no {kind}: '{name}'")
+        yield Complaint(path, f"names no {kind}: '{name}'")
 
 
-def _draws(manifest: Manifest) -> Iterator[_Complaint]:
+def _draws(manifest: Manifest) -> Iterator[Complaint]:
     needed = {tensor.name for tensor in manifest.tensors if tensor.role in ("input", "output")}
     outputs = {tensor.name for tensor in manifest.tensors if tensor.role == "output"}
     for index, draw in enumerate(manifest.draws):
         path = f"draws[{index}]"
         if not (draw.name.isidentifier() and draw.name.isascii()):
-            yield _Complaint(f"{path}.name", f"is '{draw.name}'", "letters, digits and _")
+            yield Complaint(f"{path}.name", f"is '{draw.name}'", "letters, digits and _")
         if draw.tensors.keys() != needed:
             names = ", ".join(sorted(needed ^ draw.tensors.keys()))
-            yield _Complaint(f"{path}.tensors", f"has not the inputs and outputs: '{names}'")
+            yield Complaint(f"{path}.tensors", f"has not the inputs and outputs: '{names}'")
         for field, names in (("allowed", draw.allowed), ("uncertainty", draw.uncertainty)):
             for name in names:
                 yield from _one_of(outputs, name, f"{path}.{field}", "output")
 
 
-def _of_kernel(kernel: Kernel, path: str, all_ports: set[str]) -> Iterator[_Complaint]:
-    """Which tasks write and read what is not asked here: `stc simulate DIR --static` lists what is wrong with that."""
+def _of_kernel(kernel: Kernel, path: str, all_ports: set[str]) -> Iterator[Complaint]:
+    """That each FIFO has one task at either end is not asked here: `stc simulate DIR --static` lists what is wrong with that."""
     tasks = {task.name for task in kernel.tasks}
     own = {port.name for port in kernel.ports}
     channels = {stream.name for stream in kernel.streams} | {block.name for block in kernel.blocks}
+    for index, task in enumerate(kernel.tasks):
+        for field, names in (("reads", task.reads), ("writes", task.writes), ("guarded", task.guarded or ())):
+            for name in names:
+                yield from _one_of(own | channels, name, f"{path}.tasks[{index}].{field}", "port, FIFO or block")
     for index, port in enumerate(kernel.ports):
         yield from _one_of(all_ports, port.buffer, f"{path}.ports[{index}].buffer", "port")
     loops = {(loop.task, loop.label): loop for loop in kernel.schedule}
@@ -198,16 +207,16 @@ def _of_kernel(kernel: Kernel, path: str, all_ports: set[str]) -> Iterator[_Comp
         yield from _parents(loop, loops, where)
 
 
-def _parents(loop: LoopSchedule, loops: Mapping[tuple[str, str], LoopSchedule], path: str) -> Iterator[_Complaint]:
+def _parents(loop: LoopSchedule, loops: Mapping[tuple[str, str], LoopSchedule], path: str) -> Iterator[Complaint]:
     """Going outwards ends at a loop without parent."""
     seen = {loop.label}
     parent = loop.parent
     while parent is not None:
         if (loop.task, parent) not in loops:
-            yield _Complaint(f"{path}.parent", f"names no loop of task '{loop.task}': '{parent}'")
+            yield Complaint(f"{path}.parent", f"names no loop of task '{loop.task}': '{parent}'")
             return
         if parent in seen:
-            yield _Complaint(f"{path}.parent", f"makes loop '{parent}' a part of itself")
+            yield Complaint(f"{path}.parent", f"makes loop '{parent}' a part of itself")
             return
         seen.add(parent)
         parent = loops[loop.task, parent].parent
@@ -216,11 +225,11 @@ def _parents(loop: LoopSchedule, loops: Mapping[tuple[str, str], LoopSchedule], 
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-def _files(manifest: Manifest) -> Iterator[_Complaint]:
+def _files(manifest: Manifest) -> Iterator[Complaint]:
     """All files are in the project's folder."""
     for path, name in _named_files(manifest):
         if name is not None and (PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts):
-            yield _Complaint(path, f"is '{name}'", "a path inside the project's folder")
+            yield Complaint(path, f"is '{name}'", "a path inside the project's folder")
 
 
 def _named_files(manifest: Manifest) -> Iterator[tuple[str, str | None]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 PortKind = Literal["input", "parameter", "output", "intermediate", "scalar"]
 Direction = Literal["read", "write"]
@@ -84,8 +84,9 @@ class Task:
     """One function of the kernel: `kind` is compute, load, store, converter, fork, ...
 
     `reads` and `writes` name ports, streams and block buffers. `outside_loops`: tokens per launch that it moves outside its
-    labelled loops; `guarded`: streams it touches under a condition, so that loops and counts say at most how often. Both are None
-    where nobody has looked. `resources`: of the function with its arrays.
+    labelled loops; `guarded`: of the streams it touches under a condition, the tokens it moves there per launch, None where data
+    decides: then loops and counts say at most how often. Both are None where nobody has looked. `resources`: of the function with
+    its arrays.
     """
 
     name: str
@@ -94,7 +95,7 @@ class Task:
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     outside_loops: dict[str, int] | None = None
-    guarded: tuple[str, ...] | None = None
+    guarded: dict[str, int | None] | None = None
     resources: TaskResources | None = None
 
 
@@ -238,9 +239,10 @@ class StoredFile:
 class Draw:
     """One set of inputs with the model's outputs: `tensors` by the name of each input and output.
 
-    `allowed`: for each float output, the error that each of its entries may have (absolute, f64; where the entry is a number);
-    other outputs are compared exactly. `uncertainty`: for each float output, how much of that is because rounding errors alone move
-    the reference, at most, in parts of the output's largest magnitude.
+    `allowed`: for each float output, the error that each of its entries may have (absolute, f64; where the entry is a number),
+    negative where the reference is uncertain by as much as the entry, which is then undecided; other outputs are compared exactly.
+    `uncertainty`: for each float output, how much of that is because rounding errors alone move the reference, at most, in parts of
+    the output's largest magnitude.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Which memory a FIFO is built of, and what it costs: the step function of hardware-notes.md."""
+"""Which memory a FIFO is built of, and what it costs: a step function of depth and width."""
 
 from __future__ import annotations
 

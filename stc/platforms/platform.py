@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -137,6 +136,8 @@ def load_platform(name: str) -> Platform:
     if name not in platform_names():
         raise CompileError(f"unknown platform '{name}'", accepted=", ".join(platform_names()))
     text = resources.files("stc.platforms").joinpath("data", f"{name}.toml").read_text()
+    import tomllib
+
     return _platform(tomllib.loads(text))
 
 

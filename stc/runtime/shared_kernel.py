@@ -13,6 +13,7 @@ from stc.diagnostics import CompileError
 from stc.manifest.element_types import element_type
 from stc.manifest.files import read_manifest
 from stc.manifest.schema import Kernel, Manifest, Port
+from stc.simulation.package import FOLDER, include_folders
 
 MESSAGE_BYTES = 1 << 16
 # Without -fno-gnu-unique the simulation engine's inline variables would be one object for all libraries of a process: a
@@ -54,8 +55,8 @@ def _build(project: Path, manifest: Manifest, library: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=".launch_", dir=build) as name:  # others may build it at the same time
         instrumented, shim, linked = (Path(name) / file for file in ("kernel.launch.cpp", "launch.cpp", library.name))
         shim.write_text(_shim(manifest))
-        _run([sys.executable, str(project / "sim" / "instrument.py"), str(project / manifest.kernel_source), str(instrumented)])
-        includes = [f"-I{project / 'sim' / 'include'}", f"-I{project}"]
+        _run([sys.executable, str(project / FOLDER / "instrument.py"), str(project / manifest.kernel_source), str(instrumented)])
+        includes = [f"-I{folder}" for folder in include_folders(project)]
         _run([compiler, *FLAGS, *includes, str(instrumented), str(shim), "-o", str(linked)])
         linked.replace(library)
 

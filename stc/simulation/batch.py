@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stc.manifest.files import read_manifest
+from stc.simulation.ap_types import copy_ap_types, uses_ap_types
 from stc.simulation.build import CHECKS, FLAGS, find_compiler, instrumented_kernel, read_sources, run_compiler
 from stc.simulation.csim import CsimResult, draws_of, run_draws
 from stc.simulation.design_runs import DesignRuns
-from stc.simulation.package import INCLUDE
+from stc.simulation.package import AP_TYPES, INCLUDE
 
-HEADERS = ("cstdint", "limits", "string", "vector", "ap_int.h", "hls_math.h", "hls_stream.h", "hls_streamofblocks.h",
+HEADERS = ("cstdint", "limits", "string", "vector", "hls_math.h", "hls_stream.h", "hls_streamofblocks.h",
            "hls_vector.h", "stc_sim.h", "stc_sim/engine.h")
 TIMEOUT = 60.0
 """Seconds one small design may take."""
@@ -50,8 +51,12 @@ def timed_runs(projects: Sequence[Path], folder: Path) -> dict[str, DesignRuns]:
 
 def _built(projects: Sequence[Path], folder: Path, name: str, flags: Sequence[str]) -> Path:
     source, binary = folder / f"{name}.cpp", folder.resolve() / name
-    source.write_text(_program(projects))
-    run_compiler([find_compiler(), *FLAGS, *flags, "-O0", "-I", str(INCLUDE), str(source), "-o", str(binary)], source)
+    include, headers = ["-I", str(INCLUDE)], list(HEADERS)
+    if uses_ap_types((project / "kernel.h").read_text() for project in projects):
+        copy_ap_types(folder / AP_TYPES)
+        include, headers = [*include, "-I", str(folder / AP_TYPES)], [*headers, "ap_int.h"]
+    source.write_text(_program(projects, headers))
+    run_compiler([find_compiler(), *FLAGS, *flags, "-O0", *include, str(source), "-o", str(binary)], source)
     return binary
 
 
@@ -65,8 +70,8 @@ def _inside(namespace: str, text: str) -> str:
     return re.sub(r"(?<![\w>:])::(?=\w)", f"{namespace}::", text)
 
 
-def _program(projects: Sequence[Path]) -> str:
-    lines = [f"#include <{header}>" for header in HEADERS]
+def _program(projects: Sequence[Path], headers: Sequence[str]) -> str:
+    lines = [f"#include <{header}>" for header in headers]
     for index, project in enumerate(projects):
         (project / "build").mkdir(exist_ok=True)
         lines += ["#undef STC_KERNEL_H", "#undef STC_LAYOUT_H", f"#define main main_{index}", f"namespace project_{index} {{"]

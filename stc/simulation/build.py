@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,10 +20,11 @@ from pathlib import Path
 from stc.diagnostics import CompileError
 from stc.manifest.files import MANIFEST, read_manifest
 from stc.simulation import sanitizers
+from stc.simulation.ap_types import copy_ap_types, uses_ap_types
 from stc.simulation.design_file import ForeignDesign, is_foreign, read_design
 from stc.simulation.foreign_design import InstrumentedDesign, instrument_design
 from stc.simulation.instrument import InstrumentError, instrument
-from stc.simulation.package import INCLUDE
+from stc.simulation.package import AP_TYPES, FOLDER, INCLUDE, include_folders
 
 # No fast-math: masks are -inf. No contraction: the result must not depend on whether the host has fused multiply-add.
 FLAGS = ("-std=c++17", "-march=native", "-ffp-contract=off", "-w")
@@ -53,7 +54,7 @@ class SimulationSources:
 
     @property
     def include(self) -> Path:
-        return self.directory / "sim" / "include"
+        return self.directory / FOLDER / "include"
 
 
 @dataclass(frozen=True)
@@ -192,9 +193,9 @@ def emitted_units(sources: SimulationSources) -> Units:
     kernel_copy = sources.build / (Path(sources.kernel).stem + ".sim.cpp")
     kernel_copy.write_text(instrumented_kernel(sources), encoding="utf-8")
     directory = sources.directory
-    headers = (*directory.glob("*.h"), *directory.glob("*.hpp"), *sources.include.rglob("*.h"))
+    headers = (*directory.glob("*.h"), *directory.glob("*.hpp"), *(directory / FOLDER).rglob("*.h"))
     files = (kernel_copy, *(directory / name for name in sources.testbenches))
-    return Units(directory, files, (sources.include, directory), headers)
+    return Units(directory, files, tuple(include_folders(directory)), headers)
 
 
 def foreign_units(design: ForeignDesign, instrumented: InstrumentedDesign) -> Units:
@@ -207,9 +208,19 @@ def foreign_units(design: ForeignDesign, instrumented: InstrumentedDesign) -> Un
         path.write_text(text, encoding="utf-8")
     headers = (*(folder / name for name in instrumented.copies if name not in design.sources), *INCLUDE.rglob("*.h"))
     others = tuple(path for given in design.include_folders for path in given.rglob("*") if path.is_file())
-    include = (INCLUDE, folder, *design.include_folders)
+    texts = [*instrumented.copies.values(), *(path.read_text("utf-8", "replace") for path in others)]
+    ap_types = _ap_types(folder.parent / AP_TYPES, texts)
+    include = (INCLUDE, *ap_types, folder, *design.include_folders)
     files = tuple(folder / name for name in design.sources)
     return Units(design.directory, files, include, (*headers, *others), design.defines, instrumented.notes)
+
+
+def _ap_types(folder: Path, texts: Iterable[str]) -> tuple[Path, ...]:
+    """The folder, with AMD's arbitrary precision types, where the texts use them."""
+    if not uses_ap_types(texts):
+        return ()
+    copy_ap_types(folder)
+    return (folder,)
 
 
 def _writable(folder: Path) -> Path:

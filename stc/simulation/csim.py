@@ -43,9 +43,10 @@ class WorstEntry:
 class OutputCheck:
     """One output against its reference. Errors are absolute; `tolerance` is relative, see docs/manual.md, What is checked.
 
-    `wrong` entries are beyond what is allowed, `nan_mismatches` of them because a NaN or infinity is not in its place. `shape`: of
-    the output, empty where nobody has said it. `uncertainty`: how much of what was allowed is due to the reference's own rounding
-    errors, in parts of the output's largest magnitude; None where it is not known.
+    `wrong` entries are beyond what is allowed, `nan_mismatches` of them because a NaN or infinity is not in its place. Of
+    `undecided` ones the reference says nothing: rounding errors alone move it by as much as its size. `passed`: none of either.
+    `shape`: of the output, empty where nobody has said it. `uncertainty`: how much of what was allowed is due to the reference's
+    own rounding errors, in parts of the output's largest magnitude; None where it is not known.
     """
 
     name: str
@@ -60,6 +61,11 @@ class OutputCheck:
     passed: bool
     shape: tuple[int, ...] = ()
     uncertainty: float | None = None
+    undecided: int = 0
+
+    @property
+    def verdict(self) -> str:
+        return "WRONG" if self.wrong else "undecided" if self.undecided else "ok"
 
     @property
     def relative_error(self) -> float:
@@ -78,7 +84,7 @@ class OutputCheck:
 
 @dataclass(frozen=True)
 class DrawCheck:
-    """What came out for one draw of inputs; `outcome` and `explanation` as in CsimResult."""
+    """What came out for one draw of inputs; `outcome` and `explanation` as in CsimResult. `passed`: all outputs are."""
 
     name: str
     outcome: str
@@ -86,6 +92,11 @@ class DrawCheck:
     explanation: str | None
     seconds: float
     outputs: list[OutputCheck]
+
+    @property
+    def failed(self) -> bool:
+        """The run did not end, or an entry is wrong."""
+        return self.outcome != "finished" or any(check.wrong for check in self.outputs)
 
 
 @dataclass(frozen=True)
@@ -133,6 +144,7 @@ class CsimResult:
     `cpu_seconds` what this program had of the processor in it.
 
     Where several draws of inputs ran, `draws` has them all, and the rest is that of the first one that failed, or of the first.
+    `passed`: nothing failed, and each output is decided on some draw. `undecided`: the outputs that are not.
     """
 
     outcome: str
@@ -146,6 +158,12 @@ class CsimResult:
     blocked: list[BlockedTask] = field(default_factory=list)
     cpu_seconds: float | None = None
     draws: list[DrawCheck] = field(default_factory=list[DrawCheck])
+    undecided: list[str] = field(default_factory=list[str])
+
+    @property
+    def failed(self) -> bool:
+        """A run did not end, or an entry is wrong: what is merely undecided has not failed."""
+        return not self.passed and not self.undecided
 
     @property
     def deadlock(self) -> str | None:
@@ -176,7 +194,7 @@ def csim(
     program = [str(built.binary)]
     if depths:
         table = "".join(f"{name} {depth}\n" for name, depth in depths.items())
-        result = _run_draw(directory, program, chosen[0], "csim_trial.json", timeout, tables={"STC_SIM_DEPTHS": table})
+        result = _run_draw(directory, program, chosen[0], None, timeout, tables={"STC_SIM_DEPTHS": table})
     else:
         result = run_draws(directory, program, chosen, timeout, sanitizers.ENVIRONMENT if sanitized else {})
     return replace(result, build_seconds=build_seconds, cached=built.cached)
@@ -199,8 +217,23 @@ def run_draws(
         results.append(_run_draw(directory, program, draw, report, timeout, variables))
         if results[-1].outcome != "finished":
             break
-    told = next((result for result in results if not result.passed), results[0])
-    return replace(told, draws=[draw for result in results for draw in result.draws])
+    told = next((result for result in results if result.failed), results[0])
+    draws_run = [draw for result in results for draw in result.draws]
+    undecided = [] if told.failed else undecided_outputs([result.outputs for result in results])
+    return replace(told, draws=draws_run, undecided=undecided, passed=not told.failed and not undecided)
+
+
+def undecided_outputs(draws: Sequence[Sequence[OutputCheck]]) -> list[str]:
+    """The outputs with undecided entries in every draw, those apart whose reference is nothing but zeros: any design that loses its
+    values gives these."""
+    by_name: dict[str, list[OutputCheck]] = {}
+    for check in (check for outputs in draws for check in outputs):
+        by_name.setdefault(check.name, []).append(check)
+    return [
+        name
+        for name, checks in by_name.items()
+        if any(check.undecided for check in checks) and not any(check.passed and check.max_abs_reference for check in checks)
+    ]
 
 
 @dataclass(frozen=True)
@@ -239,13 +272,13 @@ def _run_draw(
     directory: Path,
     program: Sequence[str],
     draw: DrawOfInputs,
-    report: str,
+    report: str | None,
     timeout: float,
     variables: Mapping[str, str] | None = None,
     tables: Mapping[str, str] | None = None,
 ) -> CsimResult:
     arguments = [draw.name] if draw.name else []
-    run = run_program(program, directory, directory / "build" / report, variables or {}, timeout, arguments, tables)
+    run = run_program(program, directory, report, variables or {}, timeout, arguments, tables)
     return csim_result(sanitizers.told(run), draw=draw)
 
 
@@ -262,7 +295,8 @@ def csim_result(
     result = _result(run, build_seconds, cached, draw)
     if not draw.name:
         return result
-    check = DrawCheck(draw.name, result.outcome, result.passed, result.explanation, result.seconds, result.outputs)
+    passed = not result.failed and all(check.passed for check in result.outputs)
+    check = DrawCheck(draw.name, result.outcome, passed, result.explanation, result.seconds, result.outputs)
     return replace(result, draws=[check])
 
 
@@ -274,21 +308,25 @@ def _result(run: ProgramRun, build_seconds: float, cached: bool, draw: DrawOfInp
     explanation = content["explanation"]
     if content.get("aborted") and run.message:
         explanation = f"{explanation}: {run.message}"
+    outputs = [_output(entry, draw) for entry in content["outputs"]]
+    undecided = undecided_outputs([outputs]) if content["passed"] else []
     return CsimResult(
         outcome=content["outcome"],
-        passed=content["passed"],
+        passed=content["passed"] and not undecided,
         explanation=explanation,
         seconds=content["seconds"],
         build_seconds=build_seconds,
         cached=cached,
-        outputs=[_output(o, draw) for o in content["outputs"]],
+        outputs=outputs,
         channels=[ChannelUse(**c) for c in content["channels"]],
         blocked=[BlockedTask(**b) for b in content["blocked"]],
         cpu_seconds=content.get("cpu_seconds"),
+        undecided=undecided,
     )
 
 
 def _output(content: Mapping[str, Any], draw: DrawOfInputs) -> OutputCheck:
     name = content["name"]
     known = {"worst": WorstEntry(**content["worst"]), "shape": draw.shapes.get(name, ()), "uncertainty": draw.uncertainty.get(name)}
-    return OutputCheck(**{**content, **known})
+    passed = content["passed"] and not content.get("undecided")
+    return OutputCheck(**{**content, **known, "passed": passed})

@@ -58,7 +58,7 @@ def depth_cost(
         nonlocal runs
         runs += 1
         progress(runs)
-        return design.run(replace(options, depths=depths, limit=None), timeout, "simulate_trial")
+        return design.run(replace(options, depths=depths, limit=None), timeout, report=None)
 
     reference = run(unlimited)
     if reference.cycles is None:

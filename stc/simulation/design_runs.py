@@ -14,7 +14,6 @@ its slots. All runs keep the latency that each FIFO has at its emitted depth (ti
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -75,10 +74,9 @@ class DesignRuns:
         design = timed_design(project_dir, optimisation)
         manifest = design.manifest
         if manifest.platform == NO_PLATFORM:
-            manifest = _with_fifos(manifest, design.run(SimulationOptions(unbounded=True), TIMEOUT, f"fifos_{os.getpid()}"))
-            (design.directory / "build" / f"fifos_{os.getpid()}.json").unlink(missing_ok=True)
+            manifest = _with_fifos(manifest, design.run(SimulationOptions(unbounded=True), TIMEOUT, report=None))
         else:
-            design.check(f"manifest_check_{os.getpid()}")
+            design.check()
         return DesignRuns(manifest, design.directory, [str(design.built.binary)], design.build_seconds)
 
     @property
@@ -106,16 +104,23 @@ class DesignRuns:
         """The run at the depths in the source."""
         return self.run({})
 
-    def run(self, depths: Mapping[str, int], limit: int | None = None, depth_error: float = 1.0) -> DesignRun:
-        """A run with `depths` by name; FIFOs not named keep theirs. `depth_error` multiplies the depths of pipelined loops."""
-        options = SimulationOptions(depths=depths, depth_error=depth_error, limit=limit)
-        folder = self.directory / "build"
-        report = folder / f"depths_run_{os.getpid()}.json"
+    @property
+    def loops(self) -> list[tuple[str, str]]:
+        """Task and label of every pipelined loop."""
+        return [(loop.task, loop.label) for kernel in self.manifest.kernels for loop in kernel.schedule if loop.ii is not None]
+
+    def run(
+        self,
+        depths: Mapping[str, int],
+        limit: int | None = None,
+        depth_error: float = 1.0,
+        deeper_loop: tuple[str, str] | None = None,
+    ) -> DesignRun:
+        """A run with `depths` by name; FIFOs not named keep theirs. `depth_error` multiplies the depths of pipelined loops, or of
+        the one that is named."""
+        options = SimulationOptions(depths=depths, depth_error=depth_error, deeper_loop=deeper_loop, limit=limit)
         tables = {"STC_SIM_TIMING": timing_table(self.manifest, options)}
-        try:
-            run = run_program(self.program, self.directory, report, {"STC_SIM_BRIEF": "1"}, self.timeout, tables=tables)
-        finally:
-            report.unlink(missing_ok=True)
+        run = run_program(self.program, self.directory, None, {"STC_SIM_BRIEF": "1"}, self.timeout, tables=tables)
         self.count += 1
         self.seconds += run.seconds
         if run.report is None:
@@ -126,8 +131,7 @@ class DesignRuns:
 def _with_fifos(manifest: Manifest, run: SimulationResult) -> Manifest:
     """The manifest of a foreign design with the FIFOs that a run without limits used, at the depths that the C++ declares."""
     if run.cycles is None:
-        what = f"the design does not end even with unlimited FIFOs: {run.values.outcome}. {run.values.explanation or ''}".strip()
-        raise CompileError(what, accepted="a design that ends")
+        raise without_cycles(run.values.outcome, run.values.explanation)
     widths = {use.name: use.bits for use in run.values.channels}
     (kernel,) = manifest.kernels
     streams = tuple(
@@ -135,6 +139,13 @@ def _with_fifos(manifest: Manifest, run: SimulationResult) -> Manifest:
         for fifo in run.fifos if fifo.kind == "fifo" and fifo.tokens > 0
     )
     return replace(manifest, kernels=(replace(kernel, streams=streams),))
+
+
+def without_cycles(outcome: str, explanation: str | None, where: str | None = None) -> CompileError:
+    """What to raise for a run that has no cycles although all its FIFOs are unlimited."""
+    told = explanation or ""
+    ended = told if outcome == "finished" else f"{outcome}. {told}".strip()
+    return CompileError(f"no cycles are known even with unlimited FIFOs: {ended}", where=where, accepted="a design that ends")
 
 
 def _design_run(content: Mapping[str, Any], seconds: float) -> DesignRun:

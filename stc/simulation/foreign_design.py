@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from stc.diagnostics import CompileError
 from stc.simulation.design_file import ForeignDesign, LoopEntry
 from stc.simulation.foreign_source import ForeignSource, Function, Loop, Pipeline
 from stc.simulation.instrument import InstrumentError
-from stc.simulation.profile import LoopName, MeasuredLoop, is_called, read_figures
+from stc.simulation.profile import LoopName, MeasuredLoop, meant, read_figures
 
 HEADER_SUFFIXES = (".h", ".hh", ".hpp", ".hxx", ".inc", ".tpp")
 
@@ -198,8 +199,20 @@ class _Instrumentation:
         source = next(s for s in self.files.values() if any(loop is pipeline.loop for loop in s.loops))
         if row.task != (source.process_of(pipeline.loop) or pipeline.function):
             return False
-        nest = [LoopName(loop.label, source.runs_once(loop)) for loop in source.nest(pipeline.loop)]
-        return is_called(row.loop, nest)
+        loops = {loop.keyword: loop for loop in source.loops if loop.function == pipeline.loop.function}
+        nests = {at: [LoopName(o.label, source.runs_once(o)) for o in source.nest(loop)] for at, loop in loops.items()}
+        called = [loops[at] for at in meant(row.loop, nests)]
+        if pipeline.loop in called:
+            self.refuse_unclear(row, called)
+        return pipeline.loop in called
+
+    def refuse_unclear(self, row: MeasuredLoop, called: Sequence[Loop]) -> None:
+        """Of loops in each other the outermost is the pipeline, of others none is."""
+        if all(one.contains(other.keyword) or other.contains(one.keyword) for one, other in combinations(called, 2)):
+            return
+        names = ", ".join(f"{loop.label} (line {loop.line})" for loop in called)
+        what = f"'{row.loop}' may be each of the loops {names} of {row.task}"
+        raise CompileError(what, where=str(self.design.report), accepted="a [[loop]] entry for each in the design file")
 
     def reached_functions(self, chosen: Mapping[str, list[Pipeline]]) -> dict[str, list[Function]]:
         """Per file the functions that run outside pipelined bodies: calls from there are part of the pipeline around them."""

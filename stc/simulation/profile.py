@@ -7,7 +7,7 @@ Three forms of file, told apart by their suffix, and a folder:
     .xml    of Vitis HLS, as published reports have it: `csynth.xml` with all modules (Module/Name), or `MODULE_csynth.xml` with one
             (UserAssignments/TopModelName); SummaryOfLoopLatency with an element per loop and its PipelineII and PipelineDepth;
             AreaEstimates/Resources. A pipeline that HLS moved into a module of its own is called TASK_Pipeline_LOOP.
-    DIR     all `*_csynth.xml` in it, such as solution1/syn/report
+    DIR     all `*_csynth.xml` in it and in its folders, such as solution1/syn/report, or build/csynth with a folder per kernel
 
 A flattened nest is called by the labels of its loops joined with `_`; loops of one iteration are left out, or not, and where the
 pipelined loop itself has only one, the name ends with the loop around it.
@@ -20,11 +20,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from xml.etree import ElementTree
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Task, TaskResources
+
+Key = TypeVar("Key")
 
 COLUMNS = ("task", "loop", "ii", "depth")
 RESOURCES = tuple(entry.name for entry in fields(TaskResources))
@@ -74,6 +76,12 @@ def is_called(name: str, nest: Sequence[LoopName]) -> bool:
     return loop.dissolves and is_called(name, outer)
 
 
+def meant(name: str, nests: Mapping[Key, Sequence[LoopName]]) -> list[Key]:
+    """Which of some pipelined loops, with what is around them, a report's `name` can mean: those of that label, if any."""
+    called = [key for key, nest in nests.items() if is_called(name, nest)]
+    return [key for key in called if nests[key][0].label == name] or called
+
+
 def read_profile(path: Path, manifest: Manifest) -> Profile:
     """The figures in `path` for the design of `manifest`; CompileError for files, tasks, loops or figures that do not fit."""
     profile = read_figures(path, [task.name for kernel in manifest.kernels for task in kernel.tasks])
@@ -95,8 +103,9 @@ def read_figures(path: Path, tasks: Sequence[str]) -> Profile:
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise CompileError(f"cannot read the profile ({error})", where=str(path), accepted=ACCEPTED) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a text file"
+        raise CompileError(f"cannot read the profile ({reason})", where=str(path), accepted=ACCEPTED) from None
 
 
 def with_profile(manifest: Manifest, profile: Profile) -> Manifest:
@@ -115,10 +124,10 @@ def with_profile(manifest: Manifest, profile: Profile) -> Manifest:
 
 
 def _measured_kernel(kernel: Kernel, profile: Profile) -> Kernel:
+    figures = {(row.task, label): row for row in profile.loops for label in meant(row.loop, _nests(kernel, row.task))}
     schedule: list[LoopSchedule] = []
     for loop in kernel.schedule:
-        nest = _nest(loop, kernel) if loop.ii is not None else ()
-        found = next((entry for entry in profile.loops if entry.task == loop.task and is_called(entry.loop, nest)), None)
+        found = figures.get((loop.task, loop.label))
         schedule.append(replace(loop, ii=found.ii, depth=found.depth, limit=profile.origin, chain=None) if found else loop)
     return replace(kernel, tasks=tuple(_measured_task(task, profile) for task in kernel.tasks), schedule=tuple(schedule))
 
@@ -139,24 +148,28 @@ def _nest(loop: LoopSchedule, kernel: Kernel) -> tuple[LoopName, ...]:
     return tuple(found)
 
 
+def _nests(kernel: Kernel, task: str) -> dict[str, tuple[LoopName, ...]]:
+    """The pipelined loops of a task by label, with what is around them."""
+    return {loop.label: _nest(loop, kernel) for loop in kernel.schedule if loop.task == task and loop.ii is not None}
+
+
 def _check(profile: Profile, manifest: Manifest) -> None:
-    nests: dict[str, dict[str, tuple[LoopName, ...]]] = {task.name: {} for kernel in manifest.kernels for task in kernel.tasks}
-    for kernel in manifest.kernels:
-        for loop in kernel.schedule:
-            if loop.ii is not None:
-                nests[loop.task][loop.label] = _nest(loop, kernel)
+    nests = {task.name: _nests(kernel, task.name) for kernel in manifest.kernels for task in kernel.tasks}
     seen: set[tuple[str, str]] = set()
     for entry in profile.loops:
         if entry.task not in nests:
             raise CompileError(f"no task is called '{entry.task}'", where=profile.source, accepted=_some(set(nests)))
-        label = next((label for label, nest in nests[entry.task].items() if is_called(entry.loop, nest)), None)
-        if label is None:
+        labels = meant(entry.loop, nests[entry.task])
+        if len(labels) > 1:
+            what = f"'{entry.loop}' may be each of the loops {', '.join(labels)} of task '{entry.task}'"
+            raise CompileError(what, where=profile.source, accepted="one of these labels")
+        if not labels:
             what = f"task '{entry.task}' has no pipelined loop '{entry.loop}'"
             known = {"_".join(name.label for name in reversed(nest)) for nest in nests[entry.task].values()}
             raise CompileError(what, where=profile.source, accepted=_some(known | set(nests[entry.task])))
-        if (entry.task, label) in seen:
-            raise CompileError(f"loop '{label}' of task '{entry.task}' comes twice", where=profile.source)
-        seen.add((entry.task, label))
+        if (entry.task, labels[0]) in seen:
+            raise CompileError(f"loop '{labels[0]}' of task '{entry.task}' comes twice", where=profile.source)
+        seen.add((entry.task, labels[0]))
     for task in profile.resources:
         if task not in nests:
             raise CompileError(f"no task is called '{task}'", where=profile.source, accepted=_some(set(nests)))
@@ -237,7 +250,7 @@ def _integer(row: Mapping[str, Any], name: str, source: str) -> int:
 
 
 def _from_folder(folder: Path, tasks: Sequence[str]) -> Profile:
-    files = sorted(path for path in folder.glob("*_csynth.xml"))
+    files = sorted(path for path in folder.rglob("*_csynth.xml"))
     if not files:
         raise CompileError("no *_csynth.xml in it", where=str(folder), accepted=ACCEPTED)
     parts = [_checked(_modules(_xml(_text(path), str(path)), str(path), tasks)) for path in files]

@@ -37,23 +37,26 @@ class ProgramRun:
 def run_program(
     program: Sequence[str],
     directory: Path,
-    report: Path,
+    report: str | None,
     variables: Mapping[str, str],
     timeout: float,
     arguments: Sequence[str] = (),
     tables: Mapping[str, str] | None = None,
 ) -> ProgramRun:
     """Run `program` in and on the project `directory` for at most `timeout` seconds, with `variables` added to its environment and
-    `arguments` behind the directory; it writes `report`. `tables`: texts that it reads from files, by the variable that names each.
+    `arguments` behind the directory. `tables`: texts that it reads from files, by the variable that names each. `report`: the name
+    under which what it reports stays in DIR/build; None: nothing stays.
 
     Files of a run have a folder of their own until it has ended, so that several may go on at once. CompileError where the program
     refuses its input: a file of the project that is missing or has another size, no room for the report.
     """
-    report.unlink(missing_ok=True)
+    build = directory / "build"
+    if report is not None:
+        (build / report).unlink(missing_ok=True)
     begin = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix=".run_", dir=report.parent) as name:
+    with tempfile.TemporaryDirectory(prefix=".run_", dir=build) as name:
         folder = Path(name)
-        own, named = folder / report.name, dict(variables)
+        own, named = folder / "report.json", dict(variables)
         for variable, text in (tables or {}).items():
             named[variable] = str(folder / variable)
             (folder / variable).write_text(text, encoding="utf-8")
@@ -77,7 +80,8 @@ def run_program(
             text = f"the simulation {_how_it_ended(done.returncode)}" + (f": {message}" if message else "")
             return ProgramRun("crash", None, text, time.perf_counter() - begin)
         content = json.loads(own.read_text(encoding="utf-8"))
-        own.replace(report)
+        if report is not None:
+            own.replace(build / report)
     return ProgramRun("reported", content, None, time.perf_counter() - begin, message)
 
 

@@ -18,6 +18,9 @@ from stc.simulation.projects import origin_of_cycles, project_manifest
 from stc.simulation.simulation_result import MEMORY, FifoTime, LoopRan, SimulationResult, TaskTime, Wait
 from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table, unknown_fifo
 
+REPORT = "simulate.json"
+"""What a run leaves in DIR/build."""
+
 
 @dataclass(frozen=True)
 class TimedDesign:
@@ -33,16 +36,15 @@ class TimedDesign:
     emitted: Manifest | None = None
 
     def run(
-        self, options: SimulationOptions | None = None, timeout: float = DEFAULT_TIMEOUT, name: str = "simulate"
+        self, options: SimulationOptions | None = None, timeout: float = DEFAULT_TIMEOUT, report: str | None = REPORT
     ) -> SimulationResult:
-        """One run of at most `timeout` seconds, which writes DIR/build/`name`.json.
+        """One run of at most `timeout` seconds, which writes DIR/build/`report` (None: nothing).
 
         CompileError for unusable options, and for a manifest that does not describe what ran: then there is no report either.
         """
         options = options or SimulationOptions()
         table = timing_table(self.manifest, options)
         variables, tables = {"STC_SIM_INVOCATIONS": str(options.invocations)}, {"STC_SIM_TIMING": table}
-        report = self.directory / "build" / f"{name}.json"
         run = run_program([str(self.built.binary)], self.directory, report, variables, timeout, tables=tables)
         values = csim_result(run, self.build_seconds, self.built.cached)
         if run.report is None:
@@ -51,16 +53,14 @@ class TimedDesign:
         try:
             self._check(result, options)
         except CompileError:
-            report.unlink(missing_ok=True)
+            if report is not None:
+                (self.directory / "build" / report).unlink(missing_ok=True)
             raise
         return replace(result, origin=origin_of_cycles(self.manifest), notes=self.built.notes)
 
-    def check(self, name: str) -> None:
-        """CompileError if the manifest does not describe what runs; the run's files, DIR/build/`name`*, are not kept."""
-        try:
-            self.run(name=name)
-        finally:
-            (self.directory / "build" / f"{name}.json").unlink(missing_ok=True)
+    def check(self) -> None:
+        """CompileError if the manifest does not describe what runs; nothing of the run is kept."""
+        self.run(report=None)
 
     def _check(self, result: SimulationResult, options: SimulationOptions) -> None:
         if self.emitted is not None and self.emitted.platform != NO_PLATFORM:

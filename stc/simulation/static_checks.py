@@ -1,8 +1,9 @@
 """What can be said of an emitted project from its manifest alone, without running it.
 
 * Every FIFO and ring of blocks has one writer and one reader, which are tasks of its kernel.
-* Both sides move as many tokens as the manifest says: trip counts times accesses of the loops. Accesses under a condition are only
-  bounded by this, and a task that says nothing of accesses outside its loops may have more; then nothing is claimed.
+* Both sides move as many tokens as the manifest says: trip counts times accesses of the loops, or as many as the
+  conditions around them let through. Where data decides of these, this is only a bound, and a task that says nothing of accesses
+  outside its loops may have more; then nothing is claimed.
 * The tasks of a kernel form no cycle.
 * Where paths part and meet again, a lack of depth can make a deadlock: these are listed. A FIFO on no undirected cycle (a bridge)
   cannot be part of one, whatever its depth. Where no circle of waits is possible at the depths that there are, the design ends,
@@ -179,8 +180,12 @@ class _Counts:
         known = task.outside_loops is not None and all(self.executions(loop) > 0 for loop in loops)
         most = inside + (task.outside_loops or {}).get(link.name, 0)
         declared = f"the manifest says {link.tokens}"
+        guarded = (task.guarded or {}).get(link.name)
         if link.tokens <= 0:
             yield Finding("note", where, "the manifest does not say how many tokens cross it")
+        elif guarded is not None:
+            if guarded != link.tokens:
+                yield Finding("error", where, f"{task.name} {verb} {guarded} tokens, {declared}")
         elif task.guarded is not None and link.name in task.guarded:
             if known and most < link.tokens:
                 yield Finding("error", where, f"{task.name} {verb} at most {most} tokens, {declared}")

@@ -27,8 +27,8 @@ class SimulationOptions:
     """How to run a design.
 
     `depths` replaces FIFO depths by name, `unbounded` all of them by as many slots as needed. `depth_error` multiplies the
-    estimated depth of every pipelined loop. `style` (stp, flp, frp) replaces the pipeline style of the source. `limit`: most
-    cycles. `profile`: measured intervals and depths in place of estimates.
+    estimated depth of every pipelined loop, or of the `deeper_loop` (task and label) alone. `style` (stp, flp, frp) replaces
+    the pipeline style of the source. `limit`: most cycles. `profile`: measured intervals and depths in place of estimates.
     """
 
     depths: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -38,6 +38,7 @@ class SimulationOptions:
     invocations: int = 1
     limit: int | None = None
     profile: Profile | None = None
+    deeper_loop: tuple[str, str] | None = None
 
 
 def timing_table(manifest: Manifest, options: SimulationOptions) -> str:
@@ -111,7 +112,8 @@ def _loop_line(loop: LoopSchedule, directions: Mapping[str, str], options: Simul
     if max(loop.ii or 1, loop.depth or 1) > MOST_LOOP_CYCLES:
         what = f"loop '{loop.label}' of task '{loop.task}' has II {loop.ii} and depth {loop.depth}"
         raise CompileError(what, accepted=f"at most {MOST_LOOP_CYCLES} each")
-    depth = max(1, ceil((loop.depth or 1) * options.depth_error))
+    is_deeper = options.deeper_loop in (None, (loop.task, loop.label))
+    depth = max(1, ceil((loop.depth or 1) * (options.depth_error if is_deeper else 1)))
     sides = {"read": "reads", "write": "writes"}
     memory = [f"{sides[directions[access.port]]}={access.port}" for access in loop.memory if access.port in directions]
     return " ".join(["loop", loop.task, loop.label, str(loop.ii), str(depth), options.style or "-", *memory])

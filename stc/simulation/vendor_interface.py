@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from stc.simulation.ap_types import copy_ap_types, uses_ap_types
 from stc.simulation.build import compiler_path, run_compiler
-from stc.simulation.package import INTERFACE
+from stc.simulation.package import AP_TYPES, INTERFACE
 
 # C++14 is what Vitis HLS compiles. Pragmas are for the tool alone.
 FLAGS = ("-std=c++14", "-fsyntax-only", "-w")
@@ -25,5 +26,8 @@ def check_interface(texts: Mapping[str, str], source: str = "kernel.cpp") -> boo
         for name, text in texts.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
         command = [compiler, *FLAGS, "-I", str(INTERFACE), "-I", folder, str(Path(folder) / source)]
+        if uses_ap_types(texts.values()):
+            copy_ap_types(Path(folder) / AP_TYPES)
+            command += ["-I", str(Path(folder) / AP_TYPES)]
         run_compiler(command, Path(source), "the vendor's headers do not have this")
     return True

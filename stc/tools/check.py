@@ -10,7 +10,7 @@ from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.dialects.context import make_context
 from stc.frontend.draws import EXAMPLE
 from stc.pipeline import run_stages, stages
-from stc.tools.compile import CompileRequest, load
+from stc.tools.request import CompileRequest, load
 
 
 def check_model(request: CompileRequest, progress: Callable[[str], None] = lambda _: None) -> list[Obstacle]:

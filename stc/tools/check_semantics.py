@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError
+from stc.dialects.facts import NAME, PARAMETER
 from stc.dialects.stream import CreateOp
 from stc.execution.dtypes import numpy_type
 from stc.execution.run import execute, main_function
@@ -24,6 +25,8 @@ from stc.transforms.stream.set_fifo_depths import SetFifoDepths
 
 TOLERANCE = 1e-5
 """Relative to the largest finite magnitude of the result: reassociated sums of floats stay well below it."""
+ROUNDINGS = 16
+"""What a reassociated sum of short floats may differ by, in units of their last place: `TOLERANCE` is below one of f16."""
 _LARGEST_INTEGER = 4
 
 
@@ -78,7 +81,7 @@ def _differs(old: np.ndarray, new: np.ndarray) -> np.ndarray:
     scale = np.max(np.abs(old), where=finite, initial=0.0)
     same_elsewhere = (old == new) | (np.isnan(old) & np.isnan(new))
     with np.errstate(invalid="ignore"):
-        close = np.abs(old - new) <= TOLERANCE * scale
+        close = np.abs(old - new) <= max(TOLERANCE, ROUNDINGS * np.finfo(old.dtype).eps) * scale
     return ~np.where(finite, close, same_elsewhere)
 
 
@@ -97,7 +100,7 @@ def random_inputs(module: ModuleOp, seed: int = 0) -> list[np.ndarray]:
     inputs: list[np.ndarray] = []
     for index, argument in enumerate(function.body.block.args):
         array = _random(random, argument.type)
-        if index < len(attributes) and "stc.parameter" in attributes[index].data and array.ndim > 1:
+        if index < len(attributes) and PARAMETER.on(attributes[index]) and array.ndim > 1:
             array = (array / np.sqrt(max(array.shape))).astype(array.dtype)
         inputs.append(array)
     return inputs
@@ -119,8 +122,7 @@ def result_names(module: ModuleOp) -> list[str]:
     function: func.FuncOp = main_function(module)
     if function.res_attrs is None:
         return []
-    found = [attributes.data.get("stc.name") for attributes in function.res_attrs.data]
-    return [name.data if isinstance(name, StringAttr) else "" for name in found]
+    return [NAME.of(attributes) or "" for attributes in function.res_attrs.data]
 
 
 # A pipeline -----------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +13,11 @@ from stc.simulation.explanation import Explanation
 from stc.tools.consoles import output
 from stc.tools.explaining import explanation_json
 
+UNDECIDED = (
+    "undecided wherever its reference is not 0; accepted: example inputs on which rounding errors do not drown the result, other "
+    "--check-inputs, or a module that also returns what it computes before the difference in which it cancels"
+)
+
 
 def check_report(result: CsimResult, explanation: Explanation | None) -> dict[str, Any]:
     """As JSON values."""
@@ -22,21 +27,35 @@ def check_report(result: CsimResult, explanation: Explanation | None) -> dict[st
 
 def print_check(result: CsimResult, explanation: Explanation | None) -> None:
     """The verdict; for each draw of inputs the errors of each output; of what is wrong the worst entry."""
-    verdict = "passed" if result.passed else f"FAILED ({result.outcome if result.outcome != 'finished' else 'wrong values'})"
     draws = result.draws or [DrawCheck("", result.outcome, result.passed, None, result.seconds, result.outputs)]
     seconds = sum(draw.seconds for draw in draws)
-    output.print(f"C simulation {verdict} in {seconds:.1f} s (build {result.build_seconds:.1f} s)")
+    output.print(f"C simulation {_verdict(result, draws)} in {seconds:.1f} s (build {result.build_seconds:.1f} s)")
     checks = [(draw, check) for draw in draws for check in draw.outputs]
     if checks:
         table = Table("inputs", "output", "max error", "of max|out|", "of what is allowed", "", title="errors (executed)")
         for draw, check in checks:
-            table.add_row(draw.name, check.name, *_errors(check), "ok" if check.passed else "WRONG")
+            table.add_row(draw.name, check.name, *_errors(check), check.verdict)
         output.print(table)
     for draw, check in checks:
         for line in _remarks(draw, check):
             output.print(line, markup=False)
+    if result.undecided:
+        output.print(f"  {', '.join(result.undecided)}: {UNDECIDED}", markup=False)
     if text := explanation.text if explanation is not None else result.explanation:
         output.print(text, markup=False)
+
+
+def _verdict(result: CsimResult, draws: Sequence[DrawCheck]) -> str:
+    if result.failed:
+        wrong = any(check.wrong for draw in draws for check in draw.outputs)
+        ended = "wrong values" if wrong else "its testbench did not pass"
+        on = ", ".join(draw.name for draw in draws if draw.name and not draw.passed)
+        return f"FAILED ({ended if result.outcome == 'finished' else result.outcome}){on and f' on {on}'}"
+    undecided = ", ".join(draw.name or "its inputs" for draw in draws if not draw.passed)
+    if result.undecided:
+        return f"FAILED (undecided on {undecided})"
+    passed = ", ".join(draw.name for draw in draws if draw.passed) or "no draw as a whole"
+    return f"passed on {passed}; undecided on {undecided};" if undecided else "passed"
 
 
 def _errors(check: OutputCheck) -> tuple[str, str, str]:
@@ -46,7 +65,7 @@ def _errors(check: OutputCheck) -> tuple[str, str, str]:
 
 def _remarks(draw: DrawCheck, check: OutputCheck) -> Iterator[str]:
     where = f"{check.place} on {draw.name}" if draw.name else check.place
-    if not check.passed:
+    if check.wrong:
         worst = check.worst
         yield (
             f"  {where}: got {worst.got}, expected {worst.expected}, allowed error {worst.allowed:.3g}; "
@@ -54,6 +73,9 @@ def _remarks(draw: DrawCheck, check: OutputCheck) -> Iterator[str]:
         )
     if check.nan_mismatches:
         yield f"  {where}: {check.nan_mismatches:,} of them because a NaN or infinity is not in its place"
-    if check.uncertainty is not None and check.uncertainty > check.tolerance:
+    if check.undecided:
+        entries = f"{check.undecided:,} of {check.elements:,} entries of the reference"
+        yield f"  {check.name} on {draw.name}: undecided, rounding errors alone move {entries} by as much as their size"
+    elif check.uncertainty is not None and check.uncertainty > check.tolerance:
         share = f"{check.uncertainty:.2g} of max|out|"
         yield f"  {check.name} on {draw.name}: reference uncertain by {share}, as rounding errors alone show"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 import typer
 
@@ -17,7 +19,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 """Writing to an open file may fail with these: then the error does not name the file."""
 
 
-def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoReturn:
+def run_app(app: Callable[..., Any], program: str, arguments: Sequence[str]) -> NoReturn:
     """Run `app` and exit with its code; a refusal, a crash of a pass or a wrong option is one line on stderr and exit code
     2, or what the refusal says (1: a check failed)."""
     try:
@@ -39,6 +41,23 @@ def run_app(app: typer.Typer, program: str, arguments: Sequence[str]) -> NoRetur
     if code == INTERRUPTED:  # what typer makes of a KeyboardInterrupt, without a word
         print(f"{program}: interrupted", file=sys.stderr)
     raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def show_cause(error: BaseException) -> None:
+    """The traceback of what an error stands for, for `--debug`."""
+    if error.__cause__ is not None:
+        traceback.print_exception(error.__cause__)
+
+
+@contextmanager
+def debugging(asked: bool) -> Iterator[None]:
+    """Where asked for, show what stands behind a refusal or a crash of a pass before it becomes one line."""
+    try:
+        yield
+    except (CompileError, PassCrashed) as error:
+        if asked:
+            show_cause(error)
+        raise
 
 
 def _refuse(program: str, message: str, code: int = UNUSABLE) -> NoReturn:

@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from stc.analysis.converter_figures import converter_figures
 from stc.analysis.external_traffic import external_traffic
 from stc.analysis.host_trips import host_trips
-from stc.analysis.index_proofs import BoundsProofs
 from stc.analysis.loop_report import loop_report
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
 from stc.analysis.port_words import port_words
 from stc.analysis.rereads import reread_report
 from stc.analysis.resources import resource_report
-from stc.analysis.stream_proofs import StreamProofs
 from stc.analysis.support import obstacles
+from stc.analysis.throughput import multiply_accumulates, throughput_report
 from stc.codegen.project import emit_project, require_free
 from stc.diagnostics import UnsupportedError
 from stc.dialects.context import make_context
-from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.dialects.dataflow import PROVENANCE, KernelOp, ProvenanceAttr, TaskOp
 from stc.dialects.printing import print_module
 from stc.dialects.stream import CreateOp
-from stc.names import cpp_identifier
+from stc.extensions import load_options
+from stc.frontend.draws import EXAMPLE, kept_inputs
 from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
 from stc.tools.check_semantics import SemanticsCheck
+from stc.tools.provenance import provenance_of
 from stc.tools.reproducer import run_or_reproduce
-from stc.tools.trim import apply_depths, trimmed_sizing, trimming_report
-from stc.transforms import all_passes
+from stc.tools.request import CompileRequest
+from stc.tools.schedule_file import NOT_IN_FILE, schedule_text
+from stc.tools.start import Start, start_of
+from stc.tools.trim import trimmed_sizing, trimming_report
 from stc.transforms.dataflow.verify_streams import VerifyStreams
-from stc.transforms.pass_pipeline import read_pipeline
+from stc.transforms.linalg.apply_schedule import Decided, decided_schedules
+from stc.transforms.linalg.default_tile_size import DefaultTileSize
+from stc.transforms.linalg.propagate_orders import PropagateOrders
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
 from stc.transforms.stream.verify_bounds import VerifyBounds
 
@@ -45,30 +49,6 @@ if TYPE_CHECKING:
 
 BEFORE_FUSION = "fold-transposes"
 """The last linalg pass before element-wise fusion: where "unfused linalg" is measured."""
-
-
-@dataclass(frozen=True)
-class CompileRequest:
-    """What the user asked for. `options` decide the passes, the rest the model.
-
-    `trim`: the part of the cycles that trimming FIFOs by runs of the emitted design may lose; None: no trimming. `check_semantics`:
-    whether the module is executed on the model's inputs before and after each pass, and compared. `check_inputs`: the draws of
-    inputs (stc.frontend.draws) that references are made for; None: those that suit the design's size.
-    """
-
-    model: str
-    stage: str = "prefill"
-    seq: int = 32
-    dtype: str = "f32"
-    seed: int = 0
-    weights: str | None = None
-    layer: int | None = None
-    emit_ir: bool = False
-    options: PipelineOptions = field(default_factory=PipelineOptions)
-    crash_reproducer: Path | None = None
-    trim: float | None = None
-    check_semantics: bool = False
-    check_inputs: tuple[str, ...] | None = None
 
 
 Progress = Callable[[str], None]
@@ -86,24 +66,36 @@ def compile_model(request: CompileRequest, out: Path, progress: Progress = lambd
     import torch  # noqa: F401  (takes seconds: only once it is certain to be needed, and timed apart from the export)
 
     imported = time.perf_counter()
-    model = load(request)
-    exported = time.perf_counter()
-    if found := obstacles(model.module):
+    start = start_of(request)
+    seconds = {"torch_import": imported - begin, "export": time.perf_counter() - imported}
+    return compile_from(start, out, progress, seconds)
+
+
+def compile_from(
+    start: Start, out: Path, progress: Progress, seconds: Mapping[str, float], *, is_named: bool = True
+) -> dict[str, Any]:
+    """Compile what was loaded into the new folder `out`; the contents of its report.json. `seconds` that loading took, by step.
+
+    `is_named`: whether the request's model is a name that stands for the same model again, which dumps of the IR then say.
+    """
+    require_free(out)
+    request, model, options = start.request, start.model, start.options
+    if start.begin == 0 and (found := obstacles(model.module)):
         raise UnsupportedError(found)
-    recorder = Recorder(request.emit_ir, progress, request.crash_reproducer)
+    recorder = Recorder(request.emit_ir, progress, request.crash_reproducer, count=start.begin)
+    keeps_source = request.emit_ir and is_named
+    recorder.provenance = [provenance_of(request, options, step.label) for step in start.steps] if keeps_source else []
     if request.check_semantics:
         recorder.semantics = SemanticsCheck()
         progress("executing the module")
         recorder.semantics.begin(model.module, list(model.arguments.values()))
-    options = _named(request.options, model.name)
-    design = design_report(model.module, options, recorder)
+    design = design_report(model.module, options, recorder, start.rest)
     references = model.timings.get("references", 0.0)
-    front_end = {
-        "origin": "executed", "torch_import": imported - begin, "export": exported - imported - references, "references": references
-    }
+    front_end = {"origin": "executed", **seconds, "export": seconds["export"] - references, "references": references}
     report = {
         "model": model.name,
-        "check_inputs": {"draws": [draw.name for draw in model.references], "left_out": dict(model.draws_left_out)},
+        "source": start.source,
+        "check_inputs": _draws_report(model),
         **design,
         "compile_seconds": front_end | design["compile_seconds"],
     }
@@ -111,8 +103,16 @@ def compile_model(request: CompileRequest, out: Path, progress: Progress = lambd
     if request.trim is not None:
         report |= _trimmed(model, manifest_options, request.trim, recorder, options.platform)
     progress("code generation")
-    emit_project(model.module, model, out, manifest_options, report, recorder.texts)
+    schedule = schedule_text(options, recorder.schedules, report["fifo_sizing"]["kernels"])
+    emit_project(model.module, model, out, manifest_options, report, recorder.texts, schedule=schedule)
     return report
+
+
+def _draws_report(model: ExportedModel) -> dict[str, Any]:
+    """Which draws the design is checked with, which inputs they keep as the example has them, and why others are left out."""
+    kept = {draw.name: list(kept_inputs(draw, model.inputs)) for draw in model.references if draw.name != EXAMPLE}
+    names = [draw.name for draw in model.references]
+    return {"draws": names, "kept": {name: keys for name, keys in kept.items() if keys}, "left_out": dict(model.draws_left_out)}
 
 
 def _trimmed(
@@ -120,22 +120,29 @@ def _trimmed(
 ) -> dict[str, Any]:
     """Give the FIFOs of the finished module the depths that runs of it find; what that changes in the report."""
     sizing = trimmed_sizing(lambda folder: emit_project(model.module, model, folder, options, {}), slack, recorder.progress)
-    recorder.sizings.clear()
-    apply_depths(model.module, sizing, _RecordedSizes(platform=platform, recorder=recorder))
+    sizings = SizeFifos(platform=platform).size(model.module, sizing.depths)
     return {
         "memory_bytes": _memory_report(model.module, recorder),
-        "fifo_sizing": _fifo_report(recorder) | {"trimming": trimming_report(sizing)},
+        "fifo_sizing": _fifo_report(sizings) | {"trimming": trimming_report(sizing)},
         "resources": resource_report(model.module, load_platform(platform)),
     }
 
 
-def design_report(module: ModuleOp, options: PipelineOptions, recorder: Recorder) -> dict[str, Any]:
-    """Run all passes on `module`, in place; what report.json says of them and of the design. CompileError where refused."""
-    sequence = [_recorded(stage, recorder) for stage in stages(options)]
-    timings = run_or_reproduce(module, make_context(), sequence, [recorder], recorder.begin, recorder.crash_reproducer)
+def design_report(
+    module: ModuleOp, options: PipelineOptions, recorder: Recorder, rest: Sequence[Stage] | None = None
+) -> dict[str, Any]:
+    """Run all passes on `module`, in place, or those of `rest`; what report.json says of them and of the design.
+
+    Figures that only other passes would have measured are None. CompileError where refused.
+    """
+    sequence = stages(options) if rest is None else rest
+    run = run_or_reproduce(module, make_context(), sequence, [recorder], recorder.begin, recorder.crash_reproducer)
+    streams, bounds, sizings = (run.found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
+    resources = resource_report(module, load_platform(options.platform))
+    makespans = None if sizings is None else [sizing.makespan for sizing in sizings]
     return {
-        "compile_seconds": {"origin": "executed", **timings.by_stage},
-        "pass_seconds": [{"stage": stage, "pass": name, "seconds": seconds} for stage, name, seconds in timings.by_pass],
+        "compile_seconds": {"origin": "executed", **run.by_stage},
+        "pass_seconds": [{"stage": stage, "pass": name, "seconds": seconds} for stage, name, seconds in run.by_pass],
         **_design_figures(module),
         "converter_buffers": {"origin": "inferred from the types; the bound counted token by token", "list": recorder.converters},
         "memory_bytes": _memory_report(module, recorder),
@@ -143,45 +150,26 @@ def design_report(module: ModuleOp, options: PipelineOptions, recorder: Recorder
         "rereads": reread_report(module),
         "port_words": {"origin": "counted in the IR", "list": [asdict(words) for words in port_words(module)]},
         "host_trips": {"origin": "counted in the IR", "list": [asdict(trip) for trip in host_trips(module)]},
-        "proofs": {**recorder.proofs.report(), "bounds": recorder.bounds.report()},
+        "proofs": {**({} if streams is None else streams.report()), "bounds": None if bounds is None else bounds.report()},
         **_semantics_report(recorder),
-        "fifo_sizing": _fifo_report(recorder),
+        "fifo_sizing": _fifo_report(sizings),
         "loops": loop_report(module, load_platform(options.platform)),
-        "resources": resource_report(module, load_platform(options.platform)),
+        "resources": resources,
+        "throughput": throughput_report(recorder.multiplies, makespans, resources, options.dsp),
     }
 
 
-def load(request: CompileRequest) -> ExportedModel:
-    """The model that `request` names; CompileError where it is unusable, UnsupportedError where it cannot be expressed."""
-    from stc.frontend.sources import load_model
-
-    try:
-        return load_model(
-            request.model,
-            stage=request.stage,
-            seq=request.seq,
-            dtype=request.dtype,
-            seed=request.seed,
-            weights=request.weights,
-            layer=request.layer,
-            check_inputs=request.check_inputs,
-        )
-    except UnsupportedError as error:
-        rest = obstacles(error.rest) if isinstance(error.rest, ModuleOp) else []
-        raise UnsupportedError([*error.obstacles, *rest]) from None
-
-
-def _named(options: PipelineOptions, model: str) -> PipelineOptions:
-    return options if options.kernel_name else PipelineOptions(**{**asdict(options), "kernel_name": cpp_identifier(model)})
-
-
-_NOT_OF_THE_DESIGN = ("options", "emit_ir", "crash_reproducer", "check_semantics")
-"""What a request says about how to compile, not about what."""
+_OF_THE_DESIGN = ("model", "stage", "seq", "dtype", "seed", "weights", "layer", "trim", "check_inputs")
+"""What a request says about what to compile, besides the options, not about how."""
 
 
 def _manifest_options(request: CompileRequest, options: PipelineOptions) -> dict[str, Any]:
-    model = {key: value for key, value in asdict(request).items() if key not in _NOT_OF_THE_DESIGN}
-    return {**model, **asdict(options)}
+    plan = request.plan
+    own: dict[str, Any] = {"passes": plan.passes} if plan.passes else {}
+    own |= {"edits": [str(edit) for edit in plan.edits]} if plan.edits else {}
+    own |= {"load": load_options()[1::2]} if load_options() else {}
+    chosen = {name: value for name, value in asdict(options).items() if name not in NOT_IN_FILE or name == "kernel_name"}
+    return {**{key: getattr(request, key) for key in _OF_THE_DESIGN}, **chosen, **own}
 
 
 @dataclass
@@ -193,12 +181,14 @@ class Recorder:
     crash_reproducer: Path | None = None
     """Where to write a reproducer if a pass crashes; None for a new file in the temporary folder."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
-    converters: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    before: int = 0
-    before_unfused: int = 0
-    proofs: StreamProofs = field(default_factory=StreamProofs)
-    bounds: BoundsProofs = field(default_factory=BoundsProofs)
-    sizings: list[KernelSizing] = field(default_factory=list[KernelSizing])
+    provenance: list[ProvenanceAttr] = field(default_factory=list[ProvenanceAttr])
+    """What the dump after each pass of the pipeline says, where dumps are kept."""
+    converters: list[dict[str, Any]] | None = None
+    """None, as what follows, where the pass that this is measured at has not run."""
+    before: int | None = None
+    before_unfused: int | None = None
+    multiplies: int | None = None
+    schedules: list[Decided] | None = None
     semantics: SemanticsCheck | None = None
     """Executes the module after each pass, if asked for."""
     count: int = 0
@@ -211,63 +201,25 @@ class Recorder:
             self.before_unfused = intermediate_bytes(module)
         if name == VerifyStreams.name:  # no pass changes converters any more
             self.converters = [asdict(figures) for figures in converter_figures(module)]
+        if name in (PropagateOrders.name, DefaultTileSize.name):
+            self.schedules = decided_schedules(module)
         if stage.name == "linalg optimisation":
             self.before = intermediate_bytes(module)
+            self.multiplies = multiply_accumulates(module)
         if self.keep_ir:
-            self.texts[f"{self.count:02d}_{name}.mlir"] = print_module(module)
+            self.texts[f"{self.count:02d}_{name}.mlir"] = self._dump(module)
         if self.semantics is not None:
             self.progress(f"{stage.name}: {name}, executed")
             self.semantics.after(name, module)
         self.count += 1
 
-
-@dataclass(frozen=True)
-class _RecordedProofs(VerifyStreams):
-    """`verify-streams` that also leaves what it proved with the recorder."""
-
-    recorder: Recorder = field(default_factory=Recorder)
-
-    def judge(self, proofs: StreamProofs) -> None:
-        self.recorder.proofs = proofs
-        super().judge(proofs)
-
-
-@dataclass(frozen=True)
-class _RecordedBounds(VerifyBounds):
-    """`verify-bounds` that also leaves what it proved with the recorder."""
-
-    recorder: Recorder = field(default_factory=Recorder)
-
-    def judge(self, proofs: BoundsProofs) -> None:
-        self.recorder.bounds = proofs
-        super().judge(proofs)
-
-
-@dataclass(frozen=True)
-class _RecordedSizes(SizeFifos):
-    """`size-fifos` that also leaves what it decided with the recorder."""
-
-    recorder: Recorder = field(default_factory=Recorder)
-
-    def record(self, sizing: KernelSizing) -> None:
-        self.recorder.sizings.append(sizing)
-
-
-def _recorded(stage: Stage, recorder: Recorder) -> Stage:
-    """The stage with those passes replaced that have more to tell than the IR they leave."""
-    return Stage(stage.name, tuple(_recorded_pass(entry, recorder) for entry in stage.passes))
-
-
-def _recorded_pass(entry: str | ModulePass, recorder: Recorder) -> str | ModulePass:
-    if entry == VerifyStreams.name:
-        return _RecordedProofs(recorder=recorder)
-    if entry == VerifyBounds.name:
-        return _RecordedBounds(recorder)
-    if isinstance(entry, str) and entry.split("{")[0] == SizeFifos.name:
-        (found,) = read_pipeline(entry, all_passes())
-        assert isinstance(found, SizeFifos)
-        return _RecordedSizes(**asdict(found), recorder=recorder)
-    return entry
+    def _dump(self, module: ModuleOp) -> str:
+        """The module's text with its provenance, which passes never see."""
+        if self.provenance:
+            module.attributes[PROVENANCE] = self.provenance[self.count]
+        text = print_module(module)
+        module.attributes.pop(PROVENANCE, None)
+        return text
 
 
 def _design_figures(module: ModuleOp) -> dict[str, Any]:
@@ -287,8 +239,8 @@ def _semantics_report(recorder: Recorder) -> dict[str, Any]:
     return {"semantics": {"origin": "executed on the model's inputs", "passes_checked": checked, "not_checked": notes}}
 
 
-def _fifo_report(recorder: Recorder) -> dict[str, Any]:
-    return {"kernels": [sizing.report() for sizing in recorder.sizings]}
+def _fifo_report(sizings: Sequence[KernelSizing] | None) -> dict[str, Any]:
+    return {"kernels": None if sizings is None else [sizing.report() for sizing in sizings]}
 
 
 def _memory_report(module: ModuleOp, recorder: Recorder) -> dict[str, Any]:

@@ -11,7 +11,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from stc.diagnostics import CompileError
 from stc.manifest.schema import LoopSchedule, Manifest, Task
+from stc.simulation.design_file import is_foreign
 from stc.simulation.profile import RESOURCES, read_profile, with_profile
 from stc.simulation.projects import sound_manifest
 from stc.tools.consoles import output
@@ -27,6 +29,9 @@ def estimate_command(
 
     Example: stc estimate build/gpt2-medium --all
     """
+    if is_foreign(directory):
+        what = "nothing is estimated for a design that stc did not write: its figures are those of its design file"
+        raise CompileError(what, where=str(directory), accepted="a folder that `stc compile` wrote")
     manifest = sound_manifest(directory)
     if profile is not None:
         manifest = with_profile(manifest, read_profile(profile, manifest))

@@ -39,7 +39,7 @@ def explain_simulation(
 
     def rerun(depths: Mapping[str, int]) -> CsimResult:
         changed = replace(options, depths={**options.depths, **depths}, invocations=options.invocations, limit=None)
-        return design.run(changed, timeout, "simulate_trial").values
+        return design.run(changed, timeout, report=None).values
 
     return explain(design.manifest, result.values, rerun)
 

@@ -2,20 +2,59 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Mapping, Sequence
 
+from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 
-from stc.analysis.stage_legality import STAGES
+from stc.extensions import loaded_files, said
 from stc.pipeline import PIPELINES, PipelineOptions, Step, hyphenated, stages, steps
-from stc.transforms import all_passes
-from stc.transforms.pass_pipeline import describe, spelled_option
-from stc.transforms.registry import PassFactory
+from stc.strategies.registry import registered_by
+from stc.transforms import UPSTREAM_PASSES, all_passes, our_passes
+from stc.transforms.pass_pipeline import describe, documentation, spelled_option
+from stc.transforms.registry import PassFactory, PassTable
+
+LONGEST_SUMMARY = 110
+"""Characters of a pass's line in the list, behind its name."""
 
 
-def list_of_passes(passes: Mapping[str, PassFactory]) -> str:
-    """Every pass with its options and documentation."""
-    return "\n\n".join(describe(factory()) for factory in passes.values())
+def list_of_passes() -> str:
+    """Every pass that `-p` accepts, one line each, by where it comes from; and which packages could not be asked."""
+    installed = PassTable({}).installed
+    ours = our_passes()
+    sections = {
+        "stc": ours,
+        "xDSL": {name: factory for name, factory in UPSTREAM_PASSES.items() if name not in ours},
+        **{str(loaded.path): {name: _constant(kind) for name, kind in loaded.passes.items()} for loaded in loaded_files()},
+    }
+    for name, offers in installed.offers.items():
+        for package, factory in offers.items():
+            sections.setdefault(f"package {package}", {})[name] = factory
+    lines = [line for title, passes in sections.items() for line in _section(title, passes)]
+    for loaded in loaded_files():
+        lines += [f"{loaded.path} also has {what}" for what in registered_by(loaded.path)]
+    return "\n".join([*lines, *(f"note: {failure}" for failure in installed.failures)])
+
+
+def _section(title: str, passes: Mapping[str, PassFactory]) -> list[str]:
+    width = max(map(len, passes), default=0)
+    return [f"{title}:", *(f"  {name:{width}}  {_one_line(factory)}".rstrip() for name, factory in sorted(passes.items()))]
+
+
+def _constant(kind: type[ModulePass]) -> PassFactory:
+    return lambda: kind
+
+
+def _one_line(factory: PassFactory) -> str:
+    """The first sentence of what a pass says of itself."""
+    try:
+        text = documentation(factory())
+    except Exception as error:  # what a package of others needs may be missing
+        return f"(cannot be imported: {said(error)})"
+    first = " ".join(text.partition("\n\n")[0].split())
+    return textwrap.shorten(re.split(r"(?<=[.:]) ", first)[0], LONGEST_SUMMARY, placeholder=" ...")
 
 
 def list_of_pipelines() -> str:
@@ -60,6 +99,8 @@ def complete_pass(incomplete: str) -> list[str]:
 
 def complete_stage(incomplete: str) -> list[str]:
     """Names of stages."""
+    from stc.analysis.stage_legality import STAGES
+
     return [name for name in map(hyphenated, STAGES) if name.startswith(incomplete)]
 
 

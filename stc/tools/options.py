@@ -46,10 +46,35 @@ SerialConverters = Annotated[
     str, typer.Option(help="Whether a converter may receive and send in turn: never, free (where it costs no time), always.")
 ]
 
+# Who decides: strategies by name (`stc.strategies`).
+Tiling = Annotated[str, typer.Option(metavar="STRATEGY", help="Tiles and loop orders: propagated, published, or your own.")]
+Fusion = Annotated[str, typer.Option(metavar="STRATEGY", help="Groups of kernels: greedy, published, separate, or your own.")]
+Converters = Annotated[str, typer.Option(metavar="STRATEGY", help="Buffers of converters: smallest, published, or your own.")]
+Parallelism = Annotated[
+    str, typer.Option(metavar="STRATEGY", help="Lanes and copies: balanced (with --dsp), published, or your own.")
+]
+OverallUnrollSize = Annotated[
+    int, typer.Option(help="With --parallelism published: the sum of all unroll factors.", min=0)
+]
+FifoStrategy = Annotated[
+    str,
+    typer.Option(metavar="STRATEGY", help="FIFO depths: no-stall, published-normal, published-conservative, or your own."),
+]
+FifoDepths = Annotated[Path | None, typer.Option(help="A JSON object of required depths by FIFO; others are computed.")]
+
+PipelineStyle = Annotated[
+    str, typer.Option(help="How pipelined loops wait: stp; frp (those without memory ports, others stay stp); flp.")
+]
 UnsafeMath = Annotated[
     bool,
     typer.Option("--unsafe-math", help="Let the vendor's tool reorder float sums (II 4 where they stand alone, last bits differ)."),
 ]
+
+Load = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE.py", help="Take the passes and strategies that this Python file defines (repeatable)."),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback where a pass crashes or a file cannot be imported.")]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shlex
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from importlib.metadata import version
+from dataclasses import dataclass
 from pathlib import Path
 
 from xdsl.context import Context
@@ -28,12 +28,19 @@ from stc.diagnostics import CompileError, PassCrashed
 from stc.dialects.context import make_context
 from stc.dialects.preconditions import unfit_for_passes
 from stc.dialects.printing import print_module
-from stc.pipeline import BrokenByPass, Observer, Stage, Step, Timings, run_stages, steps
-from stc.tools.breaks import crash_of
-from stc.transforms import all_passes
+from stc.extensions import load_options
+from stc.pipeline import BrokenByPass, Observer, PipelineRun, Stage, Step, run_stages, steps
+from stc.tools.crashes import crash_sentence
 from stc.transforms.pass_pipeline import spelled_option
 
-_CONFIGURATION = re.compile(r"^// configuration: stc-opt %s -p '(.*)'$", re.MULTILINE)
+_CONFIGURATION = re.compile(r"^// configuration: stc-opt %s (-p .*)$", re.MULTILINE)
+
+
+def versions() -> str:
+    """What runs: our version, and those of what we stand on."""
+    from importlib.metadata import version
+
+    return f"{version('stc')}, xDSL {version('xdsl')}, Python {platform.python_version()}"
 
 
 @dataclass(frozen=True)
@@ -47,9 +54,9 @@ class Reproducer:
     def text(self) -> str:
         """The contents of the file."""
         lines = (
-            f"configuration: stc-opt %s -p '{pipeline_text(self.passes)}'",
+            f"configuration: stc-opt %s -p '{pipeline_text(self.passes)}'{_words(load_options())}",
             self.complaint,
-            f"stc {version('stc')}, xDSL {version('xdsl')}, Python {platform.python_version()}",
+            f"stc {versions()}",
         )
         return "".join(f"// {line}\n" for line in lines) + print_module(self.module)
 
@@ -75,17 +82,10 @@ def reproducer_of(begin: ModuleOp, passes: Sequence[ModulePass], index: int, com
     try:
         for one_pass in passes[:index]:
             one_pass.apply(context, module)
-    except Exception:
+    except (Exception, SystemExit):
         return Reproducer(begin, tuple(passes), complaint)
     sound = unfit_for_passes(module) is None
     return Reproducer(module, tuple(passes[index:]), complaint) if sound else Reproducer(begin, tuple(passes), complaint)
-
-
-def crash_sentence(name: str, error: Exception) -> str:
-    """One line for an exception that a pass should not have raised: what it is, and where it was raised."""
-    crash = crash_of(error)
-    where = f" ({crash.frames[-1]})" if crash.frames else ""
-    return f"pass '{name}' crashes: {crash.message}{where}"
 
 
 def run_or_reproduce(
@@ -95,7 +95,7 @@ def run_or_reproduce(
     observers: Sequence[Observer] = (),
     begin_pass: Callable[[Stage, str], None] = lambda stage, name: None,
     path: Path | None = None,
-) -> Timings:
+) -> PipelineRun:
     """`run_stages`, where a defect of a pass becomes a reproducer file (at `path`) and `PassCrashed`, which names it."""
     begin, ready, begun = module.clone(), steps(sequence), 0
 
@@ -108,23 +108,45 @@ def run_or_reproduce(
         return run_stages(module, context, sequence, observers, count)
     except CompileError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a pass may also call sys.exit: nothing would be written, and nothing said
         complaint = _complaint(ready[begun - 1], error)
         written = reproducer_of(begin, [step.one_pass for step in ready], begun - 1, complaint).write(path)
         raise PassCrashed(f"{complaint}; reproducer: {written}") from error
 
 
-def _complaint(step: Step, error: Exception) -> str:
+def _complaint(step: Step, error: BaseException) -> str:
     name = step.one_pass.name
     return f"after pass '{name}': {error}" if isinstance(error, BrokenByPass) else crash_sentence(name, error)
 
 
-def recorded_pipeline(text: str, where: str) -> str:
-    """The passes that a reproducer names in its header; CompileError where there is no such header."""
+def _words(options: Sequence[str]) -> str:
+    """Words behind others on a command line."""
+    return f" {shlex.join(options)}" if options else ""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a reproducer's header says: the passes as `-p` takes them, and the files of `--load` that they need."""
+
+    pipeline: str
+    files: tuple[str, ...] = ()
+
+
+def recorded_pipeline(text: str, where: str) -> Recorded:
+    """What the header of a reproducer names; CompileError where there is no such header."""
     found = _CONFIGURATION.search(text)
-    if found is None:
+    words = [] if found is None else _split(found[1])
+    options = list(zip(words[::2], words[1::2], strict=False))
+    if [option for option, _ in options[:1]] != ["-p"] or any(option != "--load" for option, _ in options[1:]):
         raise CompileError("not a reproducer", where=where, accepted="a file with a line // configuration: stc-opt %s -p '...'")
-    return found[1]
+    return Recorded(options[0][1], tuple(path for _, path in options[1:]))
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # a quotation that does not end
+        return []
 
 
 def pipeline_text(passes: Sequence[ModulePass]) -> str:
@@ -133,12 +155,6 @@ def pipeline_text(passes: Sequence[ModulePass]) -> str:
 
 
 def spelled_pass(one_pass: ModulePass) -> str:
-    """A pass with the options that are not at their defaults, as `stc-opt -p` takes it.
-
-    What a variant of a registered pass has besides that pass's options (an observer) is left out.
-    """
+    """A pass with the options that are not at their defaults, as `stc-opt -p` takes it."""
     spec = one_pass.spec()
-    registered = all_passes().get(spec.name)
-    options = fields(one_pass if registered is None else registered())
-    known = {option.name for option in options}
-    return str(ArgSpec(spec.name, {spelled_option(name): value for name, value in spec.parameters.items() if name in known}))
+    return str(ArgSpec(spec.name, {spelled_option(name): value for name, value in spec.parameters.items()}))

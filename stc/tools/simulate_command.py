@@ -192,9 +192,9 @@ def report_of(
 def print_result(result: SimulationResult, origin: str, explanation: Explanation | None, console: Console) -> None:
     """A summary, tasks, FIFOs and the critical path; of a run that did not end, why."""
     if result.cycles is None:
-        console.print(f"no cycle count: {result.values.outcome}", markup=False)
-        text = explanation.text if explanation is not None else result.values.explanation
-        console.print(text or "", markup=False, soft_wrap=True)
+        text = (explanation.text if explanation is not None else result.values.explanation) or ""
+        reason = text if result.values.outcome == "finished" else f"{result.values.outcome}\n{text}"
+        console.print(f"no cycle count: {reason}", markup=False, soft_wrap=True)
         for kernel, ends in result.ends.items():
             known = ", ".join(f"{end:,}" for end in ends)
             console.print(f"calls of {kernel} that had ended by then: at cycle {known}", markup=False)

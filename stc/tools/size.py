@@ -10,8 +10,9 @@ from math import floor
 from pathlib import Path
 from typing import Any, Literal
 
-from stc.design_space.fifo_optimum import Optimum, optimal_depths
-from stc.design_space.fifo_trimming import (
+from stc.diagnostics import CompileError
+from stc.fifo.optimum import Optimum, optimal_depths
+from stc.fifo.trimming import (
     MOST_RUNS,
     DepthTest,
     Outcome,
@@ -21,11 +22,11 @@ from stc.design_space.fifo_trimming import (
     trim_depths,
     trimmed_at,
 )
-from stc.diagnostics import CompileError
 from stc.manifest.schema import Stream
 from stc.simulation.build import DEFAULT_OPTIMISATION
-from stc.simulation.design_runs import DesignRun, DesignRuns
+from stc.simulation.design_runs import DesignRun, DesignRuns, without_cycles
 from stc.simulation.projects import origin_of_cycles
+from stc.simulation.timing_table import NO_PLATFORM
 from stc.tools.whole_files import write_whole
 
 LARGER_LOOP_DEPTHS = 2.0
@@ -34,6 +35,7 @@ MOST_SLACK = 1000
 SIZING, DEPTHS = "fifo_sizing.json", "depths.json"
 
 Progress = Callable[[str], None]
+Stated = Literal["emitted", "given"]
 Verdict = Literal["equal", "within slack", "slower", "does not end"]
 
 
@@ -63,14 +65,38 @@ class FifoSize:
 
 
 @dataclass(frozen=True)
+class DeeperLoops:
+    """The emitted design with loop depths doubled, all at once and one of `loops` at a time, which shows differences between paths.
+
+    `outcome`: "finished", else that of the first run that did not end. Cycles lost against unlimited FIFOs with the same loop
+    depths: `lost_by_all`, and `lost_by_one` by the `loop` (task and label) that loses most; None where a run did not end.
+    """
+
+    outcome: str
+    loops: int
+    lost_by_all: int | None
+    lost_by_one: int | None
+    loop: str | None
+
+    def __str__(self) -> str:
+        if self.lost_by_all is None or self.lost_by_one is None:
+            return self.outcome
+        worst = f", at most {self.lost_by_one:,} with one of {self.loops} at a time ({self.loop})" if self.loop is not None else ""
+        return f"{self.outcome}, {self.lost_by_all:,} cycles slower than with unlimited FIFOs{worst}"
+
+
+@dataclass(frozen=True)
 class Sizing:
     """What `stc size` finds. FIFOs written by load tasks (`memory_fed`) keep their emitted depth and are not counted in any bits.
 
     `trimmed_alone`: bits that trimming came to without knowing the optimum, which `trimmed` is at where it is known.
 
+    `stated`: `emitted` are the depths of C++ that stc wrote, or those given with C++ that it did not write.
+
     `worst`: every FIFO holds all its tokens, which is the reference run. `required`: at the depths that the LP, or --trim, asked
     for.
-    `larger_loop_depths`: how the emitted design ends with all loop depths doubled. Seconds by what took them.
+    `larger_loop_depths`: how the emitted design ends with loop depths doubled, of which `deeper_loops` says more. Seconds by what
+    took them.
     """
 
     slack: float
@@ -82,6 +108,7 @@ class Sizing:
     start: str
     optimum: Optimum | None
     larger_loop_depths: str
+    deeper_loops: DeeperLoops
     values_agree: bool
     memory_fed: tuple[str, ...]
     memory_fed_bits: int
@@ -91,18 +118,33 @@ class Sizing:
     seconds: dict[str, float]
     explanation: str | None
     origin: str
+    stated: Stated
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why the design is not confirmed: it is slower than without limits (beyond the slack), wrong, or does not end with deeper
+        pipelines."""
+        found: list[str] = []
+        if self.emitted.verdict == "slower":
+            found.append(f"{self.emitted.cycles:,} cycles at the {self.stated} depths, {self.worst.cycles:,} with unlimited FIFOs")
+        elif self.emitted.cycles is None:
+            found.append(f"at the {self.stated} depths it does not end")
+        if not self.values_agree:
+            found.append("its results are wrong")
+        if self.larger_loop_depths != "finished":
+            found.append(f"with loop depths doubled it ends otherwise: {self.larger_loop_depths}")
+        return tuple(found)
 
     @property
     def is_confirmed(self) -> bool:
-        """The emitted design is as fast as without limits (or within the slack), right, and ends with deeper pipelines."""
-        return self.emitted.verdict in ("equal", "within slack") and self.values_agree and self.larger_loop_depths == "finished"
+        return not self.failures
 
     @property
     def depths(self) -> dict[str, int]:
         return {fifo.name: fifo.trimmed for fifo in self.fifos}
 
     def as_json(self) -> dict[str, Any]:
-        return {"confirmed": self.is_confirmed, **asdict(self)}
+        return {"confirmed": self.is_confirmed, "failures": self.failures, **asdict(self)}
 
 
 def size_project(
@@ -119,7 +161,7 @@ def size_project(
     """
     if not 0 <= slack <= MOST_SLACK:
         raise CompileError(f"slack is {slack:g}", accepted=f"0 to {MOST_SLACK}: 0.05 allows 5 % more cycles")
-    progress("building the emitted C++ with time")
+    progress("building the C++ with time")
     runs = DesignRuns.build(directory, optimisation)
     if not runs.streams:
         raise CompileError("the design has no FIFOs", where=str(directory), accepted="a design with streams between its tasks")
@@ -131,10 +173,11 @@ def size_runs(
 ) -> Sizing:
     """The same for a design that is built."""
     begin = time.perf_counter()
-    progress("running with unlimited FIFOs and at the emitted depths")
+    progress("running with unlimited FIFOs and at the depths of the C++")
     judge, emitted, larger = confirm(runs, slack)
     confirmed = time.perf_counter()
     sizer = _Sizer(runs, judge.reference, slack, progress)
+    stated: Stated = "given" if runs.manifest.platform == NO_PLATFORM else "emitted"
     trimmed = trim_depths(sizer.test, most_runs)
     descended = time.perf_counter()
     sizer.purpose = "looking for the optimum"
@@ -152,9 +195,10 @@ def size_runs(
         emitted=emitted,
         trimmed=judge.at(trimmed.depths),
         trimmed_alone=alone,
-        start=_start(sizer, trimmed),
+        start=_start("required" if sizer.has_required else stated, trimmed),
         optimum=optimum,
-        larger_loop_depths=larger,
+        larger_loop_depths=larger.outcome,
+        deeper_loops=larger,
         values_agree=judge.reference.values_agree and runs.emitted.values_agree,
         memory_fed=tuple(sorted(runs.memory_fed)),
         memory_fed_bits=sum(stream.bits * stream.depth for stream in runs.streams if stream.name in runs.memory_fed),
@@ -174,6 +218,7 @@ def size_runs(
         },
         explanation=runs.emitted.explanation,
         origin=origin_of_cycles(runs.manifest),
+        stated=stated,
     )
 
 
@@ -204,23 +249,33 @@ class Judge:
         return "within slack" if run.cycles <= floor(self.cycles * (1 + self.slack)) else "slower"
 
 
-def confirm(runs: DesignRuns, slack: float) -> tuple[Judge, Confirmation, str]:
+def confirm(runs: DesignRuns, slack: float) -> tuple[Judge, Confirmation, DeeperLoops]:
     """The emitted depths against unlimited FIFOs, and how the emitted design ends with larger loop depths."""
     reference = runs.run(runs.unlimited)
     if reference.cycles is None:
-        raise CompileError(
-            f"the design does not end even with unlimited FIFOs: {reference.outcome}. {reference.explanation or ''}".strip(),
-            where=str(runs.directory),
-            accepted="a design that ends",
-        )
+        raise without_cycles(reference.outcome, reference.explanation, str(runs.directory))
     judge = Judge(runs, reference, reference.cycles, slack)
     emitted = judge.confirmation({stream.name: stream.depth for stream in runs.sized}, runs.emitted)
-    return judge, emitted, runs.run({}, depth_error=LARGER_LOOP_DEPTHS).outcome
+    return judge, emitted, deeper_loops(runs)
 
 
-def _start(sizer: _Sizer, trimmed: Trimmed) -> str:
-    """Where trimming began, in words."""
-    given = "the required depths" if sizer.has_required else "the emitted depths"
+def deeper_loops(runs: DesignRuns) -> DeeperLoops:
+    """Doubled loop depths, at the emitted depths of FIFOs and with unlimited ones."""
+    lost: dict[tuple[str, str] | None, int] = {}
+    for loop in (None, *runs.loops):
+        found, unlimited = (runs.run(depths, None, LARGER_LOOP_DEPTHS, loop) for depths in ({}, runs.unlimited))
+        if found.cycles is None or unlimited.cycles is None:
+            which = "" if loop is None else f" (loop {'/'.join(loop)})"
+            return DeeperLoops(found.outcome + which, len(runs.loops), lost.get(None), None, None)
+        lost[loop] = found.cycles - unlimited.cycles
+    worst = max(runs.loops, key=lambda loop: lost[loop], default=None)
+    most = 0 if worst is None else lost[worst]
+    return DeeperLoops("finished", len(runs.loops), lost[None], most, "/".join(worst) if worst is not None else None)
+
+
+def _start(depths: str, trimmed: Trimmed) -> str:
+    """Where trimming began, in words; `depths` are those that it was given."""
+    given = f"the {depths} depths"
     return {
         "given": given,
         "occupancies": f"the highest occupancies without limits ({given} do not suffice)",

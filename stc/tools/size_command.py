@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from stc.design_space.fifo_trimming import MOST_RUNS
+from stc.fifo.trimming import MOST_RUNS
 from stc.tools.consoles import messages, output
 from stc.tools.size import DEPTHS, Confirmation, Sizing, size_project, write_sizing
 
@@ -33,7 +33,8 @@ def size_command(
     No trimmed FIFO can be one less without the run being slower or not ending. Depths that load tasks write to stay as they are.
     Writes DIR/build/fifo_sizing.json and DIR/build/depths.json (for `stc simulate DIR --depths`).
 
-    Exit code 1 if the emitted design is slower than with unlimited FIFOs (beyond the slack), wrong, or does not end.
+    Exit code 1 if the design as it is (with its emitted depths, or those given with C++ that stc did not write) is slower than with
+    unlimited FIFOs (beyond the slack), wrong, or does not end: "not confirmed" says which.
     """
     with messages.status("starting") as status:
         sizing = size_project(directory, slack, most_runs, optimum, status.update)
@@ -49,7 +50,12 @@ def size_command(
 def print_sizing(sizing: Sizing, directory: Path, console: Console) -> None:
     """Two tables: the whole design at each choice of depths, and its FIFOs."""
     table = Table("FIFO depths", "cycles", "", "bits", "bits of memory", title=f"{len(sizing.fifos)} FIFOs sized ({sizing.origin})")
-    rows = {"all tokens (unlimited)": sizing.worst, REQUIRED: sizing.required, "emitted": sizing.emitted, "trimmed": sizing.trimmed}
+    rows = {
+        "all tokens (unlimited)": sizing.worst,
+        REQUIRED: sizing.required,
+        sizing.stated: sizing.emitted,
+        "trimmed": sizing.trimmed,
+    }
     for name, found in rows.items():
         if found is not None:
             table.add_row(name, _cycles(found), found.verdict, f"{found.bits:,}", f"{found.memory_bits:,}")
@@ -57,15 +63,18 @@ def print_sizing(sizing: Sizing, directory: Path, console: Console) -> None:
     console.print(table)
     console.print(_depths(sizing))
     console.print(f"trimming began with {sizing.start}; {sizing.runs} runs of {1000 * sizing.seconds['per_run']:.1f} ms")
-    console.print(f"with all loop depths doubled the emitted design: {sizing.larger_loop_depths}")
+    console.print(f"with loop depths doubled the design at its {sizing.stated} depths: {sizing.deeper_loops}", markup=False)
     fed = len(sizing.memory_fed)
-    console.print(f"{fed} FIFOs are written by load tasks and keep their depth ({sizing.memory_fed_bits:,} bits)")
+    if fed:
+        console.print(f"{fed} FIFOs are written by load tasks and keep their depth ({sizing.memory_fed_bits:,} bits)")
     if sizing.surprises:
         console.print(f"{sizing.surprises} runs were faster with less room: no optimum can be deduced")
     elif sizing.optimum is not None:
         console.print(f"the optimum holds if more room never costs cycles, which none of {sizing.runs} runs contradicts")
     if sizing.explanation is not None:
         console.print(sizing.explanation, markup=False)
+    for failure in sizing.failures:
+        console.print(f"not confirmed: {failure}", markup=False)
     console.print(f"written: {directory / 'build' / DEPTHS}", markup=False)
 
 
@@ -83,7 +92,7 @@ def _add_optimum(table: Table, sizing: Sizing) -> None:
 
 
 def _depths(sizing: Sizing) -> Table:
-    table = Table("FIFO", "bits", "tokens", "required", "emitted", "occupied", "trimmed", "optimum", title="depths")
+    table = Table("FIFO", "bits", "tokens", "required", sizing.stated, "occupied", "trimmed", "optimum", title="depths")
     for fifo in sorted(sizing.fifos, key=lambda fifo: -fifo.bits * fifo.trimmed)[:MOST_LISTED]:
         depths = (fifo.required, fifo.emitted, fifo.occupied, fifo.trimmed, fifo.best)
         table.add_row(fifo.name, str(fifo.bits), str(fifo.tokens), *("" if depth is None else str(depth) for depth in depths))

@@ -17,47 +17,40 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from stc.pipeline import PipelineOptions
 from stc.simulation import sanitizers
 from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.csim import CsimResult, csim
+from stc.simulation.design_file import is_foreign
 from stc.simulation.explanation import Explanation
-from stc.tools.bisect_command import bisect_command
 from stc.tools.check_tables import check_report, print_check
-from stc.tools.command_line import run_app
+from stc.tools.command_line import debugging, run_app
+from stc.tools.compile_options import Asked, asked_compile, including
 from stc.tools.consoles import messages, output
 from stc.tools.estimate_command import estimate_command
 from stc.tools.explaining import explain_csim
+from stc.tools.installed_commands import add_installed_commands
 from stc.tools.options import (
-    Budget,
-    CheckInputs,
     Config,
-    Dsp,
     DType,
-    Lanes,
     Layer,
     Model,
     ModelStage,
-    Platform,
-    Reread,
-    Rows,
-    Schedule,
     Seed,
     Sequence,
-    SerialConverters,
-    Tile,
-    UniformTiles,
-    UnsafeMath,
     Weights,
     one_model,
 )
 from stc.tools.report.command import report_command
+from stc.tools.report.tables import NOT_KNOWN
+from stc.tools.reproducer import versions
 from stc.tools.simulate_command import simulate_command
 from stc.tools.size_command import size_command
 from stc.tools.whole_files import write_whole
 
 CHECK_FAILED = 1
 REPORT = "report.json"
+
+UNCHECKED_PORTS = "not checked: indices into what the testbench hands to the top function, whose extents are not known"
 
 app = typer.Typer(
     name="stc",
@@ -66,73 +59,43 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _show_version(requested: bool) -> None:
+    if requested:
+        typer.echo(f"stc {versions()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the versions and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Compile PyTorch models into stream-scheduled FPGA accelerators, and check them without one."""
+
+
 @app.command("compile")
+@including(asked=asked_compile)
 def compile_command(
+    asked: Asked,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write; it must be new or empty.")],
-    model: Model = None,
-    config: Config = None,
-    stage: ModelStage = "prefill",
-    seq: Sequence = 32,
-    dtype: DType = "f32",
-    weights: Weights = None,
-    layer: Layer = None,
-    seed: Seed = 0,
-    tile: Tile = 16,
-    rows: Rows = 128,
-    lanes: Lanes = 16,
-    dsp: Dsp = 0,
-    uniform_tiles: UniformTiles = False,
-    schedule: Schedule = None,
-    platform: Platform = "u55c",
-    budget: Budget = 0,
-    reread: Reread = -1,
-    serial_converters: SerialConverters = "free",
-    unsafe_math: UnsafeMath = False,
-    crash_reproducer: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="If a pass crashes, write the IR it got here, not to the temporary folder.")
-    ] = None,
-    emit_ir: Annotated[bool, typer.Option("--emit-ir", help="Keep the IR after each pass in OUT/ir.")] = False,
-    trim: Annotated[
-        bool, typer.Option("--trim", help="Run the design with time, take the least FIFO depths that lose no cycles, emit again.")
-    ] = False,
-    slack: Annotated[float, typer.Option(help="With --trim: part of the cycles that may be lost; 0.05 for 5 %.", min=0)] = 0.0,
-    check: Annotated[bool, typer.Option("--check", help="Build the emitted C++, run it, compare with PyTorch.")] = False,
-    check_semantics: Annotated[
-        bool,
-        typer.Option("--check-semantics", help="Execute the IR before and after each pass; stop at one that changes a value."),
-    ] = False,
-    check_inputs: CheckInputs = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Compile MODEL into a folder of Vitis HLS C++, host programs and packed parameters.
 
+    MODEL may be IR of any level, as --emit-ir leaves it, edited or not: the compile goes on from there.
+
     Example: stc compile gpt2-medium --seq 32 --out build/gpt2-medium --check
     """
-    from stc.frontend.draws import read_draws
-    from stc.tools.compile import CompileRequest, compile_model
+    from stc.tools.compile import compile_model
     from stc.tools.trim import check_trimmed, print_trimming
 
-    options = PipelineOptions(
-        platform=platform,
-        tile=tile,
-        rows=rows,
-        lanes=lanes,
-        dsp=dsp,
-        propagate_orders=not uniform_tiles,
-        budget=budget,
-        reread=reread,
-        serial_converters=serial_converters,
-        schedule=str(schedule or ""),
-        unsafe_math=unsafe_math,
-    )
-    name, lost, draws = one_model(model, config), slack if trim else None, read_draws(check_inputs)
-    request = CompileRequest(
-        name, stage, seq, dtype, seed, weights, layer, emit_ir, options, crash_reproducer, lost, check_semantics, draws
-    )
+    trim, slack, check = asked.request.trim is not None, asked.slack, asked.check
     if check or trim:
         _require_compiler()
-    with _progress() as step:
-        report = compile_model(request, out, step)
+    with debugging(asked.debug), _progress() as step:
+        report = compile_model(asked.request, out, step)
         trimmed = check_trimmed(out, slack, step) if trim else None
     result = _checked(out) if check else None
     explanation = _explained(out, result) if result is not None else None
@@ -148,7 +111,7 @@ def compile_command(
             print_trimming(report["fifo_sizing"]["trimming"], trimmed, output)
         if result is not None:
             print_check(result, explanation)
-            _print_left_out(report["check_inputs"]["left_out"])
+            _print_draws(report["check_inputs"])
     _exit_with(result)
     if trimmed is not None and not trimmed.passed:
         raise typer.Exit(CHECK_FAILED)
@@ -171,7 +134,7 @@ def check_command(
     Exit code 0 if it is supported, 1 if not, 2 if there is no such model or it does not run.
     """
     from stc.tools.check import check_model
-    from stc.tools.compile import CompileRequest
+    from stc.tools.request import CompileRequest
 
     model = one_model(model, config)
     with _progress() as step:
@@ -186,45 +149,6 @@ def check_command(
             table.add_row(Text(entry.where or "the model itself"), Text(entry.what), Text(entry.accepted))
         output.print(table)
     if found:
-        raise typer.Exit(CHECK_FAILED)
-
-
-@app.command("fuzz")
-def fuzz_command(
-    count: Annotated[int, typer.Option(help="How many random programs, or mutants.", min=1)] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of the first; the others follow.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option(help="Processes at a time.", min=1)] = 1,
-    csim_every: Annotated[int, typer.Option(help="Build and run the emitted C++ of every Kth; 0: of none.", min=0)] = 1,
-    mlir_every: Annotated[int, typer.Option(help="Ask MLIR's execution engine about every Kth; 0: none.", min=0)] = 1,
-    mutate: Annotated[
-        bool, typer.Option("--mutate", help="Mutate the IR of lit tests instead, and run each through its passes.")
-    ] = False,
-    source: Annotated[
-        list[Path] | None, typer.Option(help="With --mutate: lit tests, or folders of them (repeatable).", exists=True)
-    ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for what fails.")] = Path("build/fuzz"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-) -> None:
-    """Compile random programs of linalg, execute every level and the emitted C++, and compare; or mutate IR of any level.
-
-    Exit code 1 if any failed: a level that differs, a design that does not end, broken IR, anything but a proper refusal.
-
-    Examples: stc fuzz --count 100 --seed 0 --jobs 2, stc fuzz --mutate --source filecheck_tests --count 5000
-    """
-    from stc.tools.fuzzing.campaign import Campaign
-    from stc.tools.fuzzing.command import print_report, run_with_progress
-    from stc.tools.fuzzing.mutants import MutationCampaign
-
-    campaign = Campaign(count, seed, jobs, csim_every, mlir_every)
-    if mutate:
-        sources = tuple(source or [Path("filecheck_tests")])
-        campaign = MutationCampaign(count, seed, jobs, csim_every=0, mlir_every=0, sources=sources)
-    report = run_with_progress(campaign, out, messages)
-    if as_json:
-        output.print_json(json.dumps(report.as_json()))
-    else:
-        print_report(campaign, report, out, output)
-    if report.failed:
         raise typer.Exit(CHECK_FAILED)
 
 
@@ -248,10 +172,11 @@ def csim_command(
         output.print_json(json.dumps(check_report(result, explanation)))
     else:
         print_check(result, explanation)
+        if is_foreign(directory):
+            output.print(UNCHECKED_PORTS)
     _exit_with(result)
 
 
-app.command("bisect")(bisect_command)
 app.command("report")(report_command)
 app.command("estimate")(estimate_command)
 app.command("simulate")(simulate_command)
@@ -284,7 +209,7 @@ def _checked(
 
 def _explained(directory: Path, result: CsimResult, timeout: float = 600.0) -> Explanation | None:
     """Why the design did not end, and what cures it; None where it ended."""
-    if result.passed:
+    if not result.failed:
         return None
     with messages.status("looking for the least FIFO depths that cure it"):
         return explain_csim(directory, result, timeout)
@@ -301,6 +226,7 @@ def _exit_with(result: CsimResult | None) -> None:
 def _print_report(report: dict[str, Any], out: Path) -> None:
     output.print(f"{report['model']}: {report['groups']} group(s), {report['tasks']} tasks, {report['fifos']} FIFOs, "
                  f"{report['converters']} converters, written to {out}")
+    _print_source(report["source"])
     times = Table("stage", "seconds", title="compile time (executed)")
     for name, seconds in report["compile_seconds"].items():
         if name != "origin":
@@ -309,13 +235,14 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
     memory = report["memory_bytes"]
     table = Table("memory", "bytes", title="memory (counted in the IR)")
     for key, label in _MEMORY_ROWS:
-        table.add_row(label, f"{memory[key]:,}")
+        table.add_row(label, f"{memory[key]:,}" if memory[key] is not None else NOT_KNOWN)
     output.print(table)
     for key, label in _RATIO_ROWS:
         if key in memory:
             output.print(f"{label}: {100 * memory[key]:.1f} %")
     rereads, traffic = report["rereads"], report["external_traffic_bytes"]
     added, saved = rereads["traffic_bytes"], rereads["saved_bytes"]
+    _print_throughput(report["throughput"])
     _print_estimates(report)
     if (semantics := report.get("semantics")) is not None:
         output.print(f"semantics (executed on the model's inputs): {semantics['passes_checked']} passes change no value")
@@ -326,21 +253,51 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
     output.print(f"inputs read again: {len(rereads['list'])}, adding {added:,} bytes of traffic and saving {saved:,} bytes on chip")
 
 
+def _print_source(source: dict[str, Any]) -> None:
+    """Where the compile began, if not with the model, and what it is compared with."""
+    if "ir" in source:
+        follows = f", behind '{source['follows']}'" if source["follows"] else ""
+        output.print(f"compiled from {source['ir']}{follows}; the reference is {source['reference']}", markup=False)
+
+
 def _print_proofs(report: dict[str, Any]) -> None:
-    proofs, z3 = report["proofs"], report["proofs"]["z3"]
-    gave_up = f", gave up on {z3['gave_up']}" if z3["gave_up"] else ""
-    output.print(f"streams proved: {proofs['edges']} edges; z3 confirmed {z3['confirmed'] + z3['alone']} of the {z3['asked']} "
-                 f"between types that are not the same{gave_up}")
-    bounds = proofs["bounds"]
+    proofs = report["proofs"]
+    if "edges" in proofs:
+        _print_stream_proofs(proofs)
+    else:
+        output.print(f"streams proved: {NOT_KNOWN}")
+    if (bounds := proofs["bounds"]) is None:
+        output.print(f"indices proved: {NOT_KNOWN}")
+        return
     at_run_time = len(bounds["at_run_time"])
     left = f", {at_run_time} depend on data and are checked when they run" if at_run_time else ""
     output.print(f"indices proved: {bounds['indices'] - at_run_time} stay within their arrays{left}")
 
 
+def _print_stream_proofs(proofs: dict[str, Any]) -> None:
+    z3 = proofs["z3"]
+    gave_up = f", gave up on {z3['gave_up']}" if z3["gave_up"] else ""
+    output.print(f"streams proved: {proofs['edges']} edges; z3 confirmed {z3['confirmed'] + z3['alone']} of the {z3['asked']} "
+                 f"between types that are not the same{gave_up}")
+
+
+def _print_throughput(speed: dict[str, Any]) -> None:
+    """Multiply-accumulates per cycle, on how many DSPs, and what would be faster."""
+    if speed["multiply_accumulates"] is None:
+        output.print(f"multiply-accumulates: {NOT_KNOWN}")
+    if not speed["multiply_accumulates"]:
+        return
+    count, most = speed["multiply_accumulates"], speed["plan_dsp"]
+    pace = f"{speed['per_cycle']:.2f} per cycle ({speed['cycles']:,} cycles)" if speed["cycles"] else "cycles not known"
+    budget = f"{speed['dsp_budget']:,}" if speed["dsp_budget"] else "no budget given: lanes as wide as tokens"
+    faster = f"; faster: --dsp {most}, all that a plan may use" if most and speed["dsp_budget"] < most else ""
+    output.print(f"multiply-accumulates (estimated): {count:,} a run, {pace} on {speed['dsp']:,} DSP ({budget}){faster}")
+
+
 def _print_estimates(report: dict[str, Any]) -> None:
     loops, resources = report["loops"], report["resources"]
     limited = ", ".join(f"{count} by {kind}" for kind, count in loops["limited"].items())
-    output.print(f"pipelined loops (estimated): {len(loops['list'])}, with an interval above 1: {limited or 'none'}; "
+    output.print(f"pipelined loops (estimated): {len(loops['list'])}, started less often than every cycle: {limited or 'none'}; "
                  "stc estimate OUT says why")
     total, share = resources["total"], resources["share"]
     used = ", ".join(f"{total[name]:,} {label} ({100 * share[name]:.0f} %)" for name, label in _RESOURCES)
@@ -366,11 +323,19 @@ _RATIO_ROWS = (
 )
 
 
-def _print_left_out(left_out: dict[str, str]) -> None:
-    for name, reason in left_out.items():
+def _print_draws(draws: dict[str, Any]) -> None:
+    for name, inputs in draws["kept"].items():
+        output.print(f"  {name}: {', '.join(inputs)} as in the example", markup=False)
+    for name, reason in draws["left_out"].items():
         output.print(f"  {name}: not run, {reason}", markup=False)
 
 
 def main() -> None:
     """Entry point of `stc`: a refusal is one line on stderr and exit code 2."""
-    run_app(app, "stc", sys.argv[1:] or ["--help"])
+    run_app(run_command, "stc", sys.argv[1:] or ["--help"])
+
+
+def run_command(arguments: list[str], **settings: Any) -> Any:
+    """Run a command of ours or of an installed package, as `app` does."""
+    add_installed_commands(app, arguments[0])
+    return app(arguments, **settings)

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import sys
+import traceback
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand
 from xdsl.context import Context
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
+from xdsl.utils.target import Target
 
-from stc.analysis.stage_legality import STAGES, illegal_ops
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
+from stc.dialects.dataflow import PROVENANCE
 from stc.dialects.preconditions import first_unmet, unfit_for_passes
 from stc.dialects.printing import print_module
 from stc.dialects.verification import first_violation
 from stc.pipeline import hyphenated, part, read_options, stages, steps
-from stc.tools.check_semantics import SemanticsChanged, SemanticsCheck
-from stc.tools.command_line import run_app
+from stc.tools.command_line import run_app, show_cause
+from stc.tools.crashes import crash_sentence
 from stc.tools.expected_errors import expected_errors, unmet
 from stc.tools.listings import (
     complete_part,
@@ -32,12 +35,18 @@ from stc.tools.listings import (
     list_of_passes,
     list_of_pipelines,
 )
+from stc.tools.loading import load_all
+from stc.tools.options import Debug, Load
 from stc.tools.reading import Reading, read
-from stc.tools.reproducer import crash_sentence, recorded_pipeline, reproducer_of
+from stc.tools.reproducer import Recorded, recorded_pipeline, reproducer_of, versions
 from stc.tools.source import SPLIT_MARKER, Diagnostic, Source, split_source
+from stc.tools.statistics import Statistics
 from stc.tools.stopwatch import Stopwatch
 from stc.transforms import all_passes
-from stc.transforms.pass_pipeline import find_pass, read_pipeline
+from stc.transforms.pass_pipeline import describe, find_pass, read_pipeline
+
+if TYPE_CHECKING:
+    from stc.tools.check_semantics import SemanticsCheck
 
 UNUSABLE_INPUT = 2
 CHECK_FAILED = 1
@@ -95,6 +104,12 @@ class Options:
     reproduces: bool = True
     """Whether a defect of a pass leaves a reproducer file, at `crash_reproducer` or else in the temporary folder."""
     crash_reproducer: Path | None = None
+    debug: bool = False
+    """Whether the traceback of a pass that crashes is shown."""
+    target: Target | None = None
+    """What prints the result, if not the printer of IR."""
+    statistics: Statistics | None = None
+    """Told what each pass does, if asked for; all pieces together."""
     watch: Stopwatch = field(default_factory=Stopwatch)
     """Told what takes how long; all pieces together."""
 
@@ -127,8 +142,34 @@ def optimise(source: Source, options: Options) -> str:
             _one_pass(index, transformation, context, reading, options, check)
         except PassDefect as defect:
             raise _with_reproducer(defect, options, index - 1) from None
+    if PROVENANCE in reading.module.attributes:
+        _advance(reading, options)
     with watch.measure("(print)"):
-        return options.printing.text(reading)
+        return options.printing.text(reading) if options.target is None else _emitted(options.target, context, reading, options)
+
+
+def _advance(reading: Reading, options: Options) -> None:
+    """A dump of a compile says what it follows now, so that `stc compile` goes on behind it."""
+    from stc.tools.provenance import advance
+
+    try:
+        advance(reading.module, [transformation.name for transformation in options.pipeline])
+    except CompileError as error:  # what the dump says of itself is not understood
+        raise Diagnostic(reading.source, str(error)) from None
+
+
+def _emitted(target: Target, context: Context, reading: Reading, options: Options) -> str:
+    """The text that a target makes of the module; Diagnostic where it refuses it."""
+    text = StringIO()
+    try:
+        target.emit(context, reading.module, text)
+    except (CompileError, DiagnosticException) as error:
+        raise Diagnostic(reading.source, f"target '{target.name}': {' '.join(str(error).split())}") from None
+    except Exception as error:  # one of xDSL's, which expects other IR
+        if options.debug:
+            traceback.print_exception(error)
+        raise Diagnostic(reading.source, f"target '{target.name}' crashes: {type(error).__name__}: {error}") from None
+    return text.getvalue()
 
 
 def _one_pass(
@@ -143,8 +184,10 @@ def _one_pass(
     printing, watch = options.printing, options.watch
     with watch.measure("(print)"):
         printing.show(reading, "Before", transformation.name)
-    with watch.measure(_label(index, options.pipeline)):
-        _run(transformation, context, reading)
+    label = _label(index, options.pipeline)
+    counting = nullcontext() if options.statistics is None else options.statistics.count(label, reading.module)
+    with counting, watch.measure(label):
+        _run(transformation, context, reading, options.debug)
     if options.verify:
         with watch.measure("(verify)"):
             _verify_after(transformation, reading, printing)
@@ -169,6 +212,8 @@ def _check_stages(index: int, reading: Reading, options: Options) -> None:
     for end, stage in options.stage_ends:
         if end != index:
             continue
+        from stc.analysis.stage_legality import illegal_ops
+
         with options.watch.measure("(check stage)"):
             found = next(illegal_ops(reading.module, stage), None)
         if found is not None:
@@ -178,6 +223,8 @@ def _check_stages(index: int, reading: Reading, options: Options) -> None:
 def _begin_check(reading: Reading, options: Options) -> SemanticsCheck | None:
     if options.check_seed is None:
         return None
+    from stc.tools.check_semantics import SemanticsCheck
+
     check = SemanticsCheck(options.check_seed)
     try:
         with options.watch.measure("(check semantics)"):
@@ -190,6 +237,8 @@ def _begin_check(reading: Reading, options: Options) -> SemanticsCheck | None:
 
 
 def _check_after(transformation: ModulePass, reading: Reading, check: SemanticsCheck) -> None:
+    from stc.tools.check_semantics import SemanticsChanged
+
     try:
         check.after(transformation.name, reading.module)
     except SemanticsChanged as error:
@@ -199,7 +248,7 @@ def _check_after(transformation: ModulePass, reading: Reading, check: SemanticsC
     check.notes.clear()
 
 
-def _run(transformation: ModulePass, context: Context, reading: Reading) -> None:
+def _run(transformation: ModulePass, context: Context, reading: Reading, debug: bool) -> None:
     try:
         transformation.apply(context, reading.module)
     except CompileError as error:
@@ -209,7 +258,9 @@ def _run(transformation: ModulePass, context: Context, reading: Reading) -> None
         raise Diagnostic(reading.source, f"pass '{transformation.name}': {complaint}", position) from None
     except DiagnosticException as error:
         raise Diagnostic(reading.source, f"pass '{transformation.name}': {' '.join(str(error).split())}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a pass may also call sys.exit: then nothing would be printed, and nothing said
+        if debug:
+            traceback.print_exception(error)
         raise PassDefect(reading.source, crash_sentence(transformation.name, error)) from None
 
 
@@ -294,15 +345,18 @@ def _read_input(file: str) -> Source:
 # Command line ---------------------------------------------------------------------------------------------------------
 
 
-def _show_passes(requested: bool) -> None:
-    if requested:
-        typer.echo(list_of_passes(all_passes()))
-        raise typer.Exit
+def _shown(passes: bool, pipelines: bool, one_pass: str) -> str:
+    """What is asked for in place of a run, if anything."""
+    if passes:
+        return list_of_passes()
+    if pipelines:
+        return list_of_pipelines()
+    return describe(find_pass(one_pass, all_passes())) if one_pass else ""
 
 
-def _show_pipelines(requested: bool) -> None:
+def _show_version(requested: bool) -> None:
     if requested:
-        typer.echo(list_of_pipelines())
+        typer.echo(f"stc-opt {versions()}")
         raise typer.Exit
 
 
@@ -314,26 +368,34 @@ def _passes_to_run(pipeline: str, first: str, last: str, passes: str) -> tuple[l
     return [step.one_pass for step in chosen] + read_pipeline(passes, all_passes()), ends
 
 
+def _target(text: str) -> Target | None:
+    """What `-t` names, with its options; CompileError where there is no such target."""
+    if not text:
+        return None
+    from xdsl.targets import get_all_targets
+
+    from stc.codegen.hls_target import ExactHlsCppTarget
+
+    found = read_pipeline(text, {**get_all_targets(), ExactHlsCppTarget.name: lambda: ExactHlsCppTarget}, "target")
+    if len(found) != 1:
+        raise CompileError(f"'{text}' names {len(found)} targets", accepted="one")
+    return found[0]
+
+
 def _stage_named(name: str) -> str:
     """A stage, written with hyphens or not; CompileError where there is none of that name."""
+    from stc.analysis.stage_legality import STAGES
+
     by_name = {hyphenated(stage): stage for stage in STAGES}
     if hyphenated(name) not in by_name:
         raise CompileError(f"unknown stage '{name}'", accepted=", ".join(by_name))
     return by_name[hyphenated(name)]
 
 
-class _HelpWithPasses(TyperCommand):
-    """Lists the passes below the options."""
-
-    def format_epilog(self, ctx, formatter) -> None:  # pyright: ignore  # typer's own types are private
-        formatter.write("\nPasses:\n\n")
-        formatter.write("\n".join(f"  {line}".rstrip() for line in list_of_passes(all_passes()).splitlines()) + "\n")
-
-
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
-@app.command(cls=_HelpWithPasses)
+@app.command(epilog="Passes: --list-passes lists them, --help PASS says all about one.")
 def stc_opt(
     file: Annotated[str, typer.Argument(help="MLIR text, or - for stdin.")] = "-",
     passes: Annotated[
@@ -426,17 +488,19 @@ def stc_opt(
     timing: Annotated[
         bool, typer.Option("--timing", help="Print to stderr how long each pass took, and verification and checks beside them.")
     ] = False,
-    list_passes: Annotated[
-        bool, typer.Option("--list-passes", help="List the passes and exit.", callback=_show_passes, is_eager=True)
-    ] = False,
+    load: Load = None,
+    debug: Debug = False,
+    target: Annotated[
+        str, typer.Option("-t", "--target", metavar="TARGET", help="Print the result as hls-cpp (kernel.cpp), or a target of xDSL.")
+    ] = "",
+    stats: Annotated[bool, typer.Option("--stats", help="Print to stderr what each pass did, counted.")] = False,
+    list_passes: Annotated[bool, typer.Option("--list-passes", help="List the passes, one line each, and exit.")] = False,
     list_pipelines: Annotated[
-        bool,
-        typer.Option(
-            "--list-pipelines",
-            help="List the stages of the pipeline, their passes and its options, and exit.",
-            callback=_show_pipelines,
-            is_eager=True,
-        ),
+        bool, typer.Option("--list-pipelines", help="List the stages of the pipeline, their passes and its options, and exit.")
+    ] = False,
+    help_pass: Annotated[str, typer.Option("--help-pass", hidden=True)] = "",
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the versions and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Run passes over MLIR text and print the result.
@@ -448,6 +512,10 @@ def stc_opt(
     should remove), 2 unusable input.
     """
     try:
+        load_all(load or ())
+        if text := _shown(list_passes, list_pipelines, help_pass):
+            print(text)
+            raise typer.Exit
         known = all_passes()
         before, after = tuple(print_ir_before or ()), tuple(print_ir_after or ())
         for name in (*before, *after):
@@ -456,8 +524,9 @@ def stc_opt(
             before, after, print_ir_before_all, print_ir_after_all, print_ir_to, print_op_generic, aliases
         )
         source = _read_input(file)
-        recorded = recorded_pipeline(source.text, source.name) if run_reproducer else ""
-        to_run, ends = _passes_to_run(pipeline, first, last, ",".join(filter(None, (recorded, passes))))
+        recorded = recorded_pipeline(source.text, source.name) if run_reproducer else Recorded("")
+        load_all(recorded.files)
+        to_run, ends = _passes_to_run(pipeline, first, last, ",".join(filter(None, (recorded.pipeline, passes))))
         if check_stage:
             ends.append((len(to_run), _stage_named(check_stage)))
         options = Options(
@@ -469,23 +538,34 @@ def stc_opt(
             check_semantics,
             reproduces=not verify_diagnostics,
             crash_reproducer=crash_reproducer,
+            debug=debug,
+            target=_target(target),
+            statistics=Statistics() if stats else None,
         )
     except CompileError as error:
+        if debug:
+            show_cause(error)
         print(f"stc-opt: error: {error}", file=sys.stderr)
         raise typer.Exit(UNUSABLE_INPUT) from None
     pieces = split_source(source) if split_input_file else [source]
     code = check_expectations(pieces, options) if verify_diagnostics else print_results(pieces, options, output)
+    if options.statistics is not None:
+        sys.stdout.flush()
+        sys.stderr.write(options.statistics.table())
     if timing:
         sys.stdout.flush()
         sys.stderr.write(options.watch.table())
     raise typer.Exit(code)
 
 
-def _with_seed(argument: str) -> str:
-    """`--check-semantics` alone takes seed 0, never the next argument."""
-    return f"{argument}=0" if argument == "--check-semantics" else argument
+def _spelled(arguments: list[str]) -> list[str]:
+    """`--check-semantics` alone takes seed 0, never the next argument; `--help` takes the next one, if there is one: a pass."""
+    words = [f"{argument}=0" if argument == "--check-semantics" else argument for argument in arguments]
+    if "--help" in words[:-1] and not words[(place := words.index("--help")) + 1].startswith("-"):
+        words[place : place + 2] = [f"--help-pass={words[place + 1]}"]
+    return words
 
 
 def main() -> None:
     """Entry point of the console script."""
-    run_app(app, "stc-opt", [_with_seed(argument) for argument in sys.argv[1:]])
+    run_app(app, "stc-opt", _spelled(sys.argv[1:]))

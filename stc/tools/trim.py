@@ -7,7 +7,6 @@ emitted once more.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,13 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from xdsl.dialects.builtin import ModuleOp
 
-from stc.dialects.context import make_context
 from stc.simulation.design_runs import DesignRuns
 from stc.simulation.projects import ORIGIN
 from stc.tools.size import Confirmation, Progress, Sizing, confirm, size_project
-from stc.transforms.stream.size_fifos import SizeFifos
 
 
 def trimmed_sizing(emit: Callable[[Path], None], slack: float, progress: Progress) -> Sizing:
@@ -29,14 +25,6 @@ def trimmed_sizing(emit: Callable[[Path], None], slack: float, progress: Progres
     with tempfile.TemporaryDirectory(prefix="stc-trim-") as folder:
         emit(Path(folder) / "project")
         return size_project(Path(folder) / "project", slack, progress=progress)
-
-
-def apply_depths(module: ModuleOp, sizing: Sizing, sizer: SizeFifos) -> None:
-    """Size the FIFOs of a module that is ready for emission again: `sizer` with the trimmed depths as required ones."""
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(sizing.depths, file)
-        file.flush()
-        type(sizer)(**{**vars(sizer), "depths": file.name}).apply(make_context(), module)
 
 
 def trimming_report(sizing: Sizing) -> dict[str, Any]:
@@ -87,4 +75,4 @@ def check_trimmed(out: Path, slack: float, progress: Progress) -> TrimCheck:
     progress("building and running the trimmed design")
     runs = DesignRuns.build(out)
     judge, emitted, larger = confirm(runs, slack)
-    return TrimCheck(emitted, judge.cycles, larger)
+    return TrimCheck(emitted, judge.cycles, larger.outcome)

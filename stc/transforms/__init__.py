@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from types import ModuleType
 
 from xdsl.passes import ModulePass
+from xdsl.transforms import get_all_passes
 
-from stc.transforms.registry import PassFactory
+from stc.diagnostics import CompileError
+from stc.extensions import loaded_files
+from stc.transforms.registry import PassFactory, PassTable
 
 LEVELS = {"linalg": "LINALG_PASSES", "dataflow": "DATAFLOW_PASSES", "stream": "STREAM_PASSES"}
 """The packages below this one and the dictionary in which each lists its passes (name -> factory)."""
 
 
-def _canonicalize() -> type[ModulePass]:
-    from xdsl.transforms.canonicalize import CanonicalizePass
-
-    return CanonicalizePass
-
-
-def _cse() -> type[ModulePass]:
-    from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
-
-    return CommonSubexpressionElimination
-
-
-UPSTREAM_PASSES: dict[str, PassFactory] = {"canonicalize": _canonicalize, "cse": _cse}
+UPSTREAM_PASSES: dict[str, PassFactory] = get_all_passes()
+"""xDSL's own, by name."""
 
 
 def our_passes() -> dict[str, PassFactory]:
@@ -37,6 +30,19 @@ def our_passes() -> dict[str, PassFactory]:
     return passes
 
 
-def all_passes() -> dict[str, PassFactory]:
-    """Every pass that `stc-opt` accepts, by name: ours, and xDSL's `canonicalize` and `cse`."""
-    return dict(sorted((our_passes() | UPSTREAM_PASSES).items()))
+def all_passes() -> Mapping[str, PassFactory]:
+    """Every pass that `-p` accepts, by name: ours, xDSL's, those of `--load`ed files, and those of installed packages.
+
+    CompileError where a loaded file's pass is called like another one.
+    """
+    known = UPSTREAM_PASSES | our_passes()
+    for loaded in loaded_files():
+        for name, kind in loaded.passes.items():
+            if name in known:
+                raise CompileError(f"there is another pass '{name}'", where=str(loaded.path), accepted="another name")
+            known[name] = _constant(kind)
+    return PassTable(dict(sorted(known.items())))
+
+
+def _constant(kind: type[ModulePass]) -> PassFactory:
+    return lambda: kind

@@ -6,7 +6,9 @@ import dataclasses
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
 from xdsl.passes import get_pass_option_infos
 from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, parse_pipeline
@@ -14,8 +16,12 @@ from xdsl.utils.exceptions import ArgSpecParseError
 
 from stc.diagnostics import CompileError
 
+LISTS = {"pass": "--list-passes", "pipeline": "--list-pipelines", "target": "--help"}
+"""What lists all there are, by what they are called in messages."""
+
 T = TypeVar("T", bound=ArgSpecConvertible)
 """A pass, or anything else that is written like one: `name{option=value ...}`."""
+Made = TypeVar("Made", covariant=True)
 
 
 def read_pipeline(text: str, passes: Mapping[str, Callable[[], type[T]]], what: str = "pass") -> list[T]:
@@ -23,20 +29,48 @@ def read_pipeline(text: str, passes: Mapping[str, Callable[[], type[T]]], what: 
 
     `what`: what the passes are called in messages.
     """
+    return [named.make() for named in name_pipeline(text, passes, what)]
+
+
+@dataclass(frozen=True)
+class NamedPass(Generic[Made]):
+    """A pass of a pipeline before it is imported: `make` imports it, and raises CompileError for an option that it has not."""
+
+    name: str
+    make: Callable[[], Made]
+
+
+def ready(made: T) -> NamedPass[T]:
+    """A pass that there is already."""
+    return NamedPass(made.name, lambda: made)
+
+
+def name_pipeline(text: str, passes: Mapping[str, Callable[[], type[T]]], what: str = "pass") -> list[NamedPass[T]]:
+    """As `read_pipeline`, where nothing is imported yet but packages that are asked for a name; CompileError for an unknown one."""
     try:
         specifications = list(parse_pipeline(text))
     except ArgSpecParseError as error:
         raise CompileError(
             f"pipeline '{text}': {' '.join(str(error).split())}", accepted="'pass{option=value ...},...'"
         ) from None
-    return [_instantiate(specification, passes, what) for specification in specifications]
+    for specification in specifications:
+        _factory(specification.name, passes, what)
+    return [NamedPass(one.name, partial(_instantiate, one, passes, what)) for one in specifications]
 
 
 def find_pass(name: str, passes: Mapping[str, Callable[[], type[T]]], what: str = "pass") -> type[T]:
-    """The pass of that name; CompileError with near names and all names where there is none."""
-    if name not in passes:
-        raise CompileError(f"unknown {what} '{name}'{did_you_mean(name, passes)}", accepted=", ".join(passes))
-    return passes[name]()
+    """The pass of that name; CompileError with near names where there is none."""
+    factory = _factory(name, passes, what)
+    try:
+        return factory()
+    except ImportError as error:  # upstream's may need packages that we do not
+        raise CompileError(f"{what} '{name}' cannot be imported: {error}", accepted="the packages that it needs") from error
+
+
+def _factory(name: str, passes: Mapping[str, Callable[[], type[T]]], what: str) -> Callable[[], type[T]]:
+    if (factory := passes.get(name)) is None:
+        raise CompileError(f"unknown {what} '{name}'{did_you_mean(name, passes)}", accepted=f"one of `stc-opt {LISTS[what]}`")
+    return factory
 
 
 def _instantiate(specification: ArgSpec, passes: Mapping[str, Callable[[], type[T]]], what: str) -> T:
@@ -91,7 +125,10 @@ def describe(kind: type[ArgSpecConvertible]) -> str:
     """Name, options with types and defaults, and documentation of a pass (or pipeline), as text."""
     signature = _signature(kind)
     head = f"{kind.name}{{{signature}}}" if signature else kind.name
-    documentation = inspect.cleandoc(kind.__doc__ or "")
-    if documentation.startswith(f"{kind.__name__}("):
-        documentation = ""  # made up by dataclass, not written by anybody
-    return "\n".join([head, *(f"    {line}".rstrip() for line in documentation.splitlines())])
+    return "\n".join([head, *(f"    {line}".rstrip() for line in documentation(kind).splitlines())])
+
+
+def documentation(kind: type[ArgSpecConvertible]) -> str:
+    """What somebody wrote about a pass or pipeline, perhaps nothing."""
+    text = inspect.cleandoc(kind.__dict__.get("__doc__") or "")
+    return "" if text.startswith(f"{kind.__name__}(") else text  # that is made up by dataclass

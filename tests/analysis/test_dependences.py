@@ -89,32 +89,60 @@ def test_nothing_is_said_of_what_depends_on_data() -> None:
     assert found(nest("%d", "%d", "8", before)) is None
 
 
-@pytest.mark.parametrize(("ahead", "apart"), [(1, True), (2, False), (3, True)])
-def test_halves_that_are_never_the_same(ahead: int, apart: bool) -> None:
-    """Each run stores to a half and loads from half k + `ahead`; where in it depends on data, in a nest that is not merged."""
-    module = parse_module(f"""
+def merged(ahead: int, step: str = "%next", counters: str = "[[4, 1, 4, 1]]", guard: str = "%first") -> ModuleOp:
+    """Round k stores entry d, which counts, of half k in its first 4 of 6 iterations, and loads that of half k + `ahead`."""
+    return parse_module(f"""
       func.func @main() {{
         %c0 = arith.constant 0 : index
         %c1 = arith.constant 1 : index
         %c2 = arith.constant 2 : index
+        %c3 = arith.constant 3 : index
+        %c4 = arith.constant 4 : index
         %c6 = arith.constant 6 : index
         %ahead = arith.constant {ahead} : index
+        %always = arith.constant true
+        %one = arith.constant 1.0 : f32
         %m = memref.alloc() : memref<2x8xf32>
-        scf.for %k = %c0 to %c6 step %c1 {{
-          %one = memref.alloc() : memref<1xf32>
-          %e = scf.for %t = %c0 to %c6 step %c1 iter_args(%d = %c0) -> (index) {{
+        %r = scf.for %k = %c0 to %c6 step %c1 iter_args(%o = %c0) -> (index) {{
+          %e = scf.for %t = %c0 to %c6 step %c1 iter_args(%d = %o) -> (index) {{
             %own = arith.remui %k, %c2 : index
             %n = arith.addi %k, %ahead : index
             %other = arith.remui %n, %c2 : index
+            %first = arith.cmpi slt, %t, %c4 : index
+            scf.if {guard} {{ memref.store %one, %m[%own, %d] : memref<2x8xf32> }}
             %a = memref.load %m[%other, %d] : memref<2x8xf32>
-            memref.store %a, %m[%own, %d] : memref<2x8xf32>
-            %f = arith.addi %d, %c1 : index
+            %last = arith.cmpi eq, %d, %c3 : index
+            %more = arith.addi %d, %c1 : index
+            %next = arith.select %last, %c0, %more : index
+            %f = arith.select %first, {step}, %d : index
             scf.yield %f : index
-          }} {{stc.pipeline = 1 : i32}}
+          }} {{stc.pipeline = 1 : i32, stc.counters = {counters}}}
+          scf.yield %e : index
         }}
         func.return
       }}""")
-    result = found(module)
-    assert (result == CarriedDependence(result.buffer, None, result.proof) if result is not None else False) == apart
-    if result is not None:
-        assert result.proof == "no iteration loads what one stored, since index 1 of what is stored is never that of what is loaded"
+
+
+def test_halves_of_a_nest_that_counts_where_it_is() -> None:
+    """Entry d of a half is stored in iteration d of a round and loaded in iteration d of the next one; entry 0 in the last, too."""
+    result = found(merged(1))
+    assert result is not None and result.distance == 6
+    assert result.proof == "what is stored is loaded 6 iterations later at the soonest, in all 36 iterations"
+    own = found(merged(2))
+    assert own is not None and own.distance == 4, "entry 0 of a round's own half is loaded again in its last two iterations"
+
+
+def test_a_store_that_also_runs_when_its_side_is_through_comes_later() -> None:
+    result = found(merged(1, guard="%always"))
+    assert result is None, "entry 0 is stored in the last iteration of a round and loaded in the first of the next one"
+
+
+@pytest.mark.parametrize(("step", "counters"), [
+    ("%more", "[[4, 1, 4, 1]]"),    # it does not wrap around
+    ("%next", "[[4, 1, 4, 2]]"),    # nor advances by 2
+    ("%next", "[[6, 1, 4, 1]]"),    # nor goes on after 4 iterations
+    ("%k", "[[4, 1, 4, 1]]"),       # it is the round's
+    ("%next", "[[4, 1, 4]]"), ("%next", "[[4, 1, 4, 0]]"), ("%next", "[]"), ("%next", "4 : i64"),
+])
+def test_a_counter_is_believed_only_where_it_is_proved(step: str, counters: str) -> None:
+    assert found(merged(1, step, counters)) is None

@@ -11,14 +11,14 @@ from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float64Type, Intege
 from xdsl.ir import Attribute, Block, Operation
 
 from stc.analysis.loop_estimates import LoopEstimate, innermost_loops, loop_estimate
-from stc.analysis.operator_library import COMPOSED, LOGIC, PUBLISHED, WIRES, hardware_cost, operators_of
+from stc.analysis.operator_library import WIRES, hardware_cost, operators_of
 from stc.analysis.resource_figures import ResourceCount, fifo, local_memory
 from stc.analysis.resources import kernel_parts, task_operators
-from stc.analysis.support import SCALAR_OPERATIONS
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.parsing import parse_module
 from stc.platforms.operators import find_operator
+from stc.scalars.table import EMITTED, ROWS, Unit
 
 CLOCK = 4.0
 LOAD, STORE = 2, 1
@@ -292,10 +292,10 @@ def test_other_floats_are_not_taken_for_f32(
 def test_nothing_that_is_computed_is_free() -> None:
     """Every scalar operation that has a C++ form: it has a figure, or is named as a wire."""
     conversions = {arith.TruncFOp, arith.ExtFOp}   # to and from types that are refused
-    for kind in SCALAR_OPERATIONS - set(WIRES) - conversions:
-        element = f32 if kind in PUBLISHED or kind in COMPOSED else IntegerType(32)
+    for kind in EMITTED - WIRES - conversions:
+        element = f32 if ROWS[kind].floats else IntegerType(32)
         cost = hardware_cost(scalar(kind, element), CLOCK)
-        assert cost.lut > 0 and (cost.stages > 0 or kind in LOGIC), kind
+        assert cost.lut > 0 and (cost.stages > 0 or ROWS[kind].unit is Unit.LOGIC), kind
     with pytest.raises(CompileError, match="no figures"):
         hardware_cost(scalar(math.FPowIOp, f32), CLOCK)
     with pytest.raises(CompileError, match="no figures"):

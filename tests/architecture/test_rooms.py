@@ -13,26 +13,34 @@ PACKAGE = Path(__file__).parents[2] / "stc"
 LEAVES = frozenset({"diagnostics", "names", "simulation.package"})
 """Modules that import nothing of ours: the one exception a user sees, names, and the files of the simulator in a project."""
 
-_FACTS = frozenset({"iteration", "platforms", "dialects", "analysis"})
-_DECISIONS = _FACTS | {"manifest", "design_space"}
-_ROOMS_BELOW_TOOLS = _DECISIONS | {"transforms", "execution", "frontend", "codegen", "simulation", "runtime"}
+_FACTS = frozenset({"iteration", "scalars", "platforms", "xdsl_gaps", "dialects", "analysis"})
+_DECISIONS = _FACTS | {"manifest", "design_space", "fifo"}
+_ROOMS_BELOW_TOOLS = _DECISIONS | {
+    "extensions", "strategies", "transforms", "execution", "frontend", "codegen", "simulation", "runtime"
+}
 
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "iteration": frozenset(),
+    "extensions": frozenset(),
     "platforms": frozenset(),
-    "manifest": frozenset(),
-    "dialects": frozenset({"iteration"}),
+    "manifest": frozenset({"iteration"}),
+    "xdsl_gaps": frozenset(),
+    "scalars": frozenset(),
+    "dialects": frozenset({"iteration", "xdsl_gaps"}),
     "analysis": _FACTS - {"analysis"},
     "design_space": frozenset({"iteration", "platforms"}),
-    "transforms": _DECISIONS,
-    "execution": frozenset({"dialects", "iteration", "analysis.index_ranges"}),
+    "fifo": frozenset({"iteration", "platforms"}),
+    "strategies": frozenset({"iteration", "platforms", "design_space", "fifo"}),
+    "transforms": _DECISIONS | {"extensions", "strategies"},
+    "execution": frozenset({"scalars", "dialects", "iteration", "analysis.index_ranges"}),
     "frontend": frozenset({"dialects"}),
-    "codegen": _FACTS | {"manifest", "execution", "simulation.package", "simulation.vendor_interface"},
+    "codegen": _FACTS | {"manifest", "execution", "simulation.package", "simulation.ap_types", "simulation.vendor_interface"},
     "simulation": frozenset({"manifest", "platforms.memory_channels"}),
     "runtime": frozenset({"manifest"}),
-    "universe": frozenset({"dialects", "transforms"}),
+    "universe": frozenset({"dialects", "transforms", "codegen"}),
     "pipeline": _ROOMS_BELOW_TOOLS,
     "tools": _ROOMS_BELOW_TOOLS | {"pipeline", "universe"},
+    "api": _ROOMS_BELOW_TOOLS | {"pipeline", "tools"},
 }
 """What each room (a folder or file below `stc/`) may import besides itself and `LEAVES`."""
 
@@ -105,6 +113,25 @@ def test_the_table_has_no_cycle():
 def test_a_wrong_import_is_found(name: str, text: str, found: str):
     (wrong,) = violations(name, text)
     assert wrong.endswith(f"imports {found}")
+
+
+def test_the_developers_tools_are_beside_the_compiler():
+    """`stc` works without `stc_testing`, which is installed with it: it must not even name the package."""
+    assert not [name for name, text in modules(PACKAGE) if "stc_testing." in text and name != "tools.installed_commands"]
+
+
+def test_tools_do_not_derive_from_passes():
+    """What a pass finds is what it returns (`stc.transforms.finding_pass`): nobody overrides a method of it to overhear that."""
+    derived: list[str] = []
+    for name, text in modules(PACKAGE):
+        if not name.startswith("tools."):
+            continue
+        nodes = list(ast.walk(ast.parse(text)))
+        imported = [node for node in nodes if isinstance(node, ast.ImportFrom) and str(node.module).startswith("stc.transforms")]
+        passes = {alias.asname or alias.name for node in imported for alias in node.names}
+        bases = [base for node in nodes if isinstance(node, ast.ClassDef) for base in node.bases]
+        derived += [f"{name}: {base.id}" for base in bases if isinstance(base, ast.Name) and base.id in passes]
+    assert not derived
 
 
 def test_allowed_imports_are_not_found():

@@ -144,7 +144,7 @@ def test_rule_22_channel_size() -> None:
 
 
 def test_violations_are_one_error() -> None:
-    with pytest.raises(CompileError, match="emission rules: rule 1"):
+    with pytest.raises(CompileError, match=r"emission rules \(docs/design/emission_rules.md\): rule 1"):
         check_emission_rules(parse(KERNEL.format(body=STREAM + WRITER, results="", yielded="")), PLATFORM)
 
 

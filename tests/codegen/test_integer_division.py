@@ -11,10 +11,11 @@ from xdsl.dialects import arith
 from xdsl.dialects import test as placeholders
 from xdsl.dialects.builtin import i8, i32, i64
 
-from stc.codegen.expressions import FLOOR_QUOTIENT, QUOTIENT, REMAINDER, Expression, expression
+from stc.codegen.expressions import Expression, expression
 from stc.codegen.helpers_h import helper_definitions
 from stc.execution import scalars
 from stc.execution.elementwise import function_of
+from stc.scalars.forms import FLOOR_QUOTIENT, QUOTIENT, REMAINDER
 
 VALUES = (0, 1, -1, 7, -7, 3, -3, 100)
 KINDS = {np.int8: i8, np.int32: i32, np.int64: i64}

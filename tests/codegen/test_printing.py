@@ -14,6 +14,7 @@ from stc.codegen.design import design_of
 from stc.codegen.hls import print_hls
 from stc.codegen.literals import float_literal
 from stc.codegen.names import Scope
+from stc.codegen.source_lines import SourceLines
 from stc.diagnostics import CompileError
 from stc.platforms.platform import load_platform
 
@@ -50,8 +51,14 @@ func.func @main(%x: tensor<4xf32> {{stc.name = "x"}}) -> (tensor<4xf32> {{stc.na
 
 def printed(body: str, kind: str = "f32") -> list[str]:
     """The statements printed for `body`, which makes %r of %v."""
+    lines = statements(body, kind)
+    return lines[: next(number for number, line in enumerate(lines) if line.startswith("}"))]
+
+
+def statements(body: str, kind: str = "f32") -> list[str]:
+    """The same with all that follows in the file."""
     text = print_hls(design_of(parse(FRAME.format(body=body, kind=kind)), load_platform("u55c"))).source
-    lines = [line.strip() for line in text.split("a.read();")[1].split("}")[0].splitlines()]
+    lines = [line.strip() for line in text.split("a.read();")[1].splitlines()]
     return [line for line in lines if line]
 
 
@@ -99,7 +106,8 @@ def test_swapped_loop_values_are_saved() -> None:
     } {stc.label = "swap", stc.unroll = 0 : i32}
     %r = arith.addf %p, %q : f32"""
     lines = printed(body)
-    assert "const float next_f = g;" in lines and "g = next_g;" in lines and lines.index("f = next_f;") > 3
+    first = lines.index("const float next_g = f;")
+    assert lines[first : first + 3] == ["const float next_g = f;", "f = g;", "g = next_g;"]
 
 
 def test_elementwise_vectors_become_lanes() -> None:
@@ -166,3 +174,43 @@ def test_a_short_index_is_written_where_it_is_used() -> None:
     body += "%s = arith.select %q, %two, %v : f32\n%r = arith.select %p, %s, %minus : f32"
     text = " ".join(printed(body))
     assert text.count("n + 1") == 2 and "int " not in text
+
+
+def test_dimensions_of_one_entry_are_left_out() -> None:
+    body = """%m = memref.alloc() {stc.partition = [[0 : i32, 0 : i32], [2 : i32, 0 : i32]]} : memref<1x4x8x1xf32>
+      scf.for %k = %c0 to %c4 step %c1 {
+        memref.store %v, %m[%c0, %k, %c1, %c0] : memref<1x4x8x1xf32>
+      } {stc.label = "fill"}
+      %r = memref.load %m[%c0, %c1, %c1, %c0] : memref<1x4x8x1xf32>"""
+    lines = statements(body)
+    assert "float m[4][8];" in lines and "m[k][1] = v;" in lines
+    assert [line for line in lines if "partition" in line] == ["#pragma HLS array_partition variable=m type=complete dim=2"]
+
+
+def test_a_choice_in_an_alternative_continues_it() -> None:
+    body = """%m = memref.alloc() : memref<4xf32>
+      scf.for %k = %c0 to %c4 step %c1 {
+        %a = arith.cmpi slt, %k, %c1 : index
+        scf.if %a { memref.store %v, %m[%k] : memref<4xf32> } else {
+          %b = arith.cmpi eq, %k, %c1 : index
+          scf.if %b { memref.store %two, %m[%k] : memref<4xf32> } else { memref.store %v, %m[%c0] : memref<4xf32> }
+        }
+      } {stc.label = "fill"}
+      %r = memref.load %m[%c0] : memref<4xf32>"""
+    lines = statements(body)
+    begin = lines.index("if (k < 1) {")
+    assert lines[begin : begin + 7] == [
+        "if (k < 1) {", "m[k] = v;", "} else if (k == 1) {", "m[k] = 2.0f;", "} else {", "m[0] = v;", "}",
+    ]
+    assert lines[begin + 7] == "}", "the loop's"
+
+
+def test_lines_are_broken_where_they_may_be() -> None:
+    lines = SourceLines()
+    lines.add(f"const float {'a' * 50} = {'b' * 40} + {'c' * 40} * {'d' * 40};")
+    lines.add(f'call("{"x, " * 60}");')
+    lines.comment("word " * 60)
+    *code, quoted, first, second, third = lines.lines
+    assert len(code) == 2 and all(len(line) <= 120 for line in code) and code[1].startswith("    ")
+    assert quoted == f'call("{"x, " * 60}");', "not inside quotes"
+    assert all(line.startswith("// word") and len(line) <= 120 for line in (first, second, third))

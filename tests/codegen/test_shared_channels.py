@@ -14,7 +14,7 @@ from stc.codegen.design import Design, design_of
 from stc.codegen.manifest_builder import build_manifest
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
-from stc.iteration.task_timeline import MICRO
+from stc.iteration.trace import MICRO
 from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.platforms.platform import Platform, load_platform

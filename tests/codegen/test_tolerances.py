@@ -46,3 +46,21 @@ def test_uncertainty_is_granted_and_reported() -> None:
     granted = 4 * (np.array([[0.03, 0.04]]) + np.sqrt((0.03**2 + 0.04**2) / 2))
     np.testing.assert_allclose(allowed, plain + granted)
     assert uncertain == pytest.approx(granted.max() / 2)
+
+
+def test_entries_that_rounding_drowns_are_undecided() -> None:
+    """Marked by the sign; the bound stays, and other rows stay decided. Zeros without uncertainty are decided, infinities are."""
+    reference = np.array([[1.0, 2.0], [1e-7, -1e-7], [0.0, 0.0], [np.inf, 1.0]], np.float32)
+    uncertainty = np.array([[1e-8, 1e-8], [1e-7, 0.0], [0.0, 0.0], [5.0, 5.0]])
+    allowed, _ = allowed_errors(reference, uncertainty, RTOL)
+    assert (allowed < 0).tolist() == [[False, False], [True, True], [False, False], [False, True]]
+    np.testing.assert_allclose(np.abs(allowed[1, 1]), 4e-7 * 0.5**0.5 + RTOL * 2e-7, rtol=1e-4)
+
+
+@pytest.mark.parametrize("uncertain", [0.1, 0.13, 0.2, 0.3])
+@pytest.mark.parametrize("row", [[1.0, -1.0, 1.0], [3.0, 0.0, 1.0]])
+def test_zeros_do_not_pass_where_they_are_decided(row: list[float], uncertain: float) -> None:
+    """Of every row that is decided, the largest entry is more than what is allowed."""
+    reference = np.array([row], np.float32)
+    allowed, _ = allowed_errors(reference, np.full((1, 3), uncertain), RTOL)
+    assert (allowed < 0).any() or (np.abs(reference) > allowed).any()

@@ -13,6 +13,7 @@ from l6_examples import EXAMPLES
 
 from stc.codegen.project import emit_project
 from stc.diagnostics import CompileError
+from stc.scalars.table import ROWS
 from stc.simulation.package import INCLUDE, INTERFACE
 from stc.simulation.vendor_interface import check_interface
 
@@ -56,7 +57,29 @@ NOT_OFFERED = [
     "b.set_depth(4);",
     "b.acquire_to_read();",
     "float f = hls::sigmoid(v[0]);",
+    "float f = hls::log2(v[0]);",
+    "float f = hls::logb(v[0]);",
+    "float f = hls::tgamma(v[0]);",
+    "hls::stream<token, 2>::size_type n = 0;",
+    "v.at(0);",
+    "v.front();",
+    "v.fill(1.0f);",
+    "s.try_read(v);",
+    "s.peek();",
+    "s.read_dep(true);",
+    "s.write(v, 1);",
+    "b.read();",
+    "hls::write_lock<block> l(b); l.release();",
+    "hls::write_lock<block> l;",
 ]
+LISTED = set(re.findall(r"\w+", """
+    acos acospi asin asinpi atan atan2 atan2pi cos cospi sin sincos sinpi tan tanpi acosh asinh atanh cosh sinh tanh exp exp10 exp2
+    expm1 frexp ldexp modf ilogb log log10 log1p cbrt hypot pow rsqrt sqrt erf erfc ceil floor llrint llround lrint lround nearbyint
+    rint round trunc fmod remainder remquo copysign nan nextafter nexttoward fdim fmax fmin maxmag minmag abs divide fabs fma fract
+    mad recip fpclassify isfinite isinf isnan isnormal signbit"""))
+"""The functions that UG1399 2023.2 lists (HLS Math Library), those that compare apart."""
+OF_LIBRARIES = {"max", "min"}
+"""What the manual leaves out, and AMD's own libraries call, so that designs which others wrote run; no kernel of ours has them."""
 
 
 def refused(headers: Path, bodies: list[str], folder: Path) -> list[str]:
@@ -76,6 +99,26 @@ def refused(headers: Path, bodies: list[str], folder: Path) -> list[str]:
 def test_what_is_documented_is_there_and_nothing_else(headers: Path, tmp_path: Path) -> None:
     assert refused(headers, OFFERED, tmp_path) == []
     assert refused(headers, NOT_OFFERED, tmp_path) == NOT_OFFERED
+
+
+def functions_of(header: Path) -> set[str]:
+    """What `hls_math.h` defines or declares in the namespace hls, the macros' arguments included."""
+    text = subprocess.run(["g++", "-E", "-P", str(header)], capture_output=True, text=True, check=True).stdout
+    inside = text[text.rindex("namespace hls {") :]
+    return set(re.findall(r"\b(?:bool|int|long|half|float|double|Value_) (\w+)\(", inside))
+
+
+@pytest.mark.parametrize("headers", [INTERFACE, INCLUDE], ids=["declared", "simulated"])
+def test_mathematics_is_what_the_manual_lists(headers: Path) -> None:
+    prefixed = {f"half_{name}" for name in LISTED} | {f"{name}f" for name in LISTED}
+    offered = functions_of(headers / "hls_math.h")
+    assert {"exp", "fmax", "abs", "isnan"} <= offered
+    assert offered - {*LISTED, *prefixed} == (OF_LIBRARIES if headers is INCLUDE else set())
+
+
+def test_every_function_that_can_be_printed_is_listed() -> None:
+    printed = {found for row in ROWS.values() if row.cpp is not None for found in re.findall(r"hls::(\w+)", row.cpp.template)}
+    assert {"exp", "rsqrt"} < printed <= LISTED
 
 
 def test_emission_refuses_a_kernel_that_the_interface_does_not_have() -> None:

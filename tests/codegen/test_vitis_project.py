@@ -7,11 +7,12 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from l6_examples import EXAMPLES
+from l6_examples import EXAMPLES, parse, two_kernels
 
 from stc.codegen.project import emit_project
 from stc.manifest.files import read_manifest
@@ -31,6 +32,12 @@ def built(project: Path) -> Path:
     return binary
 
 
+def run_testbench(binary: Path, project: Path, *draws: str) -> subprocess.CompletedProcess[str]:
+    """Run from somewhere else, as the tool does."""
+    environment = {**os.environ, "STC_PROJECT": str(project)}
+    return subprocess.run([binary, *draws], cwd="/", env=environment, capture_output=True, text=True)
+
+
 @needs_compiler
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_testbench_is_standard_and_uses_what_is_documented(name: str, emitted: Callable[[str], Path]) -> None:
@@ -48,8 +55,8 @@ def test_the_testbench_tells_right_from_wrong(name: str, emitted: Callable[[str]
     project = copy(emitted, name, tmp_path)
     binary, content = built(project), read_manifest(project)
     draw = content.draws[0].name
-    assert subprocess.run([binary, project]).returncode == 0
-    assert subprocess.run([binary, project, draw, draw]).returncode == 0, "buffers are filled anew"
+    assert subprocess.run([binary], cwd=project).returncode == 0
+    assert run_testbench(binary, project, draw, draw).returncode == 0, "buffers are filled anew"
     output = next(tensor for tensor in content.tensors if tensor.role == "output")
     reference = project / "golden" / draw / f"{output.name}.bin"
     array = np.fromfile(reference, {"f32": np.float32, "i32": np.int32}[output.element_type])
@@ -57,11 +64,11 @@ def test_the_testbench_tells_right_from_wrong(name: str, emitted: Callable[[str]
         changed = array.copy()
         changed[-1] = wrong
         changed.tofile(reference)
-        done = subprocess.run([binary, project], capture_output=True, text=True)
+        done = run_testbench(binary, project)
         assert done.returncode == 1
         assert f"{output.name}: 1 of {array.size} entries wrong" in done.stdout
     array[:-1].tofile(reference)
-    done = subprocess.run([binary, project], capture_output=True, text=True)
+    done = run_testbench(binary, project)
     assert done.returncode == 2 and f"{output.name}.bin: not readable as {array.size} values" in done.stderr
 
 
@@ -74,27 +81,35 @@ def test_interfaces_are_as_deep_as_the_buffers_of_the_testbench(name: str, emitt
 
 
 TOOL = """#!/bin/sh
-echo "$STC_STEP $STC_KERNEL $STC_CLOCK_NS $STC_DRAWS $1" >> "$STC_PROJECT/calls"
+test "$1" = ../../vitis_hls.tcl && test -f "$1" || exit 1
+echo "$STC_STEP $STC_KERNEL $STC_CLOCK_NS $STC_DRAWS" >> "$STC_PROJECT/calls"
 mkdir -p $STC_KERNEL/solution/syn/report
-touch $STC_KERNEL/solution/syn/report/csynth.xml $STC_KERNEL/solution/syn/report/${STC_KERNEL}_csynth.xml
+echo $STC_KERNEL > $STC_KERNEL/solution/syn/report/csynth.xml
+touch $STC_KERNEL/solution/syn/report/${STC_KERNEL}_csynth.xml
 """
 
 
 @pytest.mark.parametrize(("target", "step", "has_reports"), [
     ("csynth", "csynth", True), ("csim-vitis", "csim", False), ("cosim", "cosim", True),
 ])
-def test_targets_run_the_script_per_kernel(
-    target: str, step: str, has_reports: bool, emitted: Callable[[str], Path], tmp_path: Path
-) -> None:
-    project = copy(emitted, "matmul", tmp_path)
+def test_targets_run_the_script_per_kernel(target: str, step: str, has_reports: bool, tmp_path: Path) -> None:
+    """In a folder whose name has what shells, tcl and make take apart."""
+    project, model = tmp_path / "a project, $HOME {1}", EXAMPLES["scaled_sum"].model()
+    module = parse(two_kernels("!X"))
+    emit_project(module, replace(model, module=module), project, {"platform": "u55c"}, {"name": "twice"})
     tool = tmp_path / "vitis_hls"
     tool.write_text(TOOL)
     tool.chmod(0o755)
     subprocess.run(["make", target, f"VITIS_HLS={tool}", "CLOCK_MHZ=200"], cwd=project, check=True, capture_output=True)
-    (call,) = (project / "calls").read_text().splitlines()
-    assert call == f"{step} fc_kernel 5 example {project / 'vitis_hls.tcl'}"
-    reports = sorted(path.name for path in (project / "build" / "csynth").glob("*.xml"))
-    assert reports == (["csynth.xml", "fc_kernel_csynth.xml"] if has_reports else [])
+    kernels = ["scaled_sum", "second"]
+    assert (project / "calls").read_text().splitlines() == [f"{step} {kernel} 5 example" for kernel in kernels]
+    folder = project / "build" / "csynth"
+    reports = {str(path.relative_to(folder)) for path in folder.rglob("*.xml")}
+    expected = {f"{kernel}/{name}" for kernel in kernels for name in ("csynth.xml", f"{kernel}_csynth.xml")}
+    assert reports == (expected if has_reports else set())
+    assert [(folder / name).read_text().strip() for name in sorted(reports) if name.endswith("/csynth.xml")] == (
+        kernels if has_reports else []
+    )
 
 
 def test_a_failing_tool_fails_the_target(emitted: Callable[[str], Path], tmp_path: Path) -> None:
@@ -115,8 +130,10 @@ def test_the_script_is_tcl(step: str, emitted: Callable[[str], Path], tmp_path: 
     lines = done.stdout.splitlines()
     assert "set_part xcu55c-fsvh2892-2L-e" in lines and "config_dataflow -strict_mode error" in lines
     steps = [line for line in lines if line.split()[0].endswith("_design")]
-    assert steps == {"csim": ["csim_design -argv {/p example}"], "csynth": ["csynth_design "],
-                     "cosim": ["csynth_design ", "cosim_design -argv {/p example}"]}[step]
+    assert steps == {"csim": ["csim_design -argv example"], "csynth": ["csynth_design "],
+                     "cosim": ["csynth_design ", "cosim_design -argv example"]}[step]
+    assert [line.split()[-1] for line in lines if line.startswith("add_files")] == ["../../kernel.cpp", "../../vitis_testbench.cpp"]
+    assert not any("/p" in line for line in lines)
 
 
 @pytest.mark.parametrize("unsafe", [False, True])
@@ -125,3 +142,18 @@ def test_unsafe_math_is_allowed_where_it_was_asked_for(unsafe: bool, tmp_path: P
     emit_project(model.module, model, tmp_path / "out", {"platform": "u55c", "unsafe_math": unsafe}, {"name": "matmul"})
     script = (tmp_path / "out" / "vitis_hls.tcl").read_text()
     assert ("\nconfig_compile -unsafe_math_optimizations\n" in script) is unsafe
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_lines_are_no_longer_than_a_screen(name: str, tmp_path: Path) -> None:
+    """Also where names are long; pragmas and what the vendor released stay in one piece."""
+    model = EXAMPLES[name].model()
+    long = "a_name_that_is_as_long_as_those_of_modules_in_modules_often_are"
+    inputs = {f"{key}_{long}": value for key, value in model.inputs.items()}
+    module = parse(str(model.module).replace('stc.name = "x"', f'stc.name = "x_{long}"'))
+    emit_project(module, replace(model, module=module, inputs=inputs), tmp_path / "out", {"platform": "u55c"}, {"name": name})
+    texts = [path for path in (tmp_path / "out").rglob("*") if path.suffix in (".cpp", ".h", ".py", ".tcl", ".cfg", "")]
+    lines = [(path.name, line) for path in texts if path.is_file() and not path.name.startswith("ap_") and "etc" not in path.parts
+             for line in path.read_text().splitlines()]
+    assert len(lines) > 1000
+    assert [(path, line) for path, line in lines if len(line) > 132 and not line.startswith("#pragma")] == []

@@ -47,11 +47,11 @@ static void store_y(hls::stream<float8> &t, float8 *y) {
 }
 
 extern "C" void top(const float8 *x, float8 *y) {
-#pragma HLS interface m_axi port=x bundle=gmem0 offset=slave depth=6
-#pragma HLS interface m_axi port=y bundle=gmem1 offset=slave depth=6
-#pragma HLS interface s_axilite port=x bundle=control
-#pragma HLS interface s_axilite port=y bundle=control
-#pragma HLS interface s_axilite port=return bundle=control
+#pragma HLS interface mode=m_axi port=x bundle=gmem0 offset=slave depth=6
+#pragma HLS interface mode=m_axi port=y bundle=gmem1 offset=slave depth=6
+#pragma HLS interface mode=s_axilite port=x bundle=control
+#pragma HLS interface mode=s_axilite port=y bundle=control
+#pragma HLS interface mode=s_axilite port=return bundle=control
 #pragma HLS dataflow
   hls::stream<float8, 2> s("s");
   hls::stream<float8, 64> t("t");
@@ -108,7 +108,7 @@ WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
         (13, "  float acc[4][128];", f"  float acc[4][128];\n// acc: so\n{DEPENDENCE}", "outside a pipelined loop"),
         (13, PIPELINE, f"// acc: so\n#pragma HLS dependence variable=acc distance=4\n{PIPELINE}", "without type and dependent"),
         (27, PIPELINE, f"// sum: so\n{DEPENDENCE.replace('=acc', '=sum')}\n{PIPELINE}", "variable sum of pragma dependence"),
-        (27, PIPELINE, f"// acc: so\n{DEPENDENCE.replace('RAW', 'RAR')}\n{PIPELINE}", "direction of pragma dependence is 'RAR'"),
+        (27, PIPELINE, f"// acc: so\n{DEPENDENCE.replace('RAW', 'RAR')}\n{PIPELINE}", "pragma dependence has direction=RAR"),
         (15, WORK_LOOP, "acc[0][i] = hls::exp(v[j] * 0.5f);", "acc is fully partitioned but indexed by i"),
         (16, "const int n = i + 1;", "const int n = i / 3;", "'/ 3' in a pipelined loop"),
         (16, "const int n = i + 1;", "const int n = 100 % i;", "'% i' in a pipelined loop"),
@@ -117,22 +117,22 @@ WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
         (17, "hls::exp", "expf", "expected hls::exp"),
         (17, "hls::exp", "std::exp", "expected hls::exp"),
         (19, "bundle=gmem1", "bundle=gmem0", "shares bundle 'gmem0'"),
-        (19, "#pragma HLS interface m_axi port=y bundle=gmem1 offset=slave depth=6\n", "", "port y has no m_axi interface"),
+        (19, "#pragma HLS interface mode=m_axi port=y bundle=gmem1 offset=slave depth=6\n", "", "port y has no m_axi interface"),
         (21, "static void load_x(const float8 *x", "static void load_x(const volatile float8 *x", "volatile"),
         (21, "    s.write(x[i]);", "    if (i < 3) {\n      s.write(x[i]);\n    }", "accessed under a condition"),
         (21, "x[i]", "x[i % 2]", "indexed by 'i % 2'"),
         (26, "bundle=gmem1 offset=slave depth=6", "bundle=gmem1 offset=slave", "port y has no depth="),
         (26, 'extern "C" void top', "static void top", 'top is not extern "C"'),
-        (26, "#pragma HLS interface s_axilite port=return bundle=control\n", "", "no s_axilite port=return"),
+        (26, "#pragma HLS interface mode=s_axilite port=return bundle=control\n", "", "no s_axilite port=return"),
         (6, '  hls::stream<float8, 2> s("s");', '  hls::stream<float8, 2> s("s");\n  hls::stream_of_blocks<rows, 2> b("b");',
          "stream of blocks b is given arguments"),
         (27, '  hls::stream<float8, 2> s("s");', '  hls::stream<float8, 2> s("s");\n  hls::stream_of_blocks<rows, 2> b;\n'
          "#pragma HLS array_partition variable=b type=complete dim=1", "b is a stream of blocks"),
         (27, "  float acc[4][128];", "  hls::write_lock<rows> acc(b);", "acc is a stream of blocks, or a block of one"),
         (27, "  float acc[4][128];", "  hls::read_lock<rows> acc(b);", "acc is a stream of blocks, or a block of one"),
-        (27, "type=complete", "type=all", "option type of pragma array_partition is 'all', expected cyclic|block|complete"),
-        (27, "impl=lutram", "impl=dsp", "option impl of pragma bind_storage is 'dsp'"),
-        (27, "II=1 style=flp\n    y", "II=0 style=flp\n    y", "option ii of pragma pipeline is '0'"),
+        (27, "type=complete", "type=all", "pragma array_partition has type=all, expected cyclic|block|complete"),
+        (27, "impl=lutram", "impl=dsp", "pragma bind_storage has impl=dsp"),
+        (27, "II=1 style=flp\n    y", "II=0 style=flp\n    y", "pragma pipeline has ii=0"),
         (27, "inline off", "inlined off", "pragma inlined is not known"),
         (27, "style=flp\n    y", "styles=flp\n    y", "no option styles"),
         (27, "variable=acc", "variable=sum", "variable sum of pragma array_partition is not declared"),
@@ -153,7 +153,7 @@ def test_violations_name_their_line() -> None:
 
 
 def test_more_than_32_ports() -> None:
-    ports = "".join(f"#pragma HLS interface m_axi port=x bundle=more{i}\n" for i in range(32))
+    ports = "".join(f"#pragma HLS interface mode=m_axi port=x bundle=more{i}\n" for i in range(32))
     found = kernel_violations(KERNEL.replace("#pragma HLS dataflow", ports + "#pragma HLS dataflow"), HEADER)
     assert any(violation.rule == 19 and "34 memory ports" in violation.message for violation in found)
 

@@ -121,3 +121,14 @@ def test_one_kernel_above_the_budget():
     assert str(raised.value) == (
         "k1: needs 7 bytes of on-chip memory, the budget is 5; accepted: a budget of at least 7 bytes, or smaller tiles"
     )
+
+
+def test_a_group_has_no_more_memory_ports_than_the_platform():
+    """Layers in a row with two parameters each: as many as there are ports for, but for one tensor in and one out."""
+    kernels = [FusionKernel(f"k{n}", 1, frozenset({f"w{n}", f"b{n}"} | ({"x"} if n == 0 else set())), n == 23) for n in range(24)]
+    edges = [FusionEdge(f"k{n}", f"k{n + 1}", 0) for n in range(23)]
+    groups = fuse_greedily(kernels, edges, 100, 32)
+    assert [len(group) for group in groups] == [15, 9]
+    assert [len(group) for group in fuse_greedily(kernels, edges, 100, 3)] == [1] * 24
+    shared = [FusionKernel(name, 1, frozenset({"x", "y"})) for name in "ab"]
+    assert fuse_greedily(shared, [FusionEdge("a", "b", 0)], 100, 2) == [["a", "b"]], "what both read takes one port"

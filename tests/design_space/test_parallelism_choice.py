@@ -17,7 +17,7 @@ def work(key: str, rows: int, columns: int, depth: int, dsp: int = 5, family: in
 
 
 def used(works: list[Work], chosen) -> int:
-    return sum(one.dsp * chosen[one.key].lanes * chosen[one.key].copies for one in works)
+    return sum(one.dsp * chosen[one.name].lanes * chosen[one.name].copies for one in works)
 
 
 def test_one_product_takes_lanes_first_then_copies():
@@ -73,11 +73,11 @@ def test_generated_choices_are_legal(seed: int):
     least = sum(one.dsp for one in works)
     assert used(works, chosen) <= max(budget, least)
     for one in works:
-        lanes, copies = chosen[one.key].lanes, chosen[one.key].copies
+        lanes, copies = chosen[one.name].lanes, chosen[one.name].copies
         assert one.lane_extent % lanes == 0 and one.divided_extent % copies == 0
         assert one.sums == one.points or prod((lanes, copies)) == 1 or one.sums >= LEAST_SUMS * lanes * copies
     for family in {one.family for one in works}:
-        assert len({chosen[one.key].copies for one in works if one.family == family}) == 1
+        assert len({chosen[one.name].copies for one in works if one.family == family}) == 1
 
 
 def test_lanes_and_copies_of_one_loop():

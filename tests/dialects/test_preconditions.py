@@ -47,6 +47,18 @@ UNMET = {
     "negative step": (_loop(4, 0, -1), "5:8", "'scf.for' op has step -1, expected at least 1"),
     "trips": (_loop(-5, 2**31 - 1, 1), "5:8", "runs from -5 to 2147483647, expected at least one"),
     "no trips": (_loop(4, 4, 1), "5:8", "runs from 4 to 4, expected at least one iteration and fewer than 2147483648"),
+    "unrolled": (
+        _loop(0, 2**15, 1).replace("\n  }\n", "\n  } {stc.unroll = 0 : i32}\n"),
+        "5:8",
+        "is unrolled to 32768 copies of its body, expected at most 16384",
+    ),
+    "kind of loop": (
+        "func.func @main(%y: tensor<4xf32>) {\n"
+        '  %z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["window"]} '
+        "outs(%y : tensor<4xf32>) {\n  ^bb0(%b: f32):\n    linalg.yield %b : f32\n  } -> tensor<4xf32>\n  return\n}\n",
+        "2:8",
+        "has a loop of kind 'window', expected parallel or reduction",
+    ),
     "attribute": (
         "func.func @main(%x: tensor<4xf32> {stc.name = 5 : i32}) {\n  return\n}\n",
         "1:1",

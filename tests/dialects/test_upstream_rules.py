@@ -24,6 +24,23 @@ BROKEN = {
         "%z = tensor.empty() : tensor<?xf32>",
         "has 0 sizes for the 1 dynamic dimensions of tensor<?xf32>",
     ),
+    "entries that are collapsed": (
+        "%z = tensor.collapse_shape %x [[0 : i64]] : tensor<4xf32> into tensor<5xf32>",
+        "takes extents [4] for one of 5, expected 4",
+    ),
+    "what a body yields": (
+        "%z = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = [\"parallel\"]} outs(%x : tensor<4xf32>)"
+        " { ^bb0(%e: f32): linalg.yield %x : tensor<4xf32> } -> tensor<4xf32>",
+        "yields (tensor<4xf32>), expected the entries of its outputs, (f32)",
+    ),
+    "predicate of a comparison": (
+        '%z = "arith.cmpf"(%s, %s) <{predicate = 16 : i64, fastmath = #arith.fastmath<none>}> : (f32, f32) -> i1',
+        "has predicate 16, expected one from 0 to 15",
+    ),
+    "what a branch yields": (
+        "%c = arith.constant true %y = scf.if %c -> (f32) { scf.yield %s : f32 } else { scf.yield }",
+        "yields () in its second branch, expected its results, (f32)",
+    ),
     "lanes beyond a row": (
         "%z = vector.load %m[%a, %a] : memref<2x8xf32>, vector<9xf32>",
         "moves vector<9xf32> of memref<2x8xf32>, which has fewer entries in a row",

@@ -12,25 +12,36 @@ from typer.testing import CliRunner
 
 from stc.frontend.exported import ExportedModel
 from stc.tools import compile as compile_module
+from stc.tools import start
 from stc.tools.stc import app
 
 MODULES = """import torch
 def norm():
     return torch.nn.RMSNorm(7, eps=2e-6), (torch.randn(3, 7),)
+class Cancels(torch.nn.Module):
+    def forward(self, x):
+        return (x - x.mean(-1, keepdim=True)).sum(-1, keepdim=True) * 1e3, x * 2
+def cancels():
+    return Cancels(), (torch.randn(3, 33),)
+class Truth(torch.nn.Module):
+    def forward(self, x, mask):
+        return x + mask
+def truth():
+    return Truth(), (torch.randn(3, 4), torch.tensor([True, False, True, True]))
 """
 
 
 @pytest.fixture
 def without_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
     """The front end loses every epsilon of 2e-6."""
-    load = compile_module.load
+    load = start.load
 
     def faulty(request: compile_module.CompileRequest) -> ExportedModel:
         model = load(request)
         assert replace_constant(model.module, (2e-6,), 0.0) == 1
         return model
 
-    monkeypatch.setattr(compile_module, "load", faulty)
+    monkeypatch.setattr(start, "load", faulty)
 
 
 def test_a_lost_epsilon_fails_on_zeros_and_tiny(tmp_path: Path, without_epsilon: None) -> None:
@@ -46,6 +57,33 @@ def test_a_lost_epsilon_fails_on_zeros_and_tiny(tmp_path: Path, without_epsilon:
     assert again.exit_code == 0 and [draw["name"] for draw in json.loads(again.output)["draws"]] == ["huge", "example"]
     assert json.loads(again.output)["cached"], "another draw needs no other program"
     assert CliRunner().invoke(app, ["csim", str(out), "--inputs", "zeros"]).exit_code == 1
+
+
+def test_rounding_noise_does_not_pass(tmp_path: Path) -> None:
+    """An output of nothing but rounding errors is undecided on each draw and fails the check; csim says the same of the files."""
+    (tmp_path / "modules.py").write_text(MODULES)
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["compile", f"{tmp_path}/modules.py:cancels", "--out", str(out), "--check"])
+    again = CliRunner().invoke(app, ["csim", str(out)])
+    for run in (done, again):
+        assert run.exit_code == 1, run.output
+        assert "C simulation FAILED (undecided on example, draw, tiny, huge)" in run.output
+        assert "out0 on tiny: undecided, rounding errors alone move 3 of 3 entries" in run.output
+        assert "out0: undecided wherever its reference is not 0; accepted: example inputs" in run.output
+    check = json.loads((out / "report.json").read_text())["check"]
+    assert check["undecided"] == ["out0"] and not check["passed"]
+    assert {draw["name"]: draw["passed"] for draw in check["draws"]} == {
+        "example": False, "draw": False, "zeros": True, "tiny": False, "huge": False
+    }
+    assert all(output["passed"] for draw in check["draws"] for output in draw["outputs"] if output["name"] == "out1")
+
+
+def test_truth_values_are_inputs(tmp_path: Path) -> None:
+    """Bytes at the port, in a manifest that agrees with itself; named where a draw keeps them."""
+    (tmp_path / "modules.py").write_text(MODULES)
+    done = CliRunner().invoke(app, ["compile", f"{tmp_path}/modules.py:truth", "--out", str(tmp_path / "out"), "--check"])
+    assert done.exit_code == 0 and "C simulation passed" in done.output, done.output
+    assert "zeros: mask as in the example" in done.output
 
 
 def test_outputs_whose_names_meet_after_cleaning(tmp_path: Path) -> None:

@@ -155,6 +155,6 @@ def test_identifiers(name: str) -> None:
 
 
 def test_what_readers_know_stays() -> None:
-    assert identifier("attn.c_attn.weight") == "attn_c_attn_weight" and identifier("0.weight") == "layer_0_weight"
+    assert identifier("attn.c_attn.weight") == "attn_c_attn_weight" and identifier("0.weight") == "layer0_weight"
     assert all(cpp_identifier(name) != name for name in LIBRARY)
     assert len({identifier(name) for name in MEETING}) < len(MEETING)

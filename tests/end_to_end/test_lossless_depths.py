@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stc.simulation.batch import timed_runs
 from stc.simulation.design_runs import DesignRuns
-from stc.tools.fuzzing.levels import draw_case, emit_case
+from stc_testing.fuzzing.levels import draw_case, emit_case
 
 SEEDS = (44, 1014, 1182)
 

@@ -262,13 +262,13 @@ def a_result_tile_is_written_to_its_mirror_image(module: ModuleOp) -> None:
 # Kernels over itensors -------------------------------------------------------------------------------------------------
 
 
-@fault("linalg-to-dataflow", "@matmul_0")
+@fault("linalg-to-dataflow", "@matmul0")
 def a_read_names_its_loops_in_another_order(module: ModuleOp) -> None:
     read = all_of(module, ReadOp)[0]
     swap_operands(read, 1, 2)
 
 
-@fault("linalg-to-dataflow", "@matmul_0")
+@fault("linalg-to-dataflow", "@matmul0")
 def a_read_is_hoisted_out_of_its_loop(module: ModuleOp) -> None:
     read = all_of(module, ReadOp)[0]
     loop = read.parent_op()
@@ -277,12 +277,12 @@ def a_read_is_hoisted_out_of_its_loop(module: ModuleOp) -> None:
     loop.parent.insert_op_before(read, loop)
 
 
-@fault("linalg-to-dataflow", "@matmul_0")
+@fault("linalg-to-dataflow", "@matmul0")
 def a_port_forgets_a_revisit(module: ModuleOp) -> None:
     _change_port(module, lambda order: order.without_revisits())
 
 
-@fault("linalg-to-dataflow", "@matmul_0")
+@fault("linalg-to-dataflow", "@matmul0")
 def a_port_has_a_step_too_wide(module: ModuleOp) -> None:
     _change_port(
         module,
@@ -292,7 +292,7 @@ def a_port_has_a_step_too_wide(module: ModuleOp) -> None:
     )
 
 
-@fault("linalg-to-dataflow", "@matmul_0")
+@fault("linalg-to-dataflow", "@matmul0")
 def a_port_moves_along_the_other_dimension(module: ModuleOp) -> None:
     _change_port(module, lambda order: StreamOrder(order.element, order.loops, order.coordinates[::-1]))
 
@@ -306,7 +306,7 @@ def _change_port(module: ModuleOp, change: Callable[[StreamOrder], StreamOrder])
 # Fused kernels ---------------------------------------------------------------------------------------------------------
 
 
-@fault("fuse-kernels", "at %matmul")
+@fault("insert-converters", "at %matmul")
 def a_converter_buffer_is_one_row_short(module: ModuleOp) -> None:
     converter = all_of(module, ConverterOp)[0]
     shape = list(converter.buffer_shape)
@@ -314,13 +314,13 @@ def a_converter_buffer_is_one_row_short(module: ModuleOp) -> None:
     converter.properties["buffer_shape"] = DenseArrayBase.from_list(i64, shape)
 
 
-@fault("fuse-kernels", "at %matmul")
+@fault("insert-converters", "at %matmul")
 def a_converter_shares_a_loop_too_many(module: ModuleOp) -> None:
     converter = all_of(module, ConverterOp)[0]
     converter.properties["shared_loops"] = IntegerAttr(converter.shared_loops + 1, i64)
 
 
-@fault("fuse-kernels", "at %matmul")
+@fault("insert-converters", "at %matmul")
 def a_cast_takes_the_place_of_a_converter(module: ModuleOp) -> None:
     converter = all_of(module, ConverterOp)[0]
     result_type = converter.result.type
@@ -328,14 +328,14 @@ def a_cast_takes_the_place_of_a_converter(module: ModuleOp) -> None:
     Rewriter.replace_op(converter, CastOp(converter.source, result_type))
 
 
-@fault("fuse-kernels", "at %matmul")
+@fault("insert-converters", "at %matmul")
 def a_converter_is_missing(module: ModuleOp) -> None:
     converter = all_of(module, ConverterOp)[0]
     converter.result.replace_all_uses_with(converter.source)
     Rewriter.erase_op(converter)
 
 
-@fault("fuse-kernels", "turned")
+@fault("insert-converters", "turned")
 def a_chunk_begins_one_token_late(module: ModuleOp) -> None:
     chunk = all_of(module, ChunkOp)[0]
     chunk.properties["offsets"] = type(chunk.offsets_prop)(
@@ -343,7 +343,7 @@ def a_chunk_begins_one_token_late(module: ModuleOp) -> None:
     )
 
 
-@fault("fuse-kernels", "turned")
+@fault("insert-converters", "turned")
 def a_concatenation_takes_its_halves_in_the_wrong_order(module: ModuleOp) -> None:
     swap_operands(all_of(module, ConcatOp)[0], 0, 1)
 
@@ -456,18 +456,18 @@ def an_expanded_sum_adds_to_its_neighbour(module: ModuleOp) -> None:
     store.operands[2] = constant_before(store, 0)
 
 
-@fault("expand-tiles", "in @matmul_0 of @main: the index ranges over 0 to 8, outside 0 to 7 (8 entries)")
+@fault("expand-tiles", "in @matmul0 of @main: the index ranges over 0 to 8, outside 0 to 7 (8 entries)")
 def an_expanded_loop_runs_once_too_often(module: ModuleOp) -> None:
-    store = next(op for op in all_of(task(module, "matmul_0"), memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp))
+    store = next(op for op in all_of(task(module, "matmul0"), memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp))
     loop = store.parent_op()
     assert isinstance(loop, scf.ForOp)
     loop.operands[1] = constant_before(loop, 9)
 
 
-@fault("expand-tiles", "in @matmul_0 of @main: the index ranges over -7 to 0, outside 0 to 7 (8 entries)")
+@fault("expand-tiles", "in @matmul0 of @main: the index ranges over -7 to 0, outside 0 to 7 (8 entries)")
 def an_expanded_index_has_the_wrong_sign(module: ModuleOp) -> None:
     """Reads and writes alike: no value changes where memory wraps around."""
-    store = next(op for op in all_of(task(module, "matmul_0"), memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp))
+    store = next(op for op in all_of(task(module, "matmul0"), memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp))
     loop = store.parent_op()
     assert isinstance(loop, scf.ForOp) and store.parent is not None and store.parent.first_op is not None
     own = loop.body.block.args[0]

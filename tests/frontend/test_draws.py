@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from stc.diagnostics import CompileError
-from stc.frontend.draws import DRAWS, FOR_LARGE, Draws, inputs_of, linalg_iterations, moved_by_rounding, read_draws
+from stc.frontend.draws import DRAWS, FOR_LARGE, Draws, inputs_of, kept_inputs, linalg_iterations, moved_by_rounding, read_draws
 from stc.frontend.export import export
-from stc.frontend.exported import ExportedModel
+from stc.frontend.exported import ExportedModel, Reference
 from stc.frontend.linalg_file import load_linalg_file
 
 ALL = Draws(DRAWS, seed=3)
@@ -34,7 +34,10 @@ def test_integers_and_truth_values_stay_valid(array: np.ndarray) -> None:
     sort = np.sort if array.ndim else lambda values, axis: values
     assert found.dtype == array.dtype and np.array_equal(sort(found, axis), sort(array, axis))
     assert not array.ndim or not np.array_equal(found, array)
-    assert all(np.array_equal(drawn(name, array), array) for name in ("example", "zeros", "tiny", "huge"))
+    assert all(np.array_equal(drawn(name, array), array) for name in ("example", "tiny", "huge"))
+    assert not drawn("zeros", array).any(), "of a model without floats"
+    beside_floats = inputs_of("zeros", {"x": array, "y": np.ones(3, F32)}, np.random.default_rng(0))
+    assert np.array_equal(beside_floats["x"], array)
 
 
 def test_floats_keep_their_sign_and_bounds() -> None:
@@ -46,11 +49,26 @@ def test_floats_keep_their_sign_and_bounds() -> None:
     assert np.abs(drawn("draw", np.zeros((3, 5), F32))).min() > 0
 
 
-@pytest.mark.parametrize("closed", [-np.inf, np.finfo(F32).min])
-def test_masks_are_only_permuted(closed: float) -> None:
+@pytest.mark.parametrize("closed", [-np.inf, np.finfo(F32).min, np.nan])
+def test_masks_stay_masks(closed: float) -> None:
+    """What has no finite thousandfold is kept in `huge` alone; closed places stay closed wherever something is scaled."""
     mask = np.where(np.tri(5, 7, dtype=bool), 0, closed).astype(F32)
-    assert all(np.array_equal(drawn(name, mask), mask) for name in ("zeros", "tiny", "huge"))
-    assert np.array_equal(np.sort(drawn("draw", mask), -1), np.sort(mask, -1))
+    assert np.array_equal(drawn("huge", mask), mask, equal_nan=True) and not drawn("zeros", mask).any()
+    redrawn, tiny = drawn("draw", mask), drawn("tiny", mask)
+    assert np.array_equal((redrawn != 0).sum(-1), (mask != 0).sum(-1)) and np.array_equal(tiny != 0, mask != 0)
+    assert not any((np.abs(found[found != 0]) < 1e33).any() for found in (redrawn, tiny))
+
+
+def test_large_numbers_are_scaled_down() -> None:
+    x = np.array([1, -2, 3e36], F32)
+    assert not drawn("zeros", x).any() and np.array_equal(drawn("tiny", x), x * F32(1e-5)) and np.array_equal(drawn("huge", x), x)
+
+
+def test_inputs_kept_are_named() -> None:
+    example = {"x": np.ones(3, F32), "big": np.full(3, 1e36, F32), "i": np.arange(3)}
+    for name, kept in (("zeros", ("i",)), ("tiny", ("i",)), ("huge", ("big", "i"))):
+        reference = Reference(name, inputs_of(name, example, np.random.default_rng(0)), {})
+        assert kept_inputs(reference, example) == kept
 
 
 def test_references_of_a_module() -> None:
@@ -70,6 +88,11 @@ class Lookup(torch.nn.Module):
         return i * 3
 
 
+class Quotient(torch.nn.Module):
+    def forward(self, i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
+        return i // j
+
+
 class Strict(torch.nn.Module):
     """Runs on no zeros, in Python rather than in PyTorch."""
 
@@ -80,8 +103,11 @@ class Strict(torch.nn.Module):
 
 def test_what_is_left_out_is_said() -> None:
     model = exported(Lookup(), torch.arange(6).reshape(2, 3))
-    assert [draw.name for draw in model.references] == ["example", "draw"]
+    assert [draw.name for draw in model.references] == ["example", "draw", "zeros"]
+    assert not model.references[2].golden["out"].any()
     assert set(model.draws_left_out.values()) == {"its inputs are those of example"}
+    divided = exported(Quotient(), torch.arange(6).reshape(2, 3), torch.arange(1, 7).reshape(2, 3))
+    assert "ZeroDivisionError" in divided.draws_left_out["zeros"]
     model = exported(Strict(), torch.randn(2, 3))
     assert "zeros" not in [draw.name for draw in model.references] and "all zeros" in model.draws_left_out["zeros"]
     with pytest.raises(CompileError, match=r"does not run on what it is to be checked with.*all zeros"):

@@ -492,3 +492,12 @@ def test_a_module_that_ends_the_process(ending: str) -> None:
     if child == 0:
         os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7, "and afterwards os is as before"
+
+
+def test_outputs_whose_keys_are_one_text() -> None:
+    class Keys(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> dict[object, torch.Tensor]:
+            return {1: x + 1, "1": x * 2}
+
+    with pytest.raises(CompileError, match="two outputs are called '1'; accepted: keys that differ as text"):
+        export(Keys(), (torch.ones(3),))

@@ -12,8 +12,10 @@ from torch import Tensor, nn
 
 from stc.diagnostics import CompileError
 from stc.execution.run import execute
+from stc.frontend.arrays import to_numpy
 from stc.frontend.eager_run import named_tensors
-from stc.frontend.export import export, to_numpy
+from stc.frontend.export import export
+from stc.frontend.reference import lower_linalg
 
 Table = dict[str, Callable[..., Tensor]]
 
@@ -44,6 +46,8 @@ def require_agreement(table: Table, draws: Sequence[Sequence[Tensor]]) -> None:
                 continue
             finite = np.isfinite(wanted)
             np.testing.assert_array_equal(array[~finite], wanted[~finite], err_msg=name)
+            if not finite.any():
+                continue
             scale = np.abs(wanted[finite]) + np.sqrt(np.mean(np.square(wanted[finite], dtype=np.float64)))
             assert np.all(np.abs(array[finite] - wanted[finite]) <= 1e-5 * scale), (name, inputs, array, wanted)
 
@@ -125,6 +129,120 @@ def test_defaults_and_options_are_pytorchs(table: Table) -> None:
     require_agreement(table, [[x], [torch.zeros(3, 5)], [-3 * x.flip(0)], [x * 1e-5], [x * 1e3]])
 
 
+SMALL: Table = {
+    **{name: getattr(torch, name) for name in ("sin", "tan", "sinh", "tanh", "asinh", "atan", "expm1", "erf", "sigmoid")},
+    **{name: getattr(F, name) for name in ("elu", "selu", "celu", "softplus", "logsigmoid", "silu", "mish", "gelu", "softsign")},
+    "celu_alpha": lambda x: F.celu(x, 0.5),
+    "softplus_beta": lambda x: F.softplus(x, 3.0, 1.0),
+    "atanh": lambda x: torch.atanh(x / 64),
+    "asin": lambda x: torch.asin(x / 64),
+    "logit": lambda x: torch.logit(x.abs() / 64),
+    "log1p": lambda x: torch.log1p(x.abs()),
+    "entr": lambda x: torch.special.entr(x.abs()),
+    "log1p_times": lambda x: torch.special.xlog1py(x, x.abs()),
+    "log_of_sum": lambda x: torch.logaddexp(x, x - 40),
+    "cross_entropy": lambda x: F.binary_cross_entropy_with_logits(x, torch.ones(3, 5), reduction="none"),
+    "margin": lambda x: F.soft_margin_loss(x, torch.ones(3, 5), reduction="none"),
+}
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e-5, 1e-2, 1.0, 30.0])
+def test_small_results_are_not_lost(scale: float) -> None:
+    """Each entry, however small, against double precision: as near as PyTorch's own, or 1e-5 of the entry."""
+    x = scale * torch.randn(3, 5, generator=torch.Generator().manual_seed(1)).clamp(-2, 2)
+    with torch.no_grad():
+        found = execute(export(Each(SMALL), (x,)).module, [x.numpy()])
+        for (name, rule), array in zip(SMALL.items(), found, strict=True):
+            exact = rule(x.double()).numpy()
+            own = np.abs(rule(x).numpy() - exact)
+            assert np.all(np.abs(array - exact) <= np.maximum(1e-5 * np.abs(exact), 4 * own)), (name, array, exact)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e-5, 0.9])
+def test_small_results_of_the_reference_of_a_file(scale: float) -> None:
+    functions = {"tanh": np.tanh, "expm1": np.expm1, "log1p": np.log1p, "sinh": np.sinh, "asinh": np.arcsinh, "atanh": np.arctanh}
+    row = "tensor<7xf32>"
+    lines = [
+        f"""%{name} = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+          iterator_types = ["parallel"]}} ins(%x : {row}) outs(%e : {row}) {{
+        ^bb0(%a: f32, %b: f32):
+          %c = math.{name} %a : f32
+          linalg.yield %c : f32
+        }} -> {row}"""
+        for name in functions
+    ]
+    names, rows = ", ".join(f"%{name}" for name in functions), ", ".join([row] * len(functions))
+    text = f"func.func @main(%x: {row}) -> ({rows}) {{ %e = tensor.empty() : {row}\n" + "\n".join(lines)
+    x = np.linspace(-scale, scale, 7).astype(np.float32)
+    results = [np.zeros_like(x) for _ in functions]
+    lower_linalg(f"{text} return {names} : {rows} }}", "main", "file").run([x], results)
+    for rule, array in zip(functions.values(), results, strict=True):
+        np.testing.assert_allclose(array, rule(x.astype(np.float64)), rtol=1e-6)
+
+
+def _written(x: Tensor) -> Tensor:
+    """In place, through views and slices."""
+    z = x.clone()
+    z[:, 1] = 0
+    z[0] += 1
+    z.view(15)[3:7] *= 2
+    z[:, ::3].fill_(3)
+    return z
+
+
+ODD: Table = {
+    "integer_and_float": lambda x, i, b: x + i,
+    "truth_and_float": lambda x, i, b: x + b,
+    "truth_times_integer": lambda x, i, b: i * b * -1,
+    "narrow_and_wide": lambda x, i, b: i.to(torch.int8) + i.int(),
+    "quotient": lambda x, i, b: i / 3,
+    "broadcast": lambda x, i, b: x[None] * x[:, None, :1],
+    "flipped_steps": lambda x, i, b: x.flip(1)[:, ::2],
+    "from_the_end": lambda x, i, b: x[-1, :-1] * x[-2, ..., 1:],
+    "in_place": lambda x, i, b: _written(x),
+    "masked_softmax": lambda x, i, b: torch.softmax(x.masked_fill(b, float("-inf")), -1),
+    "where_infinite": lambda x, i, b: torch.where(b, x, float("inf")),
+    "where_nan": lambda x, i, b: torch.where(b, x, float("nan")),
+    "where_of_mixed": lambda x, i, b: torch.where(b, x, i),
+    "clamp_by_tensors": lambda x, i, b: torch.clamp(x, min=x[0], max=x[1].abs() + 1),
+    "clamp_crossed": lambda x, i, b: torch.clamp(x, min=torch.ones(5), max=-torch.ones(5)),
+    "clamp_of_integers": lambda x, i, b: i.clamp(-2, 3),
+    "clamp_of_integers_by_floats": lambda x, i, b: i.clamp(-2.5, 3.5),
+    "first_of_ties": lambda x, i, b: (i // 4).argmax(1) + (i * 0).min(1).indices,
+    "largest_of_nan": lambda x, i, b: x.sqrt().max(1).values + x.sqrt().amin(1),
+    "overflow_64": lambda x, i, b: i * 2**62,
+    "overflow_32": lambda x, i, b: (i.int() * 2**28).sum(1, dtype=torch.int32),
+    "product_32": lambda x, i, b: (i.int() + 20).prod(1),
+    "truncated": lambda x, i, b: x.clamp(-100, 100).int(),
+    "to_truth": lambda x, i, b: (x * (x > 0)).bool() ^ i.bool(),
+    "truth_compared": lambda x, i, b: (b == (x > 1)) | (b < (x > 0)),
+    "remainders": lambda x, i, b: i % 3 + i % -3 + i // -2,
+    "floor_of_floats": lambda x, i, b: torch.div(i.float(), 4, rounding_mode="floor"),
+    "half_to_even": lambda x, i, b: (i / 2).round(),
+    "negative_zero": lambda x, i, b: 1 / (-(x * 0)),
+    "not_numbers": lambda x, i, b: x.sqrt().isnan() | (1 / (x * 0)).isinf() | (x.sqrt() < 1),
+    "empty_part": lambda x, i, b: torch.cat([x, x[:, :0]], 1) + x[3:].sum(0) + x[:, :0].prod(1, keepdim=True),
+    "one_of_one": lambda x, i, b: x[:, :1].var(1),
+    "empty_softmax": lambda x, i, b: (x - float("inf")).softmax(1),
+    "log_of_nothing": lambda x, i, b: (x - float("inf")).logsumexp(1),
+    "rolled": lambda x, i, b: x.roll((1, 2), (0, 1)).rot90(),
+    "strided": lambda x, i, b: x.flip(0).unfold(1, 3, 1)[:2, :2, 1] + x.t()[1:3, 1:],
+    "kronecker": lambda x, i, b: torch.kron(x[:2, :2], x[1:, 1:3]),
+    "looked_up": lambda x, i, b: x[:, [4, 0, 0]] + x.gather(1, torch.zeros(3, 3, dtype=torch.long)),
+    "signed_bytes": lambda x, i, b: (i * 40).to(torch.int8) * 3,
+    "unsigned_bytes": lambda x, i, b: -i.to(torch.uint8),
+    "least_of_bytes": lambda x, i, b: (i * 0 - 128).to(torch.int8).abs(),
+}
+
+
+def test_odd_modules_are_pytorchs() -> None:
+    """Mixed types, views, writes in place, empty parts, overflow, and what is not a number."""
+    random = torch.Generator().manual_seed(4)
+    x, i = torch.randn(3, 5, generator=random), torch.arange(15).reshape(3, 5) - 7
+    draws = [[x, i, x > 0], [-2 * x, i.flip(0), x < 0], [torch.zeros(3, 5), 0 * i, x == 0], [x * 1e3, i * 3, x == x]]
+    require_agreement(ODD, draws)
+
+
 INTEGERS: Table = {
     "sum": lambda x, y: x.sum(1),
     "sum_in_its_type": lambda x, y: x.sum(1, dtype=x.dtype),
@@ -149,6 +267,9 @@ INTEGERS: Table = {
     "any": lambda x, y: x.any(1),
     "float": lambda x, y: x.float() * y,
     "wider": lambda x, y: x.int() + y.long(),
+    "powers": lambda x, y: x**2 + x**3 - y**5 + x**0,
+    "shifted_out": lambda x, y: (x << 70) + (x >> 70) + (y >> 32) + (y << 33) + (x >> 8),
+    "shifted_by_less_than_none": lambda x, y: (x << -1) + (y >> -2),
 }
 
 

@@ -182,9 +182,9 @@ DATA_DEPENDENT = "data-dependent control flow or shape: Python asks for the valu
         ("leaving", r"nets\.py:\d+: SystemExit: 3; accepted: "),
         ("ending", r"nets\.py:\d+: SystemExit: os\._exit ends the process; accepted: a factory that returns"),
         ("based", r"nets\.py:\d+: Base: why; accepted: "),
-        ("failing", r"^inner: the module does not run on its example inputs: Odd: inside \(at .*nets\.py:\d+\); accepted: "),
+        ("failing", r"^inner: the module does not run on its inputs: Odd: inside \(at .*nets\.py:\d+\); accepted: "),
         ("nothing", r"nothing: the module returns no tensor; accepted: a tensor, or a tuple or dictionary of tensors"),
-        ("shapes", r"^inner: the module does not run on its example inputs: RuntimeError: mat1 and mat2 shapes"),
+        ("shapes", r"^inner: the module does not run on its inputs: RuntimeError: mat1 and mat2 shapes"),
         ("raising", r"nets\.py:\d+: KeyError: 'key'"),
         ("number", r"number: the factory returned int; accepted: \(torch\.nn\.Module, example inputs"),
         ("no_module", r"the factory returned int as module"),
@@ -290,12 +290,26 @@ def test_an_argument_may_be_returned_and_tensors_concatenated(tmp_path: Path) ->
             "func.func @f(%a: tensor<2xi4>) -> tensor<2xi4> {\n  return %a : tensor<2xi4>\n}",
             r"tensors of i4; accepted: f64, f32",
         ),
-        ("module {}", r"the module has 0 functions; accepted: one function with a body"),
+        (
+            'func.func @f(%a: tensor<3xf32> {stc.name = "a\\FFb"}) -> tensor<3xf32> {\n  return %a : tensor<3xf32>\n}',
+            r"bad\.mlir:1:1: 'func\.func' op has stc\.name = .*, expected UTF-8 text",
+        ),
+        ("module {}", "the module has no function; accepted: one function with a body and without calls"),
+        (
+            "func.func @f() {\n  func.call @g() : () -> ()\n  return\n}\n"
+            "func.func @g() {\n  func.call @f() : () -> ()\n  return\n}",
+            r"bad\.mlir:2:3: recursion: @f calls @g; accepted: one function",
+        ),
+        (
+            "func.func @f() {\n  func.call @g() : () -> ()\n  return\n}\nfunc.func @g() {\n  return\n}",
+            r"bad\.mlir:2:3: a call: @f calls @g; accepted: one function",
+        ),
+        ("func.func @f() {\n  return\n}\nfunc.func @g() {\n  return\n}", "the module has functions @f, @g; accepted: one"),
         ("func.func private @f(tensor<2xf32>) -> tensor<2xf32>", r"bad\.mlir:1:1: @f is declared but has no body; accepted: one"),
         (
             "func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
             "  %b = func.call @f(%a) : (tensor<2xf32>) -> tensor<2xf32>\n  return %b : tensor<2xf32>\n}",
-            r"bad\.mlir:2:3: recursion: func\.call @f; accepted: one function with a body and without calls",
+            r"bad\.mlir:2:3: recursion: @f calls @f; accepted: one function with a body and without calls",
         ),
         ("func.func @f() {\n  oops\n}", r"bad\.mlir:2:3: operation oops is not registered"),
     ],

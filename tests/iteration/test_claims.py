@@ -17,7 +17,7 @@ from random_orders import (
     shapes,
     symbolic,
 )
-from test_converter_proofs import run
+from test_converter_proofs import converters, run
 from test_line_buffer_proofs import line_buffers
 from test_line_buffer_proofs import run as run_lines
 
@@ -35,7 +35,7 @@ from stc.iteration.claims import (
     same_tokens,
     stacked,
 )
-from stc.iteration.converter import ConverterPlan, block_order, infer_converter
+from stc.iteration.converter import ConverterPlan
 from stc.iteration.converter_claims import Conversion
 from stc.iteration.converter_proofs import ConverterFault, Proved, prove_converter
 from stc.iteration.dealing import dealt, without_constants
@@ -228,26 +228,9 @@ def test_a_join_of_tensors_counts_tokens():
 
 
 @settings(max_examples=45, deadline=None, derandomize=True)
-@given(st.data())
-def test_converters(data: st.DataObject):
-    """Too many shared loops, a buffer that is too small, sides that are not the same tensor, or nothing wrong."""
-    shape = data.draw(shapes)
-    plan = infer_converter(data.draw(exact_orders(shape)), data.draw(exact_orders(shape)))
-    source, target, shared = plan.source, plan.target, plan.shared_loops
-    kind = data.draw(st.sampled_from(["sharing", "buffer", "tensor", "nothing"]))
-    if kind == "sharing":
-        shared = data.draw(st.integers(0, min(len(source.loops), len(target.loops))))
-    if kind == "tensor":
-        target = data.draw(exact_orders(data.draw(st.permutations(shape).map(tuple))))
-        shared = min(shared, len(target.loops))
-    assume(all(order.token_count * order.element_count <= 1500 for order in (source, target)))
-    try:
-        needed = block_order(source, shared).static_shape
-        block_order(target, shared)
-    except ValueError:
-        return
-    if kind == "buffer":
-        needed = tuple(max(1, extent - data.draw(st.integers(0, 1))) for extent in needed)
+@given(converters(most_entries=1500))
+def test_converters(parts: tuple[StreamOrder, StreamOrder, int, tuple[int, ...]]):
+    source, target, shared, needed = parts
     agree(Conversion(source, target, shared, needed, 2), run(source, target, shared, needed) is None)
 
 

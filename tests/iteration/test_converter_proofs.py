@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 from random_orders import exact_orders, shapes
 
@@ -76,27 +76,35 @@ def test_inferred_converters_are_proved(data: st.DataObject):
     assert prove_converter(plan.source, plan.target, shared, needed, plan.blocks) == Proved("closed form")
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
-@given(st.data())
-def test_what_is_wrong_is_found_where_it_first_goes_wrong(data: st.DataObject):
-    """Too many shared loops, a buffer that is too small, sides that are not the same tensor."""
-    shape = data.draw(shapes)
-    plan = infer_converter(data.draw(exact_orders(shape)), data.draw(exact_orders(shape)))
+@st.composite
+def converters(draw: st.DrawFn, most_entries: int | None = None) -> tuple[StreamOrder, StreamOrder, int, tuple[int, ...]]:
+    """Source, target, shared loops and buffer of a converter with too many shared loops, a buffer that is too small, sides that are
+    not the same tensor, or nothing wrong; each side small, or of at most so many entries."""
+    shape = draw(shapes)
+    plan = infer_converter(draw(exact_orders(shape)), draw(exact_orders(shape)))
     source, target, shared = plan.source, plan.target, plan.shared_loops
-    kind = data.draw(st.sampled_from(["sharing", "buffer", "tensor", "nothing"]))
+    kind = draw(st.sampled_from(["sharing", "buffer", "tensor", "nothing"]))
     if kind == "sharing":
-        shared = data.draw(st.integers(0, min(len(source.loops), len(target.loops))))
+        shared = draw(st.integers(0, min(len(source.loops), len(target.loops))))
     if kind == "tensor":
-        target = data.draw(exact_orders(data.draw(st.permutations(shape).map(tuple))))
+        target = draw(exact_orders(draw(st.permutations(shape).map(tuple))))
         shared = min(shared, len(target.loops))
-    assume(is_small(source) and is_small(target))
+    for order in (source, target):
+        assume(is_small(order) if most_entries is None else order.token_count * order.element_count <= most_entries)
     try:
         needed = block_order(source, shared).static_shape
         block_order(target, shared)
     except ValueError:
-        return  # steps that leave no block without gaps: such loops were never the same
+        reject()  # steps that leave no block without gaps: such loops were never the same
     if kind == "buffer":
-        needed = tuple(max(1, extent - data.draw(st.integers(0, 1))) for extent in needed)
+        needed = tuple(max(1, extent - draw(st.integers(0, 1))) for extent in needed)
+    return source, target, shared, needed
+
+
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(converters())
+def test_what_is_wrong_is_found_where_it_first_goes_wrong(parts: tuple[StreamOrder, StreamOrder, int, tuple[int, ...]]):
+    source, target, shared, needed = parts
     expected = run(source, target, shared, needed)
     found = prove_converter(source, target, shared, needed, 2)
     if expected is None:

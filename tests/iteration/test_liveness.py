@@ -84,7 +84,7 @@ def test_what_both_repeat_counts_once_and_other_repetition_is_not_counted():
 
 
 def test_published_sizes():
-    """16x16 to 16x32 tiles in vectors of 8: 248 entries (method.md section 5)."""
+    """16x16 to 16x32 tiles in vectors of 8: 248 entries (docs/design/method.md section 5)."""
     narrow, wide = (vectorized(row_major([32, 64], [16, width]), 8) for width in (16, 32))
     assert least_live_entries(narrow, wide) == 248
     assert least_live_entries(narrow, narrow) == 8

@@ -16,7 +16,6 @@ from definitions import CASES, Case
 from xdsl.dialects.func import FuncOp
 
 from stc.analysis import support
-from stc.codegen.expressions import SCALAR_OPERATIONS
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.execution.linalg import execute
@@ -24,7 +23,8 @@ from stc.frontend.exported import ExportedModel
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.simulation.batch import simulate
 from stc.tools.check import check_model
-from stc.tools.compile import CompileRequest, compile_model, load
+from stc.tools.compile import compile_model
+from stc.tools.request import CompileRequest, load
 
 FILE = Path(__file__).with_name("definitions.py")
 SUPPORTED = [case for case in CASES.values() if not case.refused]
@@ -32,7 +32,7 @@ REFUSED = [case for case in CASES.values() if case.refused]
 QUICK = [case for case in SUPPORTED if case.quick]
 THEMES = sorted({case.theme for case in SUPPORTED})
 TOLERANCE = 1e-4
-"""Of the largest magnitude of an output (architecture.md, Correctness)."""
+"""Of the largest magnitude of an output (docs/design/architecture.md, Correctness)."""
 
 
 def request(case: Case) -> CompileRequest:
@@ -100,8 +100,3 @@ def test_all_obstacles_are_listed() -> None:
 def test_a_refused_compile_counts_the_others(tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=r"and 2 more: `stc check` lists them"):
         compile_model(request(CASES["several_obstacles"]), tmp_path / "out")
-
-
-def test_the_check_knows_what_can_be_printed() -> None:
-    """`stc.analysis` may not import `stc.codegen`: the two lists are compared here."""
-    assert support.SCALAR_OPERATIONS == SCALAR_OPERATIONS

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from stc.manifest.files import to_json
-from stc.manifest.schema import SCHEMA_VERSION, Direction, Kernel, Manifest, Port
+from stc.manifest.schema import SCHEMA_VERSION, Direction, HostTensor, Kernel, Manifest, Port
 from stc.simulation.csim import CsimResult, csim
 from stc.simulation.instrument import instrument
 from stc.simulation.instrument import main as instrument_main
@@ -85,8 +85,9 @@ def port(name: str, direction: Direction) -> Port:
     return Port(name, kind, direction, "f32", 1, 4, 64, name, name, (4,), None)
 
 
+TENSORS = (HostTensor("x", "input", "f32", (4,)), HostTensor("y", "output", "f32", (4,)))
 TOP = Kernel("top", (port("x", "read"), port("y", "write")), (), (), (), ())
-MANIFEST = to_json(Manifest(SCHEMA_VERSION, "top", "u55c", (TOP,), (), (), 1e-6, {}, {}, {}))
+MANIFEST = to_json(Manifest(SCHEMA_VERSION, "top", "u55c", (TOP,), TENSORS, (), 1e-6, {}, {}, {}))
 
 
 @pytest.fixture(scope="module")

@@ -480,5 +480,17 @@ def test_a_large_entry_hides_no_small_ones(design: Run) -> None:
     assert each["worst"]["share"] == pytest.approx(5000) and every["passed"]
 
 
+def test_what_is_undecided_is_neither_right_nor_wrong(design: Run) -> None:
+    body = """
+  float golden[3] = {1.0f, 1e-7f, NAN}, got[3] = {1.0f, -3e-7f, NAN}, far[3] = {1.0f, 1e-5f, NAN};
+  double allowed[3] = {1e-4, -5e-7, -1};
+  report.compare("near", got, golden, 3, {1e-4, allowed});
+  report.compare("far", far, golden, 3, {1e-4, allowed});
+"""
+    near, far = (result := design("", body))["outputs"]
+    assert (near["passed"], near["wrong"], near["undecided"]) == (True, 0, 1)
+    assert (far["passed"], far["wrong"], far["undecided"]) == (False, 1, 1) and "near: UNDECIDED" in result["printed"]
+
+
 def test_the_portable_switch(design: Run) -> None:
     assert design(fork_join(16), FORK_JOIN_BODY, "-DSTC_SIM_UCONTEXT")["passed"]

@@ -70,6 +70,23 @@ def test_within_a_tenth_of_a_percent_of_published_co_simulation() -> None:
     assert ends("reconvergent")[0] == pytest.approx(15855, rel=0.001)
 
 
+def test_an_attention_block_within_a_twentieth_of_a_percent_of_published_co_simulation() -> None:
+    """The structure, loop figures and FIFO depths of Stream-HLS's attention block (FPGA'25 artifact, transformers, opt5).
+
+    Published: RTL co-simulation 35,143 cycles; these are the modules of its synthesis report, 26 in all. Loops of II 32 that push
+    each other on, and tokens every 4 cycles, make it the design that tells laws of held writes apart.
+    """
+    tasks = {task.name: task for task in run_design("attention").tasks}
+    reported = {
+        "give_inputs": 1027, "give_weights": 515, "project_queries": 16416, "project": 16415, "add_query_bias": 522,
+        "add_bias": 522, "split": 1027, "score": 4138, "scale": 1031, "row_maximum": 1060, "exponential": 1048, "row_sum": 1078,
+        "quotient": 1039, "mix": 8214, "merge": 515, "give_rows": 515, "give_output_weights": 1027, "project_output": 8216,
+        "add_output_bias": 138, "take_output": 130,
+    }  # fmt: skip
+    assert len(tasks) == 26 and {name: task.busy for name, task in tasks.items() if "#" not in name} == reported
+    assert ends("attention")[0] == pytest.approx(35143, rel=0.0005)
+
+
 def test_polling_within_a_fifth_of_a_percent_of_published_co_simulation(tmp_path: Path) -> None:
     """The structure and loop figures of OmniSim's benchmark 01 (Vitis HLS 2021.1): its log puts transaction 1 from 113 to 20,388 ns
     at 5 ns per cycle. The producer is told to stop after it has offered more, which is left over, in hardware too."""

@@ -43,7 +43,7 @@ int main() { int y[5] = {0}; top(y); return 0; }
 
 def report(folder: Path, module: str, loop: str, ii: int, depth: int) -> None:
     """As Vitis HLS 2023.2 has it: a file per module, and the loops by their names."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     loops = f"<{loop}><TripCount>35</TripCount><PipelineII>{ii}</PipelineII><PipelineDepth>{depth}</PipelineDepth></{loop}>"
     estimates = f"<PerformanceEstimates><SummaryOfLoopLatency>{loops}</SummaryOfLoopLatency></PerformanceEstimates>"
     user = f"<UserAssignments><TopModelName>{module}</TopModelName></UserAssignments>"
@@ -65,12 +65,24 @@ def test_the_name_of_a_nest() -> None:
 
 def test_a_folder_of_reports_gives_what_the_design_file_does_not(tmp_path: Path) -> None:
     report(tmp_path / "syn", "fill_Pipeline_rows_cells", "rows_cells", 1, 9)
-    report(tmp_path / "syn", "drain", "tiles", 7, 12)
+    report(tmp_path / "syn" / "kernel2", "drain", "tiles", 7, 12)   # `make csynth` has a folder per kernel
     report(tmp_path / "syn", "main", "elsewhere", 1, 2)
     found = instrumented(tmp_path)
     # The tool dissolved the loop that has the pragma, and pipelined the one around it.
     assert {(t.pipeline.label, t.ii, t.depth) for t in found.pipelines} == {("cells", 1, 9), ("tiles", 7, 12)}
     assert len([note for note in found.notes if "no loop of main in the C++ is elsewhere" in note]) == 1
+
+
+def test_a_row_that_two_loops_may_mean_is_refused(tmp_path: Path) -> None:
+    """`rows_only_cells` is the nest of cells, and that of a loop that is labelled only_cells, in another one called rows."""
+    body = "{ only_cells: for (int j = 0; j < 7; j++) {\n#pragma HLS pipeline\n s.write(i); } }"
+    second = f"rows: for (int i = 0; i < 5; i++) {body}"
+    head = "void fill(hls::stream<int> &s) {"
+    (tmp_path / "all.cpp").write_text(SOURCE.replace(head, f"{head}\n{second}"))
+    (tmp_path / "design.toml").write_text('top = "top"\nsources = ["all.cpp"]\nreport = "syn"\n')
+    report(tmp_path / "syn", "fill", "rows_only_cells", 1, 9)
+    with pytest.raises(CompileError, match=r"'rows_only_cells' may be each of .* only_cells \(line 4\), cells \(line 9\) of fill"):
+        instrument_design(read_design(tmp_path))
 
 
 def test_loops_that_neither_describes_are_refused(tmp_path: Path) -> None:

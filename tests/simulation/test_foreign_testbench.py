@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from foreign_runs import UNOPTIMISED, copy_design
+from rich.console import Console
+from typer.testing import CliRunner
 
 from stc.diagnostics import CompileError
-from stc.simulation.csim import CsimResult, csim
+from stc.simulation.csim import CsimResult, DrawCheck, csim
 from stc.simulation.simulate import simulate
+from stc.tools.check_tables import print_check
+from stc.tools.simulate_command import print_result
+from stc.tools.size import size_project
+from stc.tools.stc import app
 
 SOURCE = """
 #include <cassert>
@@ -93,6 +101,38 @@ def test_cycles_that_are_known_are_kept(project: Path, monkeypatch: pytest.Monke
         ends[mode] = result.ends.get("top", ())
         assert result.cycles == (ends[mode][0] if mode in (1, 3) else None)
     assert ends[1] == ends[3] == ends[6] and len(ends[1]) == 1 and ends[4] == ()
+
+
+def printed(show: Callable[[Console], None]) -> str:
+    console = Console(width=150, record=True, file=io.StringIO())
+    show(console)
+    return console.export_text()
+
+
+def test_a_testbench_without_calls_is_said_to_be_one(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has `finished` and no values are wrong."""
+    monkeypatch.setenv("MODE", "0")
+    timed = simulate(project, optimisation=UNOPTIMISED)
+    text = printed(lambda console: print_result(timed, "executed", None, console))
+    assert text == "no cycle count: the testbench never called the top function\n"
+    monkeypatch.setattr("stc.tools.check_tables.output", console := Console(width=150, record=True, file=io.StringIO()))
+    print_check(in_mode(project, 0, monkeypatch), None)
+    assert "C simulation FAILED (its testbench did not pass) in" in console.export_text()
+    with pytest.raises(CompileError, match="no cycles are known even with unlimited FIFOs: the testbench never called the top"):
+        size_project(project, optimisation=UNOPTIMISED)
+
+
+def test_what_is_not_checked_is_said(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODE", "1")
+    result = CliRunner().invoke(app, ["csim", str(project)])
+    assert result.exit_code == 0 and "not checked: indices into what the testbench hands to the top function" in result.output
+
+
+def test_the_draw_that_failed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    draws = [DrawCheck("example", "finished", True, None, 0.0, []), DrawCheck("huge", "error", False, "index 7", 0.0, [])]
+    monkeypatch.setattr("stc.tools.check_tables.output", console := Console(width=150, record=True, file=io.StringIO()))
+    print_check(CsimResult("error", False, "index 7", 0.0, 0.0, False, draws=draws), None)
+    assert "C simulation FAILED (error) on huge in" in console.export_text()
 
 
 def test_without_time_arrays_between_tasks_need_no_figures(tmp_path: Path) -> None:

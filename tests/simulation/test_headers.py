@@ -6,6 +6,8 @@ from pathlib import Path
 
 from conftest import compile_program, run_program
 
+from stc.simulation.ap_types import copy_ap_types
+
 VECTORS_AND_MATHS = """
 #include <cassert>
 static_assert(sizeof(hls::vector<float, 8>) == 32 && alignof(hls::vector<float, 8>) == 32, "");
@@ -48,7 +50,8 @@ int main() {
 
 def test_vectors_mathematics_and_arbitrary_precision(tmp_path: Path, headers: Path) -> None:
     source = '#include "ap_int.h"\n#include "ap_fixed.h"\n' + VECTORS_AND_MATHS
-    binary = compile_program(source, tmp_path, headers, "-Wno-error")
+    copy_ap_types(tmp_path / "ap_types")
+    binary = compile_program(source, tmp_path, headers, "-Wno-error", "-I", str(tmp_path / "ap_types"))
     done = run_program(binary)
     assert done.returncode == 0, done.stderr
 

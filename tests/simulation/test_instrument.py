@@ -174,4 +174,3 @@ def test_the_copied_folder_is_complete(tmp_path: Path) -> None:
         p.relative_to(tmp_path / "sim/include") for p in (tmp_path / "sim/include").rglob("*") if p.is_file()
     } == original
     assert (tmp_path / "sim" / "instrument.py").read_text() == INSTRUMENT.read_text()
-    assert Path("LICENSE-ap_types") in original

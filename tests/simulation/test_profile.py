@@ -42,6 +42,21 @@ def test_a_loop_is_named_by_its_label_or_its_nest(tmp_path: Path, form: str, nam
     assert loops["write"] == LOOPS[3] and loops["tile"] == LOOPS[0]
 
 
+def test_a_name_that_several_loops_may_have(tmp_path: Path) -> None:
+    """`mac_k_mac` is the nest of mac in mac_k; a loop that is labelled so is that one; two nests of that name are told apart."""
+    path = tmp_path / "figures.json"
+    path.write_text(json.dumps({"loops": [{"task": "fc", "loop": "mac_k_mac", "ii": 2, "depth": 19}]}))
+    labelled = (*LOOPS, loop("mac_k_mac", "tile", 1))
+    manifest = replace(MANIFEST, kernels=(replace(KERNEL, schedule=labelled),))
+    found = {entry.label: entry.ii for entry in with_profile(manifest, read_profile(path, manifest)).kernels[0].schedule}
+    assert (found["mac"], found["mac_k_mac"]) == (1, 2)
+    outer = (loop("a_b", None, None, flattened=True), loop("a", None, None, flattened=True))
+    manifest = replace(MANIFEST, kernels=(replace(KERNEL, schedule=(*outer, loop("c", "a_b", 1), loop("b_c", "a", 1))),))
+    path.write_text(json.dumps({"loops": [{"task": "fc", "loop": "a_b_c", "ii": 2, "depth": 19}]}))
+    with pytest.raises(CompileError, match="'a_b_c' may be each of the loops c, b_c of task 'fc'; accepted: one of these labels"):
+        read_profile(path, manifest)
+
+
 def test_a_vendor_report() -> None:
     manifest = with_profile(MANIFEST, read_profile(SAMPLE, MANIFEST))
     assert manifest.kernels[0].schedule == (*LOOPS[:2], replace(LOOPS[2], ii=2, depth=19, chain=None,

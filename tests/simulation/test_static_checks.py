@@ -25,7 +25,7 @@ def design(streams: list[Stream] = STREAMS, loops: list[LoopSchedule] = LOOPS, *
     """A manifest whose tasks know their accesses exactly, unless `changes` (by task) says otherwise."""
     made = manifest(streams, loops)
     (kernel,) = made.kernels
-    known = {"outside_loops": {}, "guarded": ()}
+    known = {"outside_loops": {}, "guarded": {}}
     tasks = tuple(replace(task, **{**known, **changes.get(task.name, {})}) for task in kernel.tasks)  # pyright: ignore[reportArgumentType]
     return replace(made, kernels=(replace(kernel, tasks=tasks),))
 
@@ -72,12 +72,15 @@ def test_accesses_outside_loops_count() -> None:
 
 def test_guards_make_a_count_a_bound_and_nothing_more() -> None:
     more = [replace(entry, trip=9) if entry.task == "end" else entry for entry in LOOPS]
-    guarded = design(loops=more, end={"guarded": ("d",)})
+    guarded = design(loops=more, end={"guarded": {"d": None}})
     assert errors(guarded) == []
     assert notes(guarded) == ["end reads at most 9 tokens, under a condition; the manifest says 3: not decided"]
     assert "d" not in check_statically(guarded).counted
     fewer = [replace(entry, trip=2) if entry.task == "end" else entry for entry in LOOPS]
-    assert errors(design(loops=fewer, end={"guarded": ("d",)})) == ["end reads at most 2 tokens, the manifest says 3"]
+    assert errors(design(loops=fewer, end={"guarded": {"d": None}})) == ["end reads at most 2 tokens, the manifest says 3"]
+    counted = design(loops=more, end={"guarded": {"d": 3}})
+    assert check_statically(counted).findings == () and "d" in check_statically(counted).counted
+    assert errors(design(loops=more, end={"guarded": {"d": 4}})) == ["end reads 4 tokens, the manifest says 3"]
 
 
 def test_what_a_task_does_not_say_is_not_guessed() -> None:
@@ -160,7 +163,7 @@ def test_nothing_is_proved_where_counts_do_not_agree() -> None:
     deep = [replace(stream, depth=15) for stream in STREAMS]
     assert check_statically(design(deep)).ends
     assert not check_statically(design(deep, [replace(loop("end", "l", 1), reads={"d": 4}), *LOOPS[:-1]])).ends
-    assert not check_statically(design(deep, split={"guarded": ("a",)})).ends
+    assert not check_statically(design(deep, split={"guarded": {"a": None}})).ends
 
 
 def _ways(network: TaskNetwork, part: str, meet: str) -> list[list[Node]]:

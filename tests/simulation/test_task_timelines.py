@@ -18,16 +18,17 @@ from xdsl.ir import SSAValue
 
 from stc.analysis.memory_paces import memory_paces
 from stc.analysis.task_graph import ends_of
-from stc.analysis.task_timelines import task_timeline
+from stc.analysis.task_traces import Hardware, task_trace
 from stc.codegen.project import emit_project
-from stc.design_space.fifo_curves import LATENCY, SHALLOW, SHALLOW_LATENCY
-from stc.design_space.network_run import Link, Network, NetworkRun, earliest_run
 from stc.dialects import stream
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
+from stc.fifo.curves import LATENCY, SHALLOW, SHALLOW_LATENCY
+from stc.fifo.network_run import Link, Network, NetworkRun, earliest_run
 from stc.frontend.exported import ExportedModel
+from stc.iteration.task_timeline import task_timeline
 from stc.manifest.files import read_manifest
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.platforms.platform import load_platform
@@ -108,7 +109,8 @@ def run_of_the_model(module: ModuleOp, with_memory: bool = False) -> tuple[Netwo
         links.append(Link(create.sym_name.data, source.sym_name.data, target.sym_name.data, latency))
     platform = load_platform("u55c")
     memories = memory_paces(module, platform.memory, platform.cycle_ns) if with_memory else {}
-    timelines = [task_timeline(op, names, platform.cycle_ns, memories) for op in ops if isinstance(op, TaskOp)]
+    hardware = Hardware(platform.cycle_ns, memories)
+    timelines = [task_timeline(task_trace(op, names, hardware)) for op in ops if isinstance(op, TaskOp)]
     network = Network(timelines, links, {ring.sym_name.data: ring.result.type.count for ring in rings})
     return earliest_run(network), network
 

@@ -1,4 +1,4 @@
-"""Time in cycles: laws that were measured on RTL (hardware-notes.md, field-notes.md), and formulas anyone can check by hand."""
+"""Time in cycles: laws that were measured on RTL, and formulas anyone can check by hand."""
 
 from __future__ import annotations
 

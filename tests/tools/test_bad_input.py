@@ -113,7 +113,7 @@ CASES = {
     "brain.mlir": ("brain.mlir:1:1", "bf16", "accepted: f64, f32"),
     "operation.mlir": ("operation.mlir:2:", "foo.bar is not registered"),
     "scalar.mlir": ("scalar.mlir:1:1", "type f32", "accepted: tensors"),
-    "two.mlir": ("2 functions", "accepted: one function"),
+    "two.mlir": ("functions @f, @g", "accepted: one function"),
     "none.mlir": ("none.mlir: cannot read the file", "accepted:"),
     "gpt7": ("unknown model gpt7", "gpt2-medium", "file.py:factory"),
 }
@@ -193,7 +193,7 @@ def test_output_is_never_overwritten(stc: Stc) -> None:
 
 
 def test_links_and_unusable_folders_are_refused_before_any_work(stc: Stc, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stc.tools.compile.load", lambda request: pytest.fail("the model was loaded"))
+    monkeypatch.setattr("stc.tools.start.load", lambda request: pytest.fail("the model was loaded"))
     Path("empty").mkdir()
     Path("file").write_text("mine")
     for name, target in (("to_folder", "empty"), ("to_file", "file"), ("dangling", "nowhere")):
@@ -234,8 +234,8 @@ def test_no_project(stc: Stc, tmp_path: Path) -> None:
     [
         ("{", "not valid JSON"),
         ("[]", "the manifest is not an object"),
-        ('{"schema_version": 1}', "'schema_version' is 1; accepted: 2"),
-        ('{"schema_version": 2}', "field 'name' is missing"),
+        ('{"schema_version": 1}', "'schema_version' is 1; accepted: 3"),
+        ('{"schema_version": 3}', "field 'name' is missing"),
     ],
 )
 def test_corrupt_manifest(stc: Stc, project: Path, text: str, expected: str) -> None:

@@ -71,9 +71,9 @@ def _loop(task: str, reads: dict[str, int], writes: dict[str, int]) -> LoopSched
 
 
 TASKS = (
-    Task("split", "compute", None, ("x",), ("direct", "around"), {}, ()),
-    Task("total", "compute", None, ("around",), ("sum",), {"sum": 1}, ()),
-    Task("join", "compute", None, ("direct", "sum"), ("y",), {"sum": 1}, ()),
+    Task("split", "compute", None, (), ("direct", "around"), {}, {}),
+    Task("total", "compute", None, ("around",), ("sum",), {"sum": 1}, {}),
+    Task("join", "compute", None, ("direct", "sum"), (), {"sum": 1}, {}),
 )
 STREAMS = (_stream("direct", "split", "join", 9, 4), _stream("around", "split", "total", 9, 2),
            _stream("sum", "total", "join", 1, 2))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
+import re
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
@@ -12,33 +12,17 @@ from typing import Any
 
 import pytest
 
-from stc.tools.fuzzing.graphs import PLAIN, SIZED, GraphCheck, as_json
-
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-
-
-def loaded(name: str) -> ModuleType:
-    """As `python benchmarks/NAME.py` finds it, which may import its neighbours."""
-    sys.path.insert(0, str(FOLDER))
-    try:
-        spec = importlib.util.spec_from_file_location(f"{name}_benchmark", FOLDER / f"{name}.py")
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-        return module
-    finally:
-        sys.path.remove(str(FOLDER))
+from stc_testing.fuzzing.graphs import PLAIN, SIZED, GraphCheck, as_json
 
 
 @pytest.fixture(scope="module")
-def sizing() -> ModuleType:
-    return loaded("fifo_sizing")
+def sizing(benchmark_module: Callable[[str], ModuleType]) -> ModuleType:
+    return benchmark_module("fifo_sizing")
 
 
 @pytest.fixture(scope="module")
-def graphs() -> ModuleType:
-    return loaded("fifo_graphs")
+def graphs(benchmark_module: Callable[[str], ModuleType]) -> ModuleType:
+    return benchmark_module("fifo_graphs")
 
 
 def made_up(sizing: ModuleType, **changed: Any) -> Any:
@@ -151,4 +135,5 @@ def test_graphs_of_several_files_are_written(graphs: ModuleType, tmp_path: Path)
 
 def test_graphs_without_failures_say_so(graphs: ModuleType) -> None:
     text = graphs.document([graph(1, 500)])
+    assert re.search(r"^Measured on \d{4}-\d\d-\d\d(, outside a checkout| at commit \w+( with changes)?)\.$", text, re.MULTILINE)
     assert "None." in text and "Nothing." in text

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from stc.diagnostics import CompileError
 from stc.simulation import build as build_module
 from stc.tools.stc import main
 
@@ -119,6 +120,19 @@ def test_mutants_of_what_is_built_and_run(project: Path, run: Run, monkeypatch: 
         (("kernels", 0, "schedule", 0, "task"), "nobody", "schedule[0].task' names no task: 'nobody'"),
         (("kernels", 0, "schedule", 0, "parent"), "nowhere", "names no loop of task"),
         (("tolerance",), float("inf"), "'tolerance' is inf"),
+        (("kernels", 0, "ports", 0, "words"), 7, "'kernels[0].ports[0].words' is 7; accepted: "),
+        (("kernels", 0, "ports", 0, "bytes"), 7, "'kernels[0].ports[0].bytes' is 7; accepted: "),
+        (("kernels", 0, "ports", 0, "tensor"), "nowhere", "'kernels[0].ports[0].tensor' names no tensor: 'nowhere'"),
+        (("kernels", 0, "ports", 0, "element_type"), "f33", "'kernels[0].ports[0].element_type' is 'f33'; accepted: f32, f16, i1"),
+        (("kernels", 0, "ports", 0, "lanes"), 3, "'kernels[0].ports[0].lanes' is 3; accepted: "),
+        (("kernels", 0, "ports", 0, "shape"), [3], "'kernels[0].ports[0].order' has 2 coordinates; accepted: 1"),
+        (("kernels", 0, "ports", 0, "order", "loops", 0, "trip"), 10**6, "'kernels[0].ports[0].order' reaches "),
+        (("kernels", 0, "streams", 0, "element_type"), "f33", "'kernels[0].streams[0].element_type' is 'f33'; accepted: f32"),
+        (("kernels", 0, "streams", 0, "bits"), 7, "'kernels[0].streams[0].bits' is 7; accepted: "),
+        (("kernels", 0, "tasks", 0, "reads"), ["nowhere"], "names no port, FIFO or block: 'nowhere'"),
+        (("kernels", 0, "schedule", 0, "trip"), 0, "'kernels[0].schedule[0].trip' is 0; accepted: at least 1"),
+        (("tensors", 0, "shape"), [10**12], "'tensors[0].shape' makes 4000000000000 bytes; accepted: at most 1099511627776"),
+        (("tensors", 0, "element_type"), "f33", "'tensors[0].element_type' is 'f33'"),
         (("draws", 0, "name"), "../x", "'draws[0].name' is '../x'; accepted: letters, digits and _"),
     ],
 )
@@ -153,3 +167,48 @@ def test_what_json_itself_refuses(project: Path, run: Run, text: str) -> None:
     (project / "manifest.json").write_text(text)
     code, said = run("estimate", project)
     assert code == 2 and "not valid JSON" in said
+
+
+READERS = (("simulate",), ("csim",), ("report",), ("size",))
+FILES = {"path", "sha256", "file", "kernel_source", "testbench_sources"}   # looked into when they are read
+REACHED = "the compiler is reached"
+
+
+def leaves(value: Any) -> Iterator[tuple[Any, ...]]:
+    """The paths of all numbers and strings, files left out; of the entries of a list the first and the last."""
+    for path in places(value):
+        owner: Any = value
+        ends = True
+        for key in path:
+            ends = ends and (not isinstance(owner, list) or key in (0, len(owner) - 1))
+            owner = owner[key]
+        if ends and isinstance(owner, (int, float, str)) and not FILES & set(path):
+            yield path
+
+
+def test_all_commands_agree_on_each_number_and_string(project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What estimate takes, the others (two of them each time) take as far as the compiler; what it refuses, they refuse with the
+    same words."""
+
+    def reached(*_: object) -> None:
+        raise CompileError(REACHED)
+
+    monkeypatch.setattr("stc.simulation.build.run_compiler", reached)
+    text = (project / "manifest.json").read_text()
+    numbers, verdicts = random.Random(5), set()
+    for number, path in enumerate(leaves(json.loads(text))):
+        content = json.loads(text)
+        owner = content
+        for key in path[:-1]:
+            owner = owner[key]
+        before = owner[path[-1]]
+        after = "nowhere" if isinstance(before, str) else numbers.choice([0, 1, before + 1, before * 2 + 3, 10**12])
+        owner[path[-1]] = after
+        (project / "manifest.json").write_text(json.dumps(content))
+        code, said = run("estimate", project)
+        for command in (READERS[number % len(READERS)], READERS[(number + 1) % len(READERS)]):
+            reader_code, reader_said = run(command[0], project, *command[1:])
+            same = reader_said == said if code == 2 else REACHED in reader_said
+            assert reader_code == 2 and same, (path, before, after, command, code, said, reader_said)
+        verdicts.add(code)
+    assert verdicts == {0, 2}

@@ -10,7 +10,10 @@ from typer.testing import CliRunner
 
 import stc.tools.stc_opt as tool
 from stc.diagnostics import CompileError
-from stc.pipeline import PipelineOptions, Step, hyphenated, part, read_options, stages, steps
+from stc.dialects.context import make_context
+from stc.dialects.parsing import parse_module
+from stc.dialects.stream import CreateOp
+from stc.pipeline import PipelineOptions, Step, hyphenated, part, read_options, run_stages, stages, steps
 from stc.tools.listings import complete_part, complete_passes, complete_pipeline, complete_stage, list_of_pipelines
 from stc.tools.stopwatch import Stopwatch
 
@@ -41,6 +44,15 @@ def test_every_pass_can_be_the_first_and_the_last():
     for index, step in enumerate(WHOLE):
         assert part(WHOLE, first=step.label) == WHOLE[index:]
         assert part(WHOLE, last=step.label) == WHOLE[: index + 1]
+
+
+def test_what_passes_find_is_returned_by_label():
+    module = parse_module(LINALG)
+    run = run_stages(module, make_context(), stages(PipelineOptions(tile=4, kernel_name="k")))
+    assert set(run.found) == {"verify-streams", "size-fifos", "verify-bounds"}
+    assert run.found["verify-streams"].edges and run.found["verify-bounds"].report()["indices"]
+    depths = {op.sym_name.data: op.result.type.depth for op in module.walk() if isinstance(op, CreateOp)}
+    assert {fifo.name: fifo.emitted for sizing in run.found["size-fifos"] for fifo in sizing.fifos} == depths
 
 
 def test_a_pass_that_runs_twice_has_two_labels():
@@ -197,4 +209,4 @@ def test_completion():
     assert complete_part("share-subexpressions") == ["share-subexpressions", "share-subexpressions#2"]
     assert complete_stage("b") == ["bufferization"]
     assert complete_pipeline("") == ["compile"]
-    assert complete_passes("cse,canon") == ["cse,canonicalize"]
+    assert complete_passes("cse,canon") == ["cse,canonicalize", "cse,canonicalize-dmp"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from stc.tools.size import size_project, write_sizing
+from stc.tools.size_command import print_sizing
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "foreign"
 
@@ -27,3 +30,10 @@ def test_fifos_of_the_cpp_are_trimmed_to_what_loses_no_cycle(tmp_path: Path) -> 
     write_sizing(sizing, design)
     depths = json.loads((design / "build" / "depths.json").read_text())
     assert depths == sizing.depths and 64 <= depths["direct"] <= 66
+    assert sizing.stated == "given" and not sizing.is_confirmed
+    slower = f"{sizing.emitted.cycles} cycles at the given depths, {sizing.worst.cycles} with unlimited FIFOs"
+    assert sizing.failures == (slower,)
+    console = Console(width=200, record=True, file=io.StringIO())
+    print_sizing(sizing, design, console)
+    text = console.export_text()
+    assert f"not confirmed: {slower}" in text and "given" in text and "emitted" not in text

@@ -151,9 +151,13 @@ def test_broken_ir_names_the_pass(passes: None):
     assert run("-p", "break", "--no-verify-each").exit_code == 0
 
 
-def test_help_lists_passes_with_their_documentation(passes: None):
-    assert "Refuses everything." in run("--help").stdout
-    assert "Refuses everything." in run("--list-passes").stdout
+def test_help_of_a_pass_is_its_documentation(passes: None):
+    assert run("--help-pass", "refuse").stdout == "refuse\n    Refuses everything.\n"
+    assert "--list-passes lists them, --help PASS says all about one" in run("--help").stdout
+
+
+def test_version():
+    assert run("--version").stdout.startswith("stc-opt 0.")
 
 
 def test_output_file(tmp_path: Path):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,20 +13,14 @@ import pytest
 
 from stc.diagnostics import CompileError
 
-PATH = Path(__file__).parents[2] / "benchmarks" / "streams.py"
 FUZZ = {"programs": 100, "agreed": 99, "refused": 1, "failed": 0, "seconds": 1.5, "failures": [],
-        "refusals": [{"reason": "fuse-kernels: a | b", "count": 1, "seeds": [4]}], "kinds": {"matmul": 3}}  # fmt: skip
+        "refusals": [{"reason": "choose-groups: a | b", "count": 1, "seeds": [4]}], "kinds": {"matmul": 3}}  # fmt: skip
 FAULTS = {"faults": [{"fault": "swapped map", "caught_by": "verifier"}, {"fault": "dropped revisit", "place": "@fc"}]}
 
 
 @pytest.fixture(scope="module")
-def streams() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("streams_benchmark", PATH)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def streams(benchmark_module: Callable[[str], ModuleType]) -> ModuleType:
+    return benchmark_module("streams")
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +85,7 @@ def test_missed_requirements(streams: ModuleType, block: Any) -> None:
 
 def test_other_tools(streams: ModuleType, tmp_path: Path) -> None:
     section = streams.fuzz_section(FUZZ)
-    assert ["refused, share", "1.0 %"] in section.rows and ["refused: fuse-kernels: a | b", "1"] in section.rows
+    assert ["refused, share", "1.0 %"] in section.rows and ["refused: choose-groups: a | b", "1"] in section.rows
     assert not section.missed and "a \\| b" in section.markdown()
     assert len(streams.fuzz_section({**FUZZ, "refused": 2, "failed": 1}).missed) == 2
     faults = streams.faults_section({**FAULTS, "missed": ["one is not caught"]})

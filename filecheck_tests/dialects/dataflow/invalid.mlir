@@ -586,3 +586,18 @@ func.func @f(%x : tensor<4xvector<4xf32>>) {
   }
   func.return
 }
+
+// -----
+
+!S = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
+func.func @f(%x: tensor<4xf32>) {
+  dataflow.kernel @k(%a = %x : tensor<4xf32> as !S) {
+    // expected-error @below {{task @inner writes %p, expected one of the outs}}
+    dataflow.task @outer ins(%p = %a : !S) {
+      %r = dataflow.task @inner outs(%o = %p : !S) -> !S { dataflow.yield %o : !S }
+      dataflow.yield
+    }
+    dataflow.yield
+  }
+  func.return
+}

@@ -15,8 +15,8 @@
 func.func @packed(%x : tensor<32x1024xf32>) -> tensor<32x1024xf32> {
   // CHECK: %xp = dataflow.pack %x : tensor<32x1024xf32> as !itensor.itensor<1x8xf32, iter_space: [32, 128] * [1, 8], iter_map: (d0, d1) -> (d0, d1)> -> tensor<4096xvector<8xf32>>
   %xp = dataflow.pack %x : tensor<32x1024xf32> as !X -> tensor<4096xvector<8xf32>>
-  // CHECK: %yp = dataflow.kernel @copy(%in = %xp : tensor<4096xvector<8xf32>> as memref<4096xvector<8xf32>>) -> (tensor<4096xvector<8xf32>> as memref<4096xvector<8xf32>>) attributes {stc.top} {
-  %yp = dataflow.kernel @copy(%in = %xp : tensor<4096xvector<8xf32>> as memref<4096xvector<8xf32>>) -> (tensor<4096xvector<8xf32>> as memref<4096xvector<8xf32>>) attributes {stc.top} {
+  // CHECK: %yp = dataflow.kernel @copy(%in = %xp : tensor<4096xvector<8xf32>> as memref<4096xvector<8xf32>>) -> (tensor<4096xvector<8xf32>> as memref<4096xvector<8xf32>>) attributes {mine.top} {
+  %yp = dataflow.kernel @copy(%in = %xp : tensor<4096xvector<8xf32>> as memref<4096xvector<8xf32>>) -> (tensor<4096xvector<8xf32>> as memref<4096xvector<8xf32>>) attributes {mine.top} {
     // CHECK-NEXT: %y = dataflow.memory @out : memref<4096xvector<8xf32>>
     %y = dataflow.memory @out : memref<4096xvector<8xf32>>
     // CHECK-NEXT: dataflow.task @copy ins(%m = %in : memref<4096xvector<8xf32>>) outs(%o = %y : memref<4096xvector<8xf32>>) attributes {stc.module = "here"} {

@@ -7,7 +7,7 @@
 !EVEN = !itensor.itensor<4x2xf32, iter_space: [2, 2] * [4, 4], iter_map: (d0, d1) -> (d0, d1)>
 !ODD = !itensor.itensor<4x2xf32, iter_space: [2, 2] * [4, 4], iter_map: (d0, d1) -> (d0, d1 + 2)>
 !TALL = !itensor.itensor<4x2xf32, iter_space: [4, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
-// (b) and (c) of method.md: one shared loop, so that the buffer is 8x2.
+// (b) and (c) of docs/design/method.md: one shared loop, so that the buffer is 8x2.
 !B = !itensor.itensor<4x2xf32, iter_space: [4, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
 !C = !itensor.itensor<4x2xf32, iter_space: [4, 2, 2] * [2, 1, 4], iter_map: (d0, d1, d2) -> (d2, d0)>
 
@@ -18,6 +18,8 @@
 func.func @ops(%a : !A, %b : !B, %rows : !ROWS) {
   // CHECK: %cast = itensor.cast %a : !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)> to !itensor.itensor<4x2xf32, iter_space: [1, 2, 4] * [1, 4, 2], iter_map: (d0, d1, d2) -> (d1, d2)>
   %cast = itensor.cast %a : !A to !UNIT
+  // CHECK: %order = itensor.reorder %a : {{.*}} to !itensor.itensor<4x2xf32, iter_space: [4, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
+  %order = itensor.reorder %a : !A to !B
   // CHECK: %flat = itensor.reassociate %a : {{.*}} to !itensor.itensor<8xf32, iter_space: [8] * [8], iter_map: (d0) -> (d0)>
   %flat = itensor.reassociate %a : !A to !FLAT
   // CHECK: %conv = itensor.converter %b {shared_loops = 1, buffer_shape = [8, 2]} : {{.*}} to !itensor.itensor<4x2xf32, iter_space: [4, 2, 2] * [2, 1, 4], iter_map: (d0, d1, d2) -> (d2, d0)>

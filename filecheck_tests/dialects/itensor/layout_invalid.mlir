@@ -515,3 +515,33 @@ func.func @f(%a : !A) {
   %0 = itensor.converter %a {shared_loops = 0, buffer_shape = [9]} : !A to !B
   func.return
 }
+
+// -----
+
+!A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
+!B = !itensor.itensor<4x2xi32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
+func.func @f(%a : !A) {
+  // expected-error @below {{source has entries of type f32 but result has i32, expected equal types}}
+  %0 = itensor.reorder %a : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<2xf32, iter_space: [4] * [2], iter_map: (d0) -> (d0)>
+!B = !itensor.itensor<2xf32, iter_space: [7] * [1], iter_map: (d0) -> (d0)>
+func.func @f(%a : !A) {
+  // expected-error @below {{result has the inexact type}}
+  %0 = itensor.reorder %a : !A to !B
+  func.return
+}
+
+// -----
+
+!A = !itensor.itensor<2xf32, iter_space: [4] * [2], iter_map: (d0) -> (d0)>
+!B = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
+func.func @f(%a : !A) {
+  // expected-error @below {{source is a tensor of [8] but result one of [6], expected one tensor}}
+  %0 = itensor.reorder %a : !A to !B
+  func.return
+}

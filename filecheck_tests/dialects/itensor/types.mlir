@@ -1,6 +1,6 @@
 // RUN: stc-opt %s --allow-unregistered-dialect | stc-opt - --no-aliases --allow-unregistered-dialect | filecheck %s
 
-// The three itensors of one tensor<8x8xf32> in method.md.
+// The three itensors of one tensor<8x8xf32> in docs/design/method.md.
 // CHECK: type_a = !itensor.itensor<2x2xf32, iter_space: [4, 4] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>
 "test.types"() {type_a = !itensor.itensor<2x2xf32, iter_space: [4, 4] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>} : () -> ()
 // CHECK: type_b = !itensor.itensor<4x2xf32, iter_space: [4, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>

@@ -139,3 +139,13 @@ func.func @f() {
   }
   func.return
 }
+
+// -----
+
+// expected-error @below {{has tokens = 0, expected one from 1 to 2147483647}}
+%s = stream.create @s {tokens = 0 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+
+// -----
+
+// expected-error @below {{has 5 distinct tokens of 4, expected 1 to as many}}
+%s = stream.create @s {tokens = 4 : i64, distinct_tokens = 5 : i64} : !stream.stream<vector<2xf32>, depth: 2>

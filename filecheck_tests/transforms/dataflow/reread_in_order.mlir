@@ -112,3 +112,25 @@ func.func @small(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
 // CHECK-NEXT: %a, %b = itensor.fork %p : !itensor to !itensor, !itensor
 // CHECK-NEXT: %f = itensor.converter %b {shared_loops = 1, buffer_shape = [2, 4], blocks = 1} : !itensor to !itensor1
 // CHECK-NEXT: dataflow.yield %a, %f : !itensor, !itensor1
+
+// -----
+
+// What the fork gives somebody else as well stays.
+// SHOW: fork|converter|yield
+!R = !itensor.itensor<1x4xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>
+!C = !itensor.itensor<4x1xf32, iter_space: [4] * [1], iter_map: (d0) -> (0, d0)>
+func.func @shared(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %c, %d = dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !R) -> (tensor<4x4xf32> as !R, tensor<4x4xf32> as !C) {
+    %a, %b = itensor.fork %p : !R to !R, !R
+    %f = itensor.converter %a {shared_loops = 0, buffer_shape = [4, 4], blocks = 1} : !R to !C
+    dataflow.yield %a, %f : !R, !C
+  }
+  func.return %c, %d : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<4x1xf32, iter_space: [4] * [1], iter_map: (d0) -> (0, d0)>
+// CHECK-LABEL: func.func @shared(
+// CHECK: %a, %b = itensor.fork %p : !itensor to !itensor, !itensor
+// CHECK-NEXT: %f = itensor.converter %a {shared_loops = 0, buffer_shape = [4, 4], blocks = 1} : !itensor to !itensor1
+// CHECK-NEXT: dataflow.yield %a, %f : !itensor, !itensor1

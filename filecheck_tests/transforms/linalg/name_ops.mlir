@@ -83,13 +83,13 @@ func.func @names(%x: tensor<3x5xf32> {stc.name = "x"}, %w: tensor<35xf32> {stc.n
 // CHECK-NEXT: %19 = arith.divf %16, %18 : f32
 // CHECK-NEXT: linalg.yield %19 : f32
 // CHECK-NEXT: } -> tensor<3xf32>
-// CHECK-NEXT: %ln_sum_square0 = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs ={{ +}}{stc.module = "ln", stc.name = "ln_sum_square_0"} {
+// CHECK-NEXT: %ln_sum_square0 = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs ={{ +}}{stc.module = "ln", stc.name = "ln_sum_square0"} {
 // CHECK-NEXT: ^bb0(%20: f32, %21: f32):
 // CHECK-NEXT: %22 = arith.mulf %20, %20 : f32
 // CHECK-NEXT: %23 = arith.addf %22, %21 : f32
 // CHECK-NEXT: linalg.yield %23 : f32
 // CHECK-NEXT: } -> tensor<3xf32>
-// CHECK-NEXT: %ln_sum_square1 = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs ={{ +}}{stc.module = "ln", stc.name = "ln_sum_square_1"} {
+// CHECK-NEXT: %ln_sum_square1 = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs ={{ +}}{stc.module = "ln", stc.name = "ln_sum_square1"} {
 // CHECK-NEXT: ^bb0(%24: f32, %25: f32):
 // CHECK-NEXT: %26 = arith.mulf %24, %24 : f32
 // CHECK-NEXT: %27 = arith.addf %26, %25 : f32

@@ -32,10 +32,10 @@ func.func @contraction() {
 // CHECK-NEXT: %c3 = arith.constant 3 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: scf.for %term = %c0_1 to %c3 step %c1 {
-// CHECK-NEXT: scf.for %row = %c0_1 to %c2 step %c1 {
 // CHECK-NEXT: %c2_1 = arith.constant 2 : index
+// CHECK-NEXT: scf.for %term = %c0_1 to %c3 step %c1 {
 // CHECK-NEXT: scf.for %column = %c0_1 to %c4 step %c2_1 {
+// CHECK-NEXT: scf.for %row = %c0_1 to %c2 step %c1 {
 // CHECK-NEXT: scf.for %lane = %c0_1 to %c2_1 step %c1 {
 // CHECK-NEXT: %0 = arith.addi %column, %lane : index
 // CHECK-NEXT: %x = memref.load %a[%row, %term] : memref<2x3xf32>
@@ -45,8 +45,8 @@ func.func @contraction() {
 // CHECK-NEXT: %s = arith.addf %p, %z : f32
 // CHECK-NEXT: memref.store %s, %c[%row, %0] : memref<2x4xf32>
 // CHECK-NEXT: } {stc.label = "fc_lane", stc.unroll = 0 : i32}
-// CHECK-NEXT: } {stc.label = "fc_column"}
 // CHECK-NEXT: } {stc.label = "fc_row", stc.unroll = 0 : i32}
+// CHECK-NEXT: } {stc.label = "fc_column"}
 // CHECK-NEXT: } {stc.label = "fc_term"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }

@@ -127,7 +127,7 @@ func.func @partitions() {
 // SHOW: scf.for|stc.label|memref.alloc|stream.buffer
 func.func @streams() {
   dataflow.kernel @k() {
-    %s = stream.create @s {stc.tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+    %s = stream.create @s {tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
     %b = stream.buffer @b : !stream.block<memref<4x4xf32>, count: 2>
     dataflow.task @fill ins() outs(%o = %b : !stream.block<memref<4x4xf32>, count: 2>) {
       %c0 = arith.constant 0 : index

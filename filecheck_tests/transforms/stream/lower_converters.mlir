@@ -18,9 +18,9 @@ func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK-NEXT: %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<4x4xf32> as !itensor) -> (tensor<4x4xf32> as !itensor1) {
 // CHECK-NEXT: %p0_buffer = stream.buffer @p0_buffer : !block
 // CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !block) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !block) kind converter {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
@@ -41,7 +41,7 @@ func.func @shared(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK-NEXT: }
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: dataflow.task @drain_p0 ins(%in = %p0_buffer : !block) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @drain_p0 ins(%in = %p0_buffer : !block) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) kind converter {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
@@ -84,21 +84,22 @@ func.func @merged(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
 // CHECK-LABEL: func.func @merged(
 // CHECK: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 4 : i64, distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @merge_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @merge_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) kind converter {
 // CHECK-NEXT: %blocks = memref.alloc() : memref<2x2x4xf32>
-// CHECK: scf.for %run = %c0 to %c3 step %c1 {
-// CHECK: %1, %2, %3 = scf.for %token = %c0_1 to %c4 step %c1_1 iter_args(%in_column = %c0_1, %in_row = %c0_1, %out_row = %c0_1) -> (index, index, index) {
-// CHECK: scf.if %8 {
-// CHECK: %9 = arith.remui %run, %c2_1 : index
-// CHECK-NEXT: %10 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: vector.store %10, %blocks[%9, %in_row, %in_column] : memref<2x2x4xf32>, vector<2xf32>
-// CHECK: scf.if %20 {
-// CHECK: %21 = arith.remui %6, %c2_5 : index
-// CHECK: %22 = vector.load %blocks[%21, %out_row, %c0_5] : memref<2x2x4xf32>, vector<4xf32>
-// CHECK-NEXT: stream.write %22 into %out : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: scf.yield %17, %13, %25 : index, index, index
+// CHECK: %1, %2, %3 = scf.for %block = %c0 to %c3 step %c1 iter_args(%in_column = %c0, %in_row = %c0, %out_row = %c0) -> (index, index, index) {
+// CHECK-NEXT: %4, %5, %6 = scf.for %token = %c0 to %c4 step %c1 iter_args(%in_column_1 = %in_column, %in_row_1 = %in_row, %out_row_1 = %out_row) -> (index, index, index) {
+// CHECK: scf.if %7 {
+// CHECK: %10 = arith.remui %block, %c2_2 : index
+// CHECK-NEXT: %11 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: vector.store %11, %blocks[%10, %in_row_1, %in_column_1] : memref<2x2x4xf32>, vector<2xf32>
+// CHECK: scf.if %12 {
+// CHECK: %13 = arith.remui %9, %c2_3 : index
+// CHECK: %14 = vector.load %blocks[%13, %out_row_1, %c0_2] : memref<2x2x4xf32>, vector<4xf32>
+// CHECK-NEXT: stream.write %14 into %out : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: scf.yield %20, %16, %24 : index, index, index
+// CHECK: scf.yield %4, %5, %6 : index, index, index
 
 // -----
 
@@ -118,9 +119,9 @@ func.func @revisits(%x0: tensor<6xf32>) -> (tensor<6xf32>) {
 // CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [4, 3] * [1, 2], iter_map: (d0, d1) -> (d1)>
 // CHECK-LABEL: func.func @revisits(
 // CHECK: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 12 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 12 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @turn_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @turn_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) kind converter {
 // CHECK: scf.for %entry = %c0 to %c6 step %c2 {
 // CHECK-NEXT: %1 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: vector.store %1, %block[%entry] : memref<6xf32>, vector<2xf32>
@@ -151,30 +152,30 @@ func.func @names(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 // CHECK-LABEL: func.func @names(
 // CHECK: %p0_buffer = stream.buffer @p0_buffer : !block
 // CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !block) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @fill_p0 ins(%in = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p0_buffer : !block) kind converter {
 // CHECK: %1 = stream.acquire %out : !block -> memref<2x2xvector<2xf32>>
 // CHECK: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: dataflow.task @drain_p0 ins(%in = %p0_buffer : !block) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK: dataflow.task @drain_p0 ins(%in = %p0_buffer : !block) outs(%out = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) kind converter {
 // CHECK: %1 = stream.acquire %in : !block -> memref<2x2xvector<2xf32>>
 // CHECK: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK: %c_buffer = stream.buffer @c_buffer : !block
-// CHECK-NEXT: %c_reordered = stream.create @c_reordered {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %c_reordered = stream.create @c_reordered {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %p1 = stream.to_itensor %c_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor
-// CHECK-NEXT: dataflow.task @fill_c ins(%in = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %c_buffer : !block) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @fill_c ins(%in = %p0_reordered : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %c_buffer : !block) kind converter {
 // CHECK: %1 = stream.acquire %out : !block -> memref<2x2xvector<2xf32>>
 // CHECK: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: dataflow.task @drain_c ins(%in = %c_buffer : !block) outs(%out = %c_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK: dataflow.task @drain_c ins(%in = %c_buffer : !block) outs(%out = %c_reordered : !stream.stream<vector<2xf32>, depth: 2>) kind converter {
 // CHECK: %1 = stream.acquire %in : !block -> memref<2x2xvector<2xf32>>
 // CHECK: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK: %p1_buffer = stream.buffer @p1_buffer : !block
-// CHECK-NEXT: %p1_reordered = stream.create @p1_reordered {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %p1_reordered = stream.create @p1_reordered {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %d = stream.to_itensor %p1_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @fill_p1 ins(%in = %c_reordered : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p1_buffer : !block) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @fill_p1 ins(%in = %c_reordered : !stream.stream<vector<2xf32>, depth: 2>) outs(%out = %p1_buffer : !block) kind converter {
 // CHECK: %1 = stream.acquire %out : !block -> memref<2x2xvector<2xf32>>
 // CHECK: %2 = stream.read %in : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: dataflow.task @drain_p1 ins(%in = %p1_buffer : !block) outs(%out = %p1_reordered : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK: dataflow.task @drain_p1 ins(%in = %p1_buffer : !block) outs(%out = %p1_reordered : !stream.stream<vector<2xf32>, depth: 2>) kind converter {
 // CHECK: %1 = stream.acquire %in : !block -> memref<2x2xvector<2xf32>>
 // CHECK: stream.write %2 into %out : !stream.stream<vector<2xf32>, depth: 2>
 
@@ -199,9 +200,9 @@ func.func @lines(%x0: tensor<9x8xf32>) -> (tensor<32x4xf32>) {
 // CHECK-LABEL: func.func @lines(
 // CHECK-NEXT: %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<9x8xf32> as !itensor) -> (tensor<32x4xf32> as !itensor1) {
 // CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {stc.tokens = 32 : i64, stc.distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 32 : i64, distinct_tokens = 32 : i64} : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<4xf32>, depth: 2> to !itensor2
-// CHECK-NEXT: dataflow.task @lines_p0 ins(%in = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "converter"} {
+// CHECK-NEXT: dataflow.task @lines_p0 ins(%in = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %p0_reordered : !stream.stream<vector<4xf32>, depth: 2>) kind converter {
 // CHECK-NEXT: %lines = memref.alloc() : memref<2x8xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index

@@ -11,8 +11,8 @@ func.func @words(%x: tensor<6xvector<4xf32>>) -> tensor<6xvector<4xf32>> {
 
 // CHECK-LABEL: func.func @words(
 // CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<6xvector<4xf32>> as memref<6xvector<4xf32>>) -> (tensor<6xvector<4xf32>> as memref<6xvector<4xf32>>) {
-// CHECK-NEXT: %p_stream = stream.create @p_stream {stc.tokens = 6 : i64, stc.distinct_tokens = 6 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<6xvector<4xf32>>) outs(%out = %p_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %p_stream = stream.create @p_stream {tokens = 6 : i64, distinct_tokens = 6 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<6xvector<4xf32>>) outs(%out = %p_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c6 = arith.constant 6 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
@@ -24,7 +24,7 @@ func.func @words(%x: tensor<6xvector<4xf32>>) -> tensor<6xvector<4xf32>> {
 // CHECK-NEXT: }
 // CHECK-NEXT: %p_1 = stream.to_itensor %p_stream : !stream.stream<vector<4xf32>, depth: 2> to !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-NEXT: %y_1 = dataflow.memory @y : memref<6xvector<4xf32>>
-// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<6xvector<4xf32>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<6xvector<4xf32>>) kind store {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c6 = arith.constant 6 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
@@ -52,8 +52,8 @@ func.func @tokens_of_a_word(%x: tensor<6xvector<8xf32>>) -> tensor<6xvector<8xf3
 
 // CHECK-LABEL: func.func @tokens_of_a_word(
 // CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<6xvector<8xf32>> as memref<6xvector<8xf32>>) -> (tensor<6xvector<8xf32>> as memref<6xvector<8xf32>>) {
-// CHECK-NEXT: %p_stream = stream.create @p_stream {stc.tokens = 24 : i64, stc.distinct_tokens = 24 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<6xvector<8xf32>>) outs(%out = %p_stream : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %p_stream = stream.create @p_stream {tokens = 24 : i64, distinct_tokens = 24 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<6xvector<8xf32>>) outs(%out = %p_stream : !stream.stream<vector<2xf32>, depth: 2>) kind load {
 // CHECK-NEXT: %packed = memref.alloc() : memref<8xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c6 = arith.constant 6 : index
@@ -70,7 +70,7 @@ func.func @tokens_of_a_word(%x: tensor<6xvector<8xf32>>) -> tensor<6xvector<8xf3
 // CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK: %p_1 = stream.to_itensor %p_stream : !stream.stream<vector<2xf32>, depth: 2> to !itensor.itensor<1x2xf32, iter_space: [6, 4] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-NEXT: %y_1 = dataflow.memory @y : memref<6xvector<8xf32>>
-// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<2xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<6xvector<8xf32>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<2xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<6xvector<8xf32>>) kind store {
 // CHECK-NEXT: %packed = memref.alloc() : memref<8xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c6 = arith.constant 6 : index
@@ -102,8 +102,8 @@ func.func @padding(%x: tensor<3xvector<8xf32>>) -> tensor<3xvector<8xf32>> {
 
 // CHECK-LABEL: func.func @padding(
 // CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<3xvector<8xf32>> as memref<3xvector<8xf32>>) -> (tensor<3xvector<8xf32>> as memref<3xvector<8xf32>>) {
-// CHECK-NEXT: %p_stream = stream.create @p_stream {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<7xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<3xvector<8xf32>>) outs(%out = %p_stream : !stream.stream<vector<7xf32>, depth: 2>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %p_stream = stream.create @p_stream {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<7xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<3xvector<8xf32>>) outs(%out = %p_stream : !stream.stream<vector<7xf32>, depth: 2>) kind load {
 // CHECK-NEXT: %packed = memref.alloc() : memref<8xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c3 = arith.constant 3 : index
@@ -117,7 +117,7 @@ func.func @padding(%x: tensor<3xvector<8xf32>>) -> tensor<3xvector<8xf32>> {
 // CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<7xf32>, depth: 2>
 // CHECK: %p_1 = stream.to_itensor %p_stream : !stream.stream<vector<7xf32>, depth: 2> to !itensor.itensor<1x7xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK-NEXT: %y_1 = dataflow.memory @y : memref<3xvector<8xf32>>
-// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<7xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<3xvector<8xf32>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<7xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<3xvector<8xf32>>) kind store {
 // CHECK-NEXT: %packed = memref.alloc() : memref<8xf32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c3 = arith.constant 3 : index
@@ -150,8 +150,8 @@ func.func @revisits(%x: tensor<4xvector<4xf32>>) -> tensor<4xvector<4xf32>> {
 // CHECK: !itensor1 = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @revisits(
 // CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<4xvector<4xf32>> as memref<4xvector<4xf32>>) -> (tensor<4xvector<4xf32>> as memref<4xvector<4xf32>>) {
-// CHECK-NEXT: %p_stream = stream.create @p_stream {stc.tokens = 60 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<4xvector<4xf32>>) outs(%out = %p_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %p_stream = stream.create @p_stream {tokens = 60 : i64, distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<4xvector<4xf32>>) outs(%out = %p_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c5 = arith.constant 5 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
@@ -176,7 +176,7 @@ func.func @revisits(%x: tensor<4xvector<4xf32>>) -> tensor<4xvector<4xf32>> {
 // CHECK: %p_1 = stream.to_itensor %p_stream : !stream.stream<vector<4xf32>, depth: 2> to !itensor
 // CHECK: %y_1 = dataflow.memory @y : memref<4xvector<4xf32>>
 // CHECK-NEXT: %0 = stream.from_itensor %c : !itensor1 to !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @store_y ins(%in = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<4xvector<4xf32>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<4xvector<4xf32>>) kind store {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c4 = arith.constant 4 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
@@ -200,14 +200,14 @@ func.func @scalar(%x: tensor<1xvector<1xf32>>) -> tensor<1xvector<1xf32>> {
 
 // CHECK-LABEL: func.func @scalar(
 // CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<1xvector<1xf32>> as memref<1xvector<1xf32>>) -> (tensor<1xvector<1xf32>> as memref<1xvector<1xf32>>) {
-// CHECK-NEXT: %p_stream = stream.create @p_stream {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
-// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<1xvector<1xf32>>) outs(%out = %p_stream : !stream.stream<vector<1xf32>, depth: 2>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %p_stream = stream.create @p_stream {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
+// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<1xvector<1xf32>>) outs(%out = %p_stream : !stream.stream<vector<1xf32>, depth: 2>) kind load {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %0 = memref.load %p_1[%c0] : memref<1xvector<1xf32>>
 // CHECK-NEXT: stream.write %0 into %out : !stream.stream<vector<1xf32>, depth: 2>
 // CHECK: %p_1 = stream.to_itensor %p_stream : !stream.stream<vector<1xf32>, depth: 2> to !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
 // CHECK-NEXT: %y_1 = dataflow.memory @y : memref<1xvector<1xf32>>
-// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<1xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<1xvector<1xf32>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<1xf32>, depth: 2>) outs(%y_2 = %y_1 : memref<1xvector<1xf32>>) kind store {
 // CHECK-NEXT: %0 = stream.read %in : !stream.stream<vector<1xf32>, depth: 2>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: memref.store %0, %y_2[%c0] : memref<1xvector<1xf32>>
@@ -228,8 +228,8 @@ func.func @slots(%x: tensor<3xvector<16xf16>>) -> tensor<3xvector<16xf16>> {
 
 // CHECK-LABEL: func.func @slots(
 // CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<3xvector<16xf16>> as memref<3xvector<16xf16>>) -> (tensor<3xvector<16xf16>> as memref<3xvector<16xf16>>) {
-// CHECK-NEXT: %p_stream = stream.create @p_stream {stc.tokens = 12 : i64, stc.distinct_tokens = 12 : i64} : !stream.stream<vector<3xf16>, depth: 2>
-// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<3xvector<16xf16>>) outs(%out = %p_stream : !stream.stream<vector<3xf16>, depth: 2>) attributes {stc.kind = "load"} {
+// CHECK-NEXT: %p_stream = stream.create @p_stream {tokens = 12 : i64, distinct_tokens = 12 : i64} : !stream.stream<vector<3xf16>, depth: 2>
+// CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<3xvector<16xf16>>) outs(%out = %p_stream : !stream.stream<vector<3xf16>, depth: 2>) kind load {
 // CHECK-NEXT: %packed = memref.alloc() : memref<16xf16>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c3 = arith.constant 3 : index
@@ -246,7 +246,7 @@ func.func @slots(%x: tensor<3xvector<16xf16>>) -> tensor<3xvector<16xf16>> {
 // CHECK-NEXT: stream.write %1 into %out : !stream.stream<vector<3xf16>, depth: 2>
 // CHECK: %p_1 = stream.to_itensor %p_stream : !stream.stream<vector<3xf16>, depth: 2> to !itensor.itensor<1x3xf16, iter_space: [6, 2] * [1, 3], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-NEXT: %y_1 = dataflow.memory @y : memref<3xvector<16xf16>>
-// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<3xf16>, depth: 2>) outs(%y_2 = %y_1 : memref<3xvector<16xf16>>) attributes {stc.kind = "store"} {
+// CHECK-NEXT: dataflow.task @store_y ins(%in = %p_stream : !stream.stream<vector<3xf16>, depth: 2>) outs(%y_2 = %y_1 : memref<3xvector<16xf16>>) kind store {
 // CHECK-NEXT: %packed = memref.alloc() : memref<16xf16>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c3 = arith.constant 3 : index

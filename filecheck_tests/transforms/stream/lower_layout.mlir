@@ -14,11 +14,11 @@ func.func @fork(%x0: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 // CHECK-LABEL: func.func @fork(
 // CHECK-NEXT: %r0, %r1 = dataflow.kernel @k(%p0 = %x0 : tensor<6xf32> as !itensor) -> (tensor<6xf32> as !itensor, tensor<6xf32> as !itensor) {
 // CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %p0_copy = stream.create @p0_copy_0 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %p0_copy = stream.create @p0_copy_0 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %a = stream.to_itensor %p0_copy : !stream.stream<vector<2xf32>, depth: 2> to !itensor
-// CHECK-NEXT: %p0_copy_1 = stream.create @p0_copy_1 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %p0_copy_1 = stream.create @p0_copy_1 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %b = stream.to_itensor %p0_copy_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor
-// CHECK-NEXT: dataflow.task @fork_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_copy : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %p0_copy_1 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "fork"} {
+// CHECK-NEXT: dataflow.task @fork_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_copy : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %p0_copy_1 : !stream.stream<vector<2xf32>, depth: 2>) kind fork {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c3 = arith.constant 3 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
@@ -49,7 +49,7 @@ func.func @chunk(%x0: tensor<12xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 }
 
 // CHECK-LABEL: func.func @chunk(
-// CHECK: dataflow.task @chunk_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_stream : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %b_stream : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "chunk"} {
+// CHECK: dataflow.task @chunk_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_stream : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %b_stream : !stream.stream<vector<2xf32>, depth: 2>) kind chunk {
 // CHECK: scf.for %entry = %c0 to %c12 step %c2 {
 // CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK: %2 = arith.cmpi slt, %entry, %c6 : index
@@ -74,7 +74,7 @@ func.func @middle(%x0: tensor<12xf32>) -> (tensor<6xf32>) {
 }
 
 // CHECK-LABEL: func.func @middle(
-// CHECK: dataflow.task @chunk_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_stream : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "chunk"} {
+// CHECK: dataflow.task @chunk_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_stream : !stream.stream<vector<2xf32>, depth: 2>) kind chunk {
 // CHECK: scf.for %entry = %c0 to %c12 step %c2 {
 // CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK: %2 = arith.cmpi sge, %entry, %c2_1 : index
@@ -98,7 +98,7 @@ func.func @concat(%x0: tensor<3x2xf32>, %x1: tensor<3x2xf32>) -> (tensor<3x4xf32
 }
 
 // CHECK-LABEL: func.func @concat(
-// CHECK: dataflow.task @concat_c ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %1 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %c_stream : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "concat"} {
+// CHECK: dataflow.task @concat_c ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %1 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %c_stream : !stream.stream<vector<2xf32>, depth: 2>) kind concat {
 // CHECK: scf.for %row = %c0 to %c3 step %c1 {
 // CHECK-NEXT: scf.for %column = %c0_1 to %c4 step %c2 {
 // CHECK: %2 = arith.cmpi slt, %column, %c2_1 : index
@@ -128,11 +128,11 @@ func.func @rename(%x0: tensor<3x2xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 // CHECK-LABEL: func.func @rename(
 // CHECK: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %a = stream.to_itensor %0 : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: %a_copy = stream.create @a_copy_0 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %a_copy = stream.create @a_copy_0 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %b = stream.to_itensor %a_copy : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: %a_copy_1 = stream.create @a_copy_1 {stc.tokens = 3 : i64, stc.distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %a_copy_1 = stream.create @a_copy_1 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %c = stream.to_itensor %a_copy_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @fork_a ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_copy : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %a_copy_1 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "fork"} {
+// CHECK-NEXT: dataflow.task @fork_a ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_copy : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %a_copy_1 : !stream.stream<vector<2xf32>, depth: 2>) kind fork {
 // CHECK: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %1 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
@@ -155,7 +155,7 @@ func.func @deal(%x0: tensor<3x12xf32>) -> (tensor<3x12xf32>) {
 }
 
 // CHECK-LABEL: func.func @deal(
-// CHECK: dataflow.task @deal_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %p0_part_1 : !stream.stream<vector<2xf32>, depth: 2>, %out2 = %p0_part_2 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "deal"} {
+// CHECK: dataflow.task @deal_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %p0_part_1 : !stream.stream<vector<2xf32>, depth: 2>, %out2 = %p0_part_2 : !stream.stream<vector<2xf32>, depth: 2>) kind deal {
 // CHECK: scf.for %token = %c0 to %c6 step %c1 {
 // CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
@@ -163,7 +163,7 @@ func.func @deal(%x0: tensor<3x12xf32>) -> (tensor<3x12xf32>) {
 // CHECK-NEXT: stream.write %2 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %3 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %3 into %out2 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: dataflow.task @join_j ins(%in0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %p0_part_1 : !stream.stream<vector<2xf32>, depth: 2>, %in2 = %p0_part_2 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %j_stream : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.kind = "join"} {
+// CHECK: dataflow.task @join_j ins(%in0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %p0_part_1 : !stream.stream<vector<2xf32>, depth: 2>, %in2 = %p0_part_2 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %j_stream : !stream.stream<vector<2xf32>, depth: 2>) kind join {
 // CHECK: scf.for %token = %c0 to %c6 step %c1 {
 // CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>

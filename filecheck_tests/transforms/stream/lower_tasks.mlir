@@ -50,7 +50,7 @@ func.func @tiles(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x8xf32> as !itensor -> tensor<2xvector<16xf32>>
 // CHECK-NEXT: %n = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as !itensor) -> (tensor<2xvector<16xf32>> as !itensor) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: %n_stream = stream.create @n_stream {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: %n_stream = stream.create @n_stream {tokens = 4 : i64, distinct_tokens = 4 : i64} : !stream.stream<vector<8xf32>, depth: 2>
 // CHECK-NEXT: %n_1 = stream.to_itensor %n_stream : !stream.stream<vector<8xf32>, depth: 2> to !itensor
 // CHECK-NEXT: dataflow.task @n ins(%x_3 = %0 : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %n_stream : !stream.stream<vector<8xf32>, depth: 2>) attributes {stc.name = "n"} {
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<2x8xf32>
@@ -119,7 +119,7 @@ func.func @accumulator(%x: tensor<4x6xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x6xf32> as !itensor -> tensor<8xvector<4xf32>>
 // CHECK-NEXT: %s = dataflow.kernel @main(%x_2 = %x_1 : tensor<8xvector<4xf32>> as !itensor) -> (tensor<1xvector<4xf32>> as !itensor1) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<3xf32>, depth: 2>
-// CHECK-NEXT: %s_stream = stream.create @s_stream {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %s_stream = stream.create @s_stream {tokens = 2 : i64, distinct_tokens = 2 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %s_1 = stream.to_itensor %s_stream : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @s ins(%x_3 = %0 : !stream.stream<vector<3xf32>, depth: 2>) outs(%out = %s_stream : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "s"} {
 // CHECK-NEXT: %s_2 = memref.alloc() : memref<2xf32>
@@ -198,7 +198,7 @@ func.func @view(%x: tensor<4x6xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x6xf32> as !itensor -> tensor<8xvector<4xf32>>
 // CHECK-NEXT: %s = dataflow.kernel @main(%x_2 = %x_1 : tensor<8xvector<4xf32>> as !itensor) -> (tensor<1xvector<4xf32>> as !itensor1) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<3xf32>, depth: 2>
-// CHECK-NEXT: %s_stream = stream.create @s_stream {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %s_stream = stream.create @s_stream {tokens = 2 : i64, distinct_tokens = 2 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %s_1 = stream.to_itensor %s_stream : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @s ins(%x_3 = %0 : !stream.stream<vector<3xf32>, depth: 2>) outs(%out = %s_stream : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "s"} {
 // CHECK-NEXT: %s_2 = memref.alloc() : memref<4xf32>
@@ -253,7 +253,7 @@ func.func @scalars(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
 // CHECK-NEXT: %d = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<1xf32>> as !itensor, %y_2 = %y_1 : tensor<1xvector<1xf32>> as !itensor) -> (tensor<1xvector<1xf32>> as !itensor) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<1xf32>, depth: 2>
 // CHECK-NEXT: %1 = stream.from_itensor %y_2 : !itensor to !stream.stream<vector<1xf32>, depth: 2>
-// CHECK-NEXT: %d_stream = stream.create @d_stream {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
+// CHECK-NEXT: %d_stream = stream.create @d_stream {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
 // CHECK-NEXT: %d_1 = stream.to_itensor %d_stream : !stream.stream<vector<1xf32>, depth: 2> to !itensor
 // CHECK-NEXT: dataflow.task @d ins(%x_3 = %0 : !stream.stream<vector<1xf32>, depth: 2>, %y_3 = %1 : !stream.stream<vector<1xf32>, depth: 2>) outs(%out = %d_stream : !stream.stream<vector<1xf32>, depth: 2>) attributes {stc.name = "d"} {
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<f32>
@@ -333,9 +333,9 @@ func.func @two_results(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<4x2xf32>
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<2x4xf32> as !itensor -> tensor<1xvector<8xf32>>
 // CHECK-NEXT: %r, %r_1 = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<8xf32>> as !itensor) -> (tensor<1xvector<8xf32>> as !itensor, tensor<1xvector<8xf32>> as !itensor1) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %r_stream = stream.create @r_stream {stc.tokens = 2 : i64, stc.distinct_tokens = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %r_stream = stream.create @r_stream {tokens = 2 : i64, distinct_tokens = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: %r_2 = stream.to_itensor %r_stream : !stream.stream<vector<4xf32>, depth: 2> to !itensor
-// CHECK-NEXT: %r_stream_1 = stream.create @r_stream_2 {stc.tokens = 4 : i64, stc.distinct_tokens = 4 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %r_stream_1 = stream.create @r_stream_2 {tokens = 4 : i64, distinct_tokens = 4 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %r_3 = stream.to_itensor %r_stream_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: dataflow.task @both ins(%x_3 = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %r_stream : !stream.stream<vector<4xf32>, depth: 2>, %out_1 = %r_stream_1 : !stream.stream<vector<2xf32>, depth: 2>) attributes {stc.name = "both"} {
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<2x4xf32>
@@ -387,7 +387,7 @@ func.func @one_vector(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4xf32> as !itensor -> tensor<1xvector<4xf32>>
 // CHECK-NEXT: %n = dataflow.kernel @main(%x_2 = %x_1 : tensor<1xvector<4xf32>> as !itensor) -> (tensor<1xvector<4xf32>> as !itensor) {
 // CHECK-NEXT: %0 = stream.from_itensor %x_2 : !itensor to !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %n_stream = stream.create @n_stream {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %n_stream = stream.create @n_stream {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: %n_1 = stream.to_itensor %n_stream : !stream.stream<vector<4xf32>, depth: 2> to !itensor
 // CHECK-NEXT: dataflow.task @n ins(%x_3 = %0 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
 // CHECK-NEXT: %x_4 = memref.alloc() : memref<4xf32>

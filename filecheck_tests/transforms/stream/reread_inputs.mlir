@@ -8,8 +8,8 @@
 func.func @residual(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %x_1 = dataflow.pack %x : tensor<4x8xf32> as !itensor -> tensor<2xvector<16xf32>>
   %y = dataflow.kernel @residual(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -28,9 +28,9 @@ func.func @residual(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
       }
       dataflow.yield
     }
-    %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
-    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.kind = "fork"} {
+    %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 8>) kind fork {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
       %c1 = arith.constant 1 : index
@@ -41,7 +41,7 @@ func.func @residual(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
       }
       dataflow.yield
     }
-    %sum_out = stream.create @sum_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %sum_out = stream.create @sum_out {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @sum ins(%x_3 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %sum_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "sum"} {
       %tile = memref.alloc() : memref<4xf32>
       %x_4 = memref.alloc() : memref<4x4xf32>
@@ -71,7 +71,7 @@ func.func @residual(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
       stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 2>
       dataflow.yield
     }
-    %sub_out = stream.create @sub_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+    %sub_out = stream.create @sub_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
     dataflow.task @sub ins(%s = %sum_out : !stream.stream<vector<4xf32>, depth: 2>, %x_3 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 8>) outs(%out = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.name = "sub"} {
       %x_4 = memref.alloc() : memref<4x4xf32>
       %0 = memref.alloc() : memref<4xf32>
@@ -109,7 +109,7 @@ func.func @residual(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
       dataflow.yield
     }
     %y_1 = dataflow.memory @y : memref<2xvector<16xf32>>
-    dataflow.task @store_y ins(%in = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_y ins(%in = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<2xvector<16xf32>>) kind store {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -136,15 +136,15 @@ func.func @residual(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // CHECK-LABEL: func.func @residual(
 // CHECK: %y = dataflow.kernel @residual(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, %x_3 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) attributes {stc.rereads = [{tensor = "x", reader = "sub", instead_of = "fifo", saved_bytes = 64 : i64, traffic_bytes = 128 : i64, packed_bytes = 0 : i64}]} {
-// CHECK-NEXT: %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK-NEXT: dataflow.task @load_x ins(%x_4 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
-// CHECK: %x_stream_1 = stream.create @x_stream_2 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK-NEXT: dataflow.task @load_x_2 ins(%x_4 = %x_3 : memref<2xvector<16xf32>>) outs(%out = %x_stream_1 : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
-// CHECK: %sum_out = stream.create @sum_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: dataflow.task @load_x ins(%x_4 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
+// CHECK: %x_stream_1 = stream.create @x_stream_2 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: dataflow.task @load_x_2 ins(%x_4 = %x_3 : memref<2xvector<16xf32>>) outs(%out = %x_stream_1 : !stream.stream<vector<4xf32>, depth: 4>) kind load {
+// CHECK: %sum_out = stream.create @sum_out {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @sum ins(%x_4 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) outs(%out = %sum_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "sum"} {
-// CHECK: %sub_out = stream.create @sub_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %sub_out = stream.create @sub_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @sub ins(%s = %sum_out : !stream.stream<vector<4xf32>, depth: 2>, %x_4 = %x_stream_1 : !stream.stream<vector<4xf32>, depth: 4>) outs(%out = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.name = "sub"} {
-// CHECK: dataflow.task @store_y ins(%in = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+// CHECK: dataflow.task @store_y ins(%in = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<2xvector<16xf32>>) kind store {
 
 // -----
 
@@ -157,8 +157,8 @@ func.func @residual(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 func.func @two_stay(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %x_1 = dataflow.pack %x : tensor<4x8xf32> as !itensor -> tensor<2xvector<16xf32>>
   %y = dataflow.kernel @two_stay(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -177,10 +177,10 @@ func.func @two_stay(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
       }
       dataflow.yield
     }
-    %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_x_2 = stream.create @fork_x_2 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
-    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>, %out2 = %fork_x_2 : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.kind = "fork"} {
+    %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %fork_x_2 = stream.create @fork_x_2 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>, %out2 = %fork_x_2 : !stream.stream<vector<4xf32>, depth: 8>) kind fork {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
       %c1 = arith.constant 1 : index
@@ -192,7 +192,7 @@ func.func @two_stay(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
       }
       dataflow.yield
     }
-    %sum_out = stream.create @sum_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %sum_out = stream.create @sum_out {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @sum ins(%x_3 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %sum_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "sum"} {
       %tile = memref.alloc() : memref<4xf32>
       %x_4 = memref.alloc() : memref<4x4xf32>
@@ -222,7 +222,7 @@ func.func @two_stay(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
       stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 2>
       dataflow.yield
     }
-    %max_out = stream.create @max_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %max_out = stream.create @max_out {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @max ins(%x_3 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %max_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "max"} {
       %tile = memref.alloc() : memref<4xf32>
       %x_4 = memref.alloc() : memref<4x4xf32>
@@ -252,7 +252,7 @@ func.func @two_stay(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
       stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 2>
       dataflow.yield
     }
-    %sub_out = stream.create @sub_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+    %sub_out = stream.create @sub_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
     dataflow.task @sub ins(%s = %sum_out : !stream.stream<vector<4xf32>, depth: 2>, %m = %max_out : !stream.stream<vector<4xf32>, depth: 2>, %x_3 = %fork_x_2 : !stream.stream<vector<4xf32>, depth: 8>) outs(%out = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.name = "sub"} {
       %x_4 = memref.alloc() : memref<4x4xf32>
       %0 = memref.alloc() : memref<4xf32>
@@ -295,7 +295,7 @@ func.func @two_stay(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
       dataflow.yield
     }
     %y_1 = dataflow.memory @y : memref<2xvector<16xf32>>
-    dataflow.task @store_y ins(%in = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_y ins(%in = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<2xvector<16xf32>>) kind store {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -322,17 +322,17 @@ func.func @two_stay(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // CHECK-LABEL: func.func @two_stay(
 // CHECK: %y = dataflow.kernel @two_stay(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, %x_3 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) attributes {stc.rereads = [{tensor = "x", reader = "sub", instead_of = "fifo", saved_bytes = 64 : i64, traffic_bytes = 128 : i64, packed_bytes = 0 : i64}]} {
-// CHECK-NEXT: %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK-NEXT: dataflow.task @load_x ins(%x_4 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
-// CHECK: %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %x_stream_1 = stream.create @x_stream_2 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK-NEXT: dataflow.task @load_x_2 ins(%x_4 = %x_3 : memref<2xvector<16xf32>>) outs(%out = %x_stream_1 : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.kind = "load"} {
-// CHECK: dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "fork"} {
-// CHECK: %sum_out = stream.create @sum_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: dataflow.task @load_x ins(%x_4 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
+// CHECK: %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %x_stream_1 = stream.create @x_stream_2 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: dataflow.task @load_x_2 ins(%x_4 = %x_3 : memref<2xvector<16xf32>>) outs(%out = %x_stream_1 : !stream.stream<vector<4xf32>, depth: 4>) kind load {
+// CHECK: dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) kind fork {
+// CHECK: %sum_out = stream.create @sum_out {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @sum ins(%x_4 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %sum_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "sum"} {
-// CHECK: %max_out = stream.create @max_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: %max_out = stream.create @max_out {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @max ins(%x_4 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %max_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "max"} {
-// CHECK: %sub_out = stream.create @sub_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %sub_out = stream.create @sub_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @sub ins(%s = %sum_out : !stream.stream<vector<4xf32>, depth: 2>, %m = %max_out : !stream.stream<vector<4xf32>, depth: 2>, %x_4 = %x_stream_1 : !stream.stream<vector<4xf32>, depth: 4>) outs(%out = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) attributes {stc.name = "sub"} {
-// CHECK: dataflow.task @store_y ins(%in = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+// CHECK: dataflow.task @store_y ins(%in = %sub_out : !stream.stream<vector<4xf32>, depth: 4>) outs(%y_2 = %y_1 : memref<2xvector<16xf32>>) kind store {

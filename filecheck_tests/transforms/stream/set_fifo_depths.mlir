@@ -5,8 +5,8 @@
 func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>
   %m = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "load"} {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -25,7 +25,7 @@ func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       }
       dataflow.yield
     }
-    %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @n ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
       %0 = memref.alloc() : memref<1x4xf32>
       %tile = memref.alloc() : memref<1x4xf32>
@@ -47,7 +47,7 @@ func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       }
       dataflow.yield
     }
-    %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @m ins(%n = %n_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %m_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "m"} {
       %0 = memref.alloc() : memref<1x4xf32>
       %tile = memref.alloc() : memref<1x4xf32>
@@ -70,7 +70,7 @@ func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       dataflow.yield
     }
     %m_1 = dataflow.memory @m_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) kind store {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -96,9 +96,9 @@ func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 }
 
 // CHECK-LABEL: func.func @chain(
-// CHECK: %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
 
 // -----
 
@@ -107,8 +107,8 @@ func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>
   %m = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "load"} {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -127,9 +127,9 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       }
       dataflow.yield
     }
-    %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "fork"} {
+    %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) kind fork {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
       %c1 = arith.constant 1 : index
@@ -140,7 +140,7 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       }
       dataflow.yield
     }
-    %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @n ins(%x_3 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
       %0 = memref.alloc() : memref<1x4xf32>
       %tile = memref.alloc() : memref<1x4xf32>
@@ -162,7 +162,7 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       }
       dataflow.yield
     }
-    %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @m ins(%x_3 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>, %n = %n_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %m_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "m"} {
       %0 = memref.alloc() : memref<1x4xf32>
       %1 = memref.alloc() : memref<1x4xf32>
@@ -189,7 +189,7 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       dataflow.yield
     }
     %m_1 = dataflow.memory @m_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) kind store {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -215,11 +215,11 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 }
 
 // CHECK-LABEL: func.func @reconvergence(
-// CHECK: %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
 
 // -----
 
@@ -228,8 +228,8 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>
   %m = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "load"} {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -248,9 +248,9 @@ func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       }
       dataflow.yield
     }
-    %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "fork"} {
+    %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) kind fork {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
       %c1 = arith.constant 1 : index
@@ -261,7 +261,7 @@ func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       }
       dataflow.yield
     }
-    %s_out = stream.create @s_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
+    %s_out = stream.create @s_out {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
     dataflow.task @s ins(%x_3 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %s_out : !stream.stream<vector<1xf32>, depth: 2>) attributes {stc.name = "s"} {
       %tile = memref.alloc() : memref<f32>
       %0 = memref.alloc() : memref<1x4xf32>
@@ -286,7 +286,7 @@ func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       stream.write %3 into %out : !stream.stream<vector<1xf32>, depth: 2>
       dataflow.yield
     }
-    %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @m ins(%s = %s_out : !stream.stream<vector<1xf32>, depth: 2>, %x_3 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %m_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "m"} {
       %0 = memref.alloc() : memref<1x4xf32>
       %1 = memref.alloc() : memref<f32>
@@ -314,7 +314,7 @@ func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       dataflow.yield
     }
     %m_1 = dataflow.memory @m_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) kind store {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -340,8 +340,8 @@ func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 }
 
 // CHECK-LABEL: func.func @whole_tensor(
-// CHECK: %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK: %s_out = stream.create @s_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
-// CHECK: %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK: %s_out = stream.create @s_out {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
+// CHECK: %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>

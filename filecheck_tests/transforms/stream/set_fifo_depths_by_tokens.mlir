@@ -5,8 +5,8 @@
 func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>
   %m = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "load"} {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -25,9 +25,9 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       }
       dataflow.yield
     }
-    %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "fork"} {
+    %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) kind fork {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
       %c1 = arith.constant 1 : index
@@ -38,7 +38,7 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       }
       dataflow.yield
     }
-    %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @n ins(%x_3 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
       %0 = memref.alloc() : memref<1x4xf32>
       %tile = memref.alloc() : memref<1x4xf32>
@@ -60,7 +60,7 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       }
       dataflow.yield
     }
-    %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @m ins(%x_3 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>, %n = %n_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %m_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "m"} {
       %0 = memref.alloc() : memref<1x4xf32>
       %1 = memref.alloc() : memref<1x4xf32>
@@ -87,7 +87,7 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       dataflow.yield
     }
     %m_1 = dataflow.memory @m_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) kind store {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -113,11 +113,11 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 }
 
 // CHECK-LABEL: func.func @reconvergence(
-// CHECK: %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK: %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK: %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
 
 // -----
 
@@ -126,8 +126,8 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 func.func @branches(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
   %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>
   %n, %m = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "load"} {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -146,7 +146,7 @@ func.func @branches(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
       }
       dataflow.yield
     }
-    %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @n ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
       %0 = memref.alloc() : memref<1x4xf32>
       %tile = memref.alloc() : memref<1x4xf32>
@@ -168,9 +168,9 @@ func.func @branches(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
       }
       dataflow.yield
     }
-    %fork_n = stream.create @fork_n_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_n_1 = stream.create @fork_n_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @fork_n ins(%in0 = %n_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_n : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_n_1 : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "fork"} {
+    %fork_n = stream.create @fork_n_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %fork_n_1 = stream.create @fork_n_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @fork_n ins(%in0 = %n_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_n : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_n_1 : !stream.stream<vector<4xf32>, depth: 2>) kind fork {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
       %c1 = arith.constant 1 : index
@@ -181,7 +181,7 @@ func.func @branches(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
       }
       dataflow.yield
     }
-    %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @m ins(%n_1 = %fork_n : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %m_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "m"} {
       %0 = memref.alloc() : memref<1x4xf32>
       %tile = memref.alloc() : memref<1x4xf32>
@@ -204,7 +204,7 @@ func.func @branches(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
       dataflow.yield
     }
     %n_1 = dataflow.memory @n_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_n ins(%in = %fork_n_1 : !stream.stream<vector<4xf32>, depth: 2>) outs(%n_2 = %n_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_n ins(%in = %fork_n_1 : !stream.stream<vector<4xf32>, depth: 2>) outs(%n_2 = %n_1 : memref<2xvector<16xf32>>) kind store {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -224,7 +224,7 @@ func.func @branches(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
       dataflow.yield
     }
     %m_1 = dataflow.memory @m_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) kind store {
       %word = memref.alloc() : memref<16xf32>
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
@@ -251,8 +251,8 @@ func.func @branches(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
 }
 
 // CHECK-LABEL: func.func @branches(
-// CHECK: %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %fork_n = stream.create @fork_n_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %fork_n_1 = stream.create @fork_n_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: %fork_n = stream.create @fork_n_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %fork_n_1 = stream.create @fork_n_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>

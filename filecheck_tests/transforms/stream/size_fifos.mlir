@@ -5,8 +5,8 @@
 func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>
   %m = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "load"} {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
       %c1 = arith.constant 1 : index
@@ -23,7 +23,7 @@ func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       } {stc.label = "write_out_i", stc.pipeline = 4 : i32}
       dataflow.yield
     }
-    %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @n ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
@@ -44,7 +44,7 @@ func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       } {stc.label = "n_i"}
       dataflow.yield
     }
-    %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @m ins(%n = %n_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %m_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "m"} {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
@@ -66,7 +66,7 @@ func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       dataflow.yield
     }
     %m_1 = dataflow.memory @m_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) kind store {
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
       %c1 = arith.constant 1 : index
@@ -90,9 +90,9 @@ func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 }
 
 // CHECK-LABEL: func.func @chain(
-// CHECK: %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
 
 // -----
 
@@ -101,8 +101,8 @@ func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>
   %m = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "load"} {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
       %c1 = arith.constant 1 : index
@@ -119,9 +119,9 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       } {stc.label = "write_out_i", stc.pipeline = 4 : i32}
       dataflow.yield
     }
-    %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "fork"} {
+    %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) kind fork {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
       %c1 = arith.constant 1 : index
@@ -132,7 +132,7 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       } {stc.label = "move_i", stc.pipeline = 1 : i32}
       dataflow.yield
     }
-    %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @n ins(%x_3 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
@@ -153,7 +153,7 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       } {stc.label = "n_i"}
       dataflow.yield
     }
-    %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @m ins(%x_3 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>, %n = %n_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %m_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "m"} {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
@@ -179,7 +179,7 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       dataflow.yield
     }
     %m_1 = dataflow.memory @m_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) kind store {
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
       %c1 = arith.constant 1 : index
@@ -203,11 +203,11 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 }
 
 // CHECK-LABEL: func.func @reconvergence(
-// CHECK: %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %n_out = stream.create @n_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK: %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
 
 // -----
 
@@ -216,8 +216,8 @@ func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>
   %m = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "load"} {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
       %c1 = arith.constant 1 : index
@@ -234,9 +234,9 @@ func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       } {stc.label = "write_out_i", stc.pipeline = 4 : i32}
       dataflow.yield
     }
-    %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.kind = "fork"} {
+    %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) kind fork {
       %c0 = arith.constant 0 : index
       %c8 = arith.constant 8 : index
       %c1 = arith.constant 1 : index
@@ -247,7 +247,7 @@ func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       } {stc.label = "move_i", stc.pipeline = 1 : i32}
       dataflow.yield
     }
-    %s_out = stream.create @s_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
+    %s_out = stream.create @s_out {tokens = 1 : i64, distinct_tokens = 1 : i64} : !stream.stream<vector<1xf32>, depth: 2>
     dataflow.task @s ins(%x_3 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %s_out : !stream.stream<vector<1xf32>, depth: 2>) attributes {stc.name = "s"} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -272,7 +272,7 @@ func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       stream.write %3 into %out : !stream.stream<vector<1xf32>, depth: 2>
       dataflow.yield
     }
-    %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
     dataflow.task @m ins(%s = %s_out : !stream.stream<vector<1xf32>, depth: 2>, %x_3 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %m_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "m"} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -299,7 +299,7 @@ func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
       dataflow.yield
     }
     %m_1 = dataflow.memory @m_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) attributes {stc.kind = "store"} {
+    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) kind store {
       %c0 = arith.constant 0 : index
       %c2 = arith.constant 2 : index
       %c1 = arith.constant 1 : index
@@ -323,8 +323,8 @@ func.func @whole_tensor(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
 }
 
 // CHECK-LABEL: func.func @whole_tensor(
-// CHECK: %x_stream = stream.create @x_stream {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %fork_x = stream.create @fork_x_0 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK: %s_out = stream.create @s_out {stc.tokens = 1 : i64, stc.distinct_tokens = 1 : i64, stc.required_depth = 2 : i64} : !stream.stream<vector<1xf32>, depth: 2>
-// CHECK: %m_out = stream.create @m_out {stc.tokens = 8 : i64, stc.distinct_tokens = 8 : i64, stc.required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 2 : i64} : !stream.stream<vector<4xf32>, depth: 2>
+// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK: %s_out = stream.create @s_out {tokens = 1 : i64, distinct_tokens = 1 : i64, required_depth = 2 : i64} : !stream.stream<vector<1xf32>, depth: 2>
+// CHECK: %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64, required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>

@@ -34,6 +34,7 @@ class KernelOp(IRDLOperation):
     Operands are tensors (`as` the itensor or memref they are seen as inside) and scalars, visible to the tasks that take them
     as `ins`. The body yields the inside views of the results. A result may update a slice of an operand in place; an operand
     not named so is read-only. Conversions at the boundary are the DMAs: the types inside are exact and cover their tensor.
+    Kernels of one `group` are to become one kernel of that name: `choose-groups` says so, `merge-kernels` does it.
 
     Example:
 
@@ -52,6 +53,7 @@ class KernelOp(IRDLOperation):
     sym_name = prop_def(SymbolNameConstraint())
     inputs = var_operand_def()
     in_place = opt_prop_def(ArrayAttr)
+    group = opt_prop_def(SymbolNameConstraint())
     outputs = var_result_def()
     body = region_def("single_block")
 
@@ -66,6 +68,7 @@ class KernelOp(IRDLOperation):
         body: Region | Block | None = None,
         in_place: Sequence[InPlaceAttr | None] = (),
         attributes: Mapping[str, Attribute] | None = None,
+        group: StringAttr | None = None,
     ):
         values = [SSAValue.get(value) for value in inputs]
         places = [NoneAttr() if place is None else place for place in in_place]
@@ -76,6 +79,7 @@ class KernelOp(IRDLOperation):
             properties={
                 "sym_name": StringAttr(name) if isinstance(name, str) else name,
                 "in_place": ArrayAttr(places) if any(place is not None for place in in_place) else None,
+                "group": group,
             },
             attributes=dict(attributes or {}),
         )
@@ -171,7 +175,8 @@ class KernelOp(IRDLOperation):
             results = parser.parse_comma_separated_list(
                 parser.Delimiter.PAREN, lambda: _parse_result(parser, bindings)
             )
-        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "in_place"))
+        group = parser.parse_symbol_name() if parser.parse_optional_keyword("group") is not None else None
+        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "in_place", "group"))
         body = parse_body(parser, bindings, YieldOp)
         last = body.block.last_op
         yielded = [value.type for value in last.operands] if last is not None else []
@@ -187,6 +192,7 @@ class KernelOp(IRDLOperation):
             body,
             [place for _, _, place in results],
             attributes.data if attributes is not None else None,
+            group,
         )
 
     def print(self, printer: Printer) -> None:
@@ -197,6 +203,9 @@ class KernelOp(IRDLOperation):
             printer.print_string(" -> ")
             with printer.in_parens():
                 printer.print_list(range(len(self.outputs)), lambda index: self._print_result(printer, index))
+        if self.group is not None:
+            printer.print_string(" group ")
+            printer.print_symbol_name(self.group.data)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         print_body(printer, self.body)
 

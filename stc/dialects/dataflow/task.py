@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint, UnregisteredOp
-from xdsl.dialects.utils import AbstractYieldOperation
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.dialects.utils import AbstractYieldOperation, EnumAttribute
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
+    irdl_attr_definition,
     irdl_op_definition,
     lazy_traits_def,
+    opt_prop_def,
     prop_def,
     region_def,
     var_operand_def,
@@ -22,6 +24,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.str_enum import StrEnum
 
 from stc.dialects.dataflow.syntax import (
     parse_bindings,
@@ -66,13 +69,34 @@ def body_of(body: Region | Block | None, types: Sequence[Attribute], named_by: S
     return Region(body)
 
 
+class TaskKind(StrEnum):
+    """What a task is for."""
+
+    COMPUTE = "compute"
+    LOAD = "load"
+    STORE = "store"
+    CONVERTER = "converter"
+    FORK = "fork"
+    DEAL = "deal"
+    JOIN = "join"
+    CHUNK = "chunk"
+    CONCAT = "concat"
+
+
+@irdl_attr_definition
+class TaskKindAttr(EnumAttribute[TaskKind], SpacedOpaqueSyntaxAttribute):
+    """The kind of a task, printed as `kind load`."""
+
+    name = "dataflow.kind"
+
+
 @irdl_op_definition
 class TaskOp(IRDLOperation):
     """A node of the dataflow graph: an isolated region with input ports (`ins`) and output ports (`outs`).
 
     At the itensor level a task is destination-carried: each itensor among `outs` comes back as a result of the same type, in
     order. At the stream level `outs` are streams, buffers or memrefs and there are no results. Scalars may be `ins`. Tasks
-    may contain tasks.
+    may contain tasks. `kind` says what the pass that made a task made it for (`TaskKind`); most have none, and compute.
 
     Example:
 
@@ -88,6 +112,7 @@ class TaskOp(IRDLOperation):
     name = "dataflow.task"
 
     sym_name = prop_def(SymbolNameConstraint())
+    kind_attr = opt_prop_def(TaskKindAttr, prop_name="kind")
     ins = var_operand_def()
     outs = var_operand_def()
     outputs = var_result_def()
@@ -104,6 +129,7 @@ class TaskOp(IRDLOperation):
         body: Region | Block | None = None,
         result_types: Sequence[Attribute] | None = None,
         attributes: Mapping[str, Attribute] | None = None,
+        kind: TaskKind | None = None,
     ):
         values = [SSAValue.get(value) for value in (*ins, *outs)]
         if result_types is None:
@@ -112,9 +138,20 @@ class TaskOp(IRDLOperation):
             operands=[ins, outs],
             result_types=[result_types],
             regions=[body_of(body, [value.type for value in values], values)],
-            properties={"sym_name": StringAttr(name) if isinstance(name, str) else name},
+            properties={
+                "sym_name": StringAttr(name) if isinstance(name, str) else name,
+                "kind": None if kind is None else TaskKindAttr(kind),
+            },
             attributes=dict(attributes or {}),
         )
+
+    @property
+    def kind(self) -> TaskKind | None:
+        return None if self.kind_attr is None else self.kind_attr.data
+
+    @kind.setter
+    def kind(self, kind: TaskKind) -> None:
+        self.kind_attr = TaskKindAttr(kind)
 
     @property
     def input_ports(self) -> tuple[BlockArgument, ...]:
@@ -159,6 +196,14 @@ class TaskOp(IRDLOperation):
                     f"{port_name(port)}"
                 )
         self._verify_single_access()
+        self._verify_read_only()
+
+    def _verify_read_only(self) -> None:
+        """What a task of tasks takes, none of them writes."""
+        for inner in [op for op in self.body.block.ops if isinstance(op, TaskOp)]:
+            for value in inner.outs:
+                if value in self.input_ports:
+                    raise VerifyException(f"task @{inner.sym_name.data} writes {port_name(value)}, expected one of the outs")
 
     def _verify_single_access(self) -> None:
         ports = self.body.block.args
@@ -177,7 +222,8 @@ class TaskOp(IRDLOperation):
         ins = parse_bindings(parser) if parser.parse_optional_keyword("ins") is not None else []
         outs = parse_bindings(parser) if parser.parse_optional_keyword("outs") is not None else []
         results = parse_results(parser)
-        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name",))
+        kind = TaskKindAttr.parse_parameter(parser) if parser.parse_optional_keyword("kind") is not None else None
+        attributes = parser.parse_optional_attr_dict_with_keyword(("sym_name", "kind"))
         body = parse_body(parser, [*ins, *outs], YieldOp)
         return cls(
             name,
@@ -186,6 +232,7 @@ class TaskOp(IRDLOperation):
             body,
             results,
             attributes.data if attributes is not None else None,
+            kind,
         )
 
     def print(self, printer: Printer) -> None:
@@ -196,6 +243,8 @@ class TaskOp(IRDLOperation):
                 printer.print_string(f" {keyword}")
                 print_bindings(printer, ports, values)
         print_results(printer, [result.type for result in self.outputs])
+        if self.kind is not None:
+            printer.print_string(f" kind {self.kind.value}")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         print_body(printer, self.body)
 

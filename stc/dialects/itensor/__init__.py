@@ -1,9 +1,9 @@
-"""The `itensor` dialect: tensors as sequences of tokens whose order is part of the type (method.md section 2)."""
+"""The `itensor` dialect: tensors as sequences of tokens whose order is part of the type (docs/design/method.md section 2)."""
 
 from xdsl.ir import Dialect
 
 from stc.dialects.itensor.access_ops import EmptyOp, InstanceOp, ReadOp, WriteOp
-from stc.dialects.itensor.layout_ops import CastOp, ConverterOp, ReassociateOp
+from stc.dialects.itensor.layout_ops import CastOp, ConverterOp, ReassociateOp, ReorderOp, complaint_about_reorder
 from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, DealOp, ForkOp, JoinOp
 from stc.dialects.itensor.type import ItensorType, OrderAttr
 
@@ -22,7 +22,9 @@ __all__ = [
     "OrderAttr",
     "ReadOp",
     "ReassociateOp",
+    "ReorderOp",
     "WriteOp",
+    "complaint_about_reorder",
 ]
 
 Itensor = Dialect(
@@ -34,6 +36,7 @@ Itensor = Dialect(
         WriteOp,
         CastOp,
         ReassociateOp,
+        ReorderOp,
         ConverterOp,
         ChunkOp,
         ConcatOp,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.ir import OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ConverterOp, ForkOp, JoinOp, ReassociateOp
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ConverterOp, ForkOp, JoinOp, ReassociateOp, ReorderOp
 
 
 class CastToSameType(RewritePattern):
@@ -36,6 +36,24 @@ class ReassociateToSameType(RewritePattern):
     def match_and_rewrite(self, op: ReassociateOp, rewriter: PatternRewriter) -> None:
         if op.source.type == op.result.type:
             rewriter.replace_op(op, [], [op.source])
+
+
+class ReorderToSameType(RewritePattern):
+    """`itensor.reorder %x : !A to !A` -> `%x`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ReorderOp, rewriter: PatternRewriter) -> None:
+        if op.source.type == op.result.type:
+            rewriter.replace(op, [], [op.source])
+
+
+class ReorderOfReorder(RewritePattern):
+    """`itensor.reorder (itensor.reorder %x : !A to !B) : !B to !C` -> `itensor.reorder %x : !A to !C`."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ReorderOp, rewriter: PatternRewriter) -> None:
+        if isinstance(op.source, OpResult) and isinstance(inner := op.source.op, ReorderOp):
+            rewriter.replace(op, ReorderOp.create(operands=[inner.source], result_types=[op.result.type]))
 
 
 class ConverterBetweenEqualTypes(RewritePattern):

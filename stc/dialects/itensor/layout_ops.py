@@ -1,11 +1,11 @@
-"""Operations that change the type of an itensor: cast, reassociate, converter."""
+"""Operations that change the type of an itensor: cast, reassociate, reorder, converter."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     base,
@@ -131,6 +131,60 @@ class ReassociateOp(IRDLOperation):
                 f"source has {source.order.token_count} tokens but result has {result.order.token_count}, "
                 "expected as many"
             )
+
+
+class ReorderHasCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls):
+        from stc.dialects.itensor.canonicalization import ReorderOfReorder, ReorderToSameType
+
+        return (ReorderToSameType(), ReorderOfReorder())
+
+
+@irdl_op_definition
+class ReorderOp(IRDLOperation):
+    """The same tensor in another order, before it is decided how: where two types meet that need not be one sequence.
+
+    Both types are the same, or exact and enumerate one tensor, in elements of any shape. `insert-converters` turns a reorder into
+    nothing, a cast or a converter; until then it is what it says, a whole tensor that is received and then sent.
+
+    Example: `%d = itensor.reorder %s : !A to !B` where `!A` goes by rows and `!B` by columns.
+    """
+
+    name = "itensor.reorder"
+
+    source = operand_def(base(ItensorType))
+    result = result_def(base(ItensorType))
+
+    traits = traits_def(Pure(), ReorderHasCanonicalization())
+    assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
+
+    def __init__(self, source: SSAValue | Operation, type: ItensorType):
+        super().__init__(operands=[source], result_types=[type])
+
+    def verify_(self) -> None:
+        if (complaint := complaint_about_reorder(self.source.type, self.result.type)) is not None:
+            raise VerifyException(complaint)
+
+
+def complaint_about_reorder(source: Attribute, result: Attribute) -> str | None:
+    """Why `source` and `result` are no two orders of one tensor; None where they are."""
+    if not (isinstance(source, ItensorType) and isinstance(result, ItensorType)):
+        return f"source is a {source} and result a {result}, expected itensors"
+    if source == result:
+        return None
+    if source.element_type != result.element_type:
+        return f"source has entries of type {source.element_type} but result has {result.element_type}, expected equal types"
+    for name, type in (("source", source), ("result", result)):
+        if not type.order.is_exact:
+            return f"{name} has the inexact type {type}, expected one that visits every coordinate once, up to revisits"
+    try:
+        shapes = [", ".join(str(extent) for extent in type.order.shape) for type in (source, result)]
+    except ValueError as error:
+        return str(error)
+    if shapes[0] == shapes[1]:
+        return None
+    return f"source is a tensor of [{shapes[0]}] but result one of [{shapes[1]}], expected one tensor"
 
 
 class ConverterHasCanonicalization(HasCanonicalizationPatternsTrait):

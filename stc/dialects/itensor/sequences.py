@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from stc.iteration.converter import ConverterPlan
 from stc.iteration.dealing import dealt, without_constants
 from stc.iteration.normal_form import normal_form
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MOST_TOKENS_COUNTED = 1 << 22
 """Sequences longer than this are not counted out."""
@@ -35,6 +37,8 @@ def slice_mismatch(
     """
     if whole.token_count > MOST_TOKENS_COUNTED:
         return None
+    import numpy as np
+
     tokens = whole.enumerate() - np.array(offsets, dtype=np.int64).reshape(1, -1)
     inside = np.ones(len(tokens), dtype=bool)
     for dimension, extent in enumerate(part.static_shape):
@@ -66,6 +70,8 @@ def deal_mismatch(
 def _first_difference(
     expected: np.ndarray, found: np.ndarray
 ) -> tuple[int, tuple[int, ...] | None, tuple[int, ...] | None] | None:
+    import numpy as np
+
     shorter = min(len(expected), len(found))
     different = np.flatnonzero((expected[:shorter] != found[:shorter]).any(axis=1))
     if len(different) == 0 and len(expected) == len(found):

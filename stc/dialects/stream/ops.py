@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, StringAttr, SymbolNameConstraint
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType, StringAttr, SymbolNameConstraint, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     ParamAttrConstraint,
+    ParsePropInAttrDict,
     VarConstraint,
     base,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -49,19 +51,57 @@ def _symbol(name: str | StringAttr) -> StringAttr:
 class CreateOp(IRDLOperation):
     """A FIFO.
 
-    Example: `%s = stream.create @fc_to_gelu : !stream.stream<vector<8xf32>, depth: 34>`
+    It may say how many `tokens` cross it per run, how many of them are distinct (`distinct_tokens`: those up to revisits, which
+    are sent again), and which depth `size-fifos` found to be required (`required_depth`).
+
+    Example: `%s = stream.create @fc_to_gelu {tokens = 64 : i64} : !stream.stream<vector<8xf32>, depth: 34>`
     """
 
     name = "stream.create"
 
     sym_name = prop_def(SymbolNameConstraint())
+    tokens_attr = opt_prop_def(IntegerAttr, prop_name="tokens")
+    distinct_tokens_attr = opt_prop_def(IntegerAttr, prop_name="distinct_tokens")
+    required_depth_attr = opt_prop_def(IntegerAttr, prop_name="required_depth")
     result = result_def(base(StreamType))
 
+    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(OwnsResults())
     assembly_format = "$sym_name attr-dict `:` type($result)"
 
-    def __init__(self, name: str | StringAttr, type: StreamType[Attribute]):
-        super().__init__(properties={"sym_name": _symbol(name)}, result_types=[type])
+    def __init__(
+        self,
+        name: str | StringAttr,
+        type: StreamType[Attribute],
+        tokens: int | None = None,
+        distinct_tokens: int | None = None,
+    ):
+        counts = {"tokens": tokens, "distinct_tokens": distinct_tokens}
+        given = {key: None if count is None else IntegerAttr(count, i64) for key, count in counts.items()}
+        super().__init__(properties={"sym_name": _symbol(name), **given}, result_types=[type])
+
+    @property
+    def tokens(self) -> int | None:
+        return None if self.tokens_attr is None else self.tokens_attr.value.data
+
+    @property
+    def distinct_tokens(self) -> int | None:
+        return None if self.distinct_tokens_attr is None else self.distinct_tokens_attr.value.data
+
+    @property
+    def required_depth(self) -> int | None:
+        return None if self.required_depth_attr is None else self.required_depth_attr.value.data
+
+    @required_depth.setter
+    def required_depth(self, depth: int) -> None:
+        self.required_depth_attr = IntegerAttr(depth, i64)
+
+    def verify_(self) -> None:
+        for name, count in (("tokens", self.tokens), ("required_depth", self.required_depth)):
+            if count is not None and not 1 <= count < 1 << 31:
+                raise VerifyException(f"has {name} = {count}, expected one from 1 to {(1 << 31) - 1}")
+        if self.distinct_tokens is not None and (self.tokens is None or not 1 <= self.distinct_tokens <= self.tokens):
+            raise VerifyException(f"has {self.distinct_tokens} distinct tokens of {self.tokens}, expected 1 to as many")
 
 
 @irdl_op_definition

@@ -11,8 +11,8 @@
 
 namespace hls {
 
-// As in Vitis, stream<T, DEPTH> derives from stream<T, 0>, so that a task takes `hls::stream<T> &` of any depth. What simulation needs
-// besides the vendor's interface (../interface) is private: the engine reaches it by `stc_sim::channel_of`.
+// As in Vitis, stream<T, DEPTH> derives from stream<T, 0>, so that a task takes `hls::stream<T> &` of any depth. What
+// simulation needs besides the vendor's interface (../interface) is private: the engine reaches it by `stc_sim::channel_of`.
 template <typename Value_, int Depth_ = 0>
 class stream;
 

@@ -17,8 +17,9 @@ class write_lock;
 template <typename Value_, int Depth_ = 2>
 class stream_of_blocks;
 
-// As in Vitis, streams of other depths derive from the one of depth 2, which alone takes arguments. A block belongs to the writer from acquire to release, then to the reader; its slot is
-// free when the reader releases it. Blocks are reused without being cleared, as in hardware.
+// As in Vitis, streams of other depths derive from the one of depth 2, which alone takes arguments. A block belongs to the
+// writer from acquire to release, then to the reader; its slot is free when the reader releases it. Blocks are reused without
+// being cleared, as in hardware.
 template <typename Value_>
 class stream_of_blocks<Value_, 2> : private stc_sim::Channel {
  public:

@@ -44,6 +44,7 @@ def report_command(
     page = directory / "build" / PAGE
     output.print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, {result.values.outcome}", markup=False)
     if not result.passed:
+        output.print(result.values.explanation or "the values are wrong", markup=False)
         raise typer.Exit(CHECK_FAILED)
 
 

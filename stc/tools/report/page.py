@@ -244,7 +244,7 @@ def sections(report: Mapping[str, Any], sizing: Mapping[str, Any] | None, path: 
 
 
 def _sizing_origin(report: Mapping[str, Any], sizing: Mapping[str, Any] | None) -> str:
-    origins = {kernel["origin"]: "when compiling" for kernel in report.get("fifo_sizing", {}).get("kernels", ())}
+    origins = {kernel["origin"]: "when compiling" for kernel in report.get("fifo_sizing", {}).get("kernels") or ()}
     if sizing is not None:
         origins[sizing["origin"]] = "stc size"
     return "; ".join(f"{by}: {origin}" for origin, by in origins.items())

@@ -135,6 +135,9 @@ def _fifo_cells(channel: ChannelFacts) -> tuple[Value, ...]:
     )
 
 
+NOT_KNOWN = "not known"
+"""What is said of a figure that was measured before the IR was written with which the compile began."""
+
 MEMORY_ROWS = (
     ("before_unfused", "intermediates before: linalg, unfused"),
     ("before", "intermediates before: linalg, fused"),
@@ -144,6 +147,8 @@ MEMORY_ROWS = (
     ("external", "intermediates in external memory"),
 )
 """Keys of report.json, `memory_bytes`, and what they are."""
+_AFTER = ("before", "converters", "fifos", "local", "external")
+"""Those that are compared with the first."""
 
 
 def memory_table(report: Mapping[str, Any]) -> Table | None:
@@ -153,13 +158,17 @@ def memory_table(report: Mapping[str, Any]) -> Table | None:
         return None
     before = memory.get("before_unfused")
     rows = [
-        Row((words, memory[key], memory[key] / before if before and key != "before_unfused" else None))
+        Row((words, NOT_KNOWN if (size := memory[key]) is None else size, _share(size, before if key in _AFTER else None)))
         for key, words in MEMORY_ROWS
         if key in memory
     ]
     traffic = report.get("external_traffic_bytes", {})
     rows += [Row((f"memory ports per run: {key}", traffic[key], None)) for key in ("read", "written") if key in traffic]
     return Table((Column("memory"), Column("bytes", "number"), Column("share", "share", "of unfused linalg")), tuple(rows))
+
+
+def _share(part: float | None, whole: float | None) -> float | None:
+    return part / whole if part is not None and whole else None
 
 
 def port_table(manifest: Manifest) -> Table:
@@ -224,7 +233,7 @@ COMPILED_COLUMNS = (
 
 def compiled_sizing_table(section: Mapping[str, Any] | None) -> tuple[Table, ...]:
     """What was decided when compiling (report.json, `fifo_sizing`), a row per kernel; its FIFOs stand in `fifo_table`."""
-    if section is None:
+    if section is None or section["kernels"] is None:
         return ()
     rows = []
     for kernel in section["kernels"]:

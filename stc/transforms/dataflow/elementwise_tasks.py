@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
@@ -17,10 +17,10 @@ from stc.analysis.kernel_memory import bytes_of
 from stc.design_space.orders import Computation, LoopPlan, Operand, input_order, output_order
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, ScheduleAttr, TaskOp, YieldOp
+from stc.dialects.facts import FIXED, SCHEDULE, TILE
 from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
 from stc.iteration.normal_form import same_sequence
 from stc.transforms.dataflow.linalg_to_dataflow import LinalgToDataflow
-from stc.transforms.linalg.apply_schedule import FIXED
 from stc.transforms.linalg.tile_linalg import TileLinalg
 
 _NEST = (arith.ConstantOp, scf.ForOp, scf.YieldOp, ReadOp, WriteOp, tensor.EmptyOp, linalg.GenericOp, YieldOp)
@@ -44,9 +44,9 @@ class ElementwiseTask:
     @property
     def is_fixed(self) -> bool:
         """Whether a user decided how its loops run."""
-        return FIXED in self.generic.attributes
+        return FIXED.on(self.generic)
 
-    def computation(self, tensors: Sequence[object], output: object) -> Computation:
+    def computation(self, tensors: Sequence[Hashable], output: Hashable) -> Computation:
         """The computation, its operands called `tensors` (one per input of the generic) and `output`."""
         dims = self.loops.operand_dims
         types = [_itensor(self.task.ins[port]) for port in self.ports]
@@ -134,9 +134,9 @@ def _is_written(generic: linalg.GenericOp) -> bool:
 
 
 def _planned(task: TaskOp, generic: linalg.GenericOp, ports: tuple[int, ...]) -> ElementwiseTask | None:
-    schedule = generic.attributes.get("stc.schedule")
+    schedule = SCHEDULE.of(generic)
     output = _itensor(task.outputs[0]).order
-    if not isinstance(schedule, ScheduleAttr) or not output.is_static:
+    if schedule is None or not output.is_static:
         return None
     loops = GenericLoops(generic)
     shape = dict(zip(loops.output_dims[0], output.static_shape, strict=True))
@@ -174,7 +174,8 @@ def _as_kernel(found: ElementwiseTask, schedule: ScheduleAttr) -> tuple[KernelOp
     copy = builder.insert(
         linalg.GenericOp(block.args, empty.results, body, generic.indexing_maps, generic.iterator_types, [types[-1]])
     )
-    copy.attributes |= {key: value for key, value in generic.attributes.items() if key != "stc.tile"} | {"stc.schedule": schedule}
+    copy.attributes |= generic.attributes | SCHEDULE.entry(schedule)
+    TILE.drop(copy)
     copy.results[0].name_hint = found.task.outputs[0].name_hint
     builder.insert(func.ReturnOp(copy.results[0]))
     module = ModuleOp([func.FuncOp("main", (types[:-1], types[-1:]), Region(block))])

@@ -108,7 +108,7 @@ class _Pair:
         ins = [*writer.ins, *(reader.ins[index] for index in others)]
         outs, results = list(reader.outs), list(reader.outputs)
         body = self._body(others, shared)
-        merged = TaskOp(name, ins, outs, body, [result.type for result in results], writer.attributes)
+        merged = TaskOp(name, ins, outs, body, [result.type for result in results], writer.attributes, writer.kind)
         Builder(InsertPoint.before(reader)).insert(merged)
         merged.outputs[0].name_hint = results[0].name_hint
         results[0].replace_all_uses_with(merged.outputs[0])

@@ -1,4 +1,4 @@
-"""Replacing the results of a kernel: its signature follows from what it yields, so that the op has to be made anew."""
+"""Results of kernels: replacing them, which makes the op anew since its signature follows from what it yields, and the refused."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from xdsl.builder import Builder
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 
 
@@ -18,6 +19,14 @@ def with_results(kernel: KernelOp, inside: Sequence[SSAValue], types: Sequence[A
     """
     kernel.terminator.operands = list(inside)
     body = kernel.detach_region(kernel.body)
-    new = KernelOp(kernel.sym_name, kernel.inputs, [], types, body, attributes=kernel.attributes)
+    new = KernelOp(kernel.sym_name, kernel.inputs, [], types, body, attributes=kernel.attributes, group=kernel.group)
     Builder(InsertPoint.before(kernel)).insert(new)
     return new
+
+
+def refuse_in_place(kernels: Sequence[KernelOp], where: str) -> None:
+    """CompileError where a kernel updates an operand in place: no pass carries that on yet."""
+    for kernel in kernels:
+        if any(place is not None for place in kernel.places):
+            name = kernel.sym_name.data
+            raise CompileError(f"kernel @{name} updates an operand in place", where=where, accepted="results of their own")

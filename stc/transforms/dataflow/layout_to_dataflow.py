@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -18,14 +18,15 @@ from stc.analysis.generic_loops import name_of, shape_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, YieldOp
+from stc.dialects.facts import MODULE, NAME, STRIPE
 from stc.dialects.itensor import ChunkOp, ConcatOp, DealOp, ItensorType, JoinOp, ReassociateOp
+from stc.dialects.use_def import through_reshapes, uses_through
 from stc.iteration.dealing import interleaved
 from stc.iteration.layout_orders import concat_orders, reshape_orders, row_major, slice_orders
 from stc.iteration.order import StreamOrder
 from stc.iteration.vectorize import largest_divisor
 from stc.names import identifier
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.distribute_parallel import STRIPE
 from stc.transforms.linalg.name_ops import value_hint
 
 Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
@@ -138,7 +139,7 @@ class LayoutToDataflow(ModulePass):
         _replace(op, kernel.results[0])
 
     def _concat(self, op: tensor.ConcatOp) -> None:
-        if STRIPE in op.attributes and all(_reaches_return_only(use.operation) for use in op.result.uses):
+        if STRIPE.on(op) and _reaches_return_only(op.result):
             self._join(op)
             return
         axis = op.dim.value.data
@@ -183,20 +184,15 @@ def _reshaped(kernel: KernelOp, value: OpResult, wanted: TensorType) -> SSAValue
 
 def is_host_reshape(op: Reshape) -> bool:
     """Whether only the function's boundary is on one side: then the bytes are the same and no hardware is needed."""
-    return _from_argument(op.src) or all(_reaches_return_only(use.operation) for use in op.result.uses)
+    return _from_argument(op.src) or _reaches_return_only(op.result)
 
 
 def _from_argument(value: SSAValue) -> bool:
-    owner = value.owner
-    if isinstance(owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
-        return _from_argument(owner.src)
-    return isinstance(owner, Block)
+    return isinstance(through_reshapes(value), BlockArgument)
 
 
-def _reaches_return_only(op: Operation) -> bool:
-    if isinstance(op, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
-        return all(_reaches_return_only(use.operation) for use in op.result.uses)
-    return isinstance(op, func.ReturnOp)
+def _reaches_return_only(value: SSAValue) -> bool:
+    return all(isinstance(use.operation, func.ReturnOp) for use in uses_through(value))
 
 
 def _stripes(
@@ -204,7 +200,7 @@ def _stripes(
 ) -> tuple[Sequence[tensor.ExtractSliceOp], int] | None:
     """The slices in order and the dimension they divide, where they are all that is read of an argument, for copies."""
     source = first.source
-    if not (_from_argument(source) and all(STRIPE in op.attributes for op in siblings)):
+    if not (_from_argument(source) and all(STRIPE.on(op) for op in siblings)):
         return None
     if any(use.operation not in siblings for use in source.uses):
         return None
@@ -251,8 +247,7 @@ def _kernel(name: str, near: Operation, values, types, tensors, body) -> KernelO
     builder = Builder(InsertPoint.at_end(block))
     builder.insert(YieldOp(*body(builder, block.args)))
     kernel = Builder(InsertPoint.before(near)).insert(KernelOp(name, values, [], tensors, block))
-    if (module := near.attributes.get("stc.module")) is not None:
-        kernel.attributes["stc.module"] = module
+    kernel.attributes |= MODULE.kept(near)
     return kernel
 
 
@@ -265,11 +260,9 @@ def _replace(op: Operation, value: SSAValue) -> None:
 
 
 def _stem(op: Operation) -> str:
-    if isinstance(name := op.attributes.get("stc.name"), StringAttr):
-        return identifier(name.data)
-    if isinstance(module := op.attributes.get("stc.module"), StringAttr):
-        return identifier(module.data) if module.data else "layout"
-    return "layout"
+    if (name := NAME.of(op)) is not None:
+        return identifier(name)
+    return identifier(MODULE.of(op) or "layout")
 
 
 def _scalar(value: SSAValue):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, linalg, scf, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr, TensorType
+from xdsl.dialects import arith, func, linalg, scf, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
@@ -19,6 +20,7 @@ from stc.analysis.loops import constant_of, loops_between, trip_count
 from stc.analysis.support import place
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
+from stc.dialects.facts import MODULE, NAME
 from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
 from stc.dialects.verification import first_violation
 from stc.iteration.order import Coordinate, Loop, StreamOrder
@@ -61,10 +63,8 @@ class LinalgToDataflow(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
-            known = host_values(function)
-            for nest in [found for found in function.body.block.ops if isinstance(found, scf.ForOp)]:
-                if not set(nest.results) <= known:
-                    _NestToKernel(nest).replace()
+            PatternRewriteWalker(NestToKernel(host_values(function))).rewrite_region(function.body)
+        PatternRewriteWalker(InlineSingleTrip()).rewrite_module(op)
         erase_dead_ops(op)
         for function in functions_of(op):
             known = host_values(function)
@@ -74,182 +74,190 @@ class LinalgToDataflow(ModulePass):
 
 
 @dataclass
-class _NestToKernel:
-    """Moves one nest into a kernel."""
+class NestToKernel(RewritePattern):
+    """A nest at the top of a function, but for those that the host evaluates, becomes a kernel of one task."""
 
-    nest: scf.ForOp
-    sources: list[SSAValue] = field(default_factory=list)
-    types: list[ItensorType] = field(default_factory=list)
+    host: set[SSAValue]
 
-    def replace(self) -> None:
-        reads = [op for op in self.nest.walk() if isinstance(op, tensor.ExtractSliceOp) and self._is_outside(op.source)]
-        writes = self._writes()
-        result_types = [self._type_of_write(slices) for slices in writes]
-        name = task_name(self.nest)
-        self._check_captures()
-        for read in reads:
-            self._port(read)
-        task_block = Block(arg_types=[*self.types, *result_types])
-        kernel_block = Block(arg_types=self.types)
-        self._hint(kernel_block.args, self.sources)
-        self._hint(task_block.args, self.sources)
-        for argument in task_block.args[len(self.types) :]:
-            argument.name_hint = "out"
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter) -> None:
+        if not isinstance(op.parent_op(), func.FuncOp) or set(op.results) <= self.host:
+            return
+        reads, writes = _reads(op), _writes(op)
+        _check_captures(op)
+        name, sources = task_name(op), [read.tensor for read in reads]
+        inputs, outputs = [read.type for read in reads], [write.type for write in writes]
+        inside, device = Block(arg_types=[*inputs, *outputs]), Block(arg_types=inputs)
+        for ports in (inside.args, device.args):
+            for port, source in zip(ports, sources, strict=False):
+                port.name_hint = source.name_hint
+        for port in inside.args[len(inputs) :]:
+            port.name_hint = "out"
 
-        results = list(self.nest.results)
-        anchor = Builder(InsertPoint.after(self.nest))
-        self._import_constants(task_block)
-        self._rewrite_reads(reads, task_block.args)
-        self._rewrite_writes(writes, result_types)
-        tensor_types = [result.type for result in results]
-        uses = [list(result.uses) for result in results]
-        outs = [EmptyOp(result_type) for result_type in result_types]
-        for index, result_type in enumerate(result_types):
-            self.nest.operands[3 + index] = task_block.args[len(self.types) + index]
-            Rewriter.replace_value_with_new_type(self.nest.results[index], result_type)
-        self.nest.detach()
-        task_block.add_op(self.nest)
-        task_block.add_op(YieldOp(*self.nest.results))
-        task = TaskOp(name, kernel_block.args, [out.result for out in outs], task_block, result_types)
-        task.attributes |= {key: self.nest.attributes.pop(key) for key in list(self.nest.attributes)}
-        kernel_block.add_ops([*outs, task, YieldOp(*task.results)])
-        kernel = anchor.insert(KernelOp(name, self.sources, [], tensor_types, kernel_block))
+        kernel = rewriter.insert(KernelOp(name, sources, [], [result.type for result in op.results], device), InsertPoint.after(op))
+        for result, left in zip(op.results, kernel.results, strict=True):
+            left.name_hint = result.name_hint
+            rewriter.replace_all_uses_with(result, left)
+        _import_constants(op, inside)
+        for read, port in zip(reads, inside.args, strict=False):
+            rewriter.replace(read.op, ReadOp(port, read.indices))
+        for index, write in enumerate(writes):
+            _write_stream(op, write, rewriter)
+            op.operands[3 + index] = inside.args[len(inputs) + index]
+            rewriter.replace_value_with_new_type(op.results[index], write.type)
+        op.detach()
+        inside.add_ops([op, YieldOp(*op.results)])
+        empties = [EmptyOp(kind) for kind in outputs]
+        task = TaskOp(name, device.args, [empty.result for empty in empties], inside, outputs, op.attributes)
+        op.attributes.clear()
+        device.add_ops([*empties, task, YieldOp(*task.results)])
         kernel.attributes |= task.attributes
         _require_sound(kernel)
-        for index, value in enumerate(kernel.results):
-            for use in uses[index]:
-                use.operation.operands[use.index] = value
-            value.name_hint = results[index].name_hint
-        _inline_single_trip(task)
 
-    # Ports ------------------------------------------------------------------------------------------------------------
 
-    def _is_outside(self, value: SSAValue) -> bool:
-        owner = value.owner
-        block = owner if isinstance(owner, Block) else owner.parent_block()
-        return block is self.nest.parent_block()
+class InlineSingleTrip(RewritePattern):
+    """A task's outermost loop that runs once, and whose induction variable is not used, is what it holds."""
 
-    def _port(self, read: tensor.ExtractSliceOp) -> None:
-        loops = self._loops_around(read)
-        self.sources.append(read.source)
-        self.types.append(self._itensor(read, read.source, loops))
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.ForOp, rewriter: PatternRewriter) -> None:
+        if not isinstance(op.parent_op(), TaskOp) or not _runs_once(op):
+            return
+        body, end = op.body.block, op.body.block.last_op
+        assert isinstance(end, scf.YieldOp)
+        body.args[0].name_hint = None  # else the bound that replaces it would be called after the loop
+        rewriter.inline_block(body, InsertPoint.before(op), [op.lb, *op.iter_args])
+        rewriter.replace(op, [], end.operands)
+        rewriter.erase(end)
 
-    def _loops_around(self, op: Operation) -> list[scf.ForOp]:
-        """The loops that enumerate a slice: all around it but one that runs once and moves nothing."""
-        return [loop for loop in loops_between(op, self.nest) if not _runs_once(loop)]
 
-    def _itensor(
-        self, op: tensor.ExtractSliceOp | tensor.InsertSliceOp, whole: SSAValue, loops: Sequence[scf.ForOp]
-    ) -> ItensorType:
-        assert isa(whole.type, TensorType)
-        if set(op.static_strides.get_values()) - {1}:
-            raise CompileError(f"'{op.name}' is strided", where=task_name(self.nest), accepted="slices of stride 1")
-        element = tuple(op.static_sizes.get_values())
-        spaces = tuple(Loop(trip_count(loop), constant_of(loop.step)) for loop in loops)
-        position = {loop.body.block.args[0]: index for index, loop in enumerate(loops)}
-        try:
-            order = StreamOrder(element, spaces, tuple(coordinates_of(op, position)))
-        except ValueError as error:
-            raise CompileError(f"'{op.name}' is no slice of a stream: {error}", where=task_name(self.nest)) from None
-        return ItensorType.from_order(order, whole.type.element_type)
+# What a nest accesses -------------------------------------------------------------------------------------------------
 
-    def _writes(self) -> list[list[tensor.InsertSliceOp]]:
-        """For each result of the nest the insert_slices that build it."""
-        found: list[list[tensor.InsertSliceOp]] = [[] for _ in self.nest.results]
-        for op in self.nest.walk():
-            if isinstance(op, tensor.InsertSliceOp) and (index := self._result_of(op.dest)) is not None:
-                found[index].append(op)
-        for index, slices in enumerate(found):
-            if len(slices) != 1:
+
+@dataclass(frozen=True)
+class Access:
+    """A slice of a tensor outside a nest, or of a result of it, and the loops that enumerate it."""
+
+    op: tensor.ExtractSliceOp | tensor.InsertSliceOp
+    tensor: SSAValue
+    loops: Sequence[scf.ForOp]
+    type: ItensorType
+
+    @property
+    def indices(self) -> list[SSAValue]:
+        return [loop.body.block.args[0] for loop in self.loops]
+
+
+def _reads(nest: scf.ForOp) -> list[Access]:
+    """The slices of tensors outside. All loops around one enumerate it, but for a loop that runs once and moves nothing."""
+    slices = [op for op in nest.walk() if isinstance(op, tensor.ExtractSliceOp) and _is_outside(nest, op.source)]
+    return [_access(nest, op, op.source, [loop for loop in loops_between(op, nest) if not _runs_once(loop)]) for op in slices]
+
+
+def _writes(nest: scf.ForOp) -> list[Access]:
+    """For each result of the nest the insert_slice that builds it. The loops that move it enumerate it; others are guarded."""
+    found: list[list[tensor.InsertSliceOp]] = [[] for _ in nest.results]
+    for op in nest.walk():
+        if isinstance(op, tensor.InsertSliceOp) and (index := _result_of(nest, op.dest)) is not None:
+            found[index].append(op)
+    accesses: list[Access] = []
+    for index, slices in enumerate(found):
+        if len(slices) != 1:
+            complaint = f"result {index} is written by {len(slices)} insert_slices"
+            raise CompileError(complaint, where=task_name(nest), accepted="exactly one")
+        op = slices[0]
+        moving = {use for offset in op.offsets for use in terms_of(offset)}
+        loops = [loop for loop in loops_between(op, nest) if loop.body.block.args[0] in moving]
+        accesses.append(_access(nest, op, op.dest, loops))
+    return accesses
+
+
+def _access(
+    nest: scf.ForOp, op: tensor.ExtractSliceOp | tensor.InsertSliceOp, whole: SSAValue, loops: Sequence[scf.ForOp]
+) -> Access:
+    assert isa(whole.type, TensorType)
+    if set(op.static_strides.get_values()) - {1}:
+        raise CompileError(f"'{op.name}' is strided", where=task_name(nest), accepted="slices of stride 1")
+    element = tuple(op.static_sizes.get_values())
+    spaces = tuple(Loop(trip_count(loop), constant_of(loop.step)) for loop in loops)
+    position = {loop.body.block.args[0]: index for index, loop in enumerate(loops)}
+    try:
+        order = StreamOrder(element, spaces, tuple(coordinates_of(op, position)))
+    except ValueError as error:
+        raise CompileError(f"'{op.name}' is no slice of a stream: {error}", where=task_name(nest)) from None
+    return Access(op, whole, loops, ItensorType.from_order(order, whole.type.element_type))
+
+
+def _is_outside(nest: scf.ForOp, value: SSAValue) -> bool:
+    owner = value.owner
+    return (owner if isinstance(owner, Block) else owner.parent_block()) is nest.parent_block()
+
+
+def _result_of(nest: scf.ForOp, value: SSAValue) -> int | None:
+    """Which result of the nest a loop-carried value is."""
+    while isinstance(value, BlockArgument):
+        loop = value.block.parent_op()
+        assert isinstance(loop, scf.ForOp)
+        if loop is nest:
+            return value.index - 1
+        value = loop.iter_args[value.index - 1]
+    return None
+
+
+def _check_captures(nest: scf.ForOp) -> None:
+    """CompileError where the nest uses an outside value that is neither sliced, nor a constant, nor its destination."""
+    for op in nest.walk():
+        for operand in op.operands if op is not nest else ():
+            is_slice = isinstance(op, tensor.ExtractSliceOp) and operand is op.source
+            if _is_outside(nest, operand) and not is_slice and not isinstance(operand.owner, arith.ConstantOp):
                 raise CompileError(
-                    f"result {index} is written by {len(slices)} insert_slices", where=task_name(self.nest), accepted="exactly one"
+                    f"'{op.name}' uses a {operand.type} from outside",
+                    where=task_name(nest),
+                    accepted="slices of tensors, and constants",
                 )
-        return found
 
-    def _result_of(self, value: SSAValue) -> int | None:
-        """Which result of the nest a loop-carried value is."""
-        while isinstance(value, BlockArgument):
-            loop = value.block.parent_op()
-            assert isinstance(loop, scf.ForOp)
-            if loop is self.nest:
-                return value.index - 1
-            value = loop.iter_args[value.index - 1]
-        return None
 
-    def _type_of_write(self, slices: Sequence[tensor.InsertSliceOp]) -> ItensorType:
-        return self._itensor(slices[0], slices[0].dest, self._loops_of_write(slices[0]))
+# Rewriting ------------------------------------------------------------------------------------------------------------
 
-    def _loops_of_write(self, write: tensor.InsertSliceOp) -> list[scf.ForOp]:
-        moving = {use for offset in write.offsets for use in terms_of(offset)}
-        return [loop for loop in loops_between(write, self.nest) if loop.body.block.args[0] in moving]
 
-    # Rewriting --------------------------------------------------------------------------------------------------------
+def _write_stream(nest: scf.ForOp, write: Access, rewriter: PatternRewriter) -> None:
+    """Write to a stream in place of the insertion, and carry the stream through the loops and branches around it."""
+    assert isinstance(write.op, tensor.InsertSliceOp)
+    value = write.op.dest
+    while isinstance(value, BlockArgument):
+        loop = value.block.parent_op()
+        assert isinstance(loop, scf.ForOp)
+        index = value.index - 1
+        rewriter.replace_value_with_new_type(value, write.type)
+        if loop is nest:
+            break
+        value = loop.iter_args[index]
+    new = WriteOp(write.op.source, write.op.dest, write.indices)
+    rewriter.replace(write.op, new, safe_erase=False)
+    _retype_users(nest, new.result, write.type, rewriter)
 
-    def _rewrite_reads(self, reads: Iterable[tensor.ExtractSliceOp], ports: Sequence[SSAValue]) -> None:
-        for read, port in zip(reads, ports, strict=False):
-            ivs = [loop.body.block.args[0] for loop in self._loops_around(read)]
-            Rewriter.replace_op(read, ReadOp(port, ivs))
 
-    def _rewrite_writes(self, writes: Sequence[Sequence[tensor.InsertSliceOp]], types: Sequence[ItensorType]) -> None:
-        for (write,), itensor in zip(writes, types, strict=True):
-            ivs = [loop.body.block.args[0] for loop in self._loops_of_write(write)]
-            self._retype_chain(write.dest, itensor)
-            new = WriteOp(write.source, write.dest, ivs)
-            Rewriter.replace_op(write, new, safe_erase=False)
-            self._retype_users(new.result, itensor)
+def _retype_users(nest: scf.ForOp, value: SSAValue, kind: ItensorType, rewriter: PatternRewriter) -> None:
+    """Retype the results of loops and branches that `value` is yielded through, up to the nest."""
+    for use in list(value.uses):
+        parent = use.operation.parent_op()
+        if isinstance(use.operation, scf.YieldOp) and parent is not nest and parent is not None:
+            result = rewriter.replace_value_with_new_type(parent.results[use.index], kind)
+            _retype_users(nest, result, kind, rewriter)
 
-    def _retype_chain(self, value: SSAValue, itensor: ItensorType) -> None:
-        """Retype the loop-carried block arguments from the write outwards."""
-        while isinstance(value, BlockArgument):
-            loop = value.block.parent_op()
-            assert isinstance(loop, scf.ForOp)
-            index = value.index - 1
-            Rewriter.replace_value_with_new_type(value, itensor)
-            if loop is self.nest:
-                return
-            value = loop.iter_args[index]
 
-    def _retype_users(self, value: SSAValue, itensor: ItensorType) -> None:
-        """Retype the results of loops and branches the written itensor is yielded through, up to the nest."""
-        for use in list(value.uses):
-            if not isinstance(use.operation, scf.YieldOp):
+def _import_constants(nest: scf.ForOp, block: Block) -> None:
+    """Clone the scalar constants the nest uses from outside: tasks are isolated (constant tensors come in by ports)."""
+    builder = Builder(InsertPoint.at_end(block))
+    clones: dict[SSAValue, SSAValue] = {}
+    for op in [nest, *nest.walk()]:
+        for index, operand in enumerate(op.operands):
+            owner = operand.owner
+            if isa(operand.type, TensorType) or not (isinstance(owner, arith.ConstantOp) and _is_outside(nest, operand)):
                 continue
-            parent = use.operation.parent_op()
-            if parent is self.nest or parent is None:
-                continue
-            result = Rewriter.replace_value_with_new_type(parent.results[use.index], itensor)
-            self._retype_users(result, itensor)
-
-    def _check_captures(self) -> None:
-        """CompileError where the nest uses an outside value that is neither sliced, nor a constant, nor its destination."""
-        for op in self.nest.walk():
-            for operand in op.operands if op is not self.nest else ():
-                is_slice = isinstance(op, tensor.ExtractSliceOp) and operand is op.source
-                if self._is_outside(operand) and not is_slice and not isinstance(operand.owner, arith.ConstantOp):
-                    raise CompileError(
-                        f"'{op.name}' uses a {operand.type} from outside",
-                        where=task_name(self.nest),
-                        accepted="slices of tensors, and constants",
-                    )
-
-    def _import_constants(self, block: Block) -> None:
-        """Clone the scalar constants the nest uses from outside: tasks are isolated (constant tensors come in by ports)."""
-        builder = Builder(InsertPoint.at_end(block))
-        clones: dict[SSAValue, SSAValue] = {}
-        for op in [self.nest, *self.nest.walk()]:
-            for index, operand in enumerate(op.operands):
-                owner = operand.owner
-                if isa(operand.type, TensorType) or not (isinstance(owner, arith.ConstantOp) and self._is_outside(operand)):
-                    continue
-                if operand not in clones:
-                    clones[operand] = builder.insert(owner.clone()).result
-                    clones[operand].name_hint = operand.name_hint
-                op.operands[index] = clones[operand]
-
-    @staticmethod
-    def _hint(args: Sequence[BlockArgument], sources: Sequence[SSAValue]) -> None:
-        for arg, source in zip(args, sources, strict=False):
-            arg.name_hint = source.name_hint
+            if operand not in clones:
+                clones[operand] = builder.insert(owner.clone()).result
+                clones[operand].name_hint = operand.name_hint
+            op.operands[index] = clones[operand]
 
 
 def _require_sound(kernel: KernelOp) -> None:
@@ -268,10 +276,7 @@ def terms_of(offset: SSAValue) -> list[SSAValue]:
 
 def task_name(op: Operation) -> str:
     """The identifier of the task that `op` becomes: its `stc.name`, else its module, else `task`."""
-    for key in ("stc.name", "stc.module"):
-        if isinstance(name := op.attributes.get(key), StringAttr) and name.data:
-            return identifier(name.data)
-    return "task"
+    return identifier(NAME.of(op) or MODULE.of(op) or "task")
 
 
 def coordinates_of(
@@ -295,19 +300,3 @@ def coordinates_of(
 
 def _runs_once(loop: scf.ForOp) -> bool:
     return trip_count(loop) == 1 and not loop.body.block.args[0].uses
-
-
-def _inline_single_trip(task: TaskOp) -> None:
-    """Dissolve the outermost loop if it runs once and its induction variable is not used (a nest without loops)."""
-    loop = next(op for op in task.body.block.ops if isinstance(op, scf.ForOp))
-    if not _runs_once(loop):
-        return
-    body = loop.body.block
-    terminator = body.last_op
-    assert isinstance(terminator, scf.YieldOp)
-    yielded = list(terminator.operands)
-    terminator.detach()
-    terminator.erase()
-    body.args[0].name_hint = None  # else the bound that replaces it would be called after the loop
-    Rewriter.inline_block(body, InsertPoint.before(loop), [loop.lb, *loop.iter_args])
-    Rewriter.replace_op(loop, [], yielded)

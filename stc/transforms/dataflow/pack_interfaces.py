@@ -23,8 +23,7 @@ from stc.iteration.dealing import without_constants
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
 from stc.iteration.words import packed_words, word_lanes
-from stc.transforms.dataflow.fuse_kernels import refuse_in_place
-from stc.transforms.dataflow.kernel_results import with_results
+from stc.transforms.dataflow.kernel_results import refuse_in_place, with_results
 
 
 @dataclass(frozen=True)

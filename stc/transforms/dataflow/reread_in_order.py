@@ -14,13 +14,13 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from stc.analysis.host_trips import through_reshapes
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of, itensor_bytes, traffic_bytes
 from stc.analysis.rereads import Reread, record_rereads
 from stc.design_space.rereads import Branch, RereadLimits, choose_rereads
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.itensor import CastOp, ConverterOp, ForkOp, ItensorType
+from stc.dialects.use_def import through_reshapes
 from stc.iteration.order import StreamOrder
 from stc.iteration.words import same_entries
 from stc.platforms.platform import load_platform
@@ -104,7 +104,7 @@ class _ConvertedInput:
     def reread(self, kernel: KernelOp, known: set[SSAValue]) -> Reread:
         """`known`: values that depend on parameters alone, packed once for all runs."""
         operand = kernel.inputs[self.port.index]
-        is_made_before = isinstance(through_reshapes(operand), KernelOp)
+        is_made_before = isinstance(through_reshapes(operand).owner, KernelOp)
         ports = [port for value, port in zip(kernel.inputs, kernel.arguments, strict=True) if value is operand]
         staying = [port for port in ports if self.has_other_readers or port is not self.port]
         added = _packings([self.wanted, *(port.type for port in staying)]) - _packings([port.type for port in ports])
@@ -134,22 +134,27 @@ def _reader(value: SSAValue) -> str:
 
 
 def _converted_input(op: Operation, kernel: KernelOp) -> _ConvertedInput | None:
-    """`op` if it is a converter behind an operand, through casts and forks, whose result is exact, as a port must be."""
+    """`op` if it is a converter behind an operand, through casts and forks, whose result is exact, as a port must be.
+
+    None where something else reads what lies between them: it would lose what it reads.
+    """
     if not (isinstance(op, ConverterOp) and isinstance(wanted := op.result.type, ItensorType) and wanted.order.is_exact):
         return None
     path: list[Operation] = []
     value = op.source
-    while isinstance(maker := value.owner, CastOp | ForkOp):
+    while isinstance(maker := value.owner, CastOp | ForkOp) and value.has_one_use():
         path.append(maker)
         value = maker.source
-    if not (isinstance(value, BlockArgument) and isa((operand := kernel.inputs[value.index]).type, TensorType)):
+    if not (value.has_one_use() and isinstance(value, BlockArgument)):
+        return None
+    if not isa((operand := kernel.inputs[value.index]).type, TensorType):
         return None
     return _ConvertedInput(value, tuple(path), op) if _may_lie_as(operand, wanted) else None
 
 
 def _may_lie_as(operand: SSAValue, wanted: ItensorType) -> bool:
     """Whether the host can have `operand` in the order `wanted` without work between two launches."""
-    maker = through_reshapes(operand)
+    maker = through_reshapes(operand).owner
     if not isinstance(maker, KernelOp):
         return True
     if not (isinstance(operand, OpResult) and operand.op is maker):

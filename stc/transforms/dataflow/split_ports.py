@@ -147,7 +147,7 @@ class _TaskSplit:
             if self.parts.get(port, 1) > 1:
                 self._split_port(port)
         body = self.task.detach_region(self.task.body)
-        new = TaskOp(self.task.sym_name, ins, outs, body, attributes=self.task.attributes)
+        new = TaskOp(self.task.sym_name, ins, outs, body, attributes=self.task.attributes, kind=self.task.kind)
         builder = Builder(InsertPoint.before(self.task))
         builder.insert(new)
         produced = iter(new.outputs)

@@ -24,7 +24,7 @@ from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.vectorize import vectorized
 from stc.transforms.dataflow.connections import connect, plan_connection
 from stc.transforms.index_constant import index_constant
-from stc.transforms.linalg.tile_linalg import insert_slice
+from stc.transforms.linalg.tile_slices import insert_slice
 
 
 @dataclass(frozen=True)

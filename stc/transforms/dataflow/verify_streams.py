@@ -7,10 +7,10 @@ from typing import cast, get_args
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from stc.analysis.stream_proofs import Solver, StreamProofs, prove_streams
 from stc.diagnostics import CompileError, warn
+from stc.transforms.finding_pass import FindingPass
 
 
 class ContradictingProofs(Exception):
@@ -18,7 +18,7 @@ class ContradictingProofs(Exception):
 
 
 @dataclass(frozen=True)
-class VerifyStreams(ModulePass):
+class VerifyStreams(FindingPass):
     """Prove all edges of the module (`stc.analysis.stream_proofs`): ports, accesses, casts, reassociations, converters (what is
     emitted was received before, and no live entry is overwritten), chunks, concatenations, forks, deals, joins, and the
     boundaries of kernels; and that each stream has one reader, once forks have been inserted. Nothing is changed.
@@ -41,23 +41,26 @@ class VerifyStreams(ModulePass):
 
     solver: str = "both"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def find(self, ctx: Context, op: ModuleOp) -> StreamProofs:
         if self.solver not in get_args(Solver):
             raise CompileError(f"solver is '{self.solver}'", where=self.name, accepted=" or ".join(get_args(Solver)))
-        self.judge(prove_streams(op, cast(Solver, self.solver)))
+        proofs = prove_streams(op, cast(Solver, self.solver))
+        require_proved(proofs)
+        return proofs
 
-    def judge(self, proofs: StreamProofs) -> None:
-        """Raise CompileError for the first edge that is not proved; warn of those about which z3 gave up.
 
-        Proofs that contradict each other come first, and are no refusal: a crash, for which there is a reproducer.
-        """
-        if (contradiction := next((failure for failure in proofs.failures if failure.is_contradiction), None)) is not None:
-            where = "" if contradiction.where is None else f"{contradiction.where}: "
-            raise ContradictingProofs(f"{where}{contradiction}")
-        if not proofs.failures:
-            if proofs.gave_up:
-                warn(f"{self.name}: z3 gave up on {proofs.gave_up} of {len(proofs.edges)} edges, which are proved otherwise")
-            return
-        failure, more = proofs.failures[0], len(proofs.failures) - 1
-        rest = f" (and {more} more such edges)" if more else ""
-        raise CompileError(f"{failure}{rest}", where=failure.where)
+def require_proved(proofs: StreamProofs) -> None:
+    """Raise CompileError for the first edge that is not proved; warn of those about which z3 gave up.
+
+    Proofs that contradict each other come first, and are no refusal: a crash, for which there is a reproducer.
+    """
+    if (contradiction := next((failure for failure in proofs.failures if failure.is_contradiction), None)) is not None:
+        where = "" if contradiction.where is None else f"{contradiction.where}: "
+        raise ContradictingProofs(f"{where}{contradiction}")
+    if not proofs.failures:
+        if proofs.gave_up:
+            warn(f"{VerifyStreams.name}: z3 gave up on {proofs.gave_up} of {len(proofs.edges)} edges, which are proved otherwise")
+        return
+    failure, more = proofs.failures[0], len(proofs.failures) - 1
+    rest = f" (and {more} more such edges)" if more else ""
+    raise CompileError(f"{failure}{rest}", where=failure.where)

@@ -10,7 +10,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects import linalg
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
@@ -18,11 +18,12 @@ from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.design_space.tiling import MOST_LANES, default_order, default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
+from stc.dialects.facts import FIXED, SCHEDULE
 from stc.transforms.linalg.tile_linalg import check_schedule, check_vectors
 
-FIELDS = ("tile", "order", "unroll", "vector")
-FIXED = "stc.fixed"
-"""Marks a generic whose schedule a user decided: no later pass chooses another."""
+FIELDS = ("tile", "order", "unroll", "vector", "fixed")
+OWN_TABLE = "stc"
+"""The table of a schedule that is about no op: options, and depths of FIFOs."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,9 @@ class ApplySchedule(ModulePass):
 
     One table per op (its `stc.name`), with the fields of `#dataflow.schedule`: `tile` is required; `order` defaults to
     parallel loops outside and reductions inside, `unroll` to what `default-tile-size` would do, `vector` to undecided (one shape
-    per operand, inputs first: the lanes its streams carry). A name that no op has, a field that does not exist and a tile or vector
-    that does not divide are errors.
+    per operand, inputs first: the lanes its streams carry). With `fixed = false` later passes may still choose another order. A
+    name that no op has, a field that does not exist and a tile or vector that does not divide are errors. The tables `stc.options`
+    and `stc.fifos` are about no op, and for others to read.
 
     Options: `path` of the file.
 
@@ -50,7 +52,7 @@ class ApplySchedule(ModulePass):
     path: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        tables = _read(self.path)
+        tables = {name: table for name, table in read_tables(self.path).items() if name != OWN_TABLE}
         generics = {name_of(found): found for found in generics_in(op)}
         for name, table in tables.items():
             if name not in generics:
@@ -60,15 +62,41 @@ class ApplySchedule(ModulePass):
             schedule = _schedule(generic, table, f"{self.path} [{name}]")
             check_schedule(generic, schedule)
             check_vectors(generic, schedule)
-            generic.attributes |= {"stc.schedule": schedule, FIXED: UnitAttr()}
+            generic.attributes |= SCHEDULE.entry(schedule) | (FIXED.entry(None) if table.get("fixed", True) else {})
 
 
-def _read(path: str) -> Mapping[str, Mapping[str, Any]]:
+@dataclass(frozen=True)
+class Decided:
+    """What was decided for the op `name`: the `entries` of its table. `loops`: extent and kind of each, to read by."""
+
+    name: str
+    loops: tuple[tuple[int, str], ...]
+    entries: Mapping[str, Any]
+
+
+def decided_schedules(module: ModuleOp) -> list[Decided]:
+    """The schedules of all generics that have one, as tables of a `schedule.toml`: given back they give the same."""
+    found: list[Decided] = []
+    for generic in generics_in(module):
+        schedule = SCHEDULE.of(generic)
+        if schedule is None:
+            continue
+        loops = GenericLoops(generic)
+        kinds = ["sum" if loop in loops.reductions else "parallel" for loop in range(len(loops.extents))]
+        vectors = [list(shape) for shape in schedule.vectors]
+        entries = {"tile": schedule.tiles, "order": schedule.loop_order, "unroll": schedule.unrolls, "vector": vectors}
+        entries |= {} if FIXED.on(generic) else {"fixed": False}
+        found.append(Decided(str(name_of(generic)), tuple(zip(loops.extents, kinds, strict=True)), entries))
+    return found
+
+
+def read_tables(path: str) -> Mapping[str, Mapping[str, Any]]:
+    """All tables of a schedule; CompileError where it cannot be read."""
     try:
         tables = tomllib.loads(Path(path).read_text())
     except OSError as error:
         raise CompileError(f"schedule cannot be read ({error.strerror})", where=path, accepted="a TOML file") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CompileError(f"schedule is not TOML ({error})", where=path, accepted="one table per op") from error
     for name, table in tables.items():
         if not isinstance(table, dict):
@@ -87,6 +115,8 @@ def _schedule(generic: linalg.GenericOp, table: Mapping[str, Any], where: str) -
     tile = table["tile"]
     fits = isinstance(tile, list) and len(tile) == count and all(type(entry) is int and entry > 0 for entry in tile)
     natural = default_unroll(tile, loops.reductions, loops.operand_dims, MOST_LANES) if fits else ()
+    if type(table.get("fixed", True)) is not bool:
+        raise CompileError(f"fixed is {table['fixed']}", where=where, accepted="true or false")
     unroll = table.get("unroll", list(natural))
     vector = table.get("vector", [])
     for field, value in (("tile", tile), ("order", order), ("unroll", unroll)):

@@ -9,7 +9,8 @@ from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.dialects.math import Exp2Op, ExpOp
 from xdsl.ir import Operation, SSAValue
 
-from stc.transforms.linalg.generics import all_dims, is_contraction, reduction_loops
+from stc.analysis.generic_loops import all_dims, reduction_loops
+from stc.transforms.linalg.generics import is_contraction
 
 SCORES, CONTEXT = "scores", "context"
 QUERY, KEY, VALUE = "q", "k", "v"

@@ -9,7 +9,8 @@ from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from stc.transforms.linalg.generics import Dims, build
+from stc.analysis.generic_loops import Dims
+from stc.transforms.linalg.generics import build
 
 _COMMUTATIVE = (
     *(arith.AddfOp, arith.MulfOp, arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp),

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i32
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg import GenericOp, IndexOp
 from xdsl.ir import OpResult, SSAValue
 from xdsl.passes import ModulePass
 
-from stc.analysis.generic_loops import GenericLoops, generics_in
+from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.operator_library import hardware_cost
-from stc.design_space.parallelism import MemoryOperand, Work, choose_parallelism
+from stc.design_space.parallelism import MemoryOperand, Work
 from stc.design_space.tiling import default_unroll
+from stc.dialects.facts import COPIES, LANES
 from stc.platforms.platform import Platform, platform_with_dsp
-from stc.transforms.linalg.distribute_parallel import set_copies
-from stc.transforms.linalg.propagate_orders import LANES
+from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
+from stc.transforms.stream.names import UniqueNames
 
 
 @dataclass(frozen=True)
 class ChooseParallelism(ModulePass):
     """Decide, within `dsp` DSPs, how many points of each generic are computed at once: lanes of a task, and copies of the task.
 
-    The slowest computation is sped up first (`stc.design_space.parallelism`). Lanes run along the last parallel loop, where every
+    The slowest computation is sped up first (`stc.design_space.parallelism`), or another `strategy` decides
+    (`stc.strategies.parallelism`). Lanes run along the last parallel loop, where every
     operand that it indexes has it last; copies divide the outermost parallel loop, or another along which much more of the work
     around the generic can be divided too. Decisions are the attributes `stc.lanes`, which `propagate-orders` follows, and
     `stc.copies`, which `distribute-parallel` carries out. DSPs are counted per point from the operators of the body.
 
-    Options: `dsp` (default 0: nothing is decided), `platform` (default u55c), whose cycle the operators are scheduled for.
+    Options: `dsp` (default 0: nothing is decided), `platform` (default u55c), whose cycle the operators are scheduled for,
+    `strategy` (default balanced); `overall-unroll-size` for the strategies that are bounded by it (published).
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
       becomes, with dsp=1000,
@@ -43,36 +46,55 @@ class ChooseParallelism(ModulePass):
 
     dsp: int = 0
     platform: str = "u55c"
+    strategy: str = PARALLELISM.default
+    overall_unroll_size: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        platform = platform_with_dsp(self.platform, self.dsp, self.name)
+        platform = platform_with_dsp(self.platform, self.dsp or self.overall_unroll_size, self.name)
         if platform is None:
             return
         for function in functions_of(op):
-            _decide(function, self.dsp, platform)
+            self._decide(function, platform)
+
+    def _decide(self, function: func.FuncOp, platform: Platform) -> None:
+        parameters = host_values(function)
+        generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
+        shared = _SharedLoops(generics, parameters)
+        divided = {op: shared.divided_loop(op) for op in generics}
+        names = _Names()
+        made = {op: names.fresh(name_of(op) or op.name) for op in generics}
+        works = [_work(op, divided[op], shared.family(op, divided[op]), platform.cycle_ns, made, names) for op in generics]
+        dsp = self.dsp or int(platform.usable.dsp)
+        problem = ParallelismProblem(works, dsp, platform.memory.max_ports, self.overall_unroll_size)
+        chosen = PARALLELISM.decide(self.strategy, problem)
+        for generic in generics:
+            decision, loop = chosen[made[generic]], divided[generic]
+            LANES.put(generic, decision.lanes)
+            if loop is not None and decision.copies > 1:
+                COPIES.put(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
 
 
-def _decide(function: func.FuncOp, budget: int, platform: Platform) -> None:
-    parameters = host_values(function)
-    generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
-    shared = _SharedLoops(generics, parameters)
-    divided = {op: shared.divided_loop(op) for op in generics}
-    made = set(generics)
-    works = [_work(op, divided[op], shared.family(op, divided[op]), platform.cycle_ns, made) for op in generics]
-    chosen = choose_parallelism(works, budget, platform.memory.max_ports)
-    for generic in generics:
-        decision, loop = chosen[generic], divided[generic]
-        generic.attributes[LANES] = IntegerAttr(decision.lanes, i32)
-        if loop is not None and decision.copies > 1:
-            set_copies(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
+class _Names(UniqueNames):
+    """Names of computations and of the tensors in external memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tensors: dict[SSAValue, str] = {}
+
+    def tensor(self, value: SSAValue) -> str:
+        if value not in self._tensors:
+            self._tensors[value] = self.fresh(value.name_hint or "tensor")
+        return self._tensors[value]
 
 
-def _work(generic: GenericOp, divided: int | None, family: int, cycle_ns: float, made: set[GenericOp]) -> Work:
+def _work(
+    generic: GenericOp, divided: int | None, family: int, cycle_ns: float, made: Mapping[GenericOp, str], names: _Names
+) -> Work:
     loops = GenericLoops(generic)
     last = loops.output_dims[0][-1] if loops.output_dims[0] else None
     possible = default_unroll(loops.extents, loops.reductions, loops.operand_dims, max(loops.extents, default=1))
     return Work(
-        key=generic,
+        name=made[generic],
         points=prod(loops.extents),
         sums=prod(loops.extents[loop] for loop in loops.parallels),
         dsp=sum(hardware_cost(op, cycle_ns).dsp for op in generic.body.block.ops),
@@ -80,20 +102,22 @@ def _work(generic: GenericOp, divided: int | None, family: int, cycle_ns: float,
         divided_extent=loops.extents[divided] if divided is not None else 1,
         divides_lanes=divided is not None and divided == last,
         family=family,
-        memory=tuple(_memory_operands(generic, divided, made)),
+        memory=tuple(_memory_operands(generic, divided, made, names)),
     )
 
 
-def _memory_operands(generic: GenericOp, divided: int | None, made: set[GenericOp]) -> Iterator[MemoryOperand]:
+def _memory_operands(
+    generic: GenericOp, divided: int | None, made: Mapping[GenericOp, str], names: _Names
+) -> Iterator[MemoryOperand]:
     """What `generic` reads from external memory, and the results that nothing else computes with."""
     loops = GenericLoops(generic)
     last = loops.output_dims[0][-1] if loops.output_dims[0] else None
     for value, dims in zip(generic.inputs, loops.input_dims, strict=True):
         if value.owner not in made:
-            yield MemoryOperand(value, divided in dims, bool(loops.reductions) and bool(dims) and dims[-1] == last)
+            yield MemoryOperand(names.tensor(value), divided in dims, bool(loops.reductions) and bool(dims) and dims[-1] == last)
     for value, dims in zip(generic.results, loops.output_dims, strict=True):
         if not any(use.operation in made for use in value.uses):
-            yield MemoryOperand(value, divided in dims, False)
+            yield MemoryOperand(names.tensor(value), divided in dims, False)
 
 
 # What copies divide ---------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.design_space.tiling import default_order, default_tiles, default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
+from stc.dialects.facts import SCHEDULE
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class DefaultTileSize(ModulePass):
     """Fill in `stc.schedule` on every generic that will become hardware and has none.
 
     A loop's tile is the largest divisor of its extent that is at most `size` (one default for every loop of every op,
-    method.md section 4). Tile loops: parallel outside, reductions inside. Work on parameters alone stays without a
+    docs/design/method.md section 4). Tile loops: parallel outside, reductions inside. Work on parameters alone stays without a
     schedule: the host does it.
 
     The last parallel loop is unrolled over the lanes of a vector where all operands have it as their last dimension.
@@ -45,8 +46,8 @@ class DefaultTileSize(ModulePass):
         for function in functions_of(op):
             known = host_values(function)
             for generic in generics_in(function):
-                if "stc.schedule" not in generic.attributes and not set(generic.results) <= known:
-                    generic.attributes["stc.schedule"] = self.schedule_of(generic)
+                if not SCHEDULE.on(generic) and not set(generic.results) <= known:
+                    SCHEDULE.put(generic, self.schedule_of(generic))
 
     def schedule_of(self, generic: linalg.GenericOp) -> ScheduleAttr:
         loops = GenericLoops(generic)

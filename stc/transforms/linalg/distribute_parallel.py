@@ -8,21 +8,16 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import linalg, tensor
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, TensorType, UnitAttr, i64
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of, shape_of
 from stc.diagnostics import CompileError
+from stc.dialects.facts import COPIES, MODULE, NAME, STRIPE
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import stc_attributes
-
-COPIES = "stc.copies"
-"""Of a generic: into how many computations each of its loops is divided."""
-
-STRIPE = "stc.stripe"
-"""Of a slice or concatenation: one of the equal parts into which a tensor is divided for copies of a computation."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +48,14 @@ class DistributeParallel(ModulePass):
 
 def copies_of(generic: linalg.GenericOp) -> tuple[int, ...]:
     """Into how many parts each loop is to be divided; all 1 where nothing is said."""
-    attribute = generic.attributes.get(COPIES)
-    count = len(generic.iterator_types)
-    return tuple(attribute.get_values()) if isinstance(attribute, DenseArrayBase) else (1,) * count  # pyright: ignore
-
-
-def set_copies(generic: linalg.GenericOp, copies: tuple[int, ...]) -> None:
-    """Write down into how many parts each loop is to be divided."""
-    generic.attributes[COPIES] = DenseArrayBase.from_list(i64, copies)
+    return COPIES.of(generic) or (1,) * len(generic.iterator_types)
 
 
 def _distribute(generic: linalg.GenericOp) -> None:
     copies = copies_of(generic)
     loop = next((loop for loop, count in enumerate(copies) if count > 1), None)
     if loop is None:
-        generic.attributes.pop(COPIES, None)
+        COPIES.drop(generic)
         return
     _check(generic, loop, copies[loop])
     loops = GenericLoops(generic)
@@ -116,8 +104,8 @@ def _part(
         [value.type for value in outputs],
     )
     part.attributes |= stc_attributes(generic)
-    part.attributes["stc.name"] = StringAttr(f"{name_of(generic)}_{number}")
-    set_copies(part, (*copies[:loop], 1, *copies[loop + 1 :]))
+    NAME.put(part, f"{name_of(generic)}_{number}")
+    COPIES.put(part, (*copies[:loop], 1, *copies[loop + 1 :]))
     for old, new in zip(generic.results, part.results, strict=True):
         new.name_hint = f"{old.name_hint or name_of(generic)}_{number}"
     Rewriter.insert_op(part, InsertPoint.before(generic))
@@ -136,7 +124,7 @@ def _slice(generic: linalg.GenericOp, value: SSAValue, dimension: int, number: i
         other = use.operation
         if (
             isinstance(other, tensor.ExtractSliceOp)
-            and STRIPE in other.attributes
+            and STRIPE.on(other)
             and list(other.static_offsets.get_values()) == offsets
             and list(other.static_sizes.get_values()) == shape
         ):
@@ -144,7 +132,7 @@ def _slice(generic: linalg.GenericOp, value: SSAValue, dimension: int, number: i
     assert isinstance(value.type, TensorType)
     made = tensor.ExtractSliceOp(value, offsets, shape, [1] * len(shape), TensorType(value.type.element_type, shape))
     name = value.name_hint or name_of(generic) or "part"
-    made.attributes |= _marked(generic, str(number)) | {"stc.name": StringAttr(f"{name}_{number}")}
+    made.attributes |= _marked(generic, str(number)) | NAME.entry(f"{name}_{number}")
     made.result.name_hint = f"{name}_{number}"
     _insert_behind(made, value, generic)
     return made.result
@@ -153,7 +141,7 @@ def _slice(generic: linalg.GenericOp, value: SSAValue, dimension: int, number: i
 def _parts(value: SSAValue, dimension: int) -> Sequence[SSAValue]:
     """What copies made, side by side along `dimension`, if that is how `value` is made."""
     concat = value.owner
-    if isinstance(concat, tensor.ConcatOp) and STRIPE in concat.attributes:
+    if isinstance(concat, tensor.ConcatOp) and STRIPE.on(concat):
         return tuple(concat.inputs) if concat.dim.value.data == dimension else ()
     return ()
 
@@ -190,5 +178,4 @@ def _start(generic: linalg.GenericOp, value: SSAValue, dimension: int, count: in
 
 def _marked(generic: linalg.GenericOp, suffix: str) -> dict[str, Attribute]:
     """The attributes of a movement that dividing `generic` needs."""
-    module = {key: generic.attributes[key] for key in ("stc.module",) if key in generic.attributes}
-    return {STRIPE: UnitAttr(), "stc.name": StringAttr(f"{name_of(generic)}_{suffix}"), **module}
+    return STRIPE.entry(None) | NAME.entry(f"{name_of(generic)}_{suffix}") | MODULE.kept(generic)

@@ -13,10 +13,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from stc.analysis.generic_loops import Dims, all_dims, extents_of
 from stc.iteration.reshape import Groups, groups_with_units, is_trivial, without_units
 from stc.transforms.linalg.dead_ops import erase_dead_ops, functions_of
-from stc.transforms.linalg.generics import Dims, all_dims, build, extents_of, shape_of, stc_attributes, tensor_like
+from stc.transforms.linalg.generics import build, shape_of, stc_attributes, tensor_like
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of, reassociation, with_shape
+from stc.xdsl_gaps.rank_zero_reshapes import ExpandShapeOp
 
 
 @dataclass(frozen=True)
@@ -197,14 +199,14 @@ def _with_units(twin: SSAValue, wide: SSAValue) -> list[Operation]:
     shape = shape_of(wide)
     if groups := groups_with_units(shape):
         return [expand_shape(twin, groups)]
-    return [tensor.ExpandShapeOp(twin, (), reassociation(()), shape, tensor_like(wide, shape))]
+    return [ExpandShapeOp(twin, (), reassociation(()), shape, tensor_like(wide, shape))]
 
 
 def _with_unit_at(value: SSAValue, position: int) -> Operation:
     """A narrow value with one dimension of extent 1 more."""
     shape = shape_of(value)
     if not shape:
-        return tensor.ExpandShapeOp(value, (), reassociation(()), (1,), tensor_like(value, (1,)))
+        return ExpandShapeOp(value, (), reassociation(()), (1,), tensor_like(value, (1,)))
     neighbour = max(position - 1, 0)
     pair = (1, shape[neighbour]) if position == 0 else (shape[neighbour], 1)
     return expand_shape(value, tuple(pair if dim == neighbour else (extent,) for dim, extent in enumerate(shape)))

@@ -7,31 +7,21 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp, YieldOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
 
+from stc.dialects.use_def import values_behind
 from stc.transforms.linalg.bodies import simplify_body
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import output_arguments, stc_attributes, yielded
-
-
-def _arguments_below(value: SSAValue, found: set[BlockArgument]) -> None:
-    if isinstance(value, BlockArgument):
-        found.add(value)
-    elif isinstance(value.owner, Operation):
-        for operand in value.owner.operands:
-            _arguments_below(operand, found)
 
 
 def _needed_results(op: GenericOp) -> list[int]:
     """Results that are used, and those whose accumulators they read."""
     needed = {index for index, result in enumerate(op.results) if result.uses}
     while True:
-        arguments: set[BlockArgument] = set()
-        for index in needed:
-            _arguments_below(yielded(op)[index], arguments)
-        reached = {index for index, argument in enumerate(output_arguments(op)) if argument in arguments}
+        read = values_behind((yielded(op)[index] for index in needed), op.body.block)
+        reached = {index for index, argument in enumerate(output_arguments(op)) if argument in read}
         if reached <= needed:
             return sorted(needed)
         needed |= reached

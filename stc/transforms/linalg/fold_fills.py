@@ -19,18 +19,9 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.rewriter import InsertPoint
 
+from stc.analysis.generic_loops import all_dims, reduction_loops
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import (
-    PARALLEL,
-    all_dims,
-    build,
-    combining,
-    output_arguments,
-    reduction_loops,
-    shape_of,
-    stc_attributes,
-    tensor_like,
-)
+from stc.transforms.linalg.generics import PARALLEL, build, combining, output_arguments, shape_of, stc_attributes, tensor_like
 from stc.transforms.linalg.inline_constants import uniform_value
 
 _NEUTRAL: dict[type[Operation], float | int] = {

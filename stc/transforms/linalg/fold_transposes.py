@@ -19,18 +19,9 @@ from xdsl.pattern_rewriter import (
 )
 from xdsl.rewriter import InsertPoint
 
+from stc.analysis.generic_loops import Dims, all_dims, loop_count
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import (
-    Dims,
-    all_dims,
-    build,
-    covers_all,
-    is_copy,
-    loop_count,
-    shape_of,
-    stc_attributes,
-    tensor_like,
-)
+from stc.transforms.linalg.generics import build, covers_all, is_copy, shape_of, stc_attributes, tensor_like
 from stc.transforms.linalg.identity_copies import fold_identity_copies
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -18,22 +18,12 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
+from stc.analysis.generic_loops import Dims, all_dims, loop_count
 from stc.analysis.host_work import host_values
+from stc.dialects.facts import MODULE
 from stc.transforms.linalg.bodies import merge_equal_inputs, simplify_body, with_simplified_inputs
 from stc.transforms.linalg.dead_ops import erase_dead_ops, functions_of
-from stc.transforms.linalg.generics import (
-    Dims,
-    all_dims,
-    build,
-    covers_all,
-    is_contraction,
-    is_elementwise,
-    loop_count,
-    stc_attributes,
-    yielded,
-)
-
-MODULE = "stc.module"
+from stc.transforms.linalg.generics import build, covers_all, is_contraction, is_elementwise, stc_attributes, yielded
 
 
 @dataclass
@@ -147,12 +137,10 @@ def _inline(
 
 def _module_of(producer: GenericOp, consumer: GenericOp) -> dict[str, Attribute]:
     """The consumer's module, unless it is only the surroundings of the producer's."""
-    above, below = (op.attributes.get(MODULE) for op in (consumer, producer))
-    if not isinstance(below, StringAttr):
+    above, below = MODULE.of(consumer), MODULE.of(producer)
+    if below is None:
         return {}
-    if not isinstance(above, StringAttr) or not above.data or below.data.startswith(above.data + "."):
-        return {MODULE: below}
-    return {}
+    return MODULE.entry(below) if not above or below.startswith(above + ".") else {}
 
 
 @dataclass(frozen=True)

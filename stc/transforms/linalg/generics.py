@@ -1,22 +1,18 @@
-"""Reading and building `linalg.generic`: loops, operand dimensions, kinds of bodies. No rewriting of programs here.
-
-A map is handled as `Dims`: for each dimension of the operand the loop that drives it, or None for the constant 0 (a dimension
-of extent 1 that every iteration shares).
-"""
+"""Reading and building `linalg.generic`: kinds of bodies, maps (stc.analysis.generic_loops). No rewriting of programs here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AffineMapAttr, ShapedType, TensorType
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineExpr, AffineMap
 
-Dims: TypeAlias = tuple[int | None, ...]
+from stc.analysis.generic_loops import Dims, all_dims, loop_count, reduction_loops
+from stc.dialects.use_def import depends_on, values_behind
 
 PARALLEL = IteratorTypeAttr.parallel()
 REDUCTION = IteratorTypeAttr.reduction()
@@ -35,48 +31,10 @@ def tensor_like(value: SSAValue, shape: Sequence[int]) -> TensorType:
     return TensorType(value.type.element_type, shape)
 
 
-def dims_of(affine: AffineMap) -> Dims | None:
-    """The loops that drive an operand's dimensions; None for maps that are no projected permutation (up to zeros)."""
-    dims: list[int | None] = []
-    for expression in affine.results:
-        if isinstance(expression, AffineDimExpr) and expression.position not in dims:
-            dims.append(expression.position)
-        elif isinstance(expression, AffineConstantExpr) and expression.value == 0:
-            dims.append(None)
-        else:
-            return None
-    return tuple(dims)
-
-
 def to_map(loops: int, dims: Dims) -> AffineMapAttr:
     """The indexing map of an operand in an iteration space of `loops` loops."""
     results = (AffineExpr.constant(0) if loop is None else AffineExpr.dimension(loop) for loop in dims)
     return AffineMapAttr(AffineMap(loops, 0, tuple(results)))
-
-
-def all_dims(op: GenericOp) -> list[Dims] | None:
-    """Dims of every operand, inputs first; None where one of them is no projected permutation."""
-    dims = [dims_of(attribute.data) for attribute in op.indexing_maps]
-    known = [entry for entry in dims if entry is not None]
-    return known if len(known) == len(dims) else None
-
-
-def loop_count(op: GenericOp) -> int:
-    return len(op.iterator_types)
-
-
-def extents_of(op: GenericOp) -> tuple[int, ...]:
-    """Extent of each loop."""
-    extents = [1] * loop_count(op)
-    for attribute, operand in zip(op.indexing_maps, op.operands, strict=True):
-        for expression, size in zip(attribute.data.results, shape_of(operand), strict=True):
-            if isinstance(expression, AffineDimExpr):
-                extents[expression.position] = size
-    return tuple(extents)
-
-
-def reduction_loops(op: GenericOp) -> tuple[int, ...]:
-    return tuple(loop for loop, kind in enumerate(op.iterator_types) if kind != PARALLEL)
 
 
 def output_arguments(op: GenericOp) -> Sequence[BlockArgument]:
@@ -120,16 +78,9 @@ def combining(op: GenericOp, result: int = 0) -> tuple[Operation, SSAValue] | No
         return None
     first, second = owner.operands
     term = second if first is output else first
-    if term is output or any(_depends_on(term, argument) for argument in output_arguments(op)):
+    if term is output or depends_on(term, output_arguments(op), op.body.block):
         return None
     return owner, term
-
-
-def _depends_on(value: SSAValue, argument: BlockArgument) -> bool:
-    if isinstance(value, BlockArgument):
-        return value is argument
-    assert isinstance(value.owner, Operation)
-    return any(_depends_on(operand, argument) for operand in value.owner.operands)
 
 
 def is_contraction(op: Operation) -> bool:
@@ -148,11 +99,9 @@ def is_contraction(op: Operation) -> bool:
 
 def _loops_below(value: SSAValue, op: GenericOp, dims: Sequence[Dims]) -> frozenset[int]:
     """Loops that a value of the body depends on through the inputs."""
-    if isinstance(value, BlockArgument):
-        return frozenset(loop for loop in dims[value.index] if loop is not None)
-    if not isinstance(value.owner, Operation) or value.owner.parent is not op.body.block:
-        return frozenset()
-    return frozenset().union(*(_loops_below(operand, op, dims) for operand in value.owner.operands))
+    read = values_behind([value], op.body.block)
+    loops = (loop for argument in op.body.block.args if argument in read for loop in dims[argument.index])
+    return frozenset(loop for loop in loops if loop is not None)
 
 
 def build(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
 
-from stc.transforms.linalg.generics import all_dims, is_copy
+from stc.analysis.generic_loops import all_dims
+from stc.transforms.linalg.generics import is_copy
 
 
 def fold_identity_copies(module: ModuleOp) -> None:

@@ -12,9 +12,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from stc.analysis.generic_loops import all_dims
+from stc.dialects.use_def import through_reshapes
 from stc.transforms.linalg.bodies import with_simplified_inputs
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import all_dims
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ def scalar_constant(value: SSAValue) -> FloatAttr | IntegerAttr | None:
 
 def uniform_value(value: SSAValue) -> FloatAttr | IntegerAttr | None:
     """The constant that a tensor (or scalar) holds everywhere, if it is known to."""
+    value = through_reshapes(value)
     owner = value.owner
     if not isinstance(owner, Operation):
         return None
@@ -87,8 +89,6 @@ def uniform_value(value: SSAValue) -> FloatAttr | IntegerAttr | None:
         return scalar_constant(owner.inputs[0])
     if isinstance(owner, tensor.FromElementsOp) and len(owner.elements) == 1:
         return scalar_constant(owner.elements[0])
-    if isinstance(owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp):
-        return uniform_value(owner.src)
     if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, DenseIntOrFPElementsAttr):
         return _splat(owner.value)
     return scalar_constant(value)

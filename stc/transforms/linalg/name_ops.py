@@ -10,21 +10,22 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
-from xdsl.dialects.arith import DivfOp, MulfOp
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.dialects.arith import ConstantOp, DivfOp, MulfOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.linalg.ops import FillOp, GenericOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
+from stc.analysis.generic_loops import extents_of, reduction_loops
+from stc.analysis.host_work import host_values
+from stc.dialects.facts import MODULE, NAME
 from stc.names import identifier
 from stc.transforms.linalg.attention_roles import attention_roles
 from stc.transforms.linalg.dead_ops import functions_of
-from stc.transforms.linalg.generics import combining, extents_of, is_contraction, reduction_loops, yielded
+from stc.transforms.linalg.generics import combining, is_contraction, yielded
 from stc.transforms.linalg.inline_constants import scalar_constant
-
-NAME = "stc.name"
-MODULE = "stc.module"
+from stc.xdsl_gaps.value_names import value_hint
 
 _TENSOR_KINDS: dict[type[Operation], str] = {
     tensor.ExtractSliceOp: "slice",
@@ -65,10 +66,32 @@ class NameOpsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
             named = [nested for nested in function.body.block.ops if _is_named(nested)]
-            roles = attention_roles(named, module_name)
-            for nested, name in zip(named, _unique([_candidate(nested, named, roles) for nested in named]), strict=True):
-                nested.attributes[NAME] = StringAttr(name)
+            roles, host = attention_roles(named, module_name), host_values(function)
+            candidates = [_candidate(nested, named, roles, host) for nested in named]
+            for nested, name in zip(named, _unique(candidates), strict=True):
+                NAME.put(nested, name)
                 _hint(nested, _boundary_name(nested) or name)
+            constants = [value for value in _constants(function) if value.name_hint is None]
+            for value, name in zip(constants, _unique([_constant_name(value) for value in constants]), strict=True):
+                value.name_hint = value_hint(name)
+
+
+def _constants(function: func.FuncOp) -> list[SSAValue]:
+    """Tensors that are computed from nothing and are data: no sum begins with them."""
+    makers = [op for op in function.body.block.ops if isinstance(op, ConstantOp | FillOp)]
+    tensors = [result for op in makers for result in op.results if isinstance(result.type, TensorType)]
+    return [value for value in tensors if isinstance(value.owner, ConstantOp) or isinstance(_user(value), tensor.ConcatOp)]
+
+
+def _user(value: SSAValue) -> Operation | None:
+    return next((use.operation for use in value.uses), None)
+
+
+def _constant_name(value: SSAValue) -> str:
+    """What a constant is to the module that uses it: padding, if it is laid beside other data."""
+    user = _user(value)
+    what = "padding" if isinstance(user, tensor.ConcatOp) else "constant"
+    return "_".join(word for word in (module_name(user) if user is not None else "", what) if word)
 
 
 def _hint(op: Operation, name: str) -> None:
@@ -81,16 +104,11 @@ def _hint(op: Operation, name: str) -> None:
                 value.name_hint = None
 
 
-def value_hint(name: str) -> str:
-    """The name as that of a value: xDSL would drop a number behind `_`."""
-    return re.sub(r"(?<=[A-Za-z])_(\d+)$", r"\1", name)
-
-
 def _is_named(op: Operation) -> bool:
     return isinstance(op, (GenericOp, *_TENSOR_KINDS))
 
 
-def _candidate(op: Operation, named: Sequence[Operation], roles: Mapping[Operation, str]) -> str:
+def _candidate(op: Operation, named: Sequence[Operation], roles: Mapping[Operation, str], host: set[SSAValue]) -> str:
     kind = kind_of(op)
     if owner := _boundary_name(op):
         return f"{owner}_{kind}"
@@ -99,10 +117,22 @@ def _candidate(op: Operation, named: Sequence[Operation], roles: Mapping[Operati
         return "_".join(word for word in (module, _attention_word(op, named, roles)) if word)
     siblings = [other for other in named if isinstance(other, GenericOp) and module_name(other) == module]
     if not module:
-        return kind
+        source = "" if isinstance(op, GenericOp) else _module_of_data(op)
+        return f"{source}_{kind}" if source else kind
+    if host.issuperset(op.results):   # not what the module computes, but what it is computed with
+        return f"{module}_{kind}"
     if is_contraction(op) and sum(map(is_contraction, siblings)) == 1:
         return module
     return module if siblings == [op] else f"{module}_{kind}"
+
+
+def _module_of_data(op: Operation) -> str:
+    """The module that computed what `op` moves; empty where none did."""
+    while op.operands and isinstance(source := op.operands[0].owner, Operation):
+        if module := module_name(source):
+            return module
+        op = source
+    return ""
 
 
 def _attention_word(op: Operation, named: Sequence[Operation], roles: Mapping[Operation, str]) -> str:
@@ -123,20 +153,20 @@ def _boundary_name(op: Operation) -> str:
         table, index = function.arg_attrs, op.src.index
     elif uses := [use for use in op.result.uses if isinstance(use.operation, func.ReturnOp)]:
         table, index = function.res_attrs, uses[0].index
-    entry = table.data[index].data.get(NAME) if table is not None else None
-    return identifier(entry.data) if isinstance(entry, StringAttr) else ""
+    name = NAME.of(table.data[index]) if table is not None else None
+    return "" if name is None else identifier(name)
 
 
 def module_name(op: Operation) -> str:
     """The op's module path as an identifier; empty where it has none."""
-    attribute = op.attributes.get(MODULE)
-    return identifier(attribute.data) if isinstance(attribute, StringAttr) and attribute.data else ""
+    path = MODULE.of(op)
+    return identifier(path) if path else ""
 
 
 def kind_of(op: Operation) -> str:
     """What an op does, in one word or two: matmul, sum, sum_square, max, exp, slice, ..."""
     if not isinstance(op, GenericOp):
-        return _TENSOR_KINDS[type(op)]
+        return next(word for kind, word in _TENSOR_KINDS.items() if isinstance(op, kind))
     if is_contraction(op):
         return "matmul"
     if not reduction_loops(op):
@@ -204,7 +234,7 @@ def _unique(candidates: Sequence[str]) -> list[str]:
         name = candidate
         number = 0
         while counts[candidate] > 1 and (name == candidate or name in taken):
-            name = f"{candidate}_{number}"
+            name = f"{candidate}_{number}" if candidate[-1].isdigit() else f"{candidate}{number}"   # as values are called
             number += 1
         taken.add(name)
         names.append(name)

@@ -12,9 +12,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
+from stc.analysis.generic_loops import extents_of
 from stc.transforms.linalg.bodies import value_key
 from stc.transforms.linalg.dead_ops import erase_dead_ops, functions_of
-from stc.transforms.linalg.generics import extents_of, yielded
+from stc.transforms.linalg.generics import yielded
 from stc.transforms.linalg.inline_constants import scalar_constant
 
 _PURE = (

@@ -9,16 +9,15 @@ from xdsl.context import Context
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, ModuleOp, i64
 from xdsl.dialects.linalg.ops import FillOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from stc.dialects.facts import MODULE
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import shape_of, tensor_like
 from stc.transforms.linalg.inline_constants import scalar_constant, uniform_value
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape
-
-MODULE = "stc.module"
 
 
 @dataclass(frozen=True)
@@ -64,12 +63,12 @@ class SimplifyMovementsPass(ModulePass):
 class _Builder:
     """Collects operations that take the place of one."""
 
-    module: Attribute | None
+    module: str | None
     ops: list[Operation] = field(default_factory=list)
 
     def add(self, op: Operation) -> SSAValue:
         if self.module is not None:
-            op.attributes[MODULE] = self.module
+            MODULE.put(op, self.module)
         self.ops.append(op)
         return op.results[0]
 
@@ -101,7 +100,7 @@ _Rewrite = Callable[[_Builder, Operation], SSAValue | None]
 
 
 def _replace(op: Operation, rewrite: _Rewrite) -> None:
-    builder = _Builder(op.attributes.get(MODULE))
+    builder = _Builder(MODULE.of(op))
     result = rewrite(builder, op)
     if result is None:
         return

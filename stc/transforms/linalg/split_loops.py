@@ -15,8 +15,9 @@ from xdsl.dialects.linalg.ops import GenericOp, IndexOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
+from stc.analysis.generic_loops import Dims, all_dims, extents_of
 from stc.iteration.reshape import Groups, positions, split_interval
-from stc.transforms.linalg.generics import Dims, all_dims, build, extents_of, shape_of, stc_attributes, tensor_like
+from stc.transforms.linalg.generics import build, shape_of, stc_attributes, tensor_like
 from stc.transforms.linalg.reshapes import collapse_shape, split_value
 
 

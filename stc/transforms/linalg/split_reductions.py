@@ -9,24 +9,24 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, linalg, tensor
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.linalg import GenericOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
+from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.operator_library import hardware_cost
 from stc.design_space.parallelism import PORT_LANES, lane_counts
 from stc.design_space.reduction_splits import copy_sums, lane_sums
 from stc.design_space.tiling import default_unroll
+from stc.dialects.facts import NAME
+from stc.dialects.use_def import through_reshapes, uses_through
 from stc.platforms.platform import Platform, platform_with_dsp
 from stc.transforms.linalg.generics import (
     PARALLEL,
     REDUCTION,
-    Dims,
-    all_dims,
     build,
     combining,
     is_contraction,
@@ -35,7 +35,6 @@ from stc.transforms.linalg.generics import (
     stc_attributes,
     tensor_like,
 )
-from stc.transforms.linalg.name_ops import NAME
 from stc.transforms.linalg.propagate_reshapes import PropagateReshapesPass
 from stc.transforms.linalg.split_loops import split_by_operand
 
@@ -157,27 +156,11 @@ def _for_copies(function: func.FuncOp, reassociate: bool, dsp: int, platform: Pl
 
 def _readers(value: SSAValue) -> Iterator[tuple[GenericOp, bool]]:
     """Generics that read the tensor of `value`, under any shape, and whether the outermost loop along it is parallel."""
-    tensor_ = _unshaped(value)
-    for use in tensor_.uses:
-        yield from _readers_of_use(use.operation, use.index)
-
-
-def _readers_of_use(op: Operation, index: int) -> Iterator[tuple[GenericOp, bool]]:
-    match op:
-        case tensor.ExpandShapeOp() | tensor.CollapseShapeOp():
-            for use in op.result.uses:
-                yield from _readers_of_use(use.operation, use.index)
-        case GenericOp() as reader if index < len(reader.inputs):
-            loops = GenericLoops(reader)
-            yield reader, loops.input_dims[index][0] in loops.parallels
-        case _:
-            return
-
-
-def _unshaped(value: SSAValue) -> SSAValue:
-    """The tensor that `value` is a view of."""
-    owner = value.owner
-    return _unshaped(owner.src) if isinstance(owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp) else value
+    for use in uses_through(through_reshapes(value)):
+        match use.operation:
+            case GenericOp() as reader if use.index < len(reader.inputs):
+                loops = GenericLoops(reader)
+                yield reader, loops.input_dims[use.index][0] in loops.parallels
 
 
 def _affordable(generics: Sequence[GenericOp], dsp: int, platform: Platform) -> int:
@@ -203,7 +186,7 @@ def _port_lanes(extent: int) -> int:
 
 def _spare_ports(function: func.FuncOp, value: SSAValue, platform: Platform) -> int:
     """Memory ports that other arguments and the results leave, with one for each of those."""
-    others = sum(argument is not _unshaped(value) for argument in function.body.block.args)
+    others = sum(argument is not through_reshapes(value) for argument in function.body.block.args)
     return platform.memory.max_ports - others - len(function.function_type.outputs)
 
 
@@ -269,7 +252,7 @@ def _combination(generic: GenericOp, partial: GenericOp, is_lanes: bool) -> Gene
     rank = len(shape_of(generic.results[0]))
     result = tuple(range(rank))
     read = (*result, rank) if is_lanes else (rank, *result)
-    attributes = stc_attributes(generic) | {NAME: StringAttr(f"{name_of(generic)}_sum")}
+    attributes = stc_attributes(generic) | NAME.entry(f"{name_of(generic)}_sum")
     kinds = [*[PARALLEL] * rank, REDUCTION]
     total = build([partial.results[0]], [generic.outputs[0]], Region(block), [read, result], kinds, attributes)
     total.results[0].name_hint = generic.results[0].name_hint

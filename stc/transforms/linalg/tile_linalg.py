@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
-from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, linalg, scf, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, ModuleOp, StringAttr, TensorType, i1
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
+from stc.analysis.generic_loops import GenericLoops, name_of
 from stc.analysis.loop_names import first_of, generic_loop_names
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
-from stc.transforms.index_constant import index_constant
+from stc.dialects.facts import MODULE, NAME, SCHEDULE, TILE
 from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.linalg.tile_slices import (
+    CarryWholeTensor,
+    FoldInsertIntoSlice,
+    FoldSliceOfSlice,
+    Offsets,
+    SinkGuardedInsert,
+    WriteInLastStep,
+    index_before_nest,
+    insert_slice,
+)
 
 
 @dataclass(frozen=True)
@@ -48,20 +64,204 @@ class TileLinalg(ModulePass):
 
     Where the order puts a parallel loop inside a reduction, the accumulator covers that loop whole and each tile is
     inserted in the last reduction step, guarded on the induction variables. A tile that does not divide is an error.
+
+    One application of a pattern makes one loop, or brings one slice to where its tile is. Option `only`: apply one pattern alone,
+    of those in `PATTERNS`.
     """
 
     name = "tile-linalg"
 
+    only: str = ""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for generic in generics_in(op):
-            if isinstance(schedule := generic.attributes.get("stc.schedule"), ScheduleAttr) and not is_tiled(generic):
-                _TiledNest(generic, schedule).replace()
+        if self.only and self.only not in PATTERNS:
+            raise CompileError(f"only is '{self.only}'", where=self.name, accepted=", ".join(PATTERNS))
+        for names in ((self.only,),) if self.only else PHASES:
+            patterns = [PATTERNS[name]() for name in names]
+            PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
         erase_dead_ops(op)
 
 
-def is_tiled(generic: linalg.GenericOp) -> bool:
-    """Whether `generic` already computes one tile of a nest."""
-    return "stc.tile" in generic.attributes
+class WrapWhole(RewritePattern):
+    """A nest that has anything in front of its outermost loop becomes one op: a loop that runs once, over all of the generic.
+
+    That are accumulators, and tiles that are a whole input.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: linalg.GenericOp, rewriter: PatternRewriter) -> None:
+        schedule = SCHEDULE.of(op)
+        if schedule is None or TILE.on(op):
+            return
+        check_schedule(op, schedule)
+        check_vectors(op, schedule)
+        _check_initial_values(op)
+        loops = GenericLoops(op)
+        order = _tiled_loops(loops, schedule)
+        has_whole_input = any(not set(dims) & set(order) for dims in loops.input_dims)
+        if has_whole_input or not order or order[0] in loops.reductions:
+            _tile(op, None, rewriter)
+
+
+class TileOutermostLoop(RewritePattern):
+    """A generic becomes a loop over tiles of its outermost tiled loop, around the generic on such a tile."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: linalg.GenericOp, rewriter: PatternRewriter) -> None:
+        schedule = SCHEDULE.of(op)
+        if schedule is None:
+            return
+        check_schedule(op, schedule)
+        order = _tiled_loops(GenericLoops(op), schedule)
+        if order:
+            _tile(op, order[0], rewriter)
+
+
+PATTERNS: dict[str, type[RewritePattern]] = {
+    "wrap-whole": WrapWhole,
+    "tile-outermost-loop": TileOutermostLoop,
+    "write-in-last-step": WriteInLastStep,
+    "sink-guarded-insert": SinkGuardedInsert,
+    "carry-whole-tensor": CarryWholeTensor,
+    "fold-insert-into-slice": FoldInsertIntoSlice,
+    "fold-slice-of-slice": FoldSliceOfSlice,
+}
+PHASES = (
+    ("wrap-whole",),
+    ("tile-outermost-loop",),
+    ("write-in-last-step", "sink-guarded-insert"),
+    ("carry-whole-tensor", "fold-insert-into-slice", "fold-slice-of-slice"),
+)
+"""Patterns of a phase are applied until none matches."""
+
+
+# One loop -------------------------------------------------------------------------------------------------------------
+
+
+def _tiled_loops(loops: GenericLoops, schedule: ScheduleAttr) -> list[int]:
+    """The loops that more than one tile covers, outermost first."""
+    return [loop for loop in schedule.loop_order if loops.extents[loop] != schedule.tiles[loop]]
+
+
+def _tile(op: linalg.GenericOp, loop: int | None, rewriter: PatternRewriter) -> None:
+    """Put a loop over the tiles along `loop` (None: one that runs once) around `op`, which then computes one of them."""
+    op = cast(linalg.GenericOp, op)
+    loops, schedule = GenericLoops(op), SCHEDULE.of(op)
+    assert schedule is not None
+    reduces = loop in loops.reductions
+    starts = [_start(op, index) for index in range(len(op.outputs))]
+    carried = [
+        start.results[0] if reduces and start is not None else rewriter.insert(tensor.EmptyOp((), result.type)).tensor
+        if start is not None else value
+        for start, value, result in zip(starts, op.outputs, op.results, strict=True)
+    ]
+    size, extent = (1, 1) if loop is None else (schedule.tiles[loop], loops.extents[loop])
+    lower, upper, step = (index_before_nest(rewriter, op, value) for value in (0, extent, size))
+    block = Block(arg_types=[IndexType(), *(value.type for value in carried)])
+    iv = block.args[0]
+    iv.name_hint = "once" if loop is None else _iv_name(loops, schedule, loop)
+    inner = PatternRewriter(InsertPoint.at_end(block))
+    inputs = [_part(inner, value, dims, loop, iv, size) for value, dims in zip(op.inputs, loops.input_dims, strict=True)]
+    places = [_place(value.type, dims, loop, iv, size) for value, dims in zip(op.results, loops.output_dims, strict=True)]
+    outs: list[SSAValue] = list(block.args[1:])
+    for index, (start, place) in enumerate(zip(starts, places, strict=True)):
+        if not reduces:
+            outs[index] = _slice(inner, outs[index], *place) if start is None else _smaller(inner, op, start, place[1])
+    tiled = linalg.GenericOp(
+        inputs, outs, op.body.clone(), op.indexing_maps, op.iterator_types, [out.type for out in outs]
+    )
+    tiled.attributes |= op.attributes | TILE.entry(name_of(op) or "tile")
+    inner.insert(tiled)
+    if loop is not None:
+        _offset_indices(tiled.body, loop, iv)
+    made = list(tiled.results)
+    if not reduces:
+        made = [
+            inner.insert(insert_slice(tile, whole, *place)).result
+            for tile, whole, place in zip(made, block.args[1:], places, strict=True)
+        ]
+    inner.insert(scf.YieldOp(*made))
+    nest = scf.ForOp(lower, upper, step, carried, block)
+    nest.attributes |= {} if TILE.on(op) else _identity(op)
+    replaced = list(op.outputs)
+    rewriter.replace(op, nest)
+    _erase_unused(rewriter, replaced)
+
+
+def _start(op: linalg.GenericOp, index: int) -> linalg.FillOp | tensor.EmptyOp | None:
+    """What makes the value that result `index` starts from; None where it goes on from what came before.
+
+    Before there are loops, a generic that does not look at what its result starts from starts from nothing.
+    """
+    owner = op.outputs[index].owner
+    if isinstance(owner, linalg.FillOp | tensor.EmptyOp):
+        return cast("linalg.FillOp | tensor.EmptyOp", owner)
+    return None if TILE.on(op) else tensor.EmptyOp((), op.results[index].type)
+
+
+def _smaller(builder: PatternRewriter, op: linalg.GenericOp, start: Operation, shape: Sequence[int]) -> SSAValue:
+    """A tile of `shape` that starts as the whole does."""
+    empty = builder.insert(tensor.EmptyOp((), TensorType(element_type(start.results[0].type), shape))).tensor
+    if not isinstance(start, linalg.FillOp):
+        return empty
+    filled = builder.insert(linalg.FillOp(cast(linalg.FillOp, start).inputs, [empty], [empty.type]))
+    filled.attributes |= _identity(op)
+    return filled.results[0]
+
+
+def _place(kind: Attribute, dims: Sequence[int], loop: int | None, iv: SSAValue, size: int) -> tuple[Offsets, list[int]]:
+    """Offsets and sizes of a tile along `loop` of a tensor that `dims` index."""
+    assert isa(kind, TensorType)
+    sizes = [size if dim == loop else extent for dim, extent in zip(dims, kind.get_shape(), strict=True)]
+    return [iv if dim == loop else 0 for dim in dims], sizes
+
+
+def _part(builder: PatternRewriter, value: SSAValue, dims: Sequence[int], loop: int | None, iv: SSAValue, size: int) -> SSAValue:
+    """What a tile needs of an input: a slice, or all of what `loop` does not move."""
+    if not isa(value.type, TensorType) or (loop is not None and loop not in dims):
+        return value
+    return _slice(builder, value, *_place(value.type, dims, loop, iv, size))
+
+
+def _slice(builder: PatternRewriter, value: SSAValue, offsets: Offsets, sizes: Sequence[int]) -> SSAValue:
+    kind = TensorType(element_type(value.type), sizes)
+    return builder.insert(tensor.ExtractSliceOp(value, offsets, sizes, [1] * len(sizes), kind)).result
+
+
+def _iv_name(loops: GenericLoops, schedule: ScheduleAttr, loop: int) -> str:
+    """A tile's first index along the loop's dimension; the index itself where tiles are one entry long."""
+    name = generic_loop_names(loops, schedule.tiles)[loop]
+    return first_of(name) if schedule.tiles[loop] > 1 else name
+
+
+def _identity(op: linalg.GenericOp) -> dict[str, Attribute]:
+    """The attributes that say where an op comes from."""
+    return NAME.kept(op) | MODULE.kept(op)
+
+
+def _offset_indices(body: Region, loop: int, iv: SSAValue) -> None:
+    """`linalg.index` counts within the tile: add where the tile begins."""
+    for index in [cast(linalg.IndexOp, found) for found in body.walk() if isinstance(found, linalg.IndexOp)]:
+        if index.dim.value.data == loop:
+            shifted = arith.AddiOp(index.result, iv)
+            index.result.replace_all_uses_with(shifted.result)
+            shifted.operands[0] = index.result
+            PatternRewriter(InsertPoint.after(index)).insert(shifted)
+
+
+def _erase_unused(rewriter: PatternRewriter, values: Sequence[SSAValue]) -> None:
+    """Erase what only a replaced op has started from, inside a nest (at the top other passes may still look at it)."""
+    for value in values:
+        op = value.owner
+        if isinstance(op, Block) or not isinstance(op.parent_op(), scf.ForOp) or value.uses:
+            continue
+        if isinstance(op, linalg.FillOp | tensor.EmptyOp | tensor.ExtractSliceOp):
+            sources = list(op.operands)
+            rewriter.erase(op)
+            _erase_unused(rewriter, sources)
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
 
 
 def check_schedule(generic: linalg.GenericOp, schedule: ScheduleAttr) -> None:
@@ -100,257 +300,18 @@ def check_vectors(generic: linalg.GenericOp, schedule: ScheduleAttr) -> None:
             raise CompileError(f"vector shape {list(shape)} of operand {index}", where=where, accepted=accepted)
 
 
-@dataclass
-class _TiledNest:
-    """Builds the nest that replaces one generic."""
-
-    generic: linalg.GenericOp
-    schedule: ScheduleAttr
-    ivs: dict[int, SSAValue] = field(default_factory=dict)
-    tiles_of_inputs: dict[int, SSAValue] = field(default_factory=dict)
-    constants: dict[int, SSAValue] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        check_schedule(self.generic, self.schedule)
-        check_vectors(self.generic, self.schedule)
-        self._check_initial_values()
-        self.loops = GenericLoops(self.generic)
-        self.tile = self.schedule.tiles
-        self.order = [loop for loop in self.schedule.loop_order if self.loops.extents[loop] != self.tile[loop]]
-        tiled_reductions = [position for position, loop in enumerate(self.order) if loop in self.loops.reductions]
-        self.first_reduction = tiled_reductions[0] if tiled_reductions else len(self.order)
-        inside = self.order[self.first_reduction :]
-        self.parallels_inside = [loop for loop in inside if loop in self.loops.parallels]
-        self.entry = Builder(InsertPoint.before(self.generic))
-
-    def _check_initial_values(self) -> None:
-        """CompileError where a result starts from a tensor that would have to be streamed in."""
-        started = zip(self.generic.outputs, self.generic.body.block.args[len(self.generic.inputs) :], strict=True)
-        for index, (initial, argument) in enumerate(started):
-            if argument.uses and not isinstance(initial.owner, linalg.FillOp | tensor.EmptyOp):
-                raise CompileError(
-                    f"result {index} starts from a computed tensor",
-                    where=name_of(self.generic),
-                    accepted="a fill with a constant (fold-fills makes the tensor an operand)",
-                )
-
-    # The nest ---------------------------------------------------------------------------------------------------------
-
-    def replace(self) -> None:
-        empties = [self.entry.insert(tensor.EmptyOp((), result.type)).results[0] for result in self.generic.results]
-        results = self._once(empties) if self._needs_wrapper() else self._loop_nest(self.entry, 0, empties)
-        for old, new in zip(self.generic.results, results, strict=True):
-            new.name_hint = old.name_hint
-            old.replace_all_uses_with(new)
-        self.generic.parent_block().erase_op(self.generic)  # pyright: ignore[reportOptionalMemberAccess]
-
-    def _needs_wrapper(self) -> bool:
-        """Whether anything would stand in front of the outermost loop: accumulators, or a tile that is a whole input."""
-        whole = any(not set(dims) & set(self.order) for dims in self.loops.input_dims)
-        return whole or self.first_reduction == 0
-
-    def _once(self, outs: Sequence[SSAValue]) -> list[SSAValue]:
-        """A loop that runs once around the nest, so that it is one op with all that belongs to it."""
-        bounds = [self._constant(value) for value in (0, 1, 1)]
-        return self._for(self.entry, bounds, "once", outs, lambda b, _, carried: self._loop_nest(b, 0, carried), is_root=True)
-
-    def _loop_nest(self, builder: Builder, depth: int, outs: Sequence[SSAValue]) -> list[SSAValue]:
-        """The parallel loops outside every reduction; `outs` are the whole results so far."""
-        self._slice_inputs(builder, depth)
-        if depth == self.first_reduction:
-            return self._reduce(builder, depth, outs)
-        return self._loop(builder, depth, outs, lambda b, carried: self._loop_nest(b, depth + 1, carried))
-
-    def _reduce(self, builder: Builder, depth: int, outs: Sequence[SSAValue]) -> list[SSAValue]:
-        accumulators = [self._accumulator(builder, index) for index in range(len(outs))]
-        if self.parallels_inside:
-            carried = self._reduction_nest(builder, depth, [*accumulators, *outs])
-            return carried[len(outs) :]
-        tiles = self._reduction_nest(builder, depth, accumulators)
-        return [self._insert_out(builder, index, tile, out) for index, (tile, out) in enumerate(zip(tiles, outs, strict=True))]
-
-    def _reduction_nest(self, builder: Builder, depth: int, carried: Sequence[SSAValue]) -> list[SSAValue]:
-        """The loops from the first reduction on. Carries the accumulators, and the results if tiles leave from inside."""
-        if depth > self.first_reduction:
-            self._slice_inputs(builder, depth)
-        if depth < len(self.order):
-            return self._loop(builder, depth, carried, lambda b, inner: self._reduction_nest(b, depth + 1, inner))
-        if not self.parallels_inside:
-            return self._compute(builder, carried)
-        return self._compute_inside(builder, carried)
-
-    def _compute_inside(self, builder: Builder, carried: Sequence[SSAValue]) -> list[SSAValue]:
-        """One step on a tile of the larger accumulators; in the last reduction step the tile leaves."""
-        count = len(self.generic.results)
-        accumulators, outs = carried[:count], carried[count:]
-        tiles = [
-            self._extract(builder, value, *self._region(index, inside_only=True)) for index, value in enumerate(accumulators)
-        ]
-        tiles = self._compute(builder, tiles)
-        updated = [
-            self._insert(builder, tile, value, *self._region(index, inside_only=True))
-            for index, (tile, value) in enumerate(zip(tiles, accumulators, strict=True))
-        ]
-        is_last = self._is_last_step(builder)
-        then, otherwise = Block(), Block([scf.YieldOp(*outs)])
-        inner = Builder(InsertPoint.at_end(then))
-        written = [self._insert_out(inner, index, tile, out) for index, (tile, out) in enumerate(zip(tiles, outs, strict=True))]
-        inner.insert(scf.YieldOp(*written))
-        guarded = builder.insert(scf.IfOp(is_last, [out.type for out in outs], Region(then), Region(otherwise)))
-        return [*updated, *guarded.results]
-
-    def _loop(
-        self,
-        builder: Builder,
-        depth: int,
-        carried: Sequence[SSAValue],
-        body: Callable[[Builder, Sequence[SSAValue]], Sequence[SSAValue]],
-    ) -> list[SSAValue]:
-        loop = self.order[depth]
-        bounds = [self._constant(value) for value in (0, self.loops.extents[loop], self.tile[loop])]
-
-        def entered(inner: Builder, iv: SSAValue, inside: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            self.ivs[loop] = iv
-            return body(inner, inside)
-
-        return self._for(builder, bounds, self._iv_name(loop), carried, entered, is_root=depth == 0 and not self._needs_wrapper())
-
-    def _iv_name(self, loop: int) -> str:
-        """A tile's first index along the loop's dimension; the index itself where tiles are one entry long."""
-        name = generic_loop_names(self.loops, self.tile)[loop]
-        return first_of(name) if self.tile[loop] > 1 else name
-
-    def _for(
-        self,
-        builder: Builder,
-        bounds: Sequence[SSAValue],
-        hint: str,
-        carried: Sequence[SSAValue],
-        body: Callable[[Builder, SSAValue, Sequence[SSAValue]], Sequence[SSAValue]],
-        *,
-        is_root: bool,
-    ) -> list[SSAValue]:
-        block = Block(arg_types=[IndexType(), *(value.type for value in carried)])
-        block.args[0].name_hint = hint
-        inner = Builder(InsertPoint.at_end(block))
-        inner.insert(scf.YieldOp(*body(inner, block.args[0], block.args[1:])))
-        lower, upper, step = bounds
-        for_op = builder.insert(scf.ForOp(lower, upper, step, carried, block))
-        if is_root:
-            for_op.attributes |= self._identity()
-        return list(for_op.results)
-
-    def _identity(self) -> dict[str, Attribute]:
-        """The attributes that say where an op comes from."""
-        kept = ("stc.name", "stc.module")
-        return {key: self.generic.attributes[key] for key in kept if key in self.generic.attributes}
-
-    # Tiles ------------------------------------------------------------------------------------------------------------
-
-    def _slice_inputs(self, builder: Builder, depth: int) -> None:
-        """Extract the tiles of all inputs whose innermost loop has just been entered."""
-        available = set(self.order[:depth])
-        for index, (value, dims) in enumerate(zip(self.generic.inputs, self.loops.input_dims, strict=True)):
-            if index in self.tiles_of_inputs or not {dim for dim in dims if dim in self.order} <= available:
-                continue
-            if not isa(value.type, TensorType):
-                self.tiles_of_inputs[index] = value
-                continue
-            self.tiles_of_inputs[index] = self._extract(builder, value, *self._slice(dims))
-
-    def _slice(self, dims: Sequence[int]) -> tuple[list[SSAValue | int], list[int]]:
-        offsets: list[SSAValue | int] = [self.ivs[dim] if dim in self.order else 0 for dim in dims]
-        return offsets, [self.tile[dim] for dim in dims]
-
-    def _region(self, index: int, *, inside_only: bool = False) -> tuple[list[SSAValue | int], list[int]]:
-        """Offsets and sizes of result `index`'s tile in the whole result, or in an accumulator over the inside loops."""
-        dims = self.loops.output_dims[index]
-        offsets, sizes = self._slice(dims)
-        if inside_only:
-            offsets = [offset if dim in self.parallels_inside else 0 for offset, dim in zip(offsets, dims, strict=True)]
-        return offsets, sizes
-
-    def _accumulator(self, builder: Builder, index: int) -> SSAValue:
-        """What result `index` starts from: a filled tile for reductions, an empty one otherwise."""
-        dims = self.loops.output_dims[index]
-        extents = self.loops.extents
-        shape = [extents[dim] if dim in self.parallels_inside else self.tile[dim] for dim in dims]
-        initial = self.generic.outputs[index]
-        empty = builder.insert(tensor.EmptyOp((), TensorType(element_type(initial.type), shape))).results[0]
-        fill = initial.owner
-        if not isinstance(fill, linalg.FillOp):
-            return empty
-        filled = builder.insert(linalg.FillOp(fill.inputs, [empty], [empty.type]))
-        filled.attributes |= self._identity()
-        return filled.results[0]
-
-    def _extract(self, builder: Builder, value: SSAValue, offsets: Sequence[SSAValue | int], sizes: Sequence[int]) -> SSAValue:
-        result_type = TensorType(element_type(value.type), sizes)
-        slice_op = tensor.ExtractSliceOp(value, offsets, sizes, [1] * len(sizes), result_type)
-        return builder.insert(slice_op).result
-
-    def _insert(
-        self, builder: Builder, tile: SSAValue, into: SSAValue, offsets: Sequence[SSAValue | int], sizes: Sequence[int]
-    ) -> SSAValue:
-        return builder.insert(insert_slice(tile, into, offsets, sizes)).result
-
-    def _insert_out(self, builder: Builder, index: int, tile: SSAValue, out: SSAValue) -> SSAValue:
-        return self._insert(builder, tile, out, *self._region(index))
-
-    def _compute(self, builder: Builder, outs: Sequence[SSAValue]) -> list[SSAValue]:
-        """The generic itself, on tiles."""
-        inputs = [self.tiles_of_inputs[index] for index in range(len(self.generic.inputs))]
-        body = self.generic.body.clone()
-        tiled = linalg.GenericOp(
-            inputs, outs, body, self.generic.indexing_maps, self.generic.iterator_types, [out.type for out in outs]
-        )
-        tiled.attributes |= self.generic.attributes | {"stc.tile": StringAttr(name_of(self.generic) or "tile")}
-        builder.insert(tiled)
-        self._offset_indices(body)
-        return list(tiled.results)
-
-    def _offset_indices(self, body: Region) -> None:
-        """`linalg.index` counts within the tile: add where the tile begins."""
-        for found in list(body.walk()):
-            if not isinstance(found, linalg.IndexOp):
-                continue
-            index = cast(linalg.IndexOp, found)
-            iv = self.ivs.get(index.dim.value.data)
-            if iv is not None:
-                shifted = arith.AddiOp(index.result, iv)
-                index.result.replace_all_uses_with(shifted.result)
-                shifted.operands[0] = index.result
-                Builder(InsertPoint.after(index)).insert(shifted)
-
-    # Scalars ----------------------------------------------------------------------------------------------------------
-
-    def _is_last_step(self, builder: Builder) -> SSAValue:
-        """True in the last step of every tiled reduction."""
-        tests: list[SSAValue] = []
-        for loop in self.order:
-            if loop in self.loops.reductions:
-                last = self._constant(self.loops.extents[loop] - self.tile[loop])
-                tests.append(builder.insert(arith.CmpiOp(self.ivs[loop], last, "eq")).result)
-        result = tests[0]
-        for test in tests[1:]:
-            result = builder.insert(arith.AndIOp(result, test, i1)).result
-        return result
-
-    def _constant(self, value: int) -> SSAValue:
-        if value not in self.constants:
-            self.constants[value] = index_constant(self.entry, value)
-        return self.constants[value]
+def _check_initial_values(generic: linalg.GenericOp) -> None:
+    """CompileError where a result starts from a tensor that would have to be streamed in."""
+    started = zip(generic.outputs, generic.body.block.args[len(generic.inputs) :], strict=True)
+    for index, (initial, argument) in enumerate(started):
+        if argument.uses and not isinstance(initial.owner, linalg.FillOp | tensor.EmptyOp):
+            raise CompileError(
+                f"result {index} starts from a computed tensor",
+                where=name_of(generic),
+                accepted="a fill with a constant (fold-fills makes the tensor an operand)",
+            )
 
 
 def element_type(type_: Attribute) -> Attribute:
     """The scalar type of a tensor, or the type itself."""
     return type_.element_type if isa(type_, TensorType) else type_
-
-
-def insert_slice(
-    tile: SSAValue, into: SSAValue, offsets: Sequence[SSAValue | int], sizes: Sequence[int]
-) -> tensor.InsertSliceOp:
-    """A unit-stride `tensor.insert_slice` with mixed static and dynamic offsets."""
-    dynamic = [offset for offset in offsets if isinstance(offset, SSAValue)]
-    static = [DYNAMIC_INDEX if isinstance(offset, SSAValue) else offset for offset in offsets]
-    return tensor.InsertSliceOp.get(tile, into, sizes, static, offsets=dynamic)

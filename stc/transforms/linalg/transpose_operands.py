@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 
 from xdsl.context import Context
 from xdsl.dialects import linalg, tensor
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.generic_loops import GenericLoops, generics_in
+from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in
 from stc.analysis.host_work import functions_of, host_values
-from stc.transforms.linalg.generics import PARALLEL, Dims, all_dims, build, shape_of, tensor_like
-from stc.transforms.linalg.name_ops import NAME
+from stc.dialects.facts import NAME
+from stc.transforms.linalg.generics import PARALLEL, build, shape_of, tensor_like
 
 LEAST_USES = 32
 """How often each entry of an operand that is no parameter is used, at least, for its transposition to be worth it."""
@@ -30,6 +30,8 @@ class TransposeOperands(ModulePass):
     parameters. Other operands are transposed by a computation of their own where the reader uses each entry so often that the
     lanes gain more than the transposition costs.
 
+    Options: `parameters-only`: transpose nothing that costs hardware (default false).
+
         %y = linalg.generic {... (d0, d1, d2) -> (d0, d2), (d1, d2), (d0, d1) ...} ins(%x, %w : tensor<4x8xf32>, tensor<6x8xf32>)
       becomes
         %t = linalg.generic {... (d0, d1) -> (d1, d0), (d0, d1) ...} ins(%w : tensor<6x8xf32>) ... -> tensor<8x6xf32>
@@ -38,21 +40,25 @@ class TransposeOperands(ModulePass):
 
     name = "transpose-operands"
 
+    parameters_only: bool = False
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
             parameters = host_values(function)
             made: dict[tuple[SSAValue, int], SSAValue] = {}
             for generic in generics_in(function):
                 if not set(generic.results) <= parameters:
-                    _transpose_inputs(generic, parameters, made)
+                    _transpose_inputs(generic, parameters, made, inf if self.parameters_only else LEAST_USES)
 
 
 def _transpose_inputs(
-    generic: linalg.GenericOp, parameters: set[SSAValue], made: dict[tuple[SSAValue, int], SSAValue]
+    generic: linalg.GenericOp, parameters: set[SSAValue], made: dict[tuple[SSAValue, int], SSAValue], least_uses: float
 ) -> None:
     dims = all_dims(generic)
+    if dims is None or any(None in entry for entry in dims):
+        return
     loops = GenericLoops(generic)
-    if dims is None or any(None in entry for entry in dims) or not loops.parallels or not loops.output_dims[0]:
+    if not loops.parallels or not loops.output_dims[0]:
         return
     lanes = loops.output_dims[0][-1]
     changed = list(dims)
@@ -60,7 +66,7 @@ def _transpose_inputs(
         own = dims[index]
         if lanes not in own or own[-1] == lanes:
             continue
-        if value not in parameters and prod(loops.extents) < LEAST_USES * prod(shape_of(value)):
+        if value not in parameters and prod(loops.extents) < least_uses * prod(shape_of(value)):
             continue
         place = own.index(lanes)
         if (value, place) not in made:
@@ -85,7 +91,7 @@ def _with_last(near: linalg.GenericOp, value: SSAValue, place: int) -> SSAValue:
     empty = tensor.EmptyOp((), tensor_like(value, [shape[dim] for dim in moved if dim is not None]))
     block = Block(arg_types=[empty.tensor.type.element_type] * 2)  # pyright: ignore[reportAttributeAccessIssue]
     block.add_op(linalg.YieldOp(block.args[0]))
-    name = {NAME: StringAttr(f"{value.name_hint or 'parameter'}_t")}
+    name = NAME.entry(f"{value.name_hint or 'parameter'}_t")
     copy = build([value], [empty.tensor], Region(block), [dims, moved], [PARALLEL] * len(shape), name)
     copy.results[0].name_hint = f"{value.name_hint or 'parameter'}_t"
     point = InsertPoint.before(near)

@@ -13,8 +13,10 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from stc.analysis.generic_loops import extents_of
+from stc.dialects.facts import MODULE
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import extents_of, shape_of, stc_attributes, tensor_like
+from stc.transforms.linalg.generics import shape_of, stc_attributes, tensor_like
 from stc.transforms.linalg.reshapes import expand_shape
 
 
@@ -118,6 +120,6 @@ def _side_by_side(op: GenericOp, value: SSAValue, dimension: int, window: Window
         whole = [*sizes[:dimension], count, *sizes[dimension:]]
         made.append(tensor.ConcatOp(pieces, dimension, tensor_like(value, whole)))
     for new in made:
-        new.attributes.update({key: entry for key, entry in stc_attributes(op).items() if key == "stc.module"})
+        new.attributes |= MODULE.kept(op)
     Rewriter.insert_op(made, InsertPoint.before(op))
     return made[-1].results[0]

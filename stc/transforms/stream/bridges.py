@@ -1,16 +1,17 @@
-"""Bridges between itensors and streams while a kernel is lowered piece by piece (method.md section 2)."""
+"""Bridges between itensors and streams while a kernel is lowered piece by piece (docs/design/method.md section 2)."""
 
 from __future__ import annotations
 
 from xdsl.builder import Builder
-from xdsl.dialects.builtin import IntegerAttr, TensorType, VectorType, i64
+from xdsl.dialects.builtin import TensorType, VectorType
 from xdsl.ir import Attribute, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.utils.hints import isa
 
-from stc.design_space.fifo_depths import SHALLOW
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.itensor import ItensorType
+from stc.fifo.depths import SHALLOW
 
 
 def token_type(type_: Attribute, where: str | None = None) -> VectorType:
@@ -27,8 +28,14 @@ def token_type(type_: Attribute, where: str | None = None) -> VectorType:
 
 
 def consumed_stream(builder: Builder, value: SSAValue) -> SSAValue:
-    """The stream behind an itensor that a task reads: the one it was made from, else a bridge."""
+    """The stream behind an itensor that a task reads: the one it was made from, else a bridge.
+
+    CompileError where another operation reads it too: the tokens of a stream are gone once they are read.
+    """
     assert isinstance(value.type, ItensorType)
+    if not value.has_one_use():
+        complaint = f"itensor of {len(list(value.uses))} readers"
+        raise CompileError(complaint, where=f"%{value.name_hint or '?'}", accepted="one reader (run insert-forks first)")
     if isinstance(bridge := value.owner, stream.ToItensorOp):
         return bridge.source
     return builder.insert(stream.FromItensorOp(value, stream_type(value.type, f"%{value.name_hint or '?'}"))).result
@@ -38,30 +45,22 @@ def produced_stream(builder: Builder, result: SSAValue, name: str) -> SSAValue:
     """A new stream that a task will write in place of the itensor `result`, whose uses see it through a bridge."""
     assert isinstance(result.type, ItensorType)
     order = result.type.order
-    create = builder.insert(stream.CreateOp(name, stream_type(result.type, name)))
-    create.attributes["stc.tokens"] = IntegerAttr(order.token_count, i64)
-    create.attributes["stc.distinct_tokens"] = IntegerAttr(order.tokens_before_revisits, i64)
+    tokens = order.token_count, order.tokens_before_revisits
+    create = builder.insert(stream.CreateOp(name, stream_type(result.type, name), *tokens))
     create.result.name_hint = name
     bridge = builder.insert(stream.ToItensorOp(create.result, result.type))
     bridge.result.name_hint = result.name_hint
-    reconnect(result, create.result, bridge.result)
+    reconnect(builder, result, create.result, bridge.result)
     return create.result
 
 
-def reconnect(old: SSAValue, source: SSAValue, bridged: SSAValue) -> None:
+def reconnect(builder: Builder, old: SSAValue, source: SSAValue, bridged: SSAValue) -> None:
     """Let the users of the itensor `old` see the stream `source`, through the bridge `bridged` where they need an itensor."""
-    for use in list(old.uses):
-        _connect(use.operation, use.index, source, bridged)
-
-
-def _connect(user: object, index: int, source: SSAValue, bridged: SSAValue) -> None:
-    """Give a user the stream itself where it is a bridge back, else the bridged itensor."""
-    if isinstance(user, stream.FromItensorOp):
-        user.result.replace_all_uses_with(source)
-        user.detach()
-        user.erase()
-        return
-    user.operands[index] = bridged  # pyright: ignore[reportAttributeAccessIssue]
+    rewriter = builder if isinstance(builder, PatternRewriter) else PatternRewriter(builder.insertion_point)
+    for user in [use.operation for use in old.uses]:
+        if isinstance(user, stream.FromItensorOp):
+            rewriter.replace(user, [], [source])
+    rewriter.replace_all_uses_with(old, bridged)
 
 
 def stream_type(type_: ItensorType, where: str | None = None) -> stream.StreamType:

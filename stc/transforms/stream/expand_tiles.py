@@ -9,16 +9,16 @@ from typing import cast
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, linalg, memref, scf, vector
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
+from stc.analysis.generic_loops import GenericLoops, generics_in
 from stc.analysis.loop_names import dimension_names, generic_loop_names
 from stc.design_space.tiling import MOST_LANES
-from stc.dialects.dataflow import ScheduleAttr
+from stc.dialects.facts import LABEL, NAME, SCHEDULE, UNROLL
 from stc.transforms.index_constant import index_constant
 
 
@@ -65,8 +65,8 @@ class ExpandTiles(ModulePass):
 
 def _expand_generic(generic: linalg.GenericOp) -> None:
     loops = GenericLoops(generic)
-    schedule = generic.attributes.get("stc.schedule")
-    unroll = schedule.unrolls if isinstance(schedule, ScheduleAttr) else (1,) * len(loops.extents)
+    schedule = SCHEDULE.of(generic)
+    unroll = schedule.unrolls if schedule is not None else (1,) * len(loops.extents)
     order = [loop for loop in (*loops.reductions, *loops.parallels) if loops.extents[loop] > 1]
     label = label_of(generic)
     builder = Builder(InsertPoint.before(generic))
@@ -166,8 +166,8 @@ def _unroll_of_last(use: Use) -> int:
     generic = use.operation
     if not isinstance(generic, linalg.GenericOp):
         return 1
-    schedule, dims = generic.attributes.get("stc.schedule"), GenericLoops(generic).operand_dims[use.index]
-    return schedule.unrolls[dims[-1]] if isinstance(schedule, ScheduleAttr) and dims else 1
+    schedule, dims = SCHEDULE.of(generic), GenericLoops(generic).operand_dims[use.index]
+    return schedule.unrolls[dims[-1]] if schedule is not None and dims else 1
 
 
 @dataclass(frozen=True)
@@ -178,6 +178,10 @@ class PointLoop:
     extent: int
     unroll: int
 
+    @property
+    def is_at_once(self) -> bool:
+        return 1 < self.unroll == self.extent
+
 
 def _loops_along(extents: Sequence[int], order: Sequence[int], unroll: Sequence[int]) -> list[PointLoop]:
     """Loops along the dimensions `order` of a buffer, each with its unroll factor."""
@@ -186,19 +190,26 @@ def _loops_along(extents: Sequence[int], order: Sequence[int], unroll: Sequence[
 
 
 def point_loops(builder: Builder, nest: Sequence[PointLoop], label: str) -> tuple[list[SSAValue], Builder]:
-    """A perfect nest of unit-step loops; their induction variables, and a builder for the innermost body."""
-    ivs: list[SSAValue] = []
+    """A perfect nest of unit-step loops; their induction variables, and a builder for the innermost body.
+
+    What runs at once stands inside all that runs in turn, so that the innermost of these can be pipelined.
+    """
     zero, one = (index_constant(builder, value) for value in (0, 1))
     bounds = [index_constant(builder, loop.extent) for loop in nest]
-    for loop, bound in zip(nest, bounds, strict=True):
-        if 1 < loop.unroll < loop.extent:  # `unroll` points of the loop at once: a loop over groups, and one inside a group
-            lanes = index_constant(builder, loop.unroll)
-            group, builder = _point_loop(builder, (zero, bound, lanes), loop.name, label)
-            lane, builder = _point_loop(builder, (zero, lanes, one), "lane", label, at_once=True)
-            ivs.append(builder.insert(arith.AddiOp(group, lane)).result)
-        else:
-            iv, builder = _point_loop(builder, (zero, bound, one), loop.name, label, at_once=loop.unroll > 1)
-            ivs.append(iv)
+    lanes = [one if loop.unroll == 1 else bound if loop.is_at_once else index_constant(builder, loop.unroll)
+             for loop, bound in zip(nest, bounds, strict=True)]
+    ivs: list[SSAValue] = []
+    for loop, bound, step in zip(nest, bounds, lanes, strict=True):
+        start = zero
+        if not loop.is_at_once:
+            start, builder = _point_loop(builder, (zero, bound, step), loop.name, label)
+        ivs.append(start)
+    for place, (loop, count) in enumerate(zip(nest, lanes, strict=True)):
+        if loop.is_at_once:
+            ivs[place], builder = _point_loop(builder, (zero, count, one), loop.name, label, at_once=True)
+        elif loop.unroll > 1:
+            lane, builder = _point_loop(builder, (zero, count, one), "lane", label, at_once=True)
+            ivs[place] = builder.insert(arith.AddiOp(ivs[place], lane)).result
     return ivs, builder
 
 
@@ -210,16 +221,16 @@ def _point_loop(
     block.args[0].name_hint = name
     block.add_op(scf.YieldOp())
     loop = builder.insert(scf.ForOp(*bounds, [], block))
-    loop.attributes["stc.label"] = StringAttr(f"{label}_{name}")
+    LABEL.put(loop, f"{label}_{name}")
     if at_once:
-        loop.attributes["stc.unroll"] = IntegerAttr(0, i32)
+        UNROLL.put(loop, 0)
     assert block.last_op is not None
     return block.args[0], Builder(InsertPoint.before(block.last_op))
 
 
 def label_of(op: linalg.GenericOp | linalg.FillOp) -> str:
     """The stem of loop labels: the op's readable name."""
-    return name_of(op) if "stc.name" in op.attributes else "tile"  # pyright: ignore[reportReturnType]
+    return NAME.of(op) or "tile"
 
 
 def _load(builder: Builder, source: SSAValue, indices: Sequence[SSAValue], of: Operation) -> SSAValue:

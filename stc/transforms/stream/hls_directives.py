@@ -6,15 +6,18 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf, vector
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, ModuleOp, StringAttr, VectorType, i32
+from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from stc.analysis.loop_estimates import innermost_loops, loop_estimate
 from stc.analysis.loops import is_unrolled, trip_count
+from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
+from stc.dialects.facts import LABEL, PARTITION, PIPELINE, STYLE
+from stc.iteration.pipeline_style import STYLES, Style
 from stc.platforms.platform import load_platform
 from stc.transforms.stream.names import UniqueNames
 
@@ -31,7 +34,12 @@ class HlsDirectives(ModulePass):
     * A buffer of the task that is accessed in vectors, or by an unrolled loop, is partitioned so that all lanes are reached in one
       cycle. (A block of a ring cannot be: its entries are whole tokens.)
 
-    Options: `platform` (default u55c), whose cycle the adder is scheduled for.
+    * Each pipeline gets the style that is asked for. `stp`, which stops as a whole, has no constraint in the vendor's manual; `frp`
+      is for loops without a memory port, so that others stay `stp`; `flp` is for function pipelines, says the manual, though loops
+      with it have been published: for experiments. A loop that fills a block in every iteration is `frp` where `stp` is asked for:
+      stopped as a whole it would keep the very blocks whose return it waits for.
+
+    Options: `platform` (default u55c), whose cycle the adder is scheduled for; `style` (stp, frp, flp; default stp).
 
         scf.for %i = %c0 to %c16 step %c1 { %v = stream.read %p ... vector.store %v, %tile[%i, %c0] ... }
       becomes
@@ -41,15 +49,27 @@ class HlsDirectives(ModulePass):
     name = "hls-directives"
 
     platform: str = "u55c"
+    style: str = "stp"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.style not in STYLES:
+            raise CompileError(f"style is '{self.style}'", where=self.name, accepted=", ".join(STYLES))
         cycle_ns = load_platform(self.platform).cycle_ns
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             _label_loops(task)
             _partition_buffers(task)
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             for loop in innermost_loops(task):
-                loop.attributes["stc.pipeline"] = IntegerAttr(loop_estimate(loop, task, cycle_ns).ii, i32)
+                PIPELINE.put(loop, loop_estimate(loop, task, cycle_ns).ii)
+                if (style := self._style_of(loop, task)) != "stp":
+                    STYLE.put(loop, style)
+
+    def _style_of(self, loop: scf.ForOp, task: TaskOp) -> Style:
+        asked, ports = STYLES[self.style], task.body.block.args
+        if asked == "frp" and any(op.memref in ports for op in loop.walk() if isinstance(op, memref.LoadOp | memref.StoreOp)):
+            return "stp"
+        fills_blocks = any(isinstance(op, stream.AcquireOp) and op.block in task.output_ports for op in loop.walk())
+        return "frp" if asked == "stp" and fills_blocks else asked
 
 
 def _loops(op: Operation) -> list[scf.ForOp]:
@@ -63,7 +83,7 @@ def _label_loops(task: TaskOp) -> None:
     names = UniqueNames()
     for loop in _loops(task):
         iv = (loop.body.block.args[0].name_hint or "i").removeprefix("first_")
-        loop.attributes["stc.label"] = StringAttr(names.fresh(f"{_purpose(loop)}_{iv}"))
+        LABEL.put(loop, names.fresh(f"{_purpose(loop)}_{iv}"))
 
 
 def _purpose(loop: scf.ForOp) -> str:
@@ -82,8 +102,8 @@ def _purpose(loop: scf.ForOp) -> str:
         return f"write_{writes[0].stream.name_hint or 'out'}"
     if reads and writes:
         return "move"
-    if isinstance(label := loop.attributes.get("stc.label"), StringAttr):
-        return label.data.rsplit("_", 1)[0]
+    if (label := LABEL.of(loop)) is not None:
+        return label.rsplit("_", 1)[0]
     return "loop"
 
 
@@ -103,7 +123,7 @@ def _partition_buffers(task: TaskOp) -> None:
         if isinstance(owner, memref.AllocOp) and width > 1:
             shape = _buffer_type(buffer).get_shape()
             factor = 0 if shape[-1] == width else width
-            owner.attributes["stc.partition"] = ArrayAttr([ArrayAttr([IntegerAttr(len(shape) - 1, i32), IntegerAttr(factor, i32)])])
+            PARTITION.put(owner, ((len(shape) - 1, factor),))
 
 
 def _unrolled_entries(index: SSAValue) -> int:

@@ -9,7 +9,7 @@ from math import ceil, prod
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
@@ -24,6 +24,8 @@ from stc.analysis.operator_library import hardware_cost
 from stc.analysis.recurrences import flattened_nest, pipeline_schedule, recurrences, reuse_distance
 from stc.design_space.partial_sums import SumShape, cheapest_count
 from stc.dialects.dataflow import TaskOp
+from stc.dialects.facts import LABEL, UNROLL
+from stc.dialects.use_def import operations_behind
 from stc.platforms.platform import load_platform
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import before_terminator
@@ -232,14 +234,12 @@ def _combined(sums: Accumulator, left: SSAValue, right: SSAValue, builder: Build
 
 def _cloned(value: SSAValue, new: dict[SSAValue, SSAValue], builder: Builder, nest: Operation) -> SSAValue:
     """`value` where `nest` has ended: computed again, from `new` induction variables, if it is defined in there."""
-    if value in new:
-        return new[value]
-    if not isinstance(value.owner, Operation) or not nest.is_ancestor(value.owner):
-        return value
-    copy = value.owner.clone()
-    copy.operands = [_cloned(operand, new, builder, nest) for operand in value.owner.operands]
-    new[value] = builder.insert(copy).results[0]
-    return new[value]
+    for op in operations_behind(value, new, lambda op: op.operands if nest.is_ancestor(op) else ()):
+        if nest.is_ancestor(op):
+            copy = op.clone()
+            copy.operands = [new.get(operand, operand) for operand in op.operands]
+            new[op.results[0]] = builder.insert(copy).results[0]
+    return new.get(value, value)
 
 
 def _loop(
@@ -250,12 +250,12 @@ def _loop(
     if like is not None and nest is not None:
         lower, upper, step = (_cloned(bound, {}, builder, nest) for bound in (like.lb, like.ub, like.step))
         loop = builder.insert(scf.ForOp(lower, upper, step, [], block))
-        loop.attributes |= {name: value for name, value in like.attributes.items() if name == "stc.unroll"}
+        loop.attributes |= UNROLL.kept(like)
     else:
         lower, upper, step = (index_constant(builder, value) for value in (0, trip, 1))
         loop = builder.insert(scf.ForOp(lower, upper, step, [], block))
     block.args[0].name_hint = hint if like is None else like.body.block.args[0].name_hint
-    loop.attributes["stc.label"] = StringAttr(f"{label}_{block.args[0].name_hint}")
+    LABEL.put(loop, f"{label}_{block.args[0].name_hint}")
     return loop, before_terminator(block)
 
 
@@ -265,5 +265,5 @@ def _top(task: TaskOp) -> Builder:
 
 def _stem(op: Operation | None, otherwise: str) -> str:
     """The label of a loop without its induction variable."""
-    label = op.attributes.get("stc.label") if isinstance(op, scf.ForOp) else None
-    return label.data.rpartition("_")[0] if isinstance(label, StringAttr) else otherwise
+    label = LABEL.of(op) if isinstance(op, scf.ForOp) else None
+    return otherwise if label is None else label.rpartition("_")[0]

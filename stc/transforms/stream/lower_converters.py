@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, vector
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, VectorType
+from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
@@ -16,7 +16,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.loop_names import order_loop_names
 from stc.dialects import stream
-from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
+from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.itensor import ConverterOp, ItensorType
 from stc.iteration.block_tokens import in_tokens, token_lanes
 from stc.iteration.converter import ConverterPlan
@@ -77,19 +77,11 @@ class LowerConverters(ModulePass):
 
 
 def _lower(converter: ConverterOp, name: str, names: UniqueNames) -> None:
-    plan = converter.plan
-    source_type = converter.source.type
-    assert isinstance(source_type, ItensorType)
-    builder = Builder(InsertPoint.before(converter))
-    buffer_type = MemRefType(source_type.element_type, converter.buffer_shape)
-    if plan.window is not None:
-        _lines(builder, converter, plan, buffer_type, name, names)
-    elif plan.blocks == 1:
-        _in_turn(builder, converter, plan, buffer_type, name, names)
-    elif (lanes := token_lanes(plan)) is not None:
+    plan, builder = converter.plan, Builder(InsertPoint.before(converter))
+    if plan.blocks == 2 and (lanes := token_lanes(plan)) is not None:
         _ring(builder, converter, plan, lanes, name, names)
     else:
-        _merged(builder, converter, plan, buffer_type, name, names)
+        _one_task(builder, converter, name, names)
     converter.detach()
     converter.erase()
 
@@ -142,7 +134,7 @@ def _task_block(source: SSAValue, target: SSAValue) -> Block:
 def _insert_task(builder: Builder, name: str, source: SSAValue, target: SSAValue, block: Block) -> None:
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
     task = builder.insert(TaskOp(name, [source], [target], block, []))
-    task.attributes["stc.kind"] = StringAttr("converter")
+    task.kind = TaskKind.CONVERTER
 
 
 def _store_tokens(builder: Builder, block: Block, order: StreamOrder) -> None:
@@ -162,37 +154,34 @@ def _load_tokens(builder: Builder, block: Block, order: StreamOrder) -> None:
 # One task ---------------------------------------------------------------------------------------------------------------
 
 
-def _in_turn(
-    builder: Builder, converter: ConverterOp, plan: ConverterPlan, buffer: MemRefType, name: str, names: UniqueNames
-) -> None:
+def _one_task(builder: Builder, converter: ConverterOp, name: str, names: UniqueNames) -> None:
+    """A task with a buffer of its own."""
+    plan = converter.plan
+    if plan.window is not None:
+        kind, hint, shape, loops = "lines", "lines", plan.buffer_shape, _lines
+    elif plan.blocks == 1:
+        kind, hint, shape, loops = "turn", "block", plan.buffer_shape, _in_turn
+    else:
+        kind, hint, shape, loops = "merge", "blocks", (2, *plan.buffer_shape), _merged
     source = consumed_stream(builder, converter.source)
     target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
     block = _task_block(source, target)
     outer = Builder(InsertPoint.at_end(block))
-    kept = _allocated(outer, buffer, "block")
-    once = _shared_nest(outer, plan)
+    buffer = outer.insert(memref.AllocOp([], [], MemRefType(_element_type(converter), shape))).memref
+    buffer.name_hint = hint
+    loops(outer, block, plan, buffer)
+    _insert_task(builder, names.fresh(f"{kind}_{name}"), source, target, block)
+
+
+def _in_turn(builder: Builder, block: Block, plan: ConverterPlan, buffer: SSAValue) -> None:
+    once = _shared_nest(builder, plan)
     for order, receives in ((plan.source_block, True), (plan.target_block, False)):
         ivs, inner = order_nest(once, order)
-        _move(inner, block, kept, coordinates(inner, order, ivs), order, receives)
-    _insert_task(builder, names.fresh(f"turn_{name}"), source, target, block)
+        _move(inner, block, buffer, coordinates(inner, order, ivs), order, receives)
 
 
-def _merged(
-    builder: Builder, converter: ConverterOp, plan: ConverterPlan, buffer: MemRefType, name: str, names: UniqueNames
-) -> None:
-    source = consumed_stream(builder, converter.source)
-    target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
-    block = _task_block(source, target)
-    outer = Builder(InsertPoint.at_end(block))
-    kept = _allocated(outer, MemRefType(buffer.element_type, [2, *buffer.get_shape()]), "blocks")
-    merged_blocks(outer, plan, lambda inner, place, order, receives: _move(inner, block, kept, place, order, receives))
-    _insert_task(builder, names.fresh(f"merge_{name}"), source, target, block)
-
-
-def _allocated(builder: Builder, buffer: MemRefType, hint: str) -> SSAValue:
-    allocation = builder.insert(memref.AllocOp([], [], buffer))
-    allocation.memref.name_hint = hint
-    return allocation.memref
+def _merged(builder: Builder, block: Block, plan: ConverterPlan, buffer: SSAValue) -> None:
+    merged_blocks(builder, plan, lambda inner, place, order, receives: _move(inner, block, buffer, place, order, receives))
 
 
 def _move(
@@ -215,23 +204,14 @@ def _vector(buffer: SSAValue, order: StreamOrder) -> VectorType:
 # Lines ----------------------------------------------------------------------------------------------------------------
 
 
-def _lines(
-    builder: Builder, converter: ConverterOp, plan: ConverterPlan, buffer: MemRefType, name: str, names: UniqueNames
-) -> None:
-    source = consumed_stream(builder, converter.source)
-    target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
-    block = _task_block(source, target)
-    outer = Builder(InsertPoint.at_end(block))
-    lines = _allocated(outer, buffer, "lines")
-    once = _shared_nest(outer, plan)
-    schedule = plan.line_schedule
+def _lines(builder: Builder, block: Block, plan: ConverterPlan, buffer: SSAValue) -> None:
+    once, schedule = _shared_nest(builder, plan), plan.line_schedule
     assert schedule is not None
-    _tiles(once, block, plan, lines, schedule.before)
+    _tiles(once, block, plan, buffer, schedule.before)
     if schedule.repeats:
         _, repeated = loop_nest(once, [Loop(schedule.repeats, 1)], ["repeat"])
-        _tiles(repeated, block, plan, lines, schedule.body)
-    _tiles(once, block, plan, lines, schedule.after)
-    _insert_task(builder, names.fresh(f"lines_{name}"), source, target, block)
+        _tiles(repeated, block, plan, buffer, schedule.body)
+    _tiles(once, block, plan, buffer, schedule.after)
 
 
 def _tiles(builder: Builder, block: Block, plan: ConverterPlan, lines: SSAValue, steps: Sequence[LineStep]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, vector
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, ModuleOp, StringAttr, TensorType, VectorType, i32
+from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp, TensorType, VectorType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -18,7 +18,8 @@ from stc.analysis.kernel_memory import bits_of
 from stc.analysis.loop_names import REVISIT
 from stc.diagnostics import CompileError
 from stc.dialects import stream
-from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp, YieldOp
+from stc.dialects.dataflow import KernelOp, MemoryOp, TaskKind, TaskOp, YieldOp
+from stc.dialects.facts import UNROLL
 from stc.dialects.itensor import ItensorType
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import static
@@ -92,7 +93,7 @@ def _load(kernel: KernelOp, memory: MemRefType, port: SSAValue, names: UniqueNam
     body.insert(YieldOp())
     assert isinstance(produced.owner, stream.CreateOp)
     task = Builder(InsertPoint.after(produced.owner)).insert(TaskOp(names.fresh(f"load_{name}"), [inside], [produced], block, []))
-    task.attributes["stc.kind"] = StringAttr("load")
+    task.kind = TaskKind.LOAD
 
 
 def _store_results(kernel: KernelOp, names: UniqueNames) -> None:
@@ -123,7 +124,7 @@ def _store(builder: Builder, memory: MemRefType, value: SSAValue, name: str, nam
     inner.insert(memref.StoreOp.get(stored, block.args[1], [nest.address(inner, ivs)]))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
     task = builder.insert(TaskOp(names.fresh(f"store_{name}"), [source], [target], block, []))
-    task.attributes["stc.kind"] = StringAttr("store")
+    task.kind = TaskKind.STORE
     return target
 
 
@@ -141,7 +142,7 @@ def _recoded(top: Builder, builder: Builder, word: SSAValue, scalar: Attribute) 
     (lane,), inner = loop_nest(builder, [Loop(lanes, 1)], ["lane"])
     loop = inner.insertion_point.block.parent_op()
     assert loop is not None
-    loop.attributes["stc.unroll"] = IntegerAttr(0, i32)
+    UNROLL.put(loop, 0)
     entry = inner.insert(memref.LoadOp.get(before, [lane])).res
     cast = arith.TruncIOp(entry, scalar) if bits_of(scalar) == 1 else arith.ExtUIOp(entry, scalar)
     inner.insert(memref.StoreOp.get(inner.insert(cast).result, after, [lane]))
@@ -250,5 +251,5 @@ class WordLoops:
         (iv,), inner = loop_nest(builder, [Loop(self.tokens, self.slot)], ["first_lane"])
         loop = inner.insertion_point.block.parent_op()
         assert loop is not None
-        loop.attributes["stc.unroll"] = IntegerAttr(0, i32)
+        UNROLL.put(loop, 0)
         return iv, inner

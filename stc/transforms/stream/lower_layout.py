@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import ModuleOp, StringAttr, i1
+from xdsl.dialects.builtin import ModuleOp, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from stc.dialects import stream
-from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
+from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, DealOp, ForkOp, ItensorType, JoinOp, ReassociateOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.transforms.index_constant import index_constant
@@ -71,7 +71,7 @@ def _rename(op: CastOp | ReassociateOp) -> None:
     source = consumed_stream(builder, op.source)
     bridge = builder.insert(stream.ToItensorOp(source, op.result.type))  # pyright: ignore[reportArgumentType]
     bridge.result.name_hint = op.result.name_hint
-    reconnect(op.result, source, bridge.result)
+    reconnect(builder, op.result, source, bridge.result)
     op.detach()
     op.erase()
 
@@ -90,7 +90,7 @@ def _lower(op: Operation, names: UniqueNames, kind: str, hint: str | None, body)
     body(op, Builder(InsertPoint.at_end(block)), block.args[: len(ins)], block.args[len(ins) :])
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
     task = builder.insert(TaskOp(name, ins, outs, block, []))
-    task.attributes["stc.kind"] = StringAttr(kind)
+    task.kind = TaskKind(kind)
     op.detach()
     op.erase()
 
@@ -143,21 +143,25 @@ def _concat(op: ConcatOp, builder: Builder, ins: Sequence[SSAValue], outs: Seque
     order = _order(op.result)
     ivs, inner = order_nest(builder, order)
     place = coordinates(inner, order, ivs)
-    last = len(ins) - 1
+    last, begun = len(ins) - 1, [0] * order.rank
     for position, (source, value, offset) in enumerate(zip(ins, op.inputs, op.offsets, strict=True)):
         # One branch per iteration, and HLS sees that: the output takes one token per cycle.
         otherwise = inner
         if position < last:
-            inner, otherwise = _branches(inner, place, order, offset, _order(value).static_shape)
+            inner, otherwise = _branches(inner, place, order, offset, _order(value).static_shape, begun)
         inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, outs[0]))
         inner = otherwise
+        ends = [start + extent for start, extent in zip(offset, _order(value).static_shape, strict=True)]
+        along = [dimension for dimension, end in enumerate(ends) if end < order.static_shape[dimension]]
+        if len(along) == 1 and list(offset) == begun:   # what is left begins behind it
+            begun[along[0]] = ends[along[0]]
 
 
 def _guarded(
     builder: Builder, place: Sequence[SSAValue], order: StreamOrder, offset: Sequence[int], extents: Sequence[int]
 ) -> Builder:
     """A builder that runs only for tokens inside the slice at `offset` of `extents`; `builder` itself if all are."""
-    condition = _inside(builder, place, order, offset, extents)
+    condition = _inside(builder, place, order, offset, extents, [0] * order.rank)
     if condition is None:
         return builder
     block = Block([scf.YieldOp()])
@@ -166,10 +170,18 @@ def _guarded(
 
 
 def _branches(
-    builder: Builder, place: Sequence[SSAValue], order: StreamOrder, offset: Sequence[int], extents: Sequence[int]
+    builder: Builder,
+    place: Sequence[SSAValue],
+    order: StreamOrder,
+    offset: Sequence[int],
+    extents: Sequence[int],
+    begun: Sequence[int],
 ) -> tuple[Builder, Builder]:
-    """A builder that runs for tokens inside the slice at `offset` of `extents`, and one that runs for all others."""
-    condition = _inside(builder, place, order, offset, extents)
+    """A builder that runs for tokens inside the slice at `offset` of `extents`, and one that runs for all others.
+
+    `begun`: where the tokens begin for which `builder` runs.
+    """
+    condition = _inside(builder, place, order, offset, extents, begun)
     assert condition is not None, "a part of a concatenation is not all of it"
     inside, outside = Block([scf.YieldOp()]), Block([scf.YieldOp()])
     builder.insert(scf.IfOp(condition, [], Region(inside), Region(outside)))
@@ -177,13 +189,18 @@ def _branches(
 
 
 def _inside(
-    builder: Builder, place: Sequence[SSAValue], order: StreamOrder, offset: Sequence[int], extents: Sequence[int]
+    builder: Builder,
+    place: Sequence[SSAValue],
+    order: StreamOrder,
+    offset: Sequence[int],
+    extents: Sequence[int],
+    begun: Sequence[int],
 ) -> SSAValue | None:
-    """Whether a token is inside the slice at `offset` of `extents`; None if all are."""
+    """Whether a token, none of which lies before `begun`, is inside the slice at `offset` of `extents`; None if all are."""
     tests: list[SSAValue] = []
     for dimension, (start, extent) in enumerate(zip(offset, extents, strict=True)):
         end = start + extent
-        if start > 0:
+        if start > begun[dimension]:
             tests.append(builder.insert(arith.CmpiOp(place[dimension], index_constant(builder, start), "sge")).result)
         if end < order.static_shape[dimension]:
             tests.append(builder.insert(arith.CmpiOp(place[dimension], index_constant(builder, end), "slt")).result)

@@ -9,19 +9,21 @@ from typing import cast
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import linalg, memref, scf, tensor, vector
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, StringAttr, TensorType, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, TensorType, VectorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern, op_type_rewrite_pattern
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError
 from stc.dialects import itensor, stream
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
+from stc.dialects.facts import NAME
 from stc.dialects.itensor import ItensorType
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
-from stc.transforms.stream.names import UniqueNames, symbols_of
+from stc.transforms.stream.names import symbols_of
 
 
 @dataclass(frozen=True)
@@ -45,43 +47,43 @@ class LowerTasks(ModulePass):
     name = "lower-tasks"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            names = symbols_of(kernel)
-            for task in [found for found in kernel.body.block.ops if isinstance(found, TaskOp)]:
-                if any(isinstance(result.type, ItensorType) for result in task.results):
-                    _lower(task, names)
-            for bridge in [found for found in kernel.body.block.ops if isinstance(found, stream.ToItensorOp)]:
-                if not bridge.result.uses:
-                    bridge.detach()
-                    bridge.erase()
+        PatternRewriteWalker(LowerTask(), apply_recursively=False).rewrite_module(op)
+        PatternRewriteWalker(DropUnusedBridge()).rewrite_module(op)
 
 
-def _lower(task: TaskOp, names: UniqueNames) -> None:
-    builder = Builder(InsertPoint.before(task))
-    ins = [consumed_stream(builder, value) if isinstance(value.type, ItensorType) else value for value in task.ins]
-    read = [result for result in task.results if result.uses]
-    produced = [
-        produced_stream(builder, result, names.fresh(_stream_name(task, index)))
-        for index, result in enumerate(task.results)
-        if result in read
-    ]
-    block = Block(arg_types=[value.type for value in (*ins, *produced)])
-    old_args = task.body.block.args
-    outs = list(zip(old_args[len(ins) :], task.results, strict=True))
-    kept = [*old_args[: len(ins)], *(argument for argument, result in outs if result in read)]
-    for old, new in zip(kept, block.args, strict=True):
-        new.name_hint = old.name_hint
-    unread: set[SSAValue] = {argument for argument, result in outs if result not in read}
-    _Bufferizer(task, block, dict(zip(kept, block.args, strict=True)), unread).run()
-    lowered = builder.insert(TaskOp(task.sym_name.data, ins, produced, block, []))
-    lowered.attributes |= task.attributes
-    destinations = [value.owner for value in task.outs]
-    task.detach()
-    task.erase()
-    for out in destinations:
-        if isinstance(out, itensor.EmptyOp | itensor.InstanceOp) and not out.result.uses:
-            out.detach()
-            out.erase()
+class LowerTask(RewritePattern):
+    """A task on itensors becomes one on streams; its neighbours see itensors through bridges until it is their turn."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TaskOp, rewriter: PatternRewriter) -> None:
+        kernel = op.parent_op()
+        if not isinstance(kernel, KernelOp) or not any(isinstance(result.type, ItensorType) for result in op.results):
+            return
+        names = symbols_of(kernel)
+        ins = [consumed_stream(rewriter, value) if isinstance(value.type, ItensorType) else value for value in op.ins]
+        read = [result for result in op.results if result.uses]
+        produced = [produced_stream(rewriter, result, names.fresh(_stream_name(op, result.index))) for result in read]
+        block = Block(arg_types=[value.type for value in (*ins, *produced)])
+        outs = dict(zip(op.carried_ports, op.results, strict=True))
+        kept = [*op.input_ports, *(port for port, result in outs.items() if result in read)]
+        for old, new in zip(kept, block.args, strict=True):
+            new.name_hint = old.name_hint
+        unread: set[SSAValue] = {port for port, result in outs.items() if result not in read}
+        _Bufferizer(op, block, dict(zip(kept, block.args, strict=True)), unread).run()
+        destinations = [value.owner for value in op.outs]
+        rewriter.replace(op, TaskOp(op.sym_name.data, ins, produced, block, [], op.attributes, op.kind), [None] * len(op.results))
+        for out in destinations:
+            if isinstance(out, itensor.EmptyOp | itensor.InstanceOp) and not out.result.uses:
+                rewriter.erase(out)
+
+
+class DropUnusedBridge(RewritePattern):
+    """An itensor of a stream that nobody takes goes."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: stream.ToItensorOp, rewriter: PatternRewriter) -> None:
+        if not op.result.uses:
+            rewriter.erase(op)
 
 
 def _stream_name(task: TaskOp, index: int) -> str:
@@ -231,7 +233,7 @@ class _Bufferizer:
         """The buffer an insert_slice writes to: the destination's own, since slices are read before they are replaced."""
         if isinstance(op.dest.owner, tensor.EmptyOp):
             return self._allocate(op.dest.type, op.dest.name_hint or "tile")
-        others = [use.operation for use in op.dest.uses if use.operation is not op]
+        others = [use.operation for use in op.dest.uses if use.operation not in (op, _without_branch(op))]
         if all(isinstance(other, tensor.ExtractSliceOp) for other in others):
             return self._buffer(builder, op.dest)
         return self._destination(builder, op.dest, op)
@@ -297,20 +299,35 @@ class _Bufferizer:
         self.buffers[result] = buffer
 
     def _if(self, builder: Builder, op: scf.IfOp) -> None:
-        if any(not isinstance(result.type, ItensorType) for result in op.results):
-            raise CompileError("branch yields a tensor", where=self.task.sym_name.data, accepted="guarded itensor.write only")
+        """The branch works on what its results are without it; CompileError where the other branch computes something too."""
+        otherwise = op.false_region.block.last_op
+        assert isinstance(otherwise, scf.YieldOp)
+        if otherwise is not op.false_region.block.first_op:
+            raise CompileError("both branches compute", where=self.task.sym_name.data, accepted="a guard without an else branch")
         then = Block()
         inner = Builder(InsertPoint.at_end(then))
         self._ops(inner, op.true_region.block)
-        inner.insert(scf.YieldOp())
-        builder.insert(scf.IfOp(self.values[op.cond], [], Region(then)))
-        otherwise = op.false_region.block.last_op
-        assert isinstance(otherwise, scf.YieldOp)
-        for result, value in zip(op.results, otherwise.operands, strict=True):
+        changed = op.true_region.block.last_op
+        assert changed is not None
+        for result, value, new in zip(op.results, otherwise.operands, changed.operands, strict=True):
             if value in self.unread:
                 self.unread.add(result)
-            else:
+            elif isinstance(result.type, ItensorType):
                 self.values[result] = self.values[value]
+            else:
+                self.buffers[result] = self._changed_by(builder, value, op)
+                if (made := self._buffer(inner, new)) is not self.buffers[result]:
+                    inner.insert(memref.CopyOp(made, self.buffers[result]))
+        inner.insert(scf.YieldOp())
+        builder.insert(scf.IfOp(self.values[op.cond], [], Region(then)))
+
+    def _changed_by(self, builder: Builder, value: SSAValue, op: scf.IfOp) -> SSAValue:
+        """The buffer of `value` if nobody but the guarded branch uses it, each time that it is made; else a copy."""
+        if _is_owned_by(value, op):
+            return self._buffer(builder, value)
+        copy = self._allocate(value.type, value.name_hint)
+        builder.insert(memref.CopyOp(self._buffer(builder, value), copy))
+        return copy
 
     # Scalars ----------------------------------------------------------------------------------------------------------
 
@@ -321,6 +338,18 @@ class _Bufferizer:
         return index_constant(builder, value)
 
 
+def _without_branch(op: tensor.InsertSliceOp) -> Operation | None:
+    """What yields the destination of `op` unchanged where the guard that `op` stands in does not hold."""
+    guard = op.parent_op()
+    return guard.false_region.block.last_op if isinstance(guard, scf.IfOp) and _is_owned_by(op.dest, guard) else None
+
+
+def _is_owned_by(value: SSAValue, op: scf.IfOp) -> bool:
+    """Whether `value` is made where `op` stands, and used inside it alone."""
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent_block()
+    return block is op.parent_block() and all(op.is_ancestor(use.operation) for use in value.uses)
+
+
 def _name_of_read(value: SSAValue) -> str | None:
     """What a token just read is called: as the port it comes from."""
     return value.owner.source.name_hint if isinstance(value.owner, itensor.ReadOp) else None
@@ -328,10 +357,10 @@ def _name_of_read(value: SSAValue) -> str | None:
 
 def _name_of_tile(op: Operation, value: SSAValue) -> str:
     """What the tile that `op` makes is called: as the operation, numbered where it makes several."""
-    name = op.attributes.get("stc.name")
-    if not isinstance(name, StringAttr):
+    name = NAME.of(op)
+    if name is None:
         return "tile"
-    return f"{name.data}_{list(op.operands).index(value)}" if len(op.results) > 1 else name.data
+    return f"{name}_{list(op.operands).index(value)}" if len(op.results) > 1 else name
 
 
 def _shape(value: SSAValue) -> Sequence[int]:

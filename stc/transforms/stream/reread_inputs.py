@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -16,10 +16,10 @@ from stc.analysis.external_traffic import bytes_read
 from stc.analysis.kernel_memory import bytes_of
 from stc.analysis.rereads import Reread, record_rereads
 from stc.analysis.task_graph import ends_of, tokens_per_iteration
-from stc.design_space.fifo_depths import StreamEdge, least_depth
 from stc.design_space.rereads import Branch, ForkedTensor, RereadLimits, choose_fork_rereads
 from stc.dialects import stream
-from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
+from stc.fifo.depths import StreamEdge, least_depth
 from stc.platforms.platform import load_platform
 from stc.transforms.stream.names import UniqueNames, symbols_of
 from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
@@ -91,10 +91,9 @@ class _ForkedInput:
     def _saved(self, create: stream.CreateOp) -> int:
         """Bytes of the FIFO `create`, but for what it still takes between a DMA and its reader."""
         reader = ends_of(create.result)[1]
-        tokens = create.attributes["stc.tokens"]
-        assert isinstance(tokens, IntegerAttr)
+        assert create.tokens is not None
         written, read = tokens_per_iteration(self.load, self.source.result), tokens_per_iteration(reader, create.result)
-        needed = least_depth(StreamEdge(create.sym_name.data, "", "", tokens.value.data, written, read))
+        needed = least_depth(StreamEdge(create.sym_name.data, "", "", create.tokens, written, read))
         return max(0, _fifo_bytes(create) - needed * _token_bytes(create))
 
 
@@ -130,13 +129,9 @@ def _forked_inputs(kernel: KernelOp) -> list[_ForkedInput]:
         if not isinstance(create, stream.CreateOp):
             continue
         writer, reader = ends_of(create.result)
-        if _has_kind(writer, "load") and _has_kind(reader, "fork") and _reads_an_operand(writer):
+        if writer.kind == TaskKind.LOAD and reader.kind == TaskKind.FORK and _reads_an_operand(writer):
             found.append(_ForkedInput(writer, create, reader))
     return found
-
-
-def _has_kind(task: TaskOp, kind: str) -> bool:
-    return task.attributes.get("stc.kind") == StringAttr(kind)
 
 
 def _reads_an_operand(task: TaskOp) -> bool:
@@ -168,7 +163,7 @@ def _copy_load(kernel: KernelOp, load: TaskOp, create: stream.CreateOp, names: U
     kernel.operands = [*kernel.operands, kernel.operands[first.index]]
     body = load.body.clone()
     Rewriter.replace_value_with_new_type(body.block.args[1], create.result.type)
-    copy = TaskOp(names.fresh(load.sym_name.data), [port], [create.result], body, [], attributes=load.attributes)
+    copy = TaskOp(names.fresh(load.sym_name.data), [port], [create.result], body, [], attributes=load.attributes, kind=load.kind)
     Builder(InsertPoint.after(create)).insert(copy)
 
 
@@ -184,7 +179,7 @@ def _without_branches(fork: TaskOp, dropped: Sequence[SSAValue]) -> TaskOp:
         block.erase_arg(port)
     outs = [value for value in fork.outs if value not in dropped]
     body = fork.detach_region(fork.body)
-    smaller = TaskOp(fork.sym_name, fork.ins, outs, body, [], attributes=fork.attributes)
+    smaller = TaskOp(fork.sym_name, fork.ins, outs, body, [], attributes=fork.attributes, kind=fork.kind)
     Builder(InsertPoint.before(fork)).insert(smaller)
     fork.detach()
     fork.erase()

@@ -6,36 +6,39 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
-from xdsl.passes import ModulePass
 
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.memory_paces import memory_paces
 from stc.analysis.stage_legality import illegal_ops
 from stc.analysis.task_graph import ends_of
-from stc.analysis.task_timelines import task_timeline
-from stc.design_space.fifo_curves import LATENCY, SHALLOW_LATENCY
-from stc.design_space.fifo_depths import SHALLOW, least_depth
-from stc.design_space.fifo_emission import MARGIN, emitted_depth
-from stc.design_space.fifo_lp import FifoSchedule
-from stc.design_space.fifo_pieces import FifoEdge, RingEdge
-from stc.design_space.fifo_sizing import Strategy, schedule
-from stc.design_space.network_run import Link, Network
+from stc.analysis.task_traces import Hardware, task_trace
 from stc.diagnostics import CompileError, UntimedError
 from stc.dialects import stream
-from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.iteration.task_timeline import MemoryPace
+from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
+from stc.fifo.curves import LATENCY, SHALLOW_LATENCY
+from stc.fifo.depths import SHALLOW, least_depth
+from stc.fifo.emission import MARGIN, emitted_depth
+from stc.fifo.network_run import Link, Network
+from stc.fifo.pieces import FifoEdge, RingEdge
+from stc.iteration.task_timeline import task_timeline
 from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.platform import load_platform
-from stc.transforms.stream.set_fifo_depths import depths_of_run, edge_of, set_depth
+from stc.strategies.fifos import FIFOS, FifoPlan, FifoProblem
+from stc.transforms.finding_pass import FindingPass
+from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
+from stc.transforms.stream.set_fifo_depths import DEEPER, depths_of_run, edge_of, set_depth
 
 LEVEL = "the IR after hls-directives"
 DEPTHS = "a JSON object of FIFO names and positive depths"
-REQUIRED = "stc.required_depth"
+PROVED = (
+    f"a run of the token model ends, with loops of any depth up to {DEEPER} times the estimate, each by itself, "
+    "and of the style they have, or of one that flushes (frp, flp)"
+)
 
 
 @dataclass(frozen=True)
@@ -83,66 +86,76 @@ class KernelSizing:
 
 
 @dataclass(frozen=True)
-class SizeFifos(ModulePass):
+class SizeFifos(FindingPass):
     """Write the depth of every FIFO into its type, from a schedule of all tasks in cycles.
 
-    The schedule comes from a linear program (`stc.design_space.fifo_lp`) over the times at which tasks move their tokens, which
+    The schedule comes from a linear program (`stc.fifo.lp`) over the times at which tasks move their tokens, which
     need initiation intervals and pipeline depths: that is why this allocation of resources comes after `hls-directives`, while
     `set-fifo-depths` has given the levels before it depths at which they can be executed. Load and store tasks have the pace of
     external memory (`stc.analysis.memory_paces`), and a FIFO of two slots answers a cycle sooner than a deeper one. What the
     schedule does not know: a load task that is held up keeps the gaps between words that came slower than one per cycle in its
     pipeline, which may cost a cycle or two where it goes on (1 of 9,376 in gpt2-tiny); `stc size` finds that by running the
-    design, and `compile --trim` takes depths that do not lose it. From the depths of the schedule a run of
-    the token model then goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends for every
-    loop depth as long as its pipelines are flushed. Rings of blocks keep their size. A FIFO that a load task fills keeps its
-    depth: a DMA that waits costs nothing. A kernel whose tasks are not modelled in time (rings among FIFOs that wait for blocks of
-    each other, blocks taken under a condition in a pipelined loop) keeps the depths of `set-fifo-depths` as what is required.
+    design, and `compile --trim` takes depths that do not lose it. From the depths of the schedule a run of the token model then
+    goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends with pipelines up to twice as
+    deep as estimated, of the style they have or of one that flushes (`stc.iteration.firings`): one that is `stp` may be `frp` or
+    `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth: a DMA that
+    waits costs nothing. A kernel whose tasks are not modelled in time (rings among FIFOs that wait for blocks of each other, blocks
+    taken under a condition in a pipelined loop) keeps the depths of `set-fifo-depths` as what is required.
 
     Options:
-    * `strategy`: "normal" (default) loses no cycle against unlimited FIFOs; "conservative" stretches the pace of every task to that
-      of the slowest, "rigid" lets each keep its own, both as published (`stc.design_space.fifo_sizing`).
+    * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own pace,
+      "published-conservative" stretches it to that of the slowest; or another (`stc.strategies.fifos`).
     * `slack`: per cent of the cycles that may be lost for smaller FIFOs.
     * `depths`: path of a JSON object of required depths by FIFO, used instead of the program's; other FIFOs are scheduled.
+    * `schedule`: path of a `schedule.toml` whose table `stc.fifos` has such depths; those of `depths` count more.
     * `margin`: per cent added to the required depth before it is rounded up to the largest that costs the same, -1 to emit exactly
       what is required.
     * `run-ahead`: bytes that FIFOs filled by load tasks may have together, shared out evenly; 0 leaves their depths alone.
     * `platform`: whose memories and cycle time count.
 
-        %s = stream.create @s {stc.tokens = 64} : !stream.stream<vector<8xf32>, depth: 42>
+        %s = stream.create @s {tokens = 64} : !stream.stream<vector<8xf32>, depth: 42>
       becomes, where 20 tokens wait in the schedule
-        %s = stream.create @s {stc.tokens = 64, stc.required_depth = 20} : !stream.stream<vector<8xf32>, depth: 64>
+        %s = stream.create @s {tokens = 64, required_depth = 20} : !stream.stream<vector<8xf32>, depth: 64>
     """
 
     name = "size-fifos"
 
-    strategy: str = "normal"
+    strategy: str = FIFOS.default
     slack: int = 0
     depths: str = ""
+    schedule: str = ""
     margin: int = MARGIN
     run_ahead: int = 0
     platform: str = "u55c"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def find(self, ctx: Context, op: ModuleOp) -> list[KernelSizing]:
+        """What was found, kernel by kernel."""
+        return self.size(op, {**_scheduled_depths(self.schedule), **_read_depths(self.depths)})
+
+    def size(self, op: ModuleOp, given: Mapping[str, int]) -> list[KernelSizing]:
+        """Size the FIFOs of `op`, those in `given` for the depths that it requires, by name; what was found, kernel by kernel.
+
+        CompileError for an option, a module of an earlier level, or a name that no FIFO has.
+        """
         self._check_options()
         if (found := next(illegal_ops(op, "HLS optimisation"), None)) is not None:
             raise CompileError(f"'{found.operation.name}' op is of an earlier level", where=self.name, accepted=LEVEL)
         kernels = [_Kernel(op, found) for found in op.walk() if isinstance(found, KernelOp)]
-        given = _read_depths(self.depths, [create for kernel in kernels for create in kernel.streams])
+        known = [create.sym_name.data for kernel in kernels for create in kernel.streams]
+        _require_known(given, known, self.depths or self.schedule or self.name)
+        sizings: list[KernelSizing] = []
         for kernel in kernels:
             if not kernel.streams:
                 raise CompileError("has no streams", where=f"kernel @{kernel.op.sym_name.data}", accepted=LEVEL)
             sizing = self._size(kernel, given)
             for create, fifo in zip(kernel.streams, sizing.fifos, strict=True):
-                create.attributes[REQUIRED] = IntegerAttr(fifo.required, i64)
+                create.required_depth = fifo.required
                 set_depth(create, fifo.emitted)
-            self.record(sizing)
-
-    def record(self, sizing: KernelSizing) -> None:
-        """Told what was found for each kernel."""
+            sizings.append(sizing)
+        return sizings
 
     def _check_options(self) -> None:
-        if self.strategy not in get_args(Strategy):
-            raise CompileError(f"strategy is '{self.strategy}'", where=self.name, accepted=", ".join(get_args(Strategy)))
+        FIFOS.find(self.strategy)
         for name, least in (("slack", 0), ("margin", -1), ("run_ahead", 0)):
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name.replace('_', '-')} is {value}", where=self.name, accepted=f"at least {least}")
@@ -156,10 +169,13 @@ class SizeFifos(ModulePass):
             except UntimedError as error:
                 untimed = str(error)
         slots = found.slots if found is not None else {}
-        least = {create.sym_name.data: max(SHALLOW, slots.get(create.sym_name.data, 0)) for create in scheduled}
+        edges = [kernel.edge(create) for create in scheduled]
+        least = {edge.name: max(edge.least, slots.get(edge.name, 0)) for edge in edges}  # room of one iteration, whoever decides
         before = {create.sym_name.data: _depth(create) for create in kernel.streams}
         wanted = before | (least if untimed is None else {}) | self._ahead(kernel) | dict(given)
-        ends = depths_of_run(kernel.op, wanted)
+        ends = depths_of_run(kernel.op, wanted, self._hardware(kernel))
+        if found is not None and not found.may_grow:
+            self._require_enough(kernel, {name: wanted[name] for name in found.slots}, ends)
         fifos = tuple(self._sized(kernel, create, slots, wanted, ends) for create in kernel.streams)
         origin, method = "read from a file", "given"
         if found is not None:
@@ -168,7 +184,7 @@ class SizeFifos(ModulePass):
             origin, method = "kept from set-fifo-depths, as there is no schedule", "token run"
         return KernelSizing(
             kernel.op.sym_name.data,
-            f"{origin}; a run of the token model ends at the required depths (proved for flushing pipelines)",
+            f"{origin}; {PROVED}",
             method,
             fifos,
             found.makespan if found is not None else None,
@@ -178,23 +194,32 @@ class SizeFifos(ModulePass):
             untimed,
         )
 
-    def _schedule(self, kernel: _Kernel, scheduled: list[stream.CreateOp]) -> FifoSchedule:
+    def _schedule(self, kernel: _Kernel, scheduled: list[stream.CreateOp]) -> FifoPlan:
+        platform = load_platform(self.platform)
+        problem = FifoProblem(
+            kernel.network(self._hardware(kernel)),
+            [kernel.edge(create) for create in scheduled],
+            [RingEdge(ring.sym_name.data, *_ends(ring.result), _blocks(ring)) for ring in kernel.rings],
+            platform.usable,
+            self.slack / 100,
+        )
+        return FIFOS.decide(self.strategy, problem)
+
+    def _require_enough(self, kernel: _Kernel, depths: Mapping[str, int], ends: Mapping[str, int]) -> None:
+        """CompileError where the design does not end at `depths`, but at `ends`."""
+        for create in kernel.streams:
+            name, edge = create.sym_name.data, " to ".join(_ends(create.result))
+            if name in depths and ends[name] > depths[name]:
+                raise CompileError(
+                    f"the design does not end with {depths[name]} slots of FIFO '{name}' ({edge}), but with {ends[name]}",
+                    where=f"fifos strategy '{self.strategy}'",
+                    accepted=f"depths at which it ends, as of strategy {FIFOS.default}",
+                )
+
+    def _hardware(self, kernel: _Kernel) -> Hardware:
         platform = load_platform(self.platform)
         memories = memory_paces(kernel.module, platform.memory, platform.cycle_ns)
-        try:
-            return schedule(
-                kernel.network(memories, platform.cycle_ns),
-                [kernel.edge(create) for create in scheduled],
-                [RingEdge(ring.sym_name.data, *_ends(ring.result), _blocks(ring)) for ring in kernel.rings],
-                platform.usable,
-                self.strategy,  # pyright: ignore[reportArgumentType]
-                self.slack / 100,
-            )
-        except ValueError as error:
-            where = f"{self.name}, kernel @{kernel.op.sym_name.data}"
-            raise CompileError(
-                f"no schedule keeps all paces and rings ({error})", where=where, accepted="strategy=normal"
-            ) from None
+        return Hardware(platform.cycle_ns, memories)
 
     def _ahead(self, kernel: _Kernel) -> dict[str, int]:
         """Depths of FIFOs that load tasks fill, out of the budget for them."""
@@ -244,11 +269,11 @@ class _Kernel:
     def edge(self, create: stream.CreateOp) -> FifoEdge:
         return FifoEdge(create.sym_name.data, *_ends(create.result), _bits(create), least_depth(edge_of(create)))
 
-    def network(self, memories: Mapping[SSAValue, MemoryPace], cycle_ns: float) -> Network:
+    def network(self, hardware: Hardware) -> Network:
         """All tasks with all FIFOs between them."""
         names: dict[SSAValue, str] = {found.result: found.sym_name.data for found in (*self.streams, *self.rings)}
         return Network(
-            [task_timeline(task, names, cycle_ns, memories) for task in self.tasks],
+            [task_timeline(task_trace(task, names, hardware)) for task in self.tasks],
             [Link(create.sym_name.data, *_ends(create.result), self._latency(create)) for create in self.streams],
             {ring.sym_name.data: _blocks(ring) for ring in self.rings},
         )
@@ -259,8 +284,7 @@ class _Kernel:
 
 
 def _is_load(task: TaskOp) -> bool:
-    kind = task.attributes.get("stc.kind")
-    return isinstance(kind, StringAttr) and kind.data == "load"
+    return task.kind == TaskKind.LOAD
 
 
 def _ends(value: SSAValue) -> tuple[str, str]:
@@ -284,12 +308,11 @@ def _depth(create: stream.CreateOp) -> int:
 
 
 def _tokens(create: stream.CreateOp) -> int:
-    tokens = create.attributes.get("stc.tokens")
-    assert isinstance(tokens, IntegerAttr)  # refused by the run otherwise
-    return tokens.value.data
+    assert create.tokens is not None  # refused by the run otherwise
+    return create.tokens
 
 
-def _read_depths(path: str, streams: list[stream.CreateOp]) -> dict[str, int]:
+def _read_depths(path: str) -> dict[str, int]:
     """Depths by name from a file; CompileError where it cannot be used."""
     if not path:
         return {}
@@ -299,13 +322,23 @@ def _read_depths(path: str, streams: list[stream.CreateOp]) -> dict[str, int]:
         raise CompileError(f"cannot read depths ({error})", where=path, accepted=DEPTHS) from None
     if not isinstance(content, dict) or any(type(depth) is not int for depth in content.values()):
         raise CompileError("not a list of depths", where=path, accepted=DEPTHS)
-    known = [create.sym_name.data for create in streams]
-    for name, depth in content.items():
-        if name not in known:
-            raise CompileError(f"no FIFO is called '{name}'", where=path, accepted=_some(known))
-        if depth < 1:
-            raise CompileError(f"FIFO '{name}' has depth {depth}", where=path, accepted="at least 1")
     return content
+
+
+def _scheduled_depths(path: str) -> dict[str, int]:
+    """Depths by name from the table `stc.fifos` of a schedule; CompileError where it cannot be used."""
+    depths = read_tables(path).get(OWN_TABLE, {}).get("fifos", {}) if path else {}
+    if not isinstance(depths, dict) or any(type(depth) is not int for depth in depths.values()):
+        raise CompileError("stc.fifos is no table of depths", where=path, accepted="NAME = DEPTH for every FIFO")
+    return depths
+
+
+def _require_known(given: Mapping[str, int], known: list[str], where: str) -> None:
+    for name, depth in given.items():
+        if name not in known:
+            raise CompileError(f"no FIFO is called '{name}'", where=where, accepted=_some(known))
+        if depth < 1:
+            raise CompileError(f"FIFO '{name}' has depth {depth}", where=where, accepted="at least 1")
 
 
 def _some(names: list[str]) -> str:

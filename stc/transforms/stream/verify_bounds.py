@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 from stc.analysis.index_proofs import BoundsProofs, prove_indices
 from stc.diagnostics import CompileError
+from stc.transforms.finding_pass import FindingPass
 
 
 @dataclass(frozen=True)
-class VerifyBounds(ModulePass):
+class VerifyBounds(FindingPass):
     """Prove that every index stays within its extent (`stc.analysis.index_proofs`): of local arrays, blocks of a ring, words of
     memory ports, and lanes of vectors, in every iteration of the loops around it in which the branches around it are taken.
     Nothing is changed.
@@ -32,13 +32,11 @@ class VerifyBounds(ModulePass):
 
     name = "verify-bounds"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        self.judge(prove_indices(op))
-
-    def judge(self, proofs: BoundsProofs) -> None:
-        """Raise CompileError for the first index that is not proved."""
+    def find(self, ctx: Context, op: ModuleOp) -> BoundsProofs:
+        """What is proved; CompileError for the first index that is not."""
+        proofs = prove_indices(op)
         if not proofs.failures:
-            return
+            return proofs
         failure, more = proofs.failures[0], len(proofs.failures) - 1
         rest = f" (and {more} more such indices)" if more else ""
         raise CompileError(f"{failure.name}: {failure.reason}{rest}", where=failure.where)

@@ -46,4 +46,4 @@ def test_slices_are_called_by_what_they_are_for(order: str) -> None:
 
 def test_two_products_alone_are_no_attention() -> None:
     found = names(Attention("qkv", is_attention=False))
-    assert {"slice_0", "slice_1", "slice_2", "matmul_0", "matmul_1"} <= set(found)
+    assert {"qkv_slice0", "qkv_slice1", "qkv_slice2", "matmul0", "matmul1"} <= set(found)

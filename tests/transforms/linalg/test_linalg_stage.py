@@ -13,11 +13,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
 from xdsl.ir import BlockArgument
 
+from stc.analysis.generic_loops import all_dims, reduction_loops
 from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
 from stc.transforms.linalg import LINALG_STAGE
-from stc.transforms.linalg.generics import all_dims, is_contraction, reduction_loops
+from stc.transforms.linalg.generics import is_contraction
 
 EVERYTHING = (*PROGRAMS, *FILES)
 

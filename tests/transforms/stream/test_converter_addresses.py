@@ -33,11 +33,12 @@ Access: TypeAlias = tuple[str, tuple[int, ...]]
 
 Binary: TypeAlias = arith.AddiOp | arith.SubiOp | arith.CmpiOp | arith.AndIOp | arith.RemUIOp
 _COMPARISONS: dict[int, Callable[[int, int], int]] = {
+    0: lambda a, b: int(a == b),
     2: lambda a, b: int(a < b),
     4: lambda a, b: int(a > b),
     5: lambda a, b: int(a >= b),
 }
-"""By the number of the predicate: slt, sgt, sge."""
+"""By the number of the predicate: eq, slt, sgt, sge."""
 
 
 class _Accesses:
@@ -88,6 +89,7 @@ class _Accesses:
             self.run(body)
             assert body.last_op is not None
             carried = [self.values[value] for value in body.last_op.operands]
+        self.values.update(zip(loop.results, carried, strict=True))
 
     def _binary(self, op: Binary, function: Callable[[int, int], int]) -> None:
         self.values[op.result] = function(self.values[op.lhs], self.values[op.rhs])
@@ -109,9 +111,10 @@ def lowered(plan: ConverterPlan) -> list[list[Access]]:
     text = f"""
     func.func @f(%x: tensor<{shape}xf32>) -> tensor<{shape}xf32> {{
       %y = dataflow.kernel @k(%s = %x : tensor<{shape}xf32> as {source}) -> (tensor<{shape}xf32> as {source}) {{
-        %t = itensor.converter %s {{shared_loops = {plan.shared_loops}, buffer_shape = {list(plan.buffer_shape)},
+        %a, %b = itensor.fork %s : {source} to {source}, {source}
+        %t = itensor.converter %b {{shared_loops = {plan.shared_loops}, buffer_shape = {list(plan.buffer_shape)},
           blocks = {plan.blocks}{window}}} : {source} to {target}
-        dataflow.yield %s : {source}
+        dataflow.yield %a : {source}
       }}
       func.return %y : tensor<{shape}xf32>
     }}"""

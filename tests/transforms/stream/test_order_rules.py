@@ -14,6 +14,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from stc.analysis.host_work import functions_of
+from stc.design_space.order_propagation import Propagation
 from stc.design_space.orders import TileSizes
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp
@@ -24,7 +25,7 @@ from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
 from stc.transforms import all_passes
-from stc.transforms.linalg.propagate_orders import Propagation
+from stc.transforms.linalg.propagate_orders import TilingGraph
 from stc.transforms.pass_pipeline import read_pipeline
 
 DEPTHS = "resource allocation"
@@ -103,10 +104,10 @@ def test_orders_are_predicted_as_kernels_will_have_them(seed: int) -> None:
     for op in function.body.block.ops:
         if op.results and "stc.name" not in op.attributes:
             op.attributes["stc.name"] = StringAttr(op.results[0].name_hint or "")
-    walk = Propagation(function, TileSizes(columns=4, rows=4), lanes=4)
-    walk.run()
-    predicted = {value.name_hint: order for value, order in walk.orders.items()}
-    for one in read_pipeline(TO_KERNELS, all_passes()):
+    graph = TilingGraph(function)
+    orders = Propagation(graph.nodes, TileSizes(columns=4, rows=4)).orders
+    predicted = {value.name_hint: orders[name] for value, name in graph.names.items() if name in orders}
+    for one in read_pipeline(f"propagate-orders{{columns=4 rows=4 lanes=4}},{TO_KERNELS}", all_passes()):
         one.apply(make_context(), module)
     made = kernel_orders(module)
     assert [name for name, order in made.items() if not same_sequence(predicted[name], order)] == []

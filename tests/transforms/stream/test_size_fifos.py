@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
+from stc.strategies.fifos import FIFOS, FifoPlan
 from stc.transforms import all_passes
 from stc.transforms.pass_pipeline import read_pipeline
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
@@ -21,22 +21,13 @@ CHAIN, MEETING, WHOLE = LIT.read_text().split("// -----\n")
 """Level after hls-directives: a chain, branches that meet again, and a branch that sums everything up."""
 
 
-@dataclass(frozen=True)
-class Watched(SizeFifos):
-    found: list[KernelSizing] = field(default_factory=list)
-
-    def record(self, sizing: KernelSizing) -> None:
-        self.found.append(sizing)
-
-
 def sized(text: str, **options: object) -> tuple[KernelSizing, dict[str, int]]:
     """What the pass reports, and the depths it wrote."""
     module = parse_module(text)
-    one_pass = Watched(**options)  # pyright: ignore[reportArgumentType]
-    one_pass.apply(make_context(), module)
+    found = SizeFifos(**options).find(make_context(), module)  # pyright: ignore[reportArgumentType]
     module.verify()
     depths = {op.sym_name.data: op.result.type.depth for op in module.walk() if isinstance(op, stream.CreateOp)}
-    return one_pass.found[0], depths
+    return found[0], depths
 
 
 def depth_file(folder: Path, content: object) -> str:
@@ -60,7 +51,7 @@ def test_depths_from_a_file_replace_the_schedule(tmp_path: Path) -> None:
     assert (depths["n_out"], depths["m_out"]) == (5, 7)
     assert found.strategy == "given" and found.makespan is None
     partly, _ = sized(CHAIN, depths=depth_file(tmp_path, {"n_out": 5}))
-    assert partly.strategy == "normal"
+    assert partly.strategy == "no-stall"
     assert {fifo.name: fifo.required for fifo in partly.fifos}["n_out"] == 5
 
 
@@ -83,17 +74,33 @@ def test_a_budget_lets_loads_run_ahead() -> None:
     assert most["x_stream"] == 8  # all tokens
 
 
-def test_slack_and_strategies_give_depths_at_which_it_ends() -> None:
-    for options in ({"slack": 50}, {"strategy": "rigid"}, {"strategy": "conservative"}):
-        for text in (CHAIN, MEETING, WHOLE):
-            found, _ = sized(text, **options)
-            assert all(fifo.required >= 2 for fifo in found.fifos)
+def test_slack_gives_depths_at_which_it_ends() -> None:
+    for text in (CHAIN, MEETING, WHOLE):
+        found, _ = sized(text, slack=50)
+        assert all(fifo.required >= 2 for fifo in found.fifos)
+
+
+def test_published_depths_are_those_of_the_plan() -> None:
+    for strategy, slots in (("published-normal", [8, 8, 5, 0]), ("published-conservative", [3, 3, 1, 0])):
+        found, _ = sized(MEETING, strategy=strategy)
+        planned = [fifo for fifo in found.fifos if fifo.occupancy is not None]
+        assert [fifo.occupancy for fifo in planned] == slots and not any(fifo.grown for fifo in planned)
+
+
+def test_a_plan_that_blocks_is_refused_by_the_name_of_its_edge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FIFOS.registered, "two", lambda problem: FifoPlan({f.name: 2 for f in problem.fifos}, may_grow=False))
+    monkeypatch.setitem(FIFOS.registered, "two-or-more", lambda problem: FifoPlan({f.name: 2 for f in problem.fifos}))
+    complaint = r"fifos strategy 'two': the design does not end with 2 slots of FIFO 'fork_x_1' \(fork_x to m\), but with 8"
+    with pytest.raises(CompileError, match=complaint):
+        sized(WHOLE, strategy="two")
+    grown, _ = sized(WHOLE, strategy="two-or-more")
+    assert {fifo.name: fifo.grown for fifo in grown.fifos}["fork_x_1"] == 6
 
 
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ('strategy="best"', "strategy is 'best'; accepted: normal, conservative, rigid"),
+        ('strategy="best"', "unknown fifos strategy 'best'; accepted: no-stall, published-normal, published-conservative"),
         ("slack=-1", "slack is -1; accepted: at least 0"),
         ("margin=-2", "margin is -2; accepted: at least -1"),
         ("run-ahead=-8", "run-ahead is -8; accepted: at least 0"),
@@ -124,8 +131,8 @@ def test_refused_files(content: object, complaint: str, tmp_path: Path) -> None:
 
 
 def test_earlier_levels_are_refused() -> None:
-    unpipelined = CHAIN.replace("stc.pipeline", "stc.other")
-    with pytest.raises(CompileError, match="a loop is not pipelined; accepted: the IR after hls-directives"):
+    unpipelined = CHAIN.replace("stc.pipeline", "mine.other")
+    with pytest.raises(CompileError, match="loop write_out_i: is not pipelined; accepted: the IR after hls-directives"):
         sized(unpipelined)
     linalg = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { %e = math.exp %x : tensor<4xf32> func.return %e : tensor<4xf32> }"
     with pytest.raises(CompileError, match=r"'math.exp' op is of an earlier level; accepted: the IR after hls-directives"):
@@ -139,11 +146,11 @@ def side_by_side() -> str:
     """A converter with room for one block, whose two tasks share a FIFO too: neither can be followed to its end first."""
     text = (LIT.parents[3] / "tests" / "codegen" / "l6" / "converter.mlir").read_text()
     for name, tokens in (("x_stream", 8), ("turned", 24), ("y_stream", 24)):
-        text = text.replace(f"stream.create @{name} :", f"stream.create @{name} {{stc.tokens = {tokens} : i64}} :")
+        text = text.replace(f"stream.create @{name} :", f"stream.create @{name} {{tokens = {tokens} : i64}} :")
     one = "%one = arith.constant dense<1> : vector<1xi32>"
     for old, new in (
         ("count: 2", "count: 1"),
-        ("    %conv = ", "    %side = stream.create @side {stc.tokens = 2 : i64} : !T\n    %conv = "),
+        ("    %conv = ", "    %side = stream.create @side {tokens = 2 : i64} : !T\n    %conv = "),
         ("outs(%o = %conv : !B) {", f"outs(%o = %conv : !B, %q = %side : !T) {{\n      {one}"),
         ("ins(%i = %conv : !B)", "ins(%i = %conv : !B, %q = %side : !T)"),
         ("%m = stream.acquire %o", "stream.write %one into %q : !T\n        %m = stream.acquire %o"),
@@ -163,4 +170,4 @@ def test_a_kernel_that_cannot_be_timed_keeps_the_depths_it_has() -> None:
     assert all(fifo.occupancy is None and fifo.required == 3 for fifo in found.fifos)
     json.dumps(found.report())
     timed, _ = sized(side_by_side().replace("count: 1", "count: 2"))
-    assert timed.strategy == "normal" and timed.untimed is None
+    assert timed.strategy == "no-stall" and timed.untimed is None

@@ -48,7 +48,8 @@ def run(module: ModuleOp, passes: str) -> None:
 
 def fused(text: str, *, rows: int = 8, tile: int = 4) -> ModuleOp:
     module = parse_module(text)
-    run(module, f"propagate-orders{{columns={tile} rows={rows}}},tile-linalg,linalg-to-dataflow,layout-to-dataflow,fuse-kernels")
+    run(module, f"propagate-orders{{columns={tile} rows={rows}}},tile-linalg,linalg-to-dataflow,layout-to-dataflow")
+    run(module, "choose-groups,merge-kernels,trim-boundaries,insert-converters")
     return module
 
 

@@ -95,7 +95,8 @@ class Words {
   Words operator++(int) { return std::exchange(*this, *this + 1); }
 
   // A template, so that `words[i]` is never the built-in operator on the pointer.
-  template <class Pointer_, class = std::enable_if_t<std::is_convertible<Value_ *, Pointer_>::value && std::is_pointer<Pointer_>::value>>
+  template <class Pointer_,
+            class = std::enable_if_t<std::is_convertible<Value_ *, Pointer_>::value && std::is_pointer<Pointer_>::value>>
   operator Pointer_() const {
     return first_ + offset_;
   }

@@ -230,7 +230,8 @@ class Channel {
     do {
       const bool known = reads ? readable() : has_slot();
       if (!known) continue;
-      const Cycle from = reads ? clock_.readable_at(clock_base_ + read_) : clock_.writable_at(clock_base_ + written_, depth_, bounded_);
+      const Cycle from =
+          reads ? clock_.readable_at(clock_base_ + read_) : clock_.writable_at(clock_base_ + written_, depth_, bounded_);
       found = from <= at;
       break;
     } while (scheduler.ask(at, reads ? reader_waiting_ : writer_waiting_));
@@ -288,8 +289,8 @@ class Channel {
   }
   void publish_held(LoopClock &loop, Cycle due) { publish_at(loop.leaves(due), loop.lead()); }
 
-  // A write of a free-running pipeline is out of it at pipeline time `due`, and enters the channel once there is a slot: when, is told
-  // `loop` with the number of its iteration.
+  // A write of a free-running pipeline is out of it at pipeline time `due`, and enters the channel once there is a slot: when,
+  // is told `loop` with the number of its iteration.
   void buffer(LoopRun &loop, Cycle due, std::uint64_t iteration) {
     buffer_.push({&loop, loop.clock.leaves(due), iteration});
     clock_.lead = loop.clock.lead();

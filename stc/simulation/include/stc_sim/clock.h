@@ -3,9 +3,9 @@
 // A task never looks at another task's time: tokens and slots carry the cycle from which they can be used, so the result does
 // not depend on the order in which fibers run. Without STC_SIM_TIMED everything here is empty and costs nothing.
 //
-// The model (field-notes.md; measured by others against vendor RTL co-simulation on eight designs):
-// * an iteration issues `ii` cycles after the one before it and is then in stage 0 of `depth`; it reads in stage 1, and not before all
-//   its tokens can be read, and writes in stage `depth` - 1, and not before there are free slots;
+// The model (docs/design/emission_rules.md; fitted to published co-simulations of the vendor's RTL):
+// * an iteration issues `ii` cycles after the one before it and is then in stage 0 of `depth`; it reads in stage 1, and not
+//   before all its tokens can be read, and writes in stage `depth` - 1, and not before there are free slots;
 // * a second access of one iteration to the same side of a channel is a cycle later, and so is what follows it there: `depth`
 //   contains that, reads begin in stage 1 and writes end in the last;
 // * an iteration that takes a block to fill it waits for a free one as for a token, and hands it over as it writes a token;

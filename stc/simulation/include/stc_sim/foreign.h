@@ -44,7 +44,8 @@ inline void report_abort(int) {
   if (scheduler.in_design()) {
     report.abort("error", "the design was aborted after " + calls);
   } else {
-    report.abort("finished", "the testbench was aborted " + (report.runs() == 0 ? "before it called the top function" : "after " + calls));
+    const std::string when = report.runs() == 0 ? "before it called the top function" : "after " + calls;
+    report.abort("finished", "the testbench was aborted " + when);
   }
   finish_foreign(0);
 }

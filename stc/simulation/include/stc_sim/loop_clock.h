@@ -67,9 +67,9 @@ struct LoopTiming {
 
 // Pipeline time does not advance while the pipeline is frozen; real time is pipeline time plus what was frozen before it.
 //
-// Stages are numbered from 0. Streams are read in stage 1 and written in the last one, as Vitis HLS schedules them; the loop ends two
-// cycles after its last iteration has come there. Accesses of an iteration that need a cycle each are in successive stages, which the
-// depth contains: the reads from stage 1 on, the writes up to the last stage.
+// Stages are numbered from 0. Streams are read in stage 1 and written in the last one, as Vitis HLS schedules them; the loop
+// ends two cycles after its last iteration has come there. Accesses of an iteration that need a cycle each are in successive
+// stages, which the depth contains: the reads from stage 1 on, the writes up to the last stage.
 class LoopClock {
  public:
   LoopClock(const LoopTiming &timing, TaskClock &task) : timing_(timing), task_(task), issued_(task.now) {
@@ -244,7 +244,8 @@ class LoopClock {
   std::uint64_t begun_ = 0;   // iterations since the last one that was settled
   Cycle issued_, offset_ = 0, shift_ = 0, total_shift_ = 0;
   Cycle first_write_ = none_yet;        // the offset of the iteration's first write
-  Cycle extent_ = 0, write_extent_ = 0; // most cycles, beyond the first, that the accesses or the writes of an iteration took so far
+  // Most cycles, beyond the first, that the accesses or the writes of an iteration took so far.
+  Cycle extent_ = 0, write_extent_ = 0;
   bool any_ = false, ended_ = false;   // an iteration issued; one that writes ended
   Queue<Freeze> frozen_;
 };

@@ -34,14 +34,18 @@ Outcome run(const char *name, Top top) {
   return scheduler.failed() ? scheduler.outcome : check_leftovers();
 }
 
-// By how much the numbers of an output may differ. `allowed`: absolute, for each entry; without it an entry's error is at most
-// `relative` times its magnitude + the rms of the output, and also times the output's largest magnitude and, if there is an input
-// of the same shape, its largest change.
+// By how much the numbers of an output may differ. `allowed`: absolute, for each entry; negative where the reference is itself
+// uncertain by as much as its entry, so that a comparison with any other value says nothing. Without it an entry's error is at
+// most `relative` times its magnitude + the rms of its row, and also times the output's largest magnitude and, if there is an
+// input of the same shape, its largest change: the rule by which `stc compile` fills `allowed`. `row`: entries along the last
+// dimension; 0: one row.
 struct Tolerance {
   double relative = 0;
   const double *allowed = nullptr;
+  std::size_t row = 0;
 
-  Tolerance(double relative_, const double *allowed_ = nullptr) : relative(relative_), allowed(allowed_) {}
+  Tolerance(double relative_, const double *allowed_ = nullptr, std::size_t row_ = 0)
+      : relative(relative_), allowed(allowed_), row(row_) {}
 };
 
 // The entry of an output that is furthest off: its error over what is allowed. `got` and `expected` as text, so that all bits of
@@ -59,11 +63,13 @@ struct Output {
   double max_abs_error = 0, max_abs_reference = 0, max_abs_reference_minus_input = 0;
   std::uint64_t nan_mismatches = 0;   // NaN or infinity where the reference has another value, or the reverse
   std::uint64_t wrong = 0;            // entries beyond what is allowed, these included
+  std::uint64_t undecided = 0;        // entries of which the reference says nothing
   double tolerance = 0;
   bool has_input = false;
   Worst worst;
 
   bool passed() const { return wrong == 0; }
+  const char *verdict() const { return !passed() ? "MISMATCH" : undecided > 0 ? "UNDECIDED" : "ok"; }
 };
 
 template <class Value_>
@@ -89,6 +95,22 @@ bool is_whole() {
   return static_cast<Value_>(0.5) == static_cast<Value_>(0);
 }
 
+// The root mean square of `count` numbers, those that are not finite taken as 0. Numbers near 1 are squared, whatever their scale.
+template <class Value_>
+double root_mean_square(const Value_ *values, std::size_t count) {
+  double scale = 0, squares = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = std::fabs(static_cast<double>(values[i]));
+    if (std::isfinite(value)) scale = std::max(scale, value);
+  }
+  if (scale == 0) return 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = static_cast<double>(values[i]) / scale;
+    if (std::isfinite(value)) squares += value * value;
+  }
+  return scale * std::sqrt(squares / static_cast<double>(count));
+}
+
 template <class Value_>
 Output compare(const std::string &name, const Value_ *got, const Value_ *reference, std::size_t elements,
                Tolerance tolerance = 0.0, const Value_ *input = nullptr) {
@@ -97,26 +119,27 @@ Output compare(const std::string &name, const Value_ *got, const Value_ *referen
   o.elements = elements;
   o.tolerance = tolerance.relative;
   o.has_input = input != nullptr;
-  double squares = 0;
   for (std::size_t i = 0; i < elements; ++i) {
     const double r = static_cast<double>(reference[i]);
     if (!std::isfinite(r)) continue;
-    squares += r * r / static_cast<double>(elements);
     o.max_abs_reference = std::max(o.max_abs_reference, std::fabs(r));
     if (input == nullptr) continue;
     const double x = static_cast<double>(input[i]);
     if (std::isfinite(x)) o.max_abs_reference_minus_input = std::max(o.max_abs_reference_minus_input, std::fabs(r - x));
   }
-  const double rms = std::sqrt(squares);
+  const std::size_t row = tolerance.row == 0 ? elements : tolerance.row;
+  double rms = 0;
   const double most = input == nullptr ? o.max_abs_reference : std::min(o.max_abs_reference, o.max_abs_reference_minus_input);
   for (std::size_t i = 0; i < elements; ++i) {
     const double g = static_cast<double>(got[i]), r = static_cast<double>(reference[i]);
     const bool finite = std::isfinite(g) && std::isfinite(r);
     const bool same = finite ? got[i] == reference[i] : g == r || (std::isnan(g) && std::isnan(r));
     double error = 0, allowed = 0;
+    if (i % row == 0 && tolerance.allowed == nullptr) rms = root_mean_square(reference + i, std::min(row, elements - i));
+    if (tolerance.allowed != nullptr && tolerance.allowed[i] < 0 && !same) ++o.undecided;
     if (finite) {
       error = difference(got[i], reference[i]);
-      if (tolerance.allowed != nullptr) allowed = tolerance.allowed[i];
+      if (tolerance.allowed != nullptr) allowed = std::fabs(tolerance.allowed[i]);
       else if (!is_whole<Value_>()) allowed = tolerance.relative * std::min(std::fabs(r) + rms, most);
       o.max_abs_error = std::max(o.max_abs_error, error);
     } else if (!same) {
@@ -192,6 +215,14 @@ class Report {
     return outcome_.ok;
   }
 
+  const char *verdict() const {
+    if (!passed()) return "FAILED";
+    for (const Output &o : outputs_) {
+      if (o.undecided > 0) return "UNDECIDED";
+    }
+    return "ok";
+  }
+
   // Writes the report, prints it readably, and returns the exit code: 0 ok, 1 a check failed, 2 not writable.
   int finish() const {
     print();
@@ -230,7 +261,8 @@ class Report {
            json_field("channel", json_text(b.channel)) + ", " + json_field("kind", json_text(b.kind)) + ", " +
            json_field("peer", json_text(b.peer)) + ", " + json_field("occupancy", std::to_string(b.occupancy)) + ", " +
            json_field("depth", b.bounded ? std::to_string(b.depth) : "null") + ", " +
-           json_field("tokens_written", std::to_string(b.written)) + ", " + json_field("tokens_read", std::to_string(b.read)) + ", " +
+           json_field("tokens_written", std::to_string(b.written)) + ", " +
+           json_field("tokens_read", std::to_string(b.read)) + ", " +
            json_field("uncommitted_reads", std::to_string(b.uncommitted_reads)) + ", " +
            json_field("held_back", std::to_string(b.held_back)) + ", " + json_field("loop", json_text(b.loop)) +
            ", " + json_field("line", std::to_string(b.line)) + "}";
@@ -243,7 +275,8 @@ class Report {
            json_field("max_abs_reference_minus_input",
                  o.has_input ? json_number(o.max_abs_reference_minus_input) : std::string("null")) + ", " +
            json_field("nan_mismatches", std::to_string(o.nan_mismatches)) + ", " +
-           json_field("wrong", std::to_string(o.wrong)) + ", " + json_field("worst", worst_json(o.worst)) + ", " +
+           json_field("wrong", std::to_string(o.wrong)) + ", " + json_field("undecided", std::to_string(o.undecided)) + ", " +
+           json_field("worst", worst_json(o.worst)) + ", " +
            json_field("tolerance", json_number(o.tolerance)) + ", " + json_field("passed", o.passed() ? "true" : "false") + "}";
   }
 
@@ -255,7 +288,8 @@ class Report {
 
   static std::string channel_json(const ChannelRecord &c) {
     return "{" + json_field("name", json_text(c.name)) + ", " + json_field("kind", json_text(c.kind)) + ", " +
-           json_field("depth", c.bounded ? std::to_string(c.depth) : "null") + ", " + json_field("tokens", std::to_string(c.tokens)) +
+           json_field("depth", c.bounded ? std::to_string(c.depth) : "null") + ", " +
+           json_field("tokens", std::to_string(c.tokens)) +
            ", " + json_field("bits", std::to_string(c.bits)) + ", " +
            json_field("highest_occupancy", std::to_string(c.highest_occupancy)) + ", " +
            json_field("left_over", std::to_string(c.left_over)) + ", " + json_field("external", c.external ? "true" : "false") +
@@ -266,7 +300,7 @@ class Report {
     if (!outcome_.ok) std::printf("%s\n", outcome_.text.c_str());
     for (const Output &o : outputs_) {
       std::printf("%s: %s, %llu elements, largest error %.3g, largest reference %.3g", o.name.c_str(),
-                  o.passed() ? "ok" : "MISMATCH", static_cast<unsigned long long>(o.elements), o.max_abs_error,
+                  o.verdict(), static_cast<unsigned long long>(o.elements), o.max_abs_error,
                   o.max_abs_reference);
       if (o.has_input) std::printf(", largest change %.3g", o.max_abs_reference_minus_input);
       if (o.nan_mismatches > 0) {
@@ -278,9 +312,13 @@ class Report {
                     static_cast<unsigned long long>(o.wrong), static_cast<unsigned long long>(o.worst.index), o.worst.got.c_str(),
                     o.worst.expected.c_str(), o.worst.allowed);
       }
+      if (o.undecided > 0) {
+        std::printf(", rounding errors alone move the reference of %llu entries by as much as their size",
+                    static_cast<unsigned long long>(o.undecided));
+      }
       std::printf("\n");
     }
-    std::printf("%s: %s after %.3f s, %s\n", top_.c_str(), outcome_.kind.c_str(), seconds_, passed() ? "ok" : "FAILED");
+    std::printf("%s: %s after %.3f s, %s\n", top_.c_str(), outcome_.kind.c_str(), seconds_, verdict());
     std::fflush(stdout);
   }
 

@@ -5,7 +5,8 @@
 
 #include <cstdint>
 
-// x: tensor 4x6 of i32, tokens <1x3, iter_space: [2, 2, 2] * [2, 1, 3], iter_map: (d0, d1, d2) -> (d0 + d1, d2)>, 8 words of 4.
+// x: tensor 4x6 of i32, tokens <1x3, iter_space: [2, 2, 2] * [2, 1, 3], iter_map: (d0, d1, d2) -> (d0 + d1, d2)>, 8
+// words of 4.
 inline void pack_x(const int32_t *tensor, int32_t *words) {
   int32_t *word = words;
   for (long d0 = 0; d0 < 4; d0 += 2) {
@@ -18,7 +19,8 @@ inline void pack_x(const int32_t *tensor, int32_t *words) {
   }
 }
 
-// out_0: tensor 4x6 of i32, tokens <1x1, iter_space: [2, 6, 2] * [2, 1, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>, 24 words of 1.
+// out_0: tensor 4x6 of i32, tokens <1x1, iter_space: [2, 6, 2] * [2, 1, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>,
+// 24 words of 1.
 inline void unpack_out_0(const int32_t *words, int32_t *tensor) {
   const int32_t *word = words;
   for (long d0 = 0; d0 < 4; d0 += 2) {

@@ -6,7 +6,7 @@ static void load_x(const float_x2 *x, hls::stream<float_x2> &x_stream) {
 #pragma HLS inline off
   // x -> x_stream
   words: for (int i = 0; i < 12; i += 1) {
-#pragma HLS pipeline II=1 style=flp
+#pragma HLS pipeline II=1 style=stp
     x_stream.write(x[i]);
   }
 }
@@ -17,7 +17,7 @@ static void load_w(const float_x8 *fc_weight, hls::stream<float_x8> &w_stream) {
 #pragma HLS inline off
   // fc_weight -> w_stream
   words: for (int i = 0; i < 6; i += 1) {
-#pragma HLS pipeline II=1 style=flp
+#pragma HLS pipeline II=1 style=stp
     w_stream.write(fc_weight[i]);
   }
 }
@@ -32,7 +32,7 @@ static void fc(hls::stream<float_x2> &x_stream, hls::stream<float_x8> &w_stream,
 #pragma HLS array_partition variable=wt2 type=complete dim=2
   // constants -> acc
   clear: for (int i = 0; i < 4; i += 1) {
-#pragma HLS pipeline II=1 style=flp
+#pragma HLS pipeline II=1 style=stp
     clear_lanes: for (int j = 0; j < 8; j += 1) {
 #pragma HLS unroll
       acc[i][j] = 0.0f;
@@ -41,26 +41,26 @@ static void fc(hls::stream<float_x2> &x_stream, hls::stream<float_x8> &w_stream,
   tile_k: for (int k = 0; k < 3; k += 1) {
     // tile of x
     read_x: for (int i = 0; i < 4; i += 1) {
-#pragma HLS pipeline II=1 style=flp
+#pragma HLS pipeline II=1 style=stp
       const float_x2 va = x_stream.read();
-      lanes: for (int lane = 0; lane < 2; lane += 1) {
+      xt_lane: for (int lane = 0; lane < 2; lane += 1) {
 #pragma HLS unroll
         xt[i][lane] = va[lane];
       }
     }
     // tile of w
     read_w: for (int r = 0; r < 2; r += 1) {
-#pragma HLS pipeline II=1 style=flp
+#pragma HLS pipeline II=1 style=stp
       const float_x8 vb = w_stream.read();
-      lanes_2: for (int lane = 0; lane < 8; lane += 1) {
+      wt2_lane: for (int lane = 0; lane < 8; lane += 1) {
 #pragma HLS unroll
         wt2[r][lane] = vb[lane];
       }
     }
-    // xt, wt2, acc -> acc
+    // xt, wt2 -> acc
     mac_k: for (int r = 0; r < 2; r += 1) {
       mac: for (int i = 0; i < 4; i += 1) {
-#pragma HLS pipeline II=3 style=flp
+#pragma HLS pipeline II=3 style=stp
         // acc: what is stored is loaded 4 iterations later at the soonest, in all 8 iterations
 #pragma HLS dependence variable=acc type=inter direction=RAW distance=4 dependent=true
         mac_lanes: for (int j = 0; j < 8; j += 1) {
@@ -72,11 +72,11 @@ static void fc(hls::stream<float_x2> &x_stream, hls::stream<float_x8> &w_stream,
     if (k == 2) {
       // acc -> y_stream
       write_y: for (int i = 0; i < 4; i += 1) {
-#pragma HLS pipeline II=2 style=flp
+#pragma HLS pipeline II=2 style=stp
         write_y_j: for (int j = 0; j < 8; j += 4) {
 #pragma HLS unroll
           float_x4 v;
-          lanes_3: for (int lane = 0; lane < 4; lane += 1) {
+          v_lane: for (int lane = 0; lane < 4; lane += 1) {
 #pragma HLS unroll
             v[lane] = acc[i][j + lane];
           }
@@ -93,7 +93,7 @@ static void store_y(hls::stream<float_x4> &y_stream, float_x4 *y) {
 #pragma HLS inline off
   // y_stream -> y
   words: for (int i = 0; i < 8; i += 1) {
-#pragma HLS pipeline II=1 style=flp
+#pragma HLS pipeline II=1 style=stp
     const float_x4 v = y_stream.read();
     y[i] = v;
   }
@@ -101,13 +101,13 @@ static void store_y(hls::stream<float_x4> &y_stream, float_x4 *y) {
 
 // Compute unit fc_kernel: 4 tasks, 3 streams.
 extern "C" void fc_kernel(const float_x2 *x, const float_x8 *fc_weight, float_x4 *y) {
-#pragma HLS interface m_axi port=x bundle=gmem0 offset=slave depth=16 max_read_burst_length=16 num_read_outstanding=16
-#pragma HLS interface m_axi port=fc_weight bundle=gmem1 offset=slave depth=6 max_read_burst_length=16 num_read_outstanding=16
-#pragma HLS interface m_axi port=y bundle=gmem2 offset=slave depth=8 max_write_burst_length=16 num_write_outstanding=16
-#pragma HLS interface s_axilite port=x bundle=control
-#pragma HLS interface s_axilite port=fc_weight bundle=control
-#pragma HLS interface s_axilite port=y bundle=control
-#pragma HLS interface s_axilite port=return bundle=control
+#pragma HLS interface mode=m_axi port=x bundle=gmem0 offset=slave depth=16 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=fc_weight bundle=gmem1 offset=slave depth=6 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=y bundle=gmem2 offset=slave depth=8 max_write_burst_length=16 num_write_outstanding=16
+#pragma HLS interface mode=s_axilite port=x bundle=control
+#pragma HLS interface mode=s_axilite port=fc_weight bundle=control
+#pragma HLS interface mode=s_axilite port=y bundle=control
+#pragma HLS interface mode=s_axilite port=return bundle=control
 #pragma HLS dataflow
   hls::stream<float_x2, 2> x_stream("x_stream");
   hls::stream<float_x8, 2> w_stream("w_stream");

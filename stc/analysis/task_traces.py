@@ -1,0 +1,127 @@
+"""The trace of a task (`stc.iteration.trace`), from its IR at the stream level: the only walk of its body for what it accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, SSAValue
+from xdsl.utils.hints import isa
+
+from stc.analysis.index_expressions import index_expression
+from stc.analysis.kernel_memory import tensor_bytes
+from stc.analysis.loop_estimates import loop_estimate
+from stc.analysis.loop_schedules import buffer_of
+from stc.analysis.loops import constant_bounds, is_flattened, is_unrolled, loop_labels, pipeline_ii, pipeline_style, unroll_factor
+from stc.diagnostics import CompileError
+from stc.dialects import stream
+from stc.dialects.dataflow import TaskOp
+from stc.iteration import trace
+from stc.iteration.trace import Access, Branch, For, Hold, Item, MemoryPace, Pipeline, TaskTrace
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What the pipelines of a task are like: as deep as cycles of `clock_ns` make them, in front of `memories` by their values
+    outside the task; those not named answer at once."""
+
+    clock_ns: float
+    memories: Mapping[SSAValue, MemoryPace] = field(default_factory=dict[SSAValue, MemoryPace])
+
+
+def task_trace(task: TaskOp, names: Mapping[SSAValue, str], hardware: Hardware | None = None) -> TaskTrace:
+    """The trace of `task`; channels and memories are called by `names` of the values outside, others are left out.
+
+    CompileError where control depends on data, or bounds of loops do.
+    """
+    ports = zip(task.body.block.args, task.operands, strict=True)
+    inside: dict[SSAValue, str] = {port: names[value] for port, value in ports if value in names}
+    return TaskTrace(task.sym_name.data, tuple(_Walk(task, inside, hardware).items(task.body.block)))
+
+
+@dataclass
+class _Walk:
+    task: TaskOp
+    names: Mapping[SSAValue, str]
+    hardware: Hardware | None
+    loops: dict[SSAValue, scf.ForOp] = field(default_factory=dict[SSAValue, scf.ForOp])
+
+    @cached_property
+    def outputs(self) -> set[SSAValue]:
+        return set(self.task.output_ports)
+
+    @cached_property
+    def labels(self) -> dict[scf.ForOp, str]:
+        return loop_labels(self.task)
+
+    @cached_property
+    def memories(self) -> dict[SSAValue, MemoryPace]:
+        paces = self.hardware.memories if self.hardware is not None else {}
+        ports = zip(self.task.body.block.args, self.task.operands, strict=True)
+        return {port: paces[value] for port, value in ports if value in paces}
+
+    def items(self, block: Block) -> Iterator[Item]:
+        for op in block.ops:
+            match op:
+                case stream.ReadOp() if op.stream in self.names:
+                    yield Access(self.names[op.stream], False)
+                case stream.WriteOp() if op.stream in self.names:
+                    yield Access(self.names[op.stream], True)
+                case stream.AcquireOp() if op.block in self.names:
+                    yield Hold(self.names[op.block], op.block in self.outputs)
+                case memref.LoadOp() | memref.StoreOp() if op.memref in self.names:
+                    yield Access(self.names[op.memref], isinstance(op, memref.StoreOp), _word_bytes(op.memref))
+                case scf.ForOp():
+                    yield from self._loop(op)
+                case scf.IfOp():
+                    yield from self._branch(op)
+                case _:
+                    continue
+
+    def _branch(self, op: scf.IfOp) -> Iterator[Item]:
+        then, other = (tuple(self.items(region.block)) if region.blocks else () for region in (op.true_region, op.false_region))
+        if not then and not other:
+            return
+        condition = index_expression(op.cond, {})
+        if condition.variables() - self.loops.keys():
+            if self.hardware is not None or any(not isinstance(item, For) for item in trace.items_of((*then, *other))):
+                where = self.task.sym_name.data
+                raise CompileError("control depends on data", where=where, accepted="guards on loop indices")
+            return
+        yield Branch(condition, then, other)
+
+    def _loop(self, loop: scf.ForOp) -> Iterator[Item]:
+        variable = loop.body.block.args[0]
+        self.loops[variable] = loop
+        body = tuple(self.items(loop.body.block))
+        bounds = constant_bounds(loop)
+        if not body and (is_unrolled(loop) or (bounds is None and self.hardware is None)):
+            return
+        if bounds is None:
+            where = self.task.sym_name.data
+            raise CompileError("loop bounds are not constant", where=where, accepted="constant bounds")
+        unroll, merged, label = unroll_factor(loop), self.hardware is not None and is_flattened(loop), self.labels[loop]
+        yield For(variable, bounds.trip, body, bounds.lower, bounds.step, unroll, merged, self._pipeline(loop), label)
+
+    def _pipeline(self, loop: scf.ForOp) -> Pipeline | None:
+        interval = pipeline_ii(loop)
+        if self.hardware is None or interval is None:
+            return None
+        depth = loop_estimate(loop, self.task, self.hardware.clock_ns).depth
+        return Pipeline(interval, depth, pipeline_style(loop), self._memory(loop))
+
+    def _memory(self, loop: scf.ForOp) -> MemoryPace | None:
+        """The external memory that every iteration moves a word of."""
+        if not self.memories:
+            return None
+        buffers = (buffer_of(op) for op in loop.walk() if isinstance(op, memref.LoadOp | memref.StoreOp))
+        return next((self.memories[buffer] for buffer in buffers if buffer in self.memories), None)
+
+
+def _word_bytes(memory: SSAValue) -> int:
+    words = memory.type
+    assert isa(words, MemRefType)
+    return tensor_bytes(words) // words.get_shape()[0]

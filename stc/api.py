@@ -1,0 +1,237 @@
+"""From Python: `stc.compile(module, inputs)` gives the compiled design as an object.
+
+    design = stc.compile(module, (x,), tile=8)
+    design(x)                        # tensors, as the module gives them: the emitted C++ is built and run
+    design.check().passed            # compared with PyTorch on several draws of inputs
+    design.simulate().cycles
+    design.report()["resources"]     # report.json
+    print(design.ir("kernel-fusion"))
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from stc.diagnostics import CompileError
+from stc.pipeline import PipelineOptions, Step, part
+from stc.transforms.pass_pipeline import did_you_mean
+
+if TYPE_CHECKING:
+    import torch
+    from xdsl.dialects.builtin import ModuleOp
+
+    from stc.simulation.csim import CsimResult
+    from stc.simulation.simulation_result import SimulationResult
+
+By = Literal["csim", "executor"]
+"""What executes a design: the emitted C++ with its FIFO depths, or the IR that it was emitted from, by numpy."""
+
+INPUT = "input"
+"""The level before all passes."""
+
+
+def compile(
+    module: torch.nn.Module,
+    inputs: Sequence[torch.Tensor] | Mapping[str, torch.Tensor],
+    *,
+    out: str | Path | None = None,
+    name: str | None = None,
+    load: Sequence[str | Path] = (),
+    check_inputs: Sequence[str] | None = None,
+    seed: int = 0,
+    trim: float | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+    **options: Any,
+) -> Design:
+    """Compile `module` for the shapes of `inputs` (a mapping is passed by keyword) into a project of C++ and host programs.
+
+    `out`: the folder, new or empty; None for one that goes with the design. `name`: of the accelerator, default: the class's.
+    `load`: files as of `--load`. `check_inputs`, `seed`: draws of inputs that are checked, default: those that suit the size.
+    `trim`: part of the cycles that FIFO depths found by running may lose, None for no such runs. `options`: as of `stc compile`
+    (`stc.pipeline.PipelineOptions`), `schedule` included. CompileError for whatever is unusable; nothing is left of `out` then.
+    """
+    import torch
+
+    from stc.codegen.project import require_free
+    from stc.dialects.printing import print_module
+    from stc.frontend.draws import Draws
+    from stc.frontend.export import export
+    from stc.tools.compile import compile_from
+    from stc.tools.loading import load_all
+    from stc.tools.request import CompileRequest, named
+    from stc.tools.schedule_file import with_schedule
+    from stc.tools.start import Start
+
+    if not isinstance(module, torch.nn.Module):
+        raise CompileError(f"module is {module!r}", accepted="a torch.nn.Module, made")
+    if isinstance(inputs, torch.Tensor | str) or not isinstance(inputs, Sequence | Mapping):
+        raise CompileError(f"inputs are a {type(inputs).__name__}", accepted="a sequence or mapping of tensors, such as (x,)")
+    progress("export to linalg")
+    load_all(load)
+    chosen = with_schedule(_options(options), options)
+    temporary = tempfile.TemporaryDirectory(prefix="stc-") if out is None else None
+    folder = Path(temporary.name) / "design" if temporary is not None else Path(out or "")
+    name = name or type(module).__name__.lower()
+    require_free(folder)
+    begin = time.perf_counter()
+    draws = None if check_inputs is None else tuple(check_inputs)
+    model = export(module, inputs, name=name, draws=Draws(draws, seed))
+    before = print_module(model.module)
+    request = CompileRequest(name, seed=seed, emit_ir=True, options=named(chosen, name), trim=trim, check_inputs=draws)
+    start = Start(request, model, request.options, request.plan.steps(request.options), 0, {"reference": model.reference})
+    compile_from(start, folder, progress, {"torch_import": 0.0, "export": time.perf_counter() - begin}, is_named=False)
+    with torch.no_grad():
+        example = module(**inputs) if isinstance(inputs, Mapping) else module(*inputs)
+    names = tuple(inputs) if isinstance(inputs, Mapping) else tuple(model.input_names)
+    values = inputs if isinstance(inputs, Mapping) else dict(zip(names, inputs, strict=True))
+    return Design(folder, model.module, dict(model.parameters), start.steps, _Signature(module, values, example), before, temporary)
+
+
+def _options(given: Mapping[str, Any]) -> PipelineOptions:
+    """The options of the pipeline, by keyword; CompileError for one that does not exist, or has a value of another type."""
+    known = {field.name: type(field.default) for field in fields(PipelineOptions)}
+    for name, value in given.items():
+        if name not in known:
+            raise CompileError(f"there is no option '{name}'{did_you_mean(name, known)}", accepted=", ".join(known))
+        if type(value) is not known[name] and not (known[name] is str and isinstance(value, Path)):
+            raise CompileError(f"option '{name}' is {value!r}", accepted=f"a value of type {known[name].__name__}")
+    values: dict[str, Any] = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
+    return PipelineOptions(**values)
+
+
+@dataclass(frozen=True)
+class _Signature:
+    """How `module` is called: tensors like `inputs`, by name; it gives what looks like `example`."""
+
+    module: torch.nn.Module
+    inputs: Mapping[str, torch.Tensor]
+    example: Any
+
+    def arrays(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call as arrays by name; CompileError where they are not like those it was compiled for."""
+        from stc.frontend.arrays import to_numpy
+
+        try:
+            given = inspect.signature(self.module.forward).bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise CompileError(f"the arguments do not fit forward: {error}", accepted=self._accepted()) from None
+        flat: dict[str, Any] = {}
+        for (name, parameter), value in zip(self._parameters(given), given.values(), strict=True):
+            match parameter.kind:
+                case inspect.Parameter.VAR_POSITIONAL:
+                    flat |= dict(zip(list(self.inputs)[len(flat) :], value, strict=False))
+                case inspect.Parameter.VAR_KEYWORD:
+                    flat |= value
+                case _:
+                    flat[name] = value
+        import torch
+
+        for name, like in self.inputs.items():
+            value = flat.pop(name, None)
+            if not isinstance(value, torch.Tensor) or value.shape != like.shape or value.dtype != like.dtype:
+                what = f"a tensor {tuple(value.shape)} of {value.dtype}" if isinstance(value, torch.Tensor) else repr(value)
+                raise CompileError(f"input {name} is {what}", accepted=self._accepted())
+            flat[name] = to_numpy(value, name)
+        if extra := [name for name in flat if name not in self.inputs]:
+            raise CompileError(f"the design was compiled without input {extra[0]}", accepted=self._accepted())
+        return flat
+
+    def result(self, arrays: Sequence[Any]) -> Any:
+        """Arrays of the outputs, in order, as the module gives them: in its structure, of its types."""
+        import torch
+        from torch.utils import _pytree as pytree
+
+        from stc.frontend.arrays import to_tensor
+
+        leaves, structure = pytree.tree_flatten(self.example)
+        left = iter(arrays)
+        return pytree.tree_unflatten(
+            [to_tensor(next(left), leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves], structure
+        )
+
+    def _parameters(self, given: Mapping[str, Any]) -> list[tuple[str, inspect.Parameter]]:
+        found = inspect.signature(self.module.forward).parameters
+        return [(name, found[name]) for name in given]
+
+    def _accepted(self) -> str:
+        return ", ".join(f"{name}: {tuple(value.shape)} of {value.dtype}" for name, value in self.inputs.items())
+
+
+@dataclass
+class Design:
+    """A compiled module. `folder`: the emitted project, on which `stc csim`, `stc simulate`, ... work as well."""
+
+    folder: Path
+    module: ModuleOp
+    _parameters: Mapping[str, Any]
+    _steps: Sequence[Step]
+    _signature: _Signature
+    _before: str
+    _temporary: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Design of {self._signature.module.__class__.__name__} in {self.folder}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module would give, computed by the emitted C++; CompileError for arguments of other shapes or types."""
+        return self.run(*args, **kwargs)
+
+    def run(self, *args: Any, by: By = "csim", **kwargs: Any) -> Any:
+        """The same, by the C simulation (which needs g++), or by the executor of the IR."""
+        arrays = self._signature.arrays(args, kwargs)
+        if by == "csim":
+            results = self._accelerator(arrays)
+            return self._signature.result([results[name] for name in self._outputs])
+        if by != "executor":
+            raise CompileError(f"nothing is executed by '{by}'", accepted="csim, executor")
+        from stc.execution.run import execute
+        from stc.frontend.signature import argument_names
+
+        values = {**self._parameters, **arrays}
+        return self._signature.result(execute(self.module, [values[name] for name in argument_names(self.module)], depths=True))
+
+    def check(self, timeout: float = 600.0) -> CsimResult:
+        """Build the emitted C++, run it on the drawn inputs, compare with PyTorch."""
+        from stc.simulation.csim import csim
+
+        return csim(self.folder, timeout)
+
+    def simulate(self, **options: Any) -> SimulationResult:
+        """Run the design with time. `options`: as of `stc.simulation.timing_table.SimulationOptions`."""
+        from stc.simulation.simulate import simulate
+        from stc.simulation.timing_table import SimulationOptions
+
+        known = [field.name for field in fields(SimulationOptions)]
+        if unknown := [name for name in options if name not in known]:
+            raise CompileError(f"there is no option '{unknown[0]}'{did_you_mean(unknown[0], known)}", accepted=", ".join(known))
+        return simulate(self.folder, SimulationOptions(**options))
+
+    def report(self) -> dict[str, Any]:
+        """The contents of report.json."""
+        return json.loads((self.folder / "report.json").read_text())
+
+    def ir(self, level: str) -> str:
+        """The IR behind a pass or a stage, by name (`fuse-kernels`, `kernel-fusion`), or "input": before all passes."""
+        if level == INPUT:
+            return self._before
+        index = len(part(self._steps, last=level)) - 1
+        (path,) = (self.folder / "ir").glob(f"{index:02d}_*.mlir")
+        return path.read_text()
+
+    @cached_property
+    def _accelerator(self) -> Any:
+        from stc.runtime.accelerator import Accelerator
+
+        return Accelerator(self.folder)
+
+    @cached_property
+    def _outputs(self) -> list[str]:
+        return list(self._accelerator.golden("output"))

@@ -1,0 +1,178 @@
+"""Order propagation through a whole graph: how every tensor will stream, and the tiles and loop order of every computation.
+
+The graph is a list of nodes in topological order: computations, and movements of data (slices, concatenations, reshapes) whose
+orders follow from those of what they move. Tensors are known by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import TypeAlias
+
+from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes, input_order, output_order, plan_loops
+from stc.design_space.parallelism import LEAST_SUMS
+from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
+from stc.iteration.order import StreamOrder
+from stc.iteration.vectorize import largest_divisor
+
+LONGEST_TILE = 64
+"""Iterations of a reduction, or of the unrolled loop, in a tile where lanes were decided."""
+
+LONGEST_LINE = 8 * LONGEST_TILE
+"""Iterations of the unrolled loop in a tile that has no other sums to keep the adder busy with."""
+
+
+@dataclass(frozen=True)
+class TiledOp:
+    """A computation to be tiled. `lanes`: points of its last parallel loop that were decided to run at once, 0 where nothing was.
+    `given`: the plan that it has already, None where one is to be found."""
+
+    name: str
+    computation: Computation
+    lanes: int = 0
+    given: LoopPlan | None = None
+
+
+Shape: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SliceOf:
+    """`result`, of `shape`, is number `own` of the slices (`offsets`, `sizes`) of a tensor of `source_shape`.
+
+    `source`: None where the host holds it, so that readers choose its order. `shape` leaves unit dimensions out.
+    """
+
+    result: str
+    shape: Shape
+    source: str | None
+    source_shape: Shape
+    offsets: tuple[Shape, ...]
+    sizes: tuple[Shape, ...]
+    own: int
+
+
+@dataclass(frozen=True)
+class ConcatOf:
+    """`result`, of `shape`, is made of `sources` (None where the host holds one) of `source_shapes`."""
+
+    result: str
+    shape: Shape
+    sources: tuple[str | None, ...]
+    source_shapes: tuple[Shape, ...]
+
+
+@dataclass(frozen=True)
+class ReshapeOf:
+    """`result`, of `shape`, is a tensor of `source_shape`, entries in row-major order."""
+
+    result: str
+    shape: Shape
+    source_shape: Shape
+
+
+TilingNode: TypeAlias = TiledOp | SliceOf | ConcatOf | ReshapeOf
+
+
+@dataclass
+class Propagation:
+    """One walk over `nodes`: `plans` by computation, and in `orders` how each tensor streams; a parameter, and an input that
+    nobody has read yet, has none."""
+
+    nodes: Sequence[TilingNode]
+    sizes: TileSizes
+    plans: dict[str, LoopPlan] = field(default_factory=dict[str, LoopPlan])
+    orders: dict[Hashable, StreamOrder] = field(default_factory=dict[Hashable, StreamOrder])
+
+    def __post_init__(self) -> None:
+        for node in self.nodes:
+            match node:
+                case TiledOp():
+                    self._plan(node)
+                case SliceOf():
+                    _, pieces = slice_orders(
+                        self._order(node.source), node.source_shape, node.offsets, node.sizes, self.sizes.columns
+                    )
+                    self.orders[node.result] = _without_unit_dimensions(pieces[node.own], node.sizes[node.own], node.shape)
+                case ConcatOf():
+                    sources = [self._order(source) for source in node.sources]
+                    self.orders[node.result], _ = concat_orders(sources, node.shape, node.source_shapes, self.sizes.columns)
+                case ReshapeOf():
+                    _, self.orders[node.result] = reshape_orders(node.source_shape, node.shape, self.sizes.columns)
+
+    def _plan(self, op: TiledOp) -> None:
+        inputs = tuple(replace(operand, order=self._order(operand.tensor)) for operand in op.computation.inputs)
+        computation = replace(op.computation, inputs=inputs)
+        plan = op.given or plan_loops(computation, self.sizes, tiles_of_lanes(computation, op.lanes))
+        self.plans[op.name] = plan
+        for operand in inputs:
+            if operand.order is None and not operand.is_parameter and operand.dims:
+                wanted = input_order(computation, plan.tile, plan.order, operand)
+                self.orders.setdefault(operand.tensor, wanted.without_revisits())  # read for the first time
+        for operand in computation.outputs:
+            self.orders[operand.tensor] = output_order(computation, plan.tile, plan.order, operand)
+
+    def _order(self, tensor: Hashable) -> StreamOrder | None:
+        return None if tensor is None else self.orders.get(tensor)
+
+
+def _without_unit_dimensions(piece: StreamOrder, sizes: Shape, shape: Shape) -> StreamOrder:
+    """The order of a slice, where that drops unit dimensions the order of the reshape behind it (`layout-to-dataflow`)."""
+    return piece if sizes == shape else reshape_orders(sizes, shape, sizes[-1])[1]
+
+
+# Tiles where lanes were decided ---------------------------------------------------------------------------------------
+
+
+def tiles_of_lanes(computation: Computation, lanes: int) -> dict[int, int]:
+    """The tiles that a decision on lanes means: long ones, so that the pipeline is seldom filled anew, in whole groups of lanes.
+
+    Reductions take the tiles in which operands come from other computations; so does the unrolled loop where sums of one lane each
+    are enough for the adder.
+    """
+    results = computation.outputs[0].dims if computation.outputs else ()
+    if not lanes or not computation.reductions or not results:
+        return {}
+    streamed = _streamed_tiles(computation.inputs)
+    tiles = {
+        loop: largest_divisor(computation.extents[loop], LONGEST_TILE) for loop in computation.reductions if loop not in streamed
+    }
+    *others, last = results
+    rows = next((loop for loop in reversed(others) if loop not in streamed), None)
+    if rows is not None and _is_bound_by_memory(computation) and (enough := _enough_rows(computation.extents[rows])):
+        tiles[rows] = enough
+    if lanes == 1 and streamed.get(last, 0) >= LEAST_SUMS:
+        return {**tiles, last: streamed[last]}
+    return {**tiles, last: lanes * _groups_of_lanes(computation, lanes)}
+
+
+def _streamed_tiles(inputs: Sequence[Operand]) -> Mapping[int, int]:
+    """Tiles in which operands come from other computations, by loop."""
+    tiles: dict[int, int] = {}
+    for operand in inputs:
+        if operand.order is not None:
+            tiles |= dict(zip(operand.dims, operand.order.element, strict=True))
+    return tiles
+
+
+def _groups_of_lanes(computation: Computation, lanes: int) -> int:
+    """How often a tile has the lanes: as often as sums are kept in flight at least, where no other loop brings those."""
+    *others, last = computation.outputs[0].dims
+    groups = computation.extents[last] // lanes
+    short = largest_divisor(groups, max(1, LONGEST_TILE // lanes))
+    if short * prod(computation.extents[loop] for loop in others) >= LEAST_SUMS:
+        return short
+    long = next(count for count in range(short, groups + 1) if groups % count == 0 and count >= min(groups, LEAST_SUMS))
+    return long if lanes * long <= LONGEST_LINE else short
+
+
+def _enough_rows(extent: int) -> int | None:
+    """The fewest rows of a tile that keep the adder busy, so that what reads the sums begins early; None for no such divisor."""
+    return next((rows for rows in range(LEAST_SUMS, min(extent, LONGEST_TILE) + 1) if extent % rows == 0), None)
+
+
+def _is_bound_by_memory(computation: Computation) -> bool:
+    """Whether every entry of some input is used once: then longer tiles save no traffic."""
+    return any(len(operand.dims) == len(computation.extents) for operand in computation.inputs)

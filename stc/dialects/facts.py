@@ -1,0 +1,213 @@
+"""What passes tell each other about operations of other dialects: discardable attributes, each defined, read and written here.
+
+    NAME.put(op, "fc")          # stc.name = "fc"
+    NAME.of(op)                 # "fc", None where it has none
+    COPIES.of(op) or (1, 1)     # decoded: a tuple of integers
+    arguments[0] = DictionaryAttr(NAME.entry("x") | PARAMETER.entry(None))
+
+What is said of operations of our own is a property of theirs (`TaskOp.kind`, `CreateOp.tokens`). The preconditions of all passes
+check what stands in a module against `FACTS`: a fact has the type it is defined with, and holds where it may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar, get_origin
+
+from xdsl.dialects import memref, scf
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BytesAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    UnitAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Operation
+from xdsl.utils.hints import isa
+
+from stc.dialects.dataflow.schedule import ScheduleAttr
+from stc.iteration.pipeline_style import STYLES, Style
+
+T = TypeVar("T")
+Holder: TypeAlias = Operation | DictionaryAttr | Mapping[str, Attribute] | None
+"""An operation, or what is said of one argument or result of a function (None: nothing is)."""
+
+
+def _always(holder: object, value: object) -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Fact(Generic[T]):
+    """An attribute that says one thing. `decode` and `encode` go between it and a plain value.
+
+    `rule`: what is wrong with a value on an operation, None where nothing is; it is asked of operations only.
+    """
+
+    name: str
+    kind: Any
+    """The attribute's type, as `xdsl.utils.hints.isa` takes it."""
+    decode: Callable[[Any], T]
+    encode: Callable[[T], Attribute]
+    rule: Callable[[Operation, T], str | None] = _always
+
+    def of(self, holder: Holder) -> T | None:
+        """What is said of `holder`, None where nothing is, or something of another type (which no pass gets)."""
+        attribute = _attributes(holder).get(self.name)
+        return self.decode(attribute) if isa(attribute, self.kind) else None
+
+    def on(self, holder: Holder) -> bool:
+        return self.name in _attributes(holder)
+
+    def put(self, op: Operation, value: T) -> None:
+        op.attributes[self.name] = self.encode(value)
+
+    def drop(self, op: Operation) -> None:
+        op.attributes.pop(self.name, None)
+
+    def entry(self, value: T) -> dict[str, Attribute]:
+        """The attribute, to be put into a dictionary of others."""
+        return {self.name: self.encode(value)}
+
+    def kept(self, holder: Holder) -> dict[str, Attribute]:
+        """The attribute of `holder`, for another operation; nothing where it has none."""
+        attributes = _attributes(holder)
+        return {self.name: attributes[self.name]} if self.name in attributes else {}
+
+    def complaint(self, op: Operation, attribute: Attribute) -> str | None:
+        """What is wrong with `attribute` on `op`, or on one of its arguments or results; None where nothing is."""
+        if not isa(attribute, self.kind):
+            is_text = self.kind is StringAttr and isinstance(attribute, BytesAttr)
+            return "expected UTF-8 text" if is_text else f"expected {(get_origin(self.kind) or self.kind).name}"
+        return self.rule(op, self.decode(attribute))
+
+
+def _attributes(holder: Holder) -> Mapping[str, Attribute]:
+    if isinstance(holder, Operation):
+        return holder.attributes
+    return holder.data if isinstance(holder, DictionaryAttr) else holder or {}
+
+
+def _text(name: str) -> Fact[str]:
+    return Fact(name, StringAttr, lambda attribute: attribute.data, StringAttr)
+
+
+def _mark(name: str) -> Fact[None]:
+    return Fact(name, UnitAttr, lambda attribute: None, lambda value: UnitAttr())
+
+
+def _number(name: str, rule: Callable[[Operation, int], str | None]) -> Fact[int]:
+    return Fact(name, IntegerAttr, lambda attribute: attribute.value.data, lambda value: IntegerAttr(value, i32), rule)
+
+
+BOUND = 1 << 31
+"""Numbers are below it: they are `int` in the emitted C++."""
+
+
+def _count(op: Operation, value: int) -> str | None:
+    return None if 0 <= value < BOUND else f"expected one from 0 to {BOUND - 1}"
+
+
+def _count_of_loop(op: Operation, value: int) -> str | None:
+    return _count(op, value) or (None if isinstance(op, scf.ForOp) else "expected it on an 'scf.for'")
+
+
+def _parts_of_loops(op: Operation, value: tuple[int, ...]) -> str | None:
+    return None if all(0 < parts < BOUND for parts in value) else f"expected parts from 1 to {BOUND - 1}"
+
+
+def _banks(op: Operation, value: Pairs) -> str | None:
+    if not isinstance(op, memref.AllocOp) or not isinstance(kind := op.memref.type, MemRefType):
+        return None
+    shape = kind.get_shape()
+    fits = all(
+        len(pair) == 2 and pair[0] in range(len(shape)) and pair[1] in range(shape[pair[0]] + 1) for pair in value
+    )
+    return None if fits else f"expected pairs of a dimension of {kind} and a factor, from 0 to its extent"
+
+
+Pairs: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+def _pairs(attribute: ArrayAttr[ArrayAttr[IntegerAttr]]) -> Pairs:
+    return tuple(tuple(number.value.data for number in pair) for pair in attribute)
+
+
+def _array_of_pairs(pairs: Pairs) -> Attribute:
+    return ArrayAttr([ArrayAttr([IntegerAttr(number, i32) for number in pair]) for pair in pairs])
+
+
+NAME = _text("stc.name")
+"""What an operation is called; of an argument or result of a function, its name in the model."""
+MODULE = _text("stc.module")
+"""The path of the module of the model that an operation comes from."""
+COMMENT = _text("stc.comment")
+"""A line of text above what is emitted for an operation."""
+PARAMETER = _mark("stc.parameter")
+"""An argument that is known before the accelerator runs."""
+UNSUPPORTED = _mark("stc.unsupported")
+"""An argument that stands for what could not be imported."""
+
+SCHEDULE: Fact[ScheduleAttr] = Fact("stc.schedule", ScheduleAttr, lambda attribute: attribute, lambda value: value)
+"""Tiles, order, unrolls and vector shapes of a generic."""
+FIXED = _mark("stc.fixed")
+"""A generic whose schedule was given: no pass gives it another."""
+LANES = _number("stc.lanes", _count)
+"""How many points of the last parallel loop of a generic were decided to run at once."""
+COPIES: Fact[tuple[int, ...]] = Fact(
+    "stc.copies",
+    DenseArrayBase,
+    lambda attribute: tuple(int(count) for count in attribute.get_values()),
+    lambda counts: DenseArrayBase.from_list(i64, counts),
+    _parts_of_loops,
+)
+"""Into how many computations each loop of a generic is divided."""
+STRIPE = _mark("stc.stripe")
+"""A slice or concatenation of the equal parts into which a tensor is divided for copies of a computation."""
+TILE = _text("stc.tile")
+"""A generic that computes a tile, and of what."""
+
+LABEL = _text("stc.label")
+"""What a loop is called."""
+PIPELINE = _number("stc.pipeline", _count_of_loop)
+"""The initiation interval of a pipelined loop."""
+STYLE: Fact[Style] = Fact(
+    "stc.style",
+    StringAttr,
+    lambda attribute: STYLES.get(attribute.data, "stp"),
+    StringAttr,
+    lambda op, value: None if STYLE.kept(op).get("stc.style") == StringAttr(value) else f"expected {', '.join(STYLES)}",
+)
+"""How a pipelined loop waits; `stp` where nothing is said."""
+UNROLL = _number("stc.unroll", _count_of_loop)
+"""How many iterations of a loop become hardware of their own; 0: all."""
+PARTITION: Fact[Pairs] = Fact("stc.partition", ArrayAttr[ArrayAttr[IntegerAttr]], _pairs, _array_of_pairs, _banks)
+"""(dimension, factor): into which banks an array is cut; factor 0 is one bank per entry."""
+COUNTERS: Fact[Pairs] = Fact(
+    "stc.counters",
+    ArrayAttr[ArrayAttr[IntegerAttr]],
+    _pairs,
+    lambda rows: ArrayAttr([ArrayAttr([IntegerAttr(number, i64) for number in row]) for row in rows]),
+)
+"""Of a loop from 0 by 1: for each value that it carries the four numbers of a `Counter`. It is believed only once it is proved."""
+REREADS: Fact[tuple[DictionaryAttr, ...]] = Fact("stc.rereads", ArrayAttr[DictionaryAttr], tuple, ArrayAttr)
+"""What a kernel reads more than once (`stc.analysis.rereads`)."""
+
+PREFIX = "stc."
+"""What begins so and is none of `FACTS` is a mistake: a misspelled schedule would be none."""
+
+FACTS: Mapping[str, Fact[Any]] = {
+    fact.name: fact
+    for fact in (
+        NAME, MODULE, COMMENT, PARAMETER, UNSUPPORTED,
+        SCHEDULE, FIXED, LANES, COPIES, STRIPE, TILE,
+        LABEL, PIPELINE, STYLE, UNROLL, COUNTERS, PARTITION, REREADS,
+    )
+}  # fmt: skip
+"""All of them, by name."""

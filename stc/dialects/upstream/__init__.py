@@ -1,1 +1,0 @@
-"""What xDSL lacks, or reads and prints wrongly, of upstream dialects."""

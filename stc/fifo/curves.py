@@ -1,0 +1,136 @@
+"""Tokens in a FIFO as a function of the delay between its two tasks: exact from the curves, and by the published formulas.
+
+Both tasks keep their pace: token k enters the FIFO in cycle `written[k]` of the source and must be readable in cycle `needed[k]`
+of the target. `delay` is the start of the target minus that of the source. Bursts and pauses are in the curves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, floor
+
+import numpy as np
+
+from stc.iteration.task_timeline import Cycles
+
+SHALLOW = 2
+"""So many slots are a shift register, which answers sooner."""
+
+SHALLOW_LATENCY, LATENCY = 1, 2
+"""Cycles from writing a token to reading it: of a shift register, and of a FIFO in memory."""
+
+BLOCK = 64
+"""Tokens that are looked at together first."""
+
+SAMPLES = 2048
+"""So many tokens at most are looked at where bounds will do."""
+
+SLOT_LATENCY = 1
+"""Cycles from reading a token to writing its slot again."""
+
+
+@dataclass(frozen=True, eq=False)
+class FifoCurves:
+    """One FIFO: when its source writes each token, and when its target needs and takes it, each in its own cycles."""
+
+    written: Cycles
+    needed: Cycles
+    taken: Cycles
+
+    def __post_init__(self) -> None:
+        if not len(self.written) == len(self.needed) == len(self.taken) > 0:
+            raise ValueError(f"{len(self.written)} tokens are written, {len(self.needed)} needed, {len(self.taken)} taken")
+
+    @property
+    def tokens(self) -> int:
+        return len(self.written)
+
+    def least_delay(self, latency: int = LATENCY) -> int:
+        """The least delay at which the target never waits. It generalises D - C_in to bursts; it may be negative."""
+        return int((self.written - self.needed).max()) + latency
+
+    def depth(self, delay: int, least: int = 1, latency: int = LATENCY) -> int | None:
+        """The least depth, from `least` on, at which nobody waits; None where the target does at any.
+
+        Two slots answer sooner than more, which take `latency`.
+        """
+        slots = max(least, self.slots(delay))
+        return slots if delay >= self.least_delay(SHALLOW_LATENCY if slots <= SHALLOW else latency) else None
+
+    def slots(self, delay: int) -> int:
+        """The least depth at which the source never waits, if the target begins `delay` cycles later."""
+        starts = np.arange(0, self.tokens, BLOCK)
+        taken = self._taken_slots(starts, delay)
+        # Within a block the count grows by one per token at most: only blocks that can get beyond the best are looked at closely.
+        open_blocks = starts[taken + (BLOCK - 1) > int(taken.max())]
+        tokens = (open_blocks[:, None] + np.arange(1, BLOCK)).ravel()
+        tokens = tokens[tokens < self.tokens]
+        return max(int(taken.max()), int(self._taken_slots(tokens, delay).max(initial=0)))
+
+    def sampled_slots(self, delay: int) -> int:
+        """The same looked at for `SAMPLES` tokens only, the first and the last among them: a lower bound, quicker."""
+        return int(self._taken_slots(self._sample, delay).max())
+
+    @cached_property
+    def _sample(self) -> Cycles:
+        """Tokens spread over all, at distances that differ by one, so that they meet all parts of what recurs."""
+        return np.unique(np.linspace(0, self.tokens - 1, SAMPLES).astype(np.int64))
+
+    def _taken_slots(self, tokens: Cycles, delay: int) -> Cycles:
+        """How many slots are taken when these tokens have been written."""
+        freed = np.searchsorted(self.taken, self.written[tokens] - (delay + SLOT_LATENCY), side="right")
+        return tokens + 1 - freed
+
+    def largest_delay(self, slots: int) -> int | None:
+        """The largest delay at which `slots` are enough; None where all tokens fit."""
+        if slots >= self.tokens:
+            return None
+        return int((self.written[slots:] - self.taken[: self.tokens - slots]).min()) - SLOT_LATENCY
+
+    def sampled_largest_delay(self, slots: int) -> int | None:
+        """The same looked at for `SAMPLES` tokens only: an upper bound, quicker."""
+        if slots >= self.tokens:
+            return None
+        tokens = self._sample[self._sample >= slots]
+        return int((self.written[tokens] - self.taken[tokens - slots]).min()) - SLOT_LATENCY
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The token model of one side of an edge, in the terms of docs/design/method.md section 6: `tokens` (T), one every `interval`
+    cycles (II), the first in cycle `first` (D of a source, C_in of a target)."""
+
+    tokens: int
+    first: int
+    interval: float
+
+    @property
+    def last(self) -> float:
+        """The cycle of the last token."""
+        return self.first + (self.tokens - 1) * self.interval
+
+
+def published_tokens(source: Pace, target: Pace, delay: float) -> int:
+    """`max_tokens` as published, for uniform traffic; `delay` is from the start of the source to the first read of the target.
+
+    L is taken as the cycle of the last write: with the cycle in which the whole task ends the formula would count less.
+    """
+    total = source.tokens
+    if source.interval <= target.interval:
+        return min(total, total - floor((source.last - delay) / target.interval))
+    return min(total, ceil((delay - source.first) / source.interval))
+
+
+def corrected_slots(source: Pace, target: Pace, delay: float) -> int:
+    """The slots that uniform traffic needs if a FIFO has no latency and a slot is free `SLOT_LATENCY` cycles after the read.
+
+    Two corrections to `published_tokens`. A slower source fills a slot at the moment of the first read as well, since that frees
+    its slot only afterwards: floor + 1 for ceil, so 1 rather than 0 at delay = D. Of a faster source, what is read by the last
+    write counts from the first read on: floor + 1 again, up to the cycle before; nothing is read if that is before the delay.
+    """
+    total = source.tokens
+    if source.interval <= target.interval:
+        reads = floor((source.last - SLOT_LATENCY - delay) / target.interval) + 1
+        return min(total, total - max(0, reads))
+    return min(total, floor((delay - source.first + SLOT_LATENCY - 1) / source.interval) + 1)

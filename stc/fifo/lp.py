@@ -1,0 +1,190 @@
+"""FIFO depths from a schedule: when every task starts, and at what pace, so that FIFOs are cheap and no cycle is lost
+(docs/design/method.md section 6).
+
+Every task has one pace or several (`Pace`: the cycles of all it does, in a run that is possible); its start is free besides.
+With start-time potentials s, one constraint per FIFO keeps its target from starving, s_target - s_source >=
+`FifoCurves.least_delay`, and implies the constraint along every path. Everything ends by the least makespan, or a slack above. The
+objective is what the FIFOs cost at the slots they then need (`FifoCurves.slots`): the step function of the platform, and bits to
+break ties. The delay of an edge lies in one of several pieces (`stc.fifo.pieces`), each with a binary variable.
+
+A schedule without stalls at some depths is a solution of all that holds tasks up, and the run itself is the earliest solution: at
+these depths the design is at least as fast as the schedule, in the model that the paces are taken from.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, inf
+
+import numpy as np
+import pulp
+
+from stc.fifo.pieces import Choice, EdgeCosts, Ends, FifoEdge, Piece, RingEdge, SizingProblem
+from stc.platforms.platform import Resources
+
+GAP = 0.01
+"""How far above the optimum of its program the cost may be, as a part of it."""
+
+PENALTY = 1e6
+"""Cost of a cycle beyond the piece that was chosen; the choice is made with the tolerances of floating point."""
+
+
+@dataclass(frozen=True)
+class FifoSchedule:
+    """How much later each task starts than at its pace (`shifts`), which of its paces it has, and what follows: by FIFO its `slots`
+    and the delay between its tasks, and when everything has ended. `seconds` are the solver's, `preparation_seconds` those in which
+    costs were read off the curves and the program was written."""
+
+    shifts: dict[str, int]
+    paces: dict[str, int]
+    slots: dict[str, int]
+    delays: dict[str, int]
+    makespan: int
+    solver: str
+    seconds: float
+    preparation_seconds: float
+
+
+def solve(problem: SizingProblem, usable: Resources, slack: float = 0.0) -> FifoSchedule:
+    """The cheapest schedule that ends within (1 + `slack`) of the makespan; `usable`: what the device has.
+
+    ValueError where no choice of paces and starts keeps the rings and ends in time.
+    """
+    begin = time.perf_counter()
+    costs = EdgeCosts(problem, usable, floor(problem.makespan * (1 + slack)))
+    program = _Program(costs)
+    shifts, paces = program.solved()
+    ends = [problem.paces[task][paces[task]].end + shift for task, shift in shifts.items()]
+    return FifoSchedule(
+        shifts,
+        paces,
+        {edge.name: _slots(costs, edge, shifts, paces) or 0 for edge in problem.fifos},
+        {edge.name: shifts[edge.target] - shifts[edge.source] for edge in problem.fifos},
+        max(ends, default=0),
+        f"mixed-integer linear program of {program.binaries} binaries, PuLP {pulp.__version__} with HiGHS",
+        program.seconds,
+        time.perf_counter() - begin - program.seconds,
+    )
+
+
+def _slots(costs: EdgeCosts, edge: FifoEdge, shifts: Mapping[str, int], paces: Mapping[str, int]) -> int | None:
+    """The depth an edge needs in a schedule; None where its target starves."""
+    return costs.depth(edge, (paces[edge.source], paces[edge.target]), shifts[edge.target] - shifts[edge.source])
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """Paces, a piece per edge, and what they cost."""
+
+    paces: dict[str, int]
+    pieces: dict[Ends, Piece]
+    cost: float
+
+
+class _Program:
+    """`binaries`: how many variables were whole so far; `seconds`: time spent in the solver."""
+
+    def __init__(self, costs: EdgeCosts) -> None:
+        self.costs, self.paces, self.binaries, self.seconds = costs, costs.problem.paces, 0, 0.0
+
+    def solved(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Shifts and paces. Without shifts first: what the best choice of paces costs then bounds what any FIFO may cost."""
+        least = {ends: self.costs.least_cost(ends) for ends in self.costs.edges}
+        unmoved = {ends: self.costs.unmoved(ends) for ends in self.costs.edges}
+        still = self._chosen(unmoved, moved=False) if all(unmoved.values()) else None
+        in_place = dict.fromkeys(self.paces, 0)
+        if still is not None and still.cost <= (1 + GAP) * sum(least.values()):
+            return in_place, still.paces
+        spare = (still.cost if still is not None else inf) - sum(least.values())
+        best = self._chosen({ends: self.costs.pieces(ends, cost + spare) for ends, cost in least.items()}, moved=True)
+        shifts = self._shifts(best) if best is not None else None
+        if best is not None and shifts is not None and self._keeps(shifts, best.paces):
+            return shifts, best.paces
+        if still is None:
+            raise ValueError("no starts keep all paces and rings")
+        return in_place, still.paces
+
+    def _keeps(self, shifts: Mapping[str, int], paces: Mapping[str, int]) -> bool:
+        """Whether nobody starves or waits for a block: a last check in whole numbers."""
+        for ends, edges in self.costs.edges.items():
+            if any(isinstance(edge, FifoEdge) and _slots(self.costs, edge, shifts, paces) is None for edge in edges):
+                return False
+            rings = [edge for edge in edges if isinstance(edge, RingEdge)]
+            least, largest = self.costs.delays(ends, (paces[ends[0]], paces[ends[1]])) if rings else (0, 0)
+            if rings and not least <= shifts[ends[1]] - shifts[ends[0]] <= largest:
+                return False
+        return True
+
+    def _chosen(self, pieces: Mapping[Ends, Mapping[Choice, Sequence[Piece]]], moved: bool) -> _Solution | None:
+        """The cheapest choice of paces and pieces, None where there is none; tasks keep their starts unless they may be `moved`."""
+        problem = pulp.LpProblem("paces", pulp.LpMinimize)
+        at_pace = {task: self._picks(f"pace_{n}", len(paces)) for n, (task, paces) in enumerate(self.paces.items())}
+        shifts = {task: pulp.LpVariable(f"s_{n}") for n, task in enumerate(self.paces)}
+        for task, picks in at_pace.items():
+            ranges = [self.costs.shifts(task, pace) if moved else (0, 0) for pace in range(len(picks))]
+            problem += pulp.lpSum(picks) == 1
+            problem += shifts[task] >= pulp.lpSum(low * x for (low, _), x in zip(ranges, picks, strict=True))
+            problem += shifts[task] <= pulp.lpSum(high * x for (_, high), x in zip(ranges, picks, strict=True))
+        cost: list[pulp.LpAffineExpression] = []
+        chosen: list[tuple[Ends, Piece, pulp.LpVariable]] = []
+        for n, (ends, by_choice) in enumerate(pieces.items()):
+            entries = [(choice, piece) for choice, some in by_choice.items() for piece in some]
+            picks = self._picks(f"piece_{n}", len(entries))
+            extra = [pulp.LpVariable(f"extra_{n}_{i}", 0) for i in range(len(entries))]
+            for side, task in enumerate(ends):
+                for pace, x in enumerate(at_pace[task]):
+                    problem += pulp.lpSum(z for (choice, _), z in zip(entries, picks, strict=True) if choice[side] == pace) == x
+            delay = shifts[ends[1]] - shifts[ends[0]]
+            problem += delay == pulp.lpSum(p.least * z + y for (_, p), z, y in zip(entries, picks, extra, strict=True))
+            for (_, piece), z, y in zip(entries, picks, extra, strict=True):
+                problem += y <= (piece.largest - piece.least) * z
+                cost.append(piece.cost * z + piece.slope * y)
+                chosen.append((ends, piece, z))
+        problem += pulp.lpSum(cost)
+        self.binaries += sum(variable.cat == pulp.LpInteger for variable in problem.variables())
+        if not self._is_solved(problem):
+            return None
+        best: dict[Ends, tuple[float, Piece]] = {}
+        for ends, piece, z in chosen:
+            best[ends] = max(best.get(ends, (-1.0, piece)), (z.value() or 0, piece), key=lambda entry: entry[0])
+        paces = {task: int(np.argmax([x.value() or 0 for x in picks])) for task, picks in at_pace.items()}
+        return _Solution(paces, {ends: piece for ends, (_, piece) in best.items()}, _value(cost))
+
+    def _is_solved(self, problem: pulp.LpProblem) -> bool:
+        """Solve; whether there is a solution."""
+        begin = time.perf_counter()
+        problem.solve(pulp.HiGHS(msg=False, gapRel=GAP))
+        self.seconds += time.perf_counter() - begin
+        return pulp.LpStatus[problem.status] == "Optimal"
+
+    def _picks(self, name: str, count: int) -> list[pulp.LpVariable]:
+        """Variables of which one is 1."""
+        if count == 1:
+            return [pulp.LpVariable(f"{name}_0", 1, 1)]
+        return [pulp.LpVariable(f"{name}_{i}", cat=pulp.LpBinary) for i in range(count)]
+
+    def _shifts(self, found: _Solution) -> dict[str, int] | None:
+        """Whole shifts for the pieces chosen: rounding down keeps all differences of whole numbers."""
+        problem = pulp.LpProblem("shifts", pulp.LpMinimize)
+        shifts = {
+            task: pulp.LpVariable(f"s_{n}", *self.costs.shifts(task, pace)) for n, (task, pace) in enumerate(found.paces.items())
+        }
+        cost: list[pulp.LpAffineExpression] = []
+        for n, (ends, piece) in enumerate(found.pieces.items()):
+            _, largest = self.costs.delays(ends, (found.paces[ends[0]], found.paces[ends[1]]))
+            delay = shifts[ends[1]] - shifts[ends[0]]
+            beyond = pulp.LpVariable(f"beyond_{n}", 0)
+            problem += delay >= piece.floor
+            problem += delay <= largest
+            problem += delay - beyond <= piece.largest
+            cost.append(max(piece.slope, 0) * delay + PENALTY * beyond)
+        problem += pulp.lpSum(cost)
+        if not self._is_solved(problem):
+            return None
+        return {task: floor((variable.value() or 0) + 1e-6) for task, variable in shifts.items()}
+
+
+def _value(terms: Sequence[pulp.LpAffineExpression]) -> float:
+    return sum(float(term.value() or 0) for term in terms)

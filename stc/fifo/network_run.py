@@ -1,0 +1,295 @@
+"""A whole network of tasks in time, with FIFOs as large as needed: as early as possible, or as late as an end allows.
+
+Control does not depend on data, so the earliest run is the least solution of what holds tasks up: an iteration issues `interval`
+cycles after the one before and not before its tokens are there, a block is taken when there is one. The latest run is the same
+backwards in time, where writers wait for their readers. The earliest run gives the cycles of the design without FIFO limits; the
+latest one starts every task as late as its consumers permit, so that little is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import networkx as nx
+import numpy as np
+
+from stc.diagnostics import UntimedError
+from stc.fifo.curves import SLOT_LATENCY
+from stc.fifo.task_walk import RingTimes, TaskWalk
+from stc.iteration.task_timeline import MIRRORED, Cycles, TaskTimeline, loops_of
+from stc.iteration.trace import Moment, Port
+
+ROUNDS = 6
+"""After so many runs with bounded FIFOs none is tried any more."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A FIFO between two tasks; `latency` cycles from a write to the read of it."""
+
+    name: str
+    source: str
+    target: str
+    latency: int
+
+
+@dataclass(frozen=True)
+class Network:
+    """Tasks, FIFOs, and rings by name with the number of blocks each holds.
+
+    UntimedError where a FIFO is not written by the task at its source, or not read by the one at its target.
+    """
+
+    tasks: Sequence[TaskTimeline]
+    links: Sequence[Link]
+    rings: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def __post_init__(self) -> None:
+        late = {task.name: task.late for task in self.tasks}
+        for link in self.links:
+            for task, writes in ((link.source, True), (link.target, False)):
+                if (link.name, writes) not in late[task]:
+                    does = "writes nothing to" if writes else "reads nothing of"
+                    raise UntimedError(f"task {task} {does} {link.name}", accepted="tasks that move a token at each end")
+
+
+@dataclass(frozen=True)
+class NetworkRun:
+    """When each task begins and ends, and by FIFO when each token is written, has to be readable, and is taken.
+
+    `rings[name]`: the cycles of each of its moments. `walked`: what it was made from, from which a later run may go on.
+    """
+
+    begins: dict[str, int]
+    ends: dict[str, int]
+    written: dict[str, Cycles]
+    needed: dict[str, Cycles]
+    taken: dict[str, Cycles]
+    rings: dict[str, dict[Moment, list[int]]]
+    walked: Walked
+
+    @property
+    def makespan(self) -> int:
+        """When the last task ends."""
+        return max(self.ends.values(), default=0)
+
+
+def earliest_run(network: Network) -> NetworkRun:
+    """Everything as soon as possible, from cycle 0 on; UntimedError where tasks wait for blocks of each other."""
+    return _forwards(network, _Walker(network, 0, backwards=False).walked())
+
+
+def bounded_run(network: Network, depths: Mapping[str, int], begin: NetworkRun, end: int) -> NetworkRun | None:
+    """The earliest run if FIFOs have these `depths`, those not named as large as needed; `begin` is a run without these limits.
+
+    Runs in which tokens wait for the room that the run before had are repeated until one is its own predecessor: each waits at
+    least as long as the one before, so that it is the earliest. None where it does not end by cycle `end`, or after `ROUNDS` runs.
+    """
+    run, room = begin, _room(begin, depths)
+    for _ in range(ROUNDS):
+        if all((run.written[name] >= earliest).all() for name, earliest in room.items()):
+            return run
+        run = _forwards(network, _Walker(network, 0, backwards=False, room=room, before=run).walked(), run)
+        if run.makespan > end:
+            return None
+        room = _room(run, depths)
+    return None
+
+
+def _room(run: NetworkRun, depths: Mapping[str, int]) -> dict[str, Cycles]:
+    """By FIFO the cycle in which there is room for each token: the slot of an earlier one has been free for a cycle."""
+    never = np.iinfo(np.int64).min // 2
+    found: dict[str, Cycles] = {}
+    for name, depth in depths.items():
+        taken = run.taken[name]
+        empty = np.full(min(depth, len(taken)), never, dtype=np.int64)
+        found[name] = np.concatenate([empty, taken[: len(taken) - len(empty)] + SLOT_LATENCY])
+    return found
+
+
+def latest_run(network: Network, first: NetworkRun, end: int) -> NetworkRun:
+    """Everything as late as possible, if all is to have ended by cycle `end`; `first` is the earliest run.
+
+    Tasks that move words of external memory keep the pace they have there: those that write end at `end`, those that read do not
+    move, because they wait for nobody.
+    """
+    kept: dict[str, TaskWalk] = {}
+    for task in network.tasks:
+        if memories := [loop.memory for loop in loops_of(task.program) if loop.memory is not None]:
+            later = end - first.ends[task.name] if all(memory.writes for memory in memories) else 0
+            kept[task.name] = first.walked.walks[task.name].mirrored(later)
+    return _backwards(network, _Walker(network, -end, backwards=True, kept=kept).walked())
+
+
+def own_pace_run(network: Network) -> NetworkRun:
+    """Every task from cycle 0 on as if its inputs were always there: only rings hold it up."""
+    return _forwards(network, _Walker(replace(network, links=()), 0, backwards=False).walked())
+
+
+def _forwards(network: Network, walked: Walked, before: NetworkRun | None = None) -> NetworkRun:
+    """The run that was walked; what `before` has of tasks that are the same is taken from there."""
+    late = {task.name: task.late for task in network.tasks}
+    kept = {task.name: task.kept for task in network.tasks}
+    same = walked.same if before is not None else set[str]()
+    written = {} if before is None else {link.name: before.written[link.name] for link in network.links if link.source in same}
+    needed = {} if before is None else {link.name: before.needed[link.name] for link in network.links if link.target in same}
+    taken = {} if before is None else {name: before.taken[name] for name in needed}
+    for link in network.links:
+        write, read = (link.name, True), (link.name, False)
+        if link.name not in written:
+            written[link.name] = walked.walks[link.source].issues[write] + late[link.source][write]
+        if link.name not in needed:
+            needed[link.name] = walked.walks[link.target].issues[read] + late[link.target][read]
+            taken[link.name] = needed[link.name] + kept[link.target][read] if read in kept[link.target] else needed[link.name]
+    begins = {name: walk.begin for name, walk in walked.walks.items()}
+    ends = {name: walk.now for name, walk in walked.walks.items()}
+    return NetworkRun(begins, ends, written, needed, taken, {name: ring.times for name, ring in walked.rings.items()}, walked)
+
+
+def _backwards(network: Network, walked: Walked) -> NetworkRun:
+    """The run that was walked backwards."""
+    late = {task.name: task.late for task in network.tasks}
+    kept = {task.name: task.kept for task in network.tasks}
+    written: dict[str, Cycles] = {}
+    needed: dict[str, Cycles] = {}
+    taken: dict[str, Cycles] = {}
+    for link in network.links:
+        write, read = (link.name, True), (link.name, False)
+        written[link.name] = late[link.source][write] - walked.walks[link.source].issues[write][::-1]
+        needed[link.name] = late[link.target][read] - walked.walks[link.target].issues[read][::-1]
+        taken[link.name] = needed[link.name] + kept[link.target][read] if read in kept[link.target] else needed[link.name]
+    begins = {name: -walk.now for name, walk in walked.walks.items()}
+    ends = {name: -walk.begin for name, walk in walked.walks.items()}
+    rings: dict[str, dict[Moment, list[int]]] = {
+        name: {MIRRORED[moment]: [-at for at in reversed(cycles)] for moment, cycles in ring.times.items()}
+        for name, ring in walked.rings.items()
+    }
+    return NetworkRun(begins, ends, written, needed, taken, rings, walked)
+
+
+# Walking --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Walked:
+    """All tasks after their walk, and the rings between them. `same`: those that walked as in the run before."""
+
+    walks: dict[str, TaskWalk]
+    rings: dict[str, RingTimes]
+    same: set[str] = field(default_factory=set[str])
+
+
+_ENDED = object()
+
+
+class _Walker:
+    """Walks each task after those that hold it up; tasks that share rings in turns.
+
+    `room`: by FIFO, no token is written before its cycle. `kept`: what tasks do that nobody holds up. `before`: an earliest run
+    under limits that were no stricter. A task that keeps the new ones there, and whose inputs come as they did, walks the same.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        begin: int,
+        backwards: bool,
+        room: Mapping[str, Cycles] | None = None,
+        kept: Mapping[str, TaskWalk] | None = None,
+        before: NetworkRun | None = None,
+    ) -> None:
+        self.network, self.begin, self.backwards, self.room, self.before = network, begin, backwards, room or {}, before
+        self.tasks = {task.name: task.mirrored if backwards else task for task in network.tasks}
+        self.found = Walked(dict(kept or {}), {name: RingTimes(blocks) for name, blocks in network.rings.items()})
+        self.incoming: dict[str, list[Link]] = {name: [] for name in self.tasks}
+        self.outgoing: dict[str, list[Link]] = {name: [] for name in self.tasks}
+        for link in network.links:
+            self.incoming[link.source if backwards else link.target].append(link)
+            self.outgoing[link.target if backwards else link.source].append(link)
+        self.done = set(self.found.walks)
+        self.partners = _partners(network.tasks) if before is not None else {}
+
+    def walked(self) -> Walked:
+        """All of them; UntimedError where tasks wait for blocks of each other."""
+        under_way: dict[str, Iterator[None]] = {}
+        while len(self.done) < len(self.tasks):
+            progress = False
+            for name, task in self.tasks.items():
+                if name in self.found.walks or not all(self._other(link) in self.done for link in self.incoming[name]):
+                    continue
+                progress = True
+                if not self._goes_as_before(name):
+                    self.found.walks[name] = walk = self._walk(name)
+                    under_way[name] = walk.walk(task.program)
+            for name, steps in list(under_way.items()):
+                moved = self.found.walks[name].moved
+                if next(steps, _ENDED) is _ENDED:
+                    del under_way[name]
+                    self._end(name)
+                progress = progress or name in self.done or self.found.walks[name].moved != moved
+            if not progress:
+                names = ", ".join(name for name in self.tasks if name not in self.done)
+                what = f"tasks {names} wait for blocks of each other"
+                raise UntimedError(what, accepted="rings between tasks with no other path")
+        return self.found
+
+    def _other(self, link: Link) -> str:
+        return link.target if self.backwards else link.source
+
+    def _walk(self, name: str) -> TaskWalk:
+        late = self.tasks[name].late
+        bounds: dict[Port, Cycles] = {}
+        for link in self.incoming[name]:
+            other = self._other(link)
+            source, target = (name, other) if self.backwards else (other, name)
+            apart = self.tasks[source].late[link.name, True] + link.latency - self.tasks[target].late[link.name, False]
+            bounds[link.name, self.backwards] = self.found.walks[other].issues[link.name, not self.backwards] + apart
+        for link in self.outgoing[name]:
+            if link.name in self.room:
+                bounds[link.name, True] = self.room[link.name] - late[link.name, True]
+        return TaskWalk(bounds, self.found.rings, self.begin, self.tasks[name].tokens)
+
+    def _goes_as_before(self, name: str) -> bool:
+        """Take a task, with all that it shares rings with, from the run before, if nothing holds any of them up longer."""
+        if self.before is None:
+            return False
+        together = self.partners.get(name, {name})
+        if not all(self._is_unhindered(task, together) for task in together):
+            return False
+        for task in together:
+            self.found.walks[task] = self.before.walked.walks[task]
+        for ring in {ring for task in together for ring in self.tasks[task].rings}:
+            self.found.rings[ring] = self.before.walked.rings[ring]
+        self.done |= together
+        self.found.same |= together
+        return True
+
+    def _is_unhindered(self, name: str, together: set[str]) -> bool:
+        assert self.before is not None
+        others = {self._other(link) for link in self.incoming[name]} - together
+        full = [link.name for link in self.outgoing[name] if link.name in self.room]
+        return (
+            name not in self.found.walks
+            and others <= self.found.same
+            and all((self.before.written[link] >= self.room[link]).all() for link in full)
+        )
+
+    def _end(self, name: str) -> None:
+        self.done.add(name)
+        if self.before is None or name in self.partners:
+            return
+        walk, before = self.found.walks[name], self.before.walked.walks[name]
+        if walk.now == before.now and all(np.array_equal(times, before.issues[port]) for port, times in walk.issues.items()):
+            self.found.same.add(name)
+
+
+def _partners(tasks: Sequence[TaskTimeline]) -> dict[str, set[str]]:
+    """By task that shares a ring: all that are tied to it by rings."""
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_edges_from((f"task {task.name}", f"ring {ring}") for task in tasks for ring in task.rings)
+    found: dict[str, set[str]] = {}
+    for group in nx.connected_components(graph):
+        names = {node.removeprefix("task ") for node in group if node.startswith("task ")}
+        found |= dict.fromkeys(names, names)
+    return found

@@ -1,0 +1,153 @@
+"""The schedule that FIFO depths come from: no cycle is lost against FIFOs of unlimited depth.
+
+A task may run as early as its inputs allow, as late as its consumers permit, or as in a run in which expensive FIFOs are bounded
+(`stc.fifo.bounds`), all ending by the cycle in which the network with unlimited FIFOs ends (or a slack above); the linear program
+picks (`stc.fifo.lp`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from stc.fifo.bounds import frugal_run
+from stc.fifo.curves import SHALLOW, SHALLOW_LATENCY
+from stc.fifo.lp import FifoSchedule, solve
+from stc.fifo.network_run import Network, NetworkRun, bounded_run, earliest_run, latest_run
+from stc.fifo.pieces import FifoEdge, Pace, RingEdge, SizingProblem, share
+from stc.iteration.task_timeline import Cycles
+from stc.platforms.platform import Resources
+
+_Key = TypeVar("_Key")
+
+
+def schedule(
+    network: Network,
+    fifos: Sequence[FifoEdge],
+    rings: Sequence[RingEdge],
+    usable: Resources,
+    slack: float = 0.0,
+) -> FifoSchedule:
+    """The cheapest schedule of `network`; `rings` are its rings, `fifos` those of its links that are to be sized: the others are
+    filled by tasks that nobody holds up (DMAs). `slack`: part of the cycles that may be lost.
+
+    UntimedError where tasks wait for blocks of each other.
+
+    At first as if every FIFO answered as soon as a shift register, but those that have to be deeper from the start.
+
+    Where the schedule needs more slots the FIFO is a memory, with its latency, in a next one; and so on until no FIFO is deeper
+    than it was taken to be. That ends, because memories stay memories; and the design without FIFO limits has these very latencies.
+    """
+    seconds = preparation = 0.0
+    deep = {fifo.name for fifo in fifos if fifo.least > SHALLOW}
+    bounds: dict[str, int] | None = None
+    while True:
+        sized = {fifo.name: _with_latency(fifo, fifo.name in deep) for fifo in fifos}
+        links = [replace(link, latency=sized[link.name].latency) if link.name in sized else link for link in network.links]
+        sizing = _NoCycleLost(replace(network, links=links), list(sized.values()), rings, usable, slack)
+        found, bounds = sizing.schedule(bounds)
+        seconds, preparation = seconds + found.seconds, preparation + found.preparation_seconds
+        grown = {name for name, slots in found.slots.items() if slots > SHALLOW} - deep
+        if not grown:
+            return replace(found, seconds=seconds, preparation_seconds=preparation)
+        deep |= grown
+
+
+def _with_latency(fifo: FifoEdge, is_deep: bool) -> FifoEdge:
+    return replace(fifo, least=max(fifo.least, SHALLOW + 1)) if is_deep else replace(fifo, latency=SHALLOW_LATENCY)
+
+
+class _NoCycleLost:
+    """Schedules that end when the earliest run of `network` does (or a slack above)."""
+
+    def __init__(
+        self, network: Network, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge], usable: Resources, slack: float
+    ) -> None:
+        self.network, self.fifos, self.rings, self.usable, self.slack = network, fifos, rings, usable, slack
+        self.first = earliest_run(network)
+        self.end = int(self.first.makespan * (1 + slack))
+        self.latest = self._paces_in(latest_run(network, self.first, self.end))
+
+    def schedule(self, bounds: dict[str, int] | None) -> tuple[FifoSchedule, dict[str, int]]:
+        """The cheapest that was found, and the bounds on FIFOs that helped, if any did: a good guess for a similar network.
+
+        From the earliest and the latest run; then from what was picked of them, and a run with expensive FIFOs bounded. With a
+        guess of these bounds at once from that run and the latest.
+        """
+        if bounds and (run := bounded_run(self.network, bounds, self.first, self.end)) is not None:
+            return self._solved(self._with_latest(run)), bounds
+        paces = self._with_latest(self.first)
+        found = self._solved(paces)
+        if bounds is not None:
+            return found, {}
+        bounds, run = frugal_run(self.network, self.fifos, found.slots, self.usable, self.first, self.end)
+        if run is None:
+            return found, {}
+        picked = {task: some[found.paces[task]] for task, some in paces.items()}
+        again = self._solved({task: _distinct([pace, picked[task]]) for task, pace in self._paces_in(run).items()})
+        best = min(found, again, key=self._cost)
+        seconds, preparation = found.seconds + again.seconds, found.preparation_seconds + again.preparation_seconds
+        return replace(best, seconds=seconds, preparation_seconds=preparation), bounds if best is not found else {}
+
+    def _with_latest(self, run: NetworkRun) -> dict[str, list[Pace]]:
+        return {task: _distinct([pace, self.latest[task]]) for task, pace in self._paces_in(run).items()}
+
+    def _paces_in(self, run: NetworkRun) -> dict[str, Pace]:
+        return _paces(self.network, run, self.first, self.fifos, self.rings)
+
+    def _solved(self, paces: Mapping[str, Sequence[Pace]]) -> FifoSchedule:
+        return solve(SizingProblem(paces, self.fifos, self.rings, self.first.makespan), self.usable, self.slack)
+
+    def _cost(self, found: FifoSchedule) -> float:
+        return sum(share(fifo.bits, found.slots[fifo.name], self.usable) for fifo in self.fifos)
+
+
+def _paces(
+    network: Network, run: NetworkRun, first: NetworkRun, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge]
+) -> dict[str, Pace]:
+    """The paces of all tasks in `run` but those that fill FIFOs which are not sized: these keep to their cycles in `first`."""
+    sized = {fifo.name for fifo in fifos}
+    fed = [link for link in network.links if link.name not in sized]
+    sources = {link.source for link in fed}
+    spare: dict[str, int] = {}
+    for link in fed:
+        least = int((run.needed[link.name] - first.written[link.name]).min()) - link.latency
+        spare[link.target] = min(spare.get(link.target, least), least)
+    tasks = [task.name for task in network.tasks if task.name not in sources]
+    return {task: _pace(run, task, min(run.begins[task], spare.get(task, run.begins[task])), fifos, rings) for task in tasks}
+
+
+def _pace(run: NetworkRun, task: str, sooner: int, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge]) -> Pace:
+    reads = [fifo.name for fifo in fifos if fifo.target == task]
+    return Pace(
+        run.begins[task],
+        run.ends[task],
+        sooner,
+        {fifo.name: run.written[fifo.name] for fifo in fifos if fifo.source == task},
+        {name: run.needed[name] for name in reads},
+        {name: run.taken[name] for name in reads},
+        {
+            ring.name: {moment: np.array(cycles, dtype=np.int64) for moment, cycles in run.rings[ring.name].items()}
+            for ring in rings
+            if task in (ring.source, ring.target)
+        },
+    )
+
+
+def _distinct(paces: Sequence[Pace]) -> list[Pace]:
+    """`paces` without those that only start earlier or later than one after them."""
+    return [pace for number, pace in enumerate(paces) if not any(_is_same(pace, other) for other in paces[number + 1 :])]
+
+
+def _is_same(first: Pace, last: Pace) -> bool:
+    by = last.end - first.end
+    pairs = [*_pairs(first.written, last.written), *_pairs(first.needed, last.needed)]
+    pairs += [pair for ring in first.blocks for pair in _pairs(first.blocks[ring], last.blocks[ring])]
+    return all(np.array_equal(one + by, other) for one, other in pairs)
+
+
+def _pairs(one: Mapping[_Key, Cycles], other: Mapping[_Key, Cycles]) -> list[tuple[Cycles, Cycles]]:
+    return [(one[key], other[key]) for key in one]

@@ -1,0 +1,224 @@
+"""FIFO depths from a bounded run without time: grow what blocks, until the run ends (Parks, 1995).
+
+Control does not depend on data, so each task is a fixed sequence of firings (`stc.iteration.firings`). A network of such tasks with
+bounded channels is a Kahn network itself (a free slot is a token that travels backwards): whether it deadlocks depends on the
+depths only, not on the order in which tasks run or how fast they are. So depths at which *one* run ends are enough for every
+run. The run starts with the least depths; whenever nobody can go on, the smallest full channel that somebody waits for grows.
+The run up to then is also a run at the larger depths, so that it need not be repeated.
+
+Tasks are not fired one by one. Take channels that connect tasks without an undirected cycle, a forest, each deep enough that its
+writer and its reader never wait for it at the same time (`_keeps_one_going`). In a run that only these can stop, every task comes
+as far as the largest numbers of firings go that agree with each other along all of them: else follow the tasks that stopped
+earlier, each waiting at a channel for one that stopped earlier as well, and never back across the same channel: in a forest that
+does not go on for ever. So all tasks make one jump, what the other channels then hold is looked at, and so on. A pair of tasks that
+hand a million tokens through two slots is one jump; what counts is how often channels outside the forest fill and drain, and
+these are chosen to be the deep ones.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+
+from stc.diagnostics import CompileError
+from stc.iteration.firings import Firings
+from stc.iteration.task_timeline import Cycles
+
+GROWTH = 32
+"""A channel grows by this part of itself: fine enough to overshoot by some per cent only, coarse enough to be quick."""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A channel at its least `depth` (tokens), each token of `bits`; all `tokens` together need no more.
+
+    A fixed one (a ring of buffers) does not grow.
+    """
+
+    name: str
+    depth: int
+    bits: int
+    tokens: int
+    fixed: bool = False
+
+
+@dataclass(slots=True)
+class _Link:
+    """A channel between two tasks, by number. The lists hold the firing of each token's moments."""
+
+    channel: Channel
+    depth: int
+    writer: int
+    reader: int
+    room: list[int]
+    published: list[int]
+    taken: list[int]
+    freed: list[int]
+
+    def reader_limit(self, fired: int) -> int | None:
+        """The firing that the reader cannot make when the writer has made so many; None where it can make all."""
+        there = bisect_left(self.published, fired)
+        return self.taken[there] if there < len(self.taken) else None
+
+    def writer_limit(self, fired: int) -> int | None:
+        """The firing that the writer cannot make when the reader has made so many."""
+        allowed = bisect_left(self.freed, fired) + self.depth
+        return self.room[allowed] if allowed < len(self.room) else None
+
+    def wanted(self, writer: int, reader: int) -> int:
+        """The depth that the next firing of the writer needs."""
+        return bisect_left(self.room, writer + 1) - bisect_left(self.freed, reader)
+
+
+def least_depth_of(writer: Firings, reader: Firings, name: str) -> int:
+    """The depth from which on writer and reader of a channel never wait for it at the same time.
+
+    A waiting writer needs room for one of its tokens while so many are on their way and not published; a waiting reader misses one
+    of those that a firing takes at once.
+    """
+    room, published = writer.moments[name, "room"], writer.moments[name, "published"]
+    under_way = np.searchsorted(room, room, "right") - np.searchsorted(published, room, "left")
+    return int(under_way.max(initial=1)) + _most_at_once(reader.moments[name, "taken"]) - 1
+
+
+def _most_at_once(at: Cycles) -> int:
+    return int((np.searchsorted(at, at, "right") - np.arange(len(at))).max(initial=1))
+
+
+def grown_depths(tasks: Sequence[Firings], channels: Sequence[Channel]) -> dict[str, int]:
+    """Depths, in tokens, at which the network ends: at least the least ones given.
+
+    CompileError where it cannot end at any depth (a task waits for tokens nobody writes, or rings of buffers block each
+    other), naming the tasks that wait.
+    """
+    return _Run(tasks, channels).ended()
+
+
+class _Run:
+    """`fired`: how often each task has."""
+
+    def __init__(self, tasks: Sequence[Firings], channels: Sequence[Channel]) -> None:
+        self.tasks, self.channels = tasks, channels
+        self.fired = [0] * len(tasks)
+        self.links = {channel.name: link for channel in channels if (link := self._link(channel)) is not None}
+        self.forest = self._forest()
+        self.others = [link for link in self.links.values() if link.channel.name not in self.forest]
+        self.around: list[list[_Link]] = [[] for _ in tasks]
+        for name in self.forest:
+            link = self.links[name]
+            self.around[link.writer].append(link)
+            self.around[link.reader].append(link)
+
+    def _link(self, channel: Channel) -> _Link | None:
+        writer = next((n for n, task in enumerate(self.tasks) if (channel.name, "room") in task.moments), None)
+        reader = next((n for n, task in enumerate(self.tasks) if (channel.name, "taken") in task.moments), None)
+        if reader is None:
+            return None
+        taken, freed = _lists(self.tasks[reader], channel.name, "taken", "freed")
+        if writer is None:
+            return _Link(channel, channel.depth, reader, reader, [], [], taken, freed)
+        room, published = _lists(self.tasks[writer], channel.name, "room", "published")
+        return _Link(channel, channel.depth, writer, reader, room, published, taken, freed)
+
+    def _forest(self) -> set[str]:
+        """Channels without an undirected cycle, those that fill most often first."""
+        graph: nx.Graph[int] = nx.Graph()
+        for link in self.links.values():
+            if link.writer != link.reader and not link.channel.fixed and self._keeps_one_going(link):
+                often = len(link.room) / link.depth
+                if often > graph.get_edge_data(link.writer, link.reader, {"often": -1.0})["often"]:
+                    graph.add_edge(link.writer, link.reader, often=often, name=link.channel.name)
+        tree = nx.maximum_spanning_edges(graph, weight="often")
+        return {data["name"] for _, _, data in tree}
+
+    def _keeps_one_going(self, link: _Link) -> bool:
+        return link.depth >= least_depth_of(self.tasks[link.writer], self.tasks[link.reader], link.channel.name)
+
+    def ended(self) -> dict[str, int]:
+        while True:
+            while self._jump():
+                pass
+            waiting = [task for task, fired in enumerate(self.fired) if fired < self.tasks[task].count]
+            if not waiting:
+                return {channel.name: self._depth(channel) for channel in self.channels}
+            self._grow(waiting)
+
+    def _depth(self, channel: Channel) -> int:
+        return self.links[channel.name].depth if channel.name in self.links else channel.depth
+
+    def _jump(self) -> bool:
+        """All tasks as far as what the channels outside the forest hold allows; whether any of them fired."""
+        reached = [task.count for task in self.tasks]
+        for link in self.others:
+            _lower(reached, link.reader, link.reader_limit(self.fired[link.writer]))
+            _lower(reached, link.writer, link.writer_limit(self.fired[link.reader]))
+        lowered = list(range(len(reached)))
+        while lowered:
+            task = lowered.pop()
+            for link in self.around[task]:
+                if link.writer == task:
+                    other, limit = link.reader, link.reader_limit(reached[task])
+                else:
+                    other, limit = link.writer, link.writer_limit(reached[task])
+                if _lower(reached, other, limit):
+                    lowered.append(other)
+        fired, self.fired = self.fired, reached
+        return fired != reached
+
+    # Growth -------------------------------------------------------------------------------------------------------------
+
+    def _grow(self, waiting: Sequence[int]) -> None:
+        """Enlarge one of the channels whose lack of room holds up a task that others wait for.
+
+        A full channel that holds up nobody else is no cause: it is left alone. Of the channels that would help, the one that is
+        smallest when it holds everything grows: scores rather than keys, say.
+        """
+        seen: set[int] = set()
+        full = [link for task in self._wanted(waiting) for link in self._chain(task, seen)]
+        if not full:
+            names = ", ".join(self.tasks[task].name for task in waiting)
+            raise CompileError(
+                f"tasks {names} wait for each other at any FIFO depth", accepted="an acyclic task graph, reads equal to writes"
+            )
+        link = min(full, key=lambda link: (link.channel.tokens * link.channel.bits, link.channel.name))
+        grown = min(link.depth + max(1, link.depth // GROWTH), link.channel.tokens)
+        link.depth = max(grown, link.wanted(self.fired[link.writer], self.fired[link.reader]))
+
+    def _waits(self, task: int) -> bool:
+        return self.fired[task] < self.tasks[task].count
+
+    def _wanted(self, waiting: Sequence[int]) -> Iterator[int]:
+        """The tasks that write what somebody waits to read."""
+        for link in self.links.values():
+            misses = link.reader in waiting and link.reader_limit(self.fired[link.writer]) == self.fired[link.reader]
+            if misses and self._waits(link.writer):
+                yield link.writer
+
+    def _chain(self, task: int, seen: set[int]) -> Iterator[_Link]:
+        """The full channels that hold `task` up: its own, and those that hold up their readers in turn."""
+        if task in seen:
+            return
+        seen.add(task)
+        for link in self.links.values():
+            if link.writer == task and link.writer_limit(self.fired[link.reader]) == self.fired[task]:
+                if not link.channel.fixed:
+                    yield link
+                if self._waits(link.reader):
+                    yield from self._chain(link.reader, seen)
+
+
+def _lower(reached: list[int], task: int, limit: int | None) -> bool:
+    if limit is None or limit >= reached[task]:
+        return False
+    reached[task] = limit
+    return True
+
+
+def _lists(task: Firings, name: str, first: str, last: str) -> tuple[list[int], list[int]]:
+    one, other = task.moments[name, first], task.moments[name, last]  # pyright: ignore[reportArgumentType]
+    begin = one.tolist()
+    return begin, begin if one is other else other.tolist()

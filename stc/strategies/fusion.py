@@ -1,0 +1,102 @@
+"""Which kernels become one accelerator.
+
+A strategy gets the kernels with what they cost on chip and the tensors between them, and returns groups: inside a group tensors
+are streams, between groups they go through external memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import networkx as nx
+
+from stc.design_space.fusion import UNLIMITED_PORTS, FusionEdge, FusionKernel, fuse_greedily
+from stc.design_space.published.fusion import published_fusion
+from stc.strategies.registry import Decision, WrongPlan
+
+
+@dataclass(frozen=True)
+class FusionProblem:
+    """`kernels` in topological order; `edges` from producer to consumer, one for each tensor and reader; `budget`: on-chip bytes
+    that one group may take (C_max); `ports`: how many memory ports."""
+
+    kernels: Sequence[FusionKernel]
+    edges: Sequence[FusionEdge]
+    budget: int
+    ports: int = UNLIMITED_PORTS
+
+    def bytes_of(self, group: Sequence[str]) -> int:
+        """On-chip bytes of a group: its kernels, and the converters and FIFOs between them."""
+        members = set(group)
+        streams = sum(edge.stream_bytes for edge in self.edges if edge.producer in members and edge.consumer in members)
+        return sum(kernel.local_bytes for kernel in self.kernels if kernel.name in members) + streams
+
+
+Groups: TypeAlias = Sequence[Sequence[str]]
+"""Names of the kernels of each group, in any order."""
+
+
+def check_groups(problem: FusionProblem, groups: Groups) -> None:
+    """WrongPlan unless `groups` are a partition of the kernels, each within the budget, that feed each other one way only."""
+    names = [kernel.name for kernel in problem.kernels]
+    found = [name for group in groups for name in group]
+    if unknown := [name for name in found if name not in names]:
+        raise WrongPlan(f"there is no kernel '{unknown[0]}'")
+    if missing := [name for name in names if name not in found]:
+        raise WrongPlan(f"kernel '{missing[0]}' is in no group")
+    if twice := [name for name in names if found.count(name) > 1]:
+        raise WrongPlan(f"kernel '{twice[0]}' is in several groups")
+    for group in groups:
+        if not group:
+            raise WrongPlan("a group is empty")
+        if (needed := problem.bytes_of(group)) > problem.budget:
+            raise WrongPlan(f"the group of '{group[0]}' needs {needed} bytes on chip, the budget is {problem.budget}")
+    graph = group_graph(groups, problem.edges)
+    if not nx.is_directed_acyclic_graph(graph):
+        first, second = next(iter(nx.find_cycle(graph)))
+        raise WrongPlan(f"the groups of '{groups[first][0]}' and '{groups[second][0]}' wait for each other")
+
+
+def in_order(problem: FusionProblem, groups: Groups) -> list[list[str]]:
+    """The same groups, their kernels in topological order, and each group behind those that feed it."""
+    position = {kernel.name: index for index, kernel in enumerate(problem.kernels)}
+    members = [sorted(group, key=position.__getitem__) for group in groups]
+    graph = group_graph(members, problem.edges)
+    order = nx.lexicographical_topological_sort(graph, key=lambda group: position[members[group][0]])
+    return [members[group] for group in order]
+
+
+def group_graph(groups: Groups, edges: Sequence[FusionEdge]) -> nx.DiGraph[int]:
+    """Which group feeds which, by number."""
+    placed = {name: number for number, group in enumerate(groups) for name in group}
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(len(groups)))
+    ends = [(placed[edge.producer], placed[edge.consumer]) for edge in edges]
+    graph.add_edges_from((first, second) for first, second in ends if first != second)
+    return graph
+
+
+FUSION: Decision[FusionProblem, Groups] = Decision(
+    "fusion", "greedy", "every kernel in one group, each group within the budget, none waiting for each other", check_groups
+)
+
+
+@FUSION.strategy("greedy")
+def greedy(problem: FusionProblem) -> Groups:
+    """Ours: the nearest group of a predecessor that has room; sources join their first consumer, groups that fit are merged."""
+    return fuse_greedily(problem.kernels, problem.edges, problem.budget, problem.ports)
+
+
+@FUSION.strategy("published")
+def published(problem: FusionProblem) -> Groups:
+    """As published: Algorithm 2, which counts converters only and lets every source open a group."""
+    return published_fusion(problem.kernels, problem.edges, problem.budget)
+
+
+@FUSION.strategy("separate")
+def separate(problem: FusionProblem) -> Groups:
+    """No fusion: every kernel an accelerator of its own, all intermediates in external memory."""
+    return [[kernel.name] for kernel in problem.kernels]
+

@@ -1,0 +1,73 @@
+"""What the user asked to be compiled, and the model that it names."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import ModuleOp
+
+from stc.diagnostics import UnsupportedError
+from stc.pipeline import PipelineOptions
+from stc.tools.plan import Plan
+
+if TYPE_CHECKING:
+    from stc.frontend.exported import ExportedModel
+
+
+@dataclass(frozen=True)
+class CompileRequest:
+    """What the user asked for. `options` decide the passes, the rest the model.
+
+    `trim`: the part of the cycles that trimming FIFOs by runs of the emitted design may lose; None: no trimming. `check_semantics`:
+    whether the module is executed on the model's inputs before and after each pass, and compared. `check_inputs`: the draws of
+    inputs (stc.frontend.draws) that references are made for; None: those that suit the design's size. `plan`: which passes run,
+    where it is not the pipeline; `first`: with which pass to begin on IR, empty for what the IR says. `given`: the fields (of this
+    and of `options`) that were said, which is more than what IR says of itself.
+    """
+
+    model: str
+    stage: str = "prefill"
+    seq: int = 32
+    dtype: str = "f32"
+    seed: int = 0
+    weights: str | None = None
+    layer: int | None = None
+    emit_ir: bool = False
+    options: PipelineOptions = field(default_factory=PipelineOptions)
+    crash_reproducer: Path | None = None
+    trim: float | None = None
+    check_semantics: bool = False
+    check_inputs: tuple[str, ...] | None = None
+    plan: Plan = field(default_factory=Plan)
+    first: str = ""
+    given: frozenset[str] = frozenset()
+
+
+def load(request: CompileRequest) -> ExportedModel:
+    """The model that `request` names; CompileError where it is unusable, UnsupportedError where it cannot be expressed."""
+    from stc.analysis.support import obstacles
+    from stc.frontend.sources import load_model
+
+    try:
+        return load_model(
+            request.model,
+            stage=request.stage,
+            seq=request.seq,
+            dtype=request.dtype,
+            seed=request.seed,
+            weights=request.weights,
+            layer=request.layer,
+            check_inputs=request.check_inputs,
+        )
+    except UnsupportedError as error:
+        rest = obstacles(error.rest) if isinstance(error.rest, ModuleOp) else []
+        raise UnsupportedError([*error.obstacles, *rest]) from None
+
+
+def named(options: PipelineOptions, model: str) -> PipelineOptions:
+    """The options, with the name of the kernel, which is the model's where none is given."""
+    from stc.names import cpp_identifier
+
+    return options if options.kernel_name else PipelineOptions(**{**asdict(options), "kernel_name": cpp_identifier(model)})

@@ -1,0 +1,107 @@
+"""`schedule.toml`: every decision about a design, as a file that is written into the project and can be given back.
+
+    [stc.options]            what the passes were asked for
+    [NAME]                   one table per computation: tile, order, unroll, vector (`apply-schedule`)
+    [stc.fifos]              the depth that each FIFO requires (`size-fifos`)
+
+Given back unchanged (`--schedule`) for the same model, it gives the same design.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from stc.diagnostics import CompileError
+from stc.pipeline import PipelineOptions
+from stc.transforms.linalg.apply_schedule import OWN_TABLE, Decided, read_tables
+from stc.transforms.pass_pipeline import did_you_mean
+
+FILE = "schedule.toml"
+
+OPTIONS, FIFOS = "options", "fifos"
+
+NOT_IN_FILE = ("schedule", "fifo_depths", "kernel_name")
+"""Options that are files themselves, or follow from the model."""
+
+_HEAD = """\
+# Every decision about this design. Given back unchanged, it gives the same design:
+#     stc compile MODEL --schedule schedule.toml --out FOLDER
+# An option on the command line counts more than one here. A table that is left out is decided by the compiler again.
+"""
+_FIFOS = """\
+# Tokens that each FIFO has to hold; what is emitted is rounded up to what costs the same.
+# Leave this table out after a change of anything above: it follows from the rest.
+"""
+
+
+def with_schedule(options: PipelineOptions, given: Iterable[str]) -> PipelineOptions:
+    """`options`, and for those that are not `given` what their schedule says.
+
+    CompileError for a schedule that cannot be read, or says something that is no option.
+    """
+    if not options.schedule:
+        return options
+    said = read_tables(options.schedule).get(OWN_TABLE, {})
+    table, where = said.get(OPTIONS, {}), f"{options.schedule} [{OWN_TABLE}.{OPTIONS}]"
+    if unknown := sorted(set(said) - {OPTIONS, FIFOS}):
+        raise CompileError(f"there is no table '{OWN_TABLE}.{unknown[0]}'", where=options.schedule, accepted=f"{OPTIONS}, {FIFOS}")
+    if not isinstance(table, dict):
+        raise CompileError(f"'{OWN_TABLE}.{OPTIONS}' is no table", where=options.schedule, accepted="a table of options")
+    known = {field.name: type(field.default) for field in fields(PipelineOptions) if field.name not in NOT_IN_FILE}
+    for name, value in table.items():
+        if name not in known:
+            raise CompileError(f"no option is called '{name}'{did_you_mean(name, known)}", where=where, accepted=", ".join(known))
+        if type(value) is not known[name]:
+            raise CompileError(f"{name} is {value!r}", where=where, accepted=f"a value of type {known[name].__name__}")
+    given = set(given)
+    return replace(options, **{name: value for name, value in table.items() if name not in given})
+
+
+def schedule_text(
+    options: PipelineOptions, ops: Sequence[Decided] | None, sizings: Sequence[Mapping[str, Any]] | None
+) -> str:
+    """The file. `ops`: None where the compile began behind the pass that tiles them; `sizings`: kernels as in report.json."""
+    lines = [_HEAD, f"[{OWN_TABLE}.{OPTIONS}]"]
+    comments = _comments()
+    for field in fields(PipelineOptions):
+        if field.name not in NOT_IN_FILE:
+            comment = comments.get(field.name)
+            lines += [f"# {comment}"] if comment else []
+            lines.append(f"{field.name} = {_value(getattr(options, field.name))}")
+    if ops is None:
+        lines += ["", "# Computations were tiled before this compile began: their schedules are in the IR it began with."]
+    for op in ops or ():
+        loops = ", ".join(f"{extent} {kind}" for extent, kind in op.loops)
+        lines += ["", f"[{_key(op.name)}]", f"# loops: {loops}"]
+        lines += [f"{field} = {_value(value)}" for field, value in op.entries.items()]
+    if sizings is not None:
+        lines += ["", _FIFOS + f"[{OWN_TABLE}.{FIFOS}]"]
+        for fifo in (fifo for kernel in sizings for fifo in kernel["fifos"]):
+            lines.append(f"{_key(fifo['name'])} = {fifo['required']}  # of {fifo['tokens']} tokens of {fifo['bits']} bits")
+    return "\n".join(lines) + "\n"
+
+
+def _comments() -> dict[str, str]:
+    """What each option means, as `--help` says it."""
+    from stc.tools.compile_options import asked_compile
+
+    found: dict[str, str] = {"propagate_orders": "Whether tiles and loop orders follow the neighbours; false: --uniform-tiles."}
+    for name, parameter in inspect.signature(asked_compile, eval_str=True).parameters.items():
+        for annotation in getattr(parameter.annotation, "__metadata__", ()):
+            if text := getattr(annotation, "help", None):
+                found.setdefault(name, text)
+    return found
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+
+
+def _value(value: Any) -> str:
+    """A TOML value: JSON's spelling of numbers, texts, truth values and lists is TOML's."""
+    return json.dumps(value)

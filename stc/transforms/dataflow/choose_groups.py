@@ -1,0 +1,113 @@
+"""`choose-groups`: which kernels become one accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Attribute, OpResult, SSAValue
+from xdsl.passes import ModulePass
+
+from stc.analysis.host_work import functions_of
+from stc.analysis.kernel_memory import bytes_of, itensor_bytes, local_bytes
+from stc.design_space.fusion import FusionEdge, FusionKernel
+from stc.dialects.dataflow import KernelOp
+from stc.dialects.itensor import ItensorType, complaint_about_reorder
+from stc.fifo.depths import SHALLOW
+from stc.platforms.platform import load_platform
+from stc.strategies.fusion import FUSION, FusionProblem, in_order
+from stc.transforms.dataflow.connections import converter_bytes
+from stc.transforms.dataflow.kernel_results import refuse_in_place
+from stc.transforms.stream.names import UniqueNames
+
+
+@dataclass(frozen=True)
+class ChooseGroups(ModulePass):
+    """Choose, under a budget of on-chip memory, which kernels are merged into one (docs/design/method.md section 5).
+
+    Sets the `group` of every kernel: the name of the kernel it is to become a part of. What a group costs is its kernels' tiles and
+    accumulators, and for each tensor that stays inside its FIFO and the converter between the two orders. Kernels with work of the
+    host in between stay apart, and so do those that together have more memory ports than the platform.
+
+    Options: `budget` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `kernel-name` of
+    the groups (default: the function's name), with an index where there are several, `strategy` that chooses them (default greedy;
+    `stc.strategies.fusion`).
+
+        %h = dataflow.kernel @a(%x = %in : tensor<8x8xf32> as !X) -> (tensor<8x8xf32> as !H) {...}
+        %y = dataflow.kernel @b(%p = %h : tensor<8x8xf32> as !P) -> (tensor<8x8xf32> as !Y) {...}
+      becomes
+        %h = dataflow.kernel @a(%x = %in : tensor<8x8xf32> as !X) -> (tensor<8x8xf32> as !H) group @main {...}
+        %y = dataflow.kernel @b(%p = %h : tensor<8x8xf32> as !P) -> (tensor<8x8xf32> as !Y) group @main {...}
+    """
+
+    name = "choose-groups"
+
+    budget: int = 0
+    platform: str = "u55c"
+    kernel_name: str = ""
+    strategy: str = FUSION.default
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        platform = load_platform(self.platform)
+        budget = self.budget or platform.usable_on_chip_bytes
+        for function in functions_of(op):
+            kernels = [found for found in function.body.block.ops if isinstance(found, KernelOp)]
+            if not kernels:
+                continue
+            refuse_in_place(kernels, self.name)
+            keys = UniqueNames()
+            by_key = {keys.fresh(kernel.sym_name.data): kernel for kernel in kernels}
+            nodes = [FusionKernel(key, local_bytes(kernel), *_external(kernel)) for key, kernel in by_key.items()]
+            edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, budget))
+            problem = FusionProblem(nodes, edges, budget, platform.memory.max_ports)
+            groups = in_order(problem, FUSION.decide(self.strategy, problem))
+            stem = self.kernel_name or function.sym_name.data
+            for index, group in enumerate(groups):
+                name = StringAttr(stem if len(groups) == 1 else f"{stem}_{index}")
+                for key in group:
+                    by_key[key].group = name
+
+
+def _external(kernel: KernelOp) -> tuple[frozenset[str], int]:
+    """The operands of a kernel that no kernel makes, and how many of its results are not for kernels only."""
+    outside = (operand for operand in kernel.inputs if not isinstance(operand.owner, KernelOp))
+    kept = [result for result in kernel.results if any(not isinstance(use.operation, KernelOp) for use in result.uses)]
+    return frozenset(str(id(operand)) for operand in outside), len(kept)
+
+
+def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], budget: int) -> Iterator[FusionEdge]:
+    """What keeping each tensor on chip costs; more than `budget` where it is no stream, or passes through the host."""
+    behind: dict[SSAValue, list[KernelOp]] = {}
+    for op in function.body.block.ops:
+        if isinstance(op, KernelOp):
+            for operand, port in zip(op.inputs, op.arguments, strict=True):
+                cost = _stream_bytes(operand, port.type) or (budget + 1, 0)
+                yield from (FusionEdge(key_of[far], key_of[op], *cost) for far in behind.get(operand, ()))
+        used = (operand for nested in op.walk() for operand in nested.operands)
+        reached = [op] if isinstance(op, KernelOp) else list(dict.fromkeys(far for value in used for far in behind.get(value, ())))
+        behind |= dict.fromkeys(op.results, reached)
+
+
+def _stream_bytes(value: SSAValue, wanted: Attribute) -> tuple[int, int] | None:
+    """Bytes of the converter and of the FIFO between two kernels, None where `value` is no stream from one to the other."""
+    if not (isinstance(value, OpResult) and isinstance(value.op, KernelOp)):
+        return None
+    source = value.op.terminator.operands[value.index].type
+    if complaint_about_reorder(source, wanted) is not None:
+        return None
+    assert isinstance(source, ItensorType) and isinstance(wanted, ItensorType)
+    return converter_bytes(source, wanted), _fifo_bytes(value.op, value, source)
+
+
+def _fifo_bytes(producer: KernelOp, value: OpResult, type_: ItensorType) -> int:
+    """The most a FIFO for `value` can come to hold, before depths are decided.
+
+    Two elements, unless the producer has another way out: then one branch may have to wait for the other with all of the
+    tensor (`stc.design_space.fifo_depths`).
+    """
+    has_branches = len(producer.results) > 1 or len(list(value.uses)) > 1
+    element = type_.order.element_count * bytes_of(type_.element_type)
+    return itensor_bytes(type_) if has_branches else min(itensor_bytes(type_), SHALLOW * element)

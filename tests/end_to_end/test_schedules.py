@@ -1,0 +1,99 @@
+"""`schedule.toml`: complete, so that given back unchanged it gives the same design; and read with care."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from stc.diagnostics import CompileError
+from stc.pipeline import PipelineOptions
+from stc.tools.schedule_file import with_schedule
+from stc.tools.stc import app
+
+LINEAR = str(Path(__file__).parents[2] / "examples" / "linear_relu.mlir")
+
+
+def compiled(out: Path, *arguments: str) -> dict[str, bytes]:
+    """The files of a design, but what says how long things took."""
+    done = CliRunner().invoke(app, ["compile", *arguments, "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    files = {str(path.relative_to(out)): path for path in sorted(out.rglob("*")) if path.is_file()}
+    return {name: path.read_bytes() for name, path in files.items() if name != "report.json"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (LINEAR, "--tile", "4", "--lanes", "4"),
+        ("gpt2-tiny", "--seq", "6", "--dsp", "300"),
+        ("gpt2-tiny", "--seq", "6", "--uniform-tiles", "--fusion", "separate", "--serial-converters", "always"),
+    ],
+    ids=["linear", "copies", "uniform"],
+)
+def test_given_back_unchanged_it_gives_the_same_files(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    first = compiled(tmp_path / "first", *arguments)
+    schedule = tmp_path / "first" / "schedule.toml"
+    tables = tomllib.loads(schedule.read_text())
+    assert tables["stc"]["options"]["tile"] == (4 if "--tile" in arguments else 16) and tables["stc"]["fifos"]
+    model = arguments[:3] if "--seq" in arguments else arguments[:1]
+    again = compiled(tmp_path / "again", *model, "--schedule", str(schedule))
+    assert again.keys() == first.keys()
+    assert [name for name in first if first[name] != again[name]] == []
+
+
+def test_an_edited_tile_is_taken(tmp_path: Path) -> None:
+    compiled(tmp_path / "first", LINEAR, "--tile", "4", "--lanes", "4")
+    text = (tmp_path / "first" / "schedule.toml").read_text()
+    assert "tile = [8, 4, 4]" in text
+    edited = tmp_path / "edited.toml"
+    edited.write_text(text.replace("tile = [8, 4, 4]", "tile = [8, 4, 6]").split("# Tokens that each FIFO")[0])
+    found = compiled(tmp_path / "again", LINEAR, "--schedule", str(edited))
+    assert b"tile = [8, 4, 6]" in found["schedule.toml"] and b"[stc.fifos]" in found["schedule.toml"]
+
+
+def schedule(tmp_path: Path, text: str) -> PipelineOptions:
+    path = tmp_path / "schedule.toml"
+    path.write_text(text)
+    return PipelineOptions(schedule=str(path))
+
+
+def test_the_command_line_counts_more(tmp_path: Path) -> None:
+    options = schedule(tmp_path, "[stc.options]\ntile = 8\nlanes = 4\n")
+    assert (with_schedule(options, ["tile"]).tile, with_schedule(options, ["tile"]).lanes) == (16, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[stc.options]\ntiles = 8\n", "no option is called 'tiles', did you mean 'tile'"),
+        ("[stc.options]\ntile = true\n", "tile is True; accepted: a value of type int"),
+        ("[stc.options]\ntile = 0\n", "tile is 0; accepted: at least 1"),
+        ("[stc.options]\nschedule = 'other.toml'\n", "no option is called 'schedule'"),
+        ("stc.options = [1]\n", "'stc.options' is no table"),
+        ("[stc.fifo]\nx = 8\n", "there is no table 'stc.fifo'; accepted: options, fifos"),
+    ],
+)
+def test_wrong_tables(text: str, complaint: str, tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=complaint):
+        with_schedule(schedule(tmp_path, text), ())
+
+
+def test_a_schedule_that_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.toml"
+    path.write_bytes(b"\xa8\x00")
+    with pytest.raises(CompileError, match="schedule is not TOML"):
+        with_schedule(PipelineOptions(schedule=str(path)), ())
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [("x_stream = 'deep'", "stc.fifos is no table of depths"), ("y_stream = 4", "no FIFO is called 'y_stream'")],
+)
+def test_wrong_depths(table: str, complaint: str, tmp_path: Path) -> None:
+    path = tmp_path / "schedule.toml"
+    path.write_text(f"[stc.fifos]\n{table}\n")
+    done = CliRunner().invoke(app, ["compile", LINEAR, "--schedule", str(path), "--out", str(tmp_path / "out")])
+    assert isinstance(done.exception, CompileError) and complaint in str(done.exception)

@@ -1,0 +1,68 @@
+"""The example passes: one loaded from its file, one from a package that looks installed, each run as its first lines say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+OPTIONS = ["--tile", "4", "--lanes", "4", "--check-inputs", "example"]
+
+
+def _command(text: str) -> list[str]:
+    """The words of the command that a file's first lines give, up to the folder."""
+    (found,) = re.findall(r"stc (compile .*) FOLDER", text)
+    return shlex.split(found)
+
+
+def _depths(words: list[str], out: Path, path: str = "") -> list[int]:
+    """The depths of the FIFOs of what `stc` makes of a command line; `path`: where more packages are."""
+    done = subprocess.run(
+        [Path(sys.executable).parent / "stc", *words, str(out), *OPTIONS],
+        capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    kernels = json.loads((out / "manifest.json").read_text())["kernels"]
+    return [stream["depth"] for kernel in kernels for stream in kernel["streams"]]
+
+
+def _as_compiled(out: Path) -> list[int]:
+    return _depths(["compile", "examples/linear_relu.mlir", "--out"], out)
+
+
+def test_a_pass_from_a_file(tmp_path: Path) -> None:
+    words = _command((EXAMPLES / "own_pass.py").read_text())
+    assert words[-1] == "--out" and "--load" in words
+    assert _depths(words, tmp_path / "own") == [2 * depth for depth in _as_compiled(tmp_path / "plain")]
+    assert f"`{shlex.join(['stc', *words])} FOLDER" in (EXAMPLES / "README.md").read_text()
+
+
+def test_a_pass_from_an_installed_package(tmp_path: Path) -> None:
+    project = (EXAMPLES / "own_package" / "pyproject.toml").read_text()
+    installed = _installed(tomllib.loads(project), tmp_path / "site")
+    path = os.pathsep.join([str(installed), str(EXAMPLES / "own_package")])
+    depths = _depths(_command(project), tmp_path / "own", path)
+    assert depths == [max(8, depth) for depth in _as_compiled(tmp_path / "plain")] and depths
+    described = subprocess.run(
+        [Path(sys.executable).parent / "stc-opt", "--help", "raise-fifos"],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path},
+    )
+    assert described.stdout.startswith("raise-fifos{least: int = 8}\n    Give every FIFO at least `least` tokens.")
+
+
+def _installed(project: dict[str, dict[str, dict[str, dict[str, str]]]], site: Path) -> Path:
+    """What an editable installation of the project leaves: its metadata, with the entry points."""
+    metadata = site / "own_package-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['project']['name']}\nVersion: 1.0\n")
+    groups = project["project"]["entry-points"]
+    lines = [line for group, entries in groups.items() for line in (f"[{group}]", *(f"{k} = {v}" for k, v in entries.items()))]
+    (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    return site

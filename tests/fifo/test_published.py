@@ -1,0 +1,54 @@
+"""FIFO depths as published: delays of least sum along paths, and what the counts of tokens do not see."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx as nx
+import pytest
+from timed_networks import random_network, run_bounded
+
+from stc.diagnostics import CompileError
+from stc.fifo.published import MOST_PATHS, least_delays, published_slots
+
+DIAMOND = [("ab", "a", "b", 5), ("bd", "b", "d", 40), ("ac", "a", "c", 5), ("cd", "c", "d", 2)]
+
+
+def test_reconvergent_paths_are_equally_long() -> None:
+    """The short branch of a diamond is delayed until its tokens meet those of the long one."""
+    delays = least_delays(DIAMOND)
+    assert delays["ab"] + delays["bd"] == 45 == delays["ac"] + delays["cd"]
+    assert delays["ac"] >= 5 and delays["cd"] >= 2
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_path_has_the_longest_sum(seed: int) -> None:
+    _, fifos = random_network(seed)
+    edges = [(fifo.name, fifo.source, fifo.target, index % 5) for index, fifo in enumerate(fifos)]
+    delays, first = least_delays(edges), {name: cycle for name, _, _, cycle in edges}
+    graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+    graph.add_edges_from((source, target, name) for name, source, target, _ in edges)
+    for source in graph:
+        for target in set(graph) - {source}:
+            paths = [[edge[2] for edge in path] for path in nx.all_simple_edge_paths(graph, source, target)]
+            longest = max((sum(first[name] for name in path) for path in paths), default=0)
+            assert all(sum(delays[name] for name in path) >= longest for path in paths)
+
+
+def test_paths_are_not_enumerated_for_ever() -> None:
+    """A chain of diamonds has as many paths as two to the power of its length."""
+    corners = [f"k{index}" for index in range(16)]
+    edges = [(f"{a}{b}{side}", a, b, 1) for a, b in pairwise(corners) for side in "lr"]
+    with pytest.raises(CompileError, match=f"more than {MOST_PATHS} paths between kernels"):
+        least_delays(edges)
+
+
+def test_some_designs_do_not_end_at_published_depths() -> None:
+    """Bursts are not in the model: of random networks some block, at two slots at least as tools give; most do not."""
+    blocked = 0
+    for seed in range(40):
+        network, fifos = random_network(seed)
+        slots = published_slots(network, fifos)
+        blocked += run_bounded(network, {name: max(2, count) for name, count in slots.items()}) is None
+    assert 1 <= blocked <= 20
+

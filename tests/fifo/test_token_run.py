@@ -1,0 +1,221 @@
+"""`grown_depths` on random networks: they end at its depths, under another scheduler than its own."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from kahn_network import DRAIN, FILL, Access, Firing, Network, random_network, reading, writing
+
+from stc.diagnostics import CompileError
+from stc.fifo.depths import SHALLOW, StreamEdge, bridge_ends, least_depth
+from stc.fifo.token_run import Channel, grown_depths, least_depth_of
+from stc.iteration import trace
+from stc.iteration.firings import Firings, firings
+from stc.iteration.index_expressions import IndexExpression, Operator, computed, variable
+from stc.iteration.pipeline_style import STYLES, Style
+from stc.iteration.trace import Branch, For, Moment, Pipeline, TaskTrace
+from stc.transforms.stream.size_fifos import PROVED
+
+SEEDS = range(1000)
+
+
+def moments_of(access: Access, is_ring: bool) -> tuple[tuple[Moment, int], ...]:
+    """The same step in the terms of the token model, and for how many tokens."""
+    if is_ring:
+        changes = (access.slots_needed, access.slots_added, access.tokens_needed, access.tokens_added)
+        moment: dict[tuple[int, ...], Moment] = {
+            (1, -1, 0, 0): "room", (0, 0, 0, 1): "published", (0, 0, 1, -1): "taken", (0, 1, 0, 0): "freed"
+        }
+        return ((moment[changes], 1),)
+    if access.slots_needed:
+        return ("room", access.slots_needed), ("published", access.slots_needed)
+    return ("taken", access.tokens_needed), ("freed", access.tokens_needed)
+
+
+def firings_of(name: str, firings: list[Firing], rings: Collection[str]) -> Firings:
+    moments: dict[tuple[str, Moment], list[int]] = {}
+    for number, firing in enumerate(firings):
+        for channel, access in firing.items():
+            for moment, count in moments_of(access, channel in rings):
+                moments.setdefault((channel, moment), []).extend([number] * count)
+    return Firings(name, len(firings), {side: np.array(at) for side, at in moments.items()})
+
+
+def grown(network: Network, unbounded: frozenset[str] = frozenset()) -> dict[str, int]:
+    """Depths of the streams; the `unbounded` ones have room for everything."""
+    tasks = [firings_of(name, firings, network.rings) for name, firings in network.programs.items()]
+    least = {s.name: max(SHALLOW, s.tokens) if s.name in unbounded else least_depth(s) for s in network.streams}
+    channels = [Channel(s.name, least[s.name], 32, max(SHALLOW, s.tokens)) for s in network.streams]
+    rings = [Channel(name, blocks, 0, blocks, fixed=True) for name, (_, _, blocks) in network.rings.items()]
+    depths = grown_depths(tasks, channels + rings)
+    return {stream.name: depths[stream.name] for stream in network.streams}
+
+
+def test_random_networks_end_at_grown_depths():
+    grew = 0
+    for seed in SEEDS:
+        chance = random.Random(seed)
+        network = random_network(chance)
+        least = {stream.name: least_depth(stream) for stream in network.streams}
+        depths = grown(network)
+        assert network.ends(depths, chance), f"deadlock with seed {seed}"
+        assert all(least[s.name] <= depths[s.name] <= max(SHALLOW, s.tokens) for s in network.streams)
+        ends_at_least = network.ends(least, chance)
+        assert (depths == least) == ends_at_least, f"seed {seed}: grows exactly where the least depths deadlock"
+        grew += not ends_at_least
+    assert grew > 100
+
+
+def test_bridges_may_be_left_out_of_the_run():
+    """As `set-fifo-depths` does: bridges of the undirected graph are unbounded in the run and least afterwards."""
+    bridged = 0
+    for seed in SEEDS:
+        chance = random.Random(seed)
+        network = random_network(chance)
+        bridges = bridge_ends([(s.producer, s.consumer) for s in network.streams] + network.channels)
+        free = {s.name: least_depth(s) for s in network.streams if frozenset((s.producer, s.consumer)) in bridges}
+        assert network.ends(grown(network, frozenset(free)) | free, chance), f"deadlock with seed {seed}"
+        bridged += bool(free)
+    assert bridged > 100
+
+
+def test_a_ring_that_waits_for_a_stream_nobody_asks_for():
+    """`a` waits for the ring, `b` for room in `t`, `c` for `s` from `a`: only more room in `t` helps."""
+    program: dict[str, list[Firing]] = {
+        "a": [{"ring": access} for access in FILL * 4] + [{"s": writing(1)}] * 4,
+        "b": [*({"ring": access} for access in DRAIN), *[{"t": writing(1)}] * 4, *({"ring": access} for access in DRAIN * 3)],
+        "c": [{"s": reading(1)}] * 4 + [{"t": reading(1)}] * 4,
+    }
+    network = Network(program, [StreamEdge("s", "a", "c", 4), StreamEdge("t", "b", "c", 4)], {"ring": ("a", "b", 2)})
+    depths = grown(network)
+    assert depths["t"] == 4
+    assert network.ends(depths, random.Random(0))
+
+
+def test_a_network_that_ends_at_no_depth():
+    tasks = [firings_of("a", [{"s": writing(1)}], ()), firings_of("b", [{"s": reading(1)}] * 2, ())]
+    with pytest.raises(CompileError, match=r"tasks b wait for each other at any FIFO depth; accepted: an acyclic task graph"):
+        grown_depths(tasks, [Channel("s", 2, 32, 2)])
+
+
+def test_a_million_tokens_through_two_slots_are_one_jump():
+    """Of three tasks in a row; what the run costs is not the number of tokens."""
+    every = np.arange(10**6)
+    source = Firings("source", 10**6, {("s", "room"): every, ("s", "published"): every})
+    middle: dict[tuple[str, Moment], np.ndarray] = {("s", "taken"): every, ("s", "freed"): every}
+    middle |= {("t", "room"): every, ("t", "published"): every}
+    sink = Firings("sink", 10**6, {("t", "taken"): every, ("t", "freed"): every})
+    begin = time.process_time()
+    tasks = [source, Firings("middle", 10**6, middle), sink]
+    assert grown_depths(tasks, [Channel(name, 2, 32, 10**6) for name in "st"]) == {"s": 2, "t": 2}
+    assert time.process_time() - begin < 5
+
+
+# Pipelines --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Loops:
+    """An acyclic network of pipelined loops of random accesses: `stages` from reads to writes as they are estimated."""
+
+    accesses: dict[str, dict[str, list[int]]]
+    stages: dict[str, int]
+    streams: dict[str, tuple[str, str, int]]
+
+    def trace(self, task: str, style: Style = "stp") -> TaskTrace:
+        iterations = max((at[-1] for at in self.accesses[task].values() if at), default=0) + 1
+        items: list[Branch] = []
+        for name, at in self.accesses[task].items():
+            access = trace.Access(name, self.streams[name][0] == task)
+            items += [Branch(computed(Operator.EQUAL, variable("i"), IndexExpression(n)), (access,)) for n in at]
+        return TaskTrace(task, (For("i", iterations, tuple(items), pipeline=Pipeline(1, self.stages[task] + 2, style)),))
+
+    def network(self, held: Mapping[str, int]) -> Network:
+        """The firings of pipelines that hold back results for so many iterations: written out here once more, as an oracle."""
+        programs: dict[str, list[Firing]] = {}
+        for task, ports in self.accesses.items():
+            writes = {name for name in ports if self.streams[name][0] == task}
+            late = {name: held[task] if name in writes and len(writes) < len(ports) else 0 for name in ports}
+            last = max((at[-1] + late[name] for name, at in ports.items() if at), default=0)
+            program: list[Firing] = [{} for _ in range(last + 1)]
+            for name, at in ports.items():
+                for number, count in Counter(at).items():
+                    program[number + late[name]][name] = writing(count) if name in writes else reading(count)
+            programs[task] = [firing for firing in program if firing]
+        streams = [StreamEdge(name, a, b, tokens) for name, (a, b, tokens) in self.streams.items()]
+        return Network(programs, streams)
+
+
+def random_loops(chance: random.Random) -> Loops:
+    tasks = [f"t{index}" for index in range(chance.randint(3, 5))]
+    streams: dict[str, tuple[str, str, int]] = {}
+    accesses: dict[str, dict[str, list[int]]] = {task: {} for task in tasks}
+    for index in range(chance.randint(len(tasks), 2 * len(tasks))):
+        a, b = sorted(chance.sample(range(len(tasks)), 2))
+        tokens = chance.randint(3, 12)
+        streams[f"s{index}"] = tasks[a], tasks[b], tokens
+        for task in (tasks[a], tasks[b]):
+            accesses[task][f"s{index}"] = sorted(chance.sample(range(chance.choice([tokens, 14])), tokens))
+    return Loops(accesses, {task: chance.randint(0, 6) for task in tasks}, streams)
+
+
+def depths_at_which_it_ends(loops: Loops, style: Style) -> dict[str, int]:
+    tasks = {name: firings(loops.trace(name, style), 2) for name in loops.accesses}
+    channels = [
+        Channel(name, max(2, min(tokens, least_depth_of(tasks[a], tasks[b], name))), 32, tokens)
+        for name, (a, b, tokens) in loops.streams.items()
+    ]
+    return grown_depths(list(tasks.values()), channels)
+
+
+def test_depths_of_flushing_pipelines_say_nothing_of_those_that_stop():
+    """So the report of `size-fifos` must not say so: it claims the end for the style that loops have, or one that flushes."""
+    stopped = 0
+    for seed in range(50):
+        chance = random.Random(seed)
+        loops = random_loops(chance)
+        depths = depths_at_which_it_ends(loops, "frp")
+        assert loops.network(dict.fromkeys(loops.stages, 0)).ends(depths, chance), f"deadlock with seed {seed}"
+        stopped += not loops.network(loops.stages).ends(depths, chance)
+    assert stopped > 10
+    assert "any style" not in PROVED and "of the style they have, or of one that flushes (frp, flp)" in PROVED
+
+
+def test_what_waits_for_a_block_holds_back_what_it_computed():
+    """As if it waited to read: with `stp` its tokens are published when six more iterations had a block, or after the last."""
+    body = trace.Hold("ring", False), trace.Access("out", True)
+    for style, held in (("stp", 6), ("frp", 0), ("flp", 0)):
+        task = TaskTrace("task", (For("i", 8, body, pipeline=Pipeline(1, 8, STYLES[style])),))
+        assert firings(task).moments["out", "published"].tolist() == list(range(held, 8 + held))
+
+
+def test_a_token_is_published_after_those_ahead_of_it():
+    """Where an iteration writes `c` late, and the next one at once, in program order."""
+    x, (a, b, c) = trace.Access("x", False), (trace.Access(name, True) for name in "abc")
+    odd = computed(Operator.REM, variable("i"), IndexExpression(2))
+    body = (x, Branch(odd, (c,), (a, a, b, b, c, c)))
+    found = firings(TaskTrace("task", (For("i", 6, body, pipeline=Pipeline(2, 8)),))).moments["c", "published"]
+    assert len(found) == 9 and (np.diff(found) >= 0).all()
+
+
+def test_depths_hold_for_any_style_and_any_depth_up_to_twice_the_estimate():
+    """Any results that pipelines hold back, from none to those of twice as many stages, each loop by itself."""
+    too_few = 0
+    for seed in range(150):
+        chance = random.Random(seed)
+        loops = random_loops(chance)
+        depths = depths_at_which_it_ends(loops, "stp")
+        for factor in (0, 1, 2, None, None, None):
+            held = {
+                name: factor * stages + (factor == 2) if factor is not None else chance.randint(0, 2 * stages + 1)
+                for name, stages in loops.stages.items()
+            }
+            assert loops.network(held).ends(depths, chance), f"deadlock with seed {seed}, {held}"
+            too_few += not loops.network(held).ends({name: max(2, depth // 2) for name, depth in depths.items()}, chance)
+    assert too_few > 100

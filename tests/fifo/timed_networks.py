@@ -1,0 +1,144 @@
+"""Random networks of timed tasks, and their execution iteration by iteration with FIFOs of given depths: the oracle for sizing.
+
+The rules are those of `stc_sim/clock.h` for flushing pipelines: an iteration issues `interval` cycles after the one before and when
+its tokens are readable; what it writes leaves a fixed number of cycles later, and freezes the pipeline until there is a slot.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stc.fifo.network_run import Link, Network
+from stc.fifo.pieces import FifoEdge
+from stc.iteration.task_timeline import Loop, Node, Repeat, Row, TaskTimeline
+from stc.iteration.trace import Port
+
+LATENCY, SHALLOW_LATENCY, SHALLOW = 2, 1, 2
+WIDTHS = (8, 32, 128, 512)
+
+
+@dataclass
+class Fifo:
+    depth: int
+    written: list[int] = field(default_factory=list)
+    freed: list[int] = field(default_factory=list)
+
+    @property
+    def latency(self) -> int:
+        return SHALLOW_LATENCY if self.depth <= SHALLOW else LATENCY
+
+
+def run_bounded(network: Network, depths: Mapping[str, int]) -> int | None:
+    """The cycle in which the last task ends, None where they block each other."""
+    fifos = {link.name: Fifo(depths[link.name]) for link in network.links}
+    ends: dict[str, int] = {}
+    alive = {task.name: _task(task, fifos, ends) for task in network.tasks}
+    while alive:
+        before = (len(alive), sum(len(fifo.written) + len(fifo.freed) for fifo in fifos.values()))
+        for name, steps in list(alive.items()):
+            if next(steps, ENDED) is ENDED:
+                del alive[name]
+        if before == (len(alive), sum(len(fifo.written) + len(fifo.freed) for fifo in fifos.values())):
+            return None
+    return max(ends.values())
+
+
+ENDED = object()
+
+
+def _task(task: TaskTimeline, fifos: Mapping[str, Fifo], ends: dict[str, int]) -> Iterator[None]:
+    now = 0
+    for loop in _loops(task.program):
+        now = yield from _loop(loop, now, fifos)
+    ends[task.name] = now
+
+
+def _loops(node: Node) -> Iterator[Loop]:
+    match node:
+        case Loop():
+            yield node
+        case Row():
+            for part in node.parts:
+                yield from _loops(part)
+        case Repeat():
+            for _ in range(node.count):
+                yield from _loops(node.body)
+
+
+def _loop(loop: Loop, now: int, fifos: Mapping[str, Fifo]) -> Generator[None, None, int]:
+    """One loop; a freeze moves everything that has not left the pipeline by then."""
+    issue, frozen, shift = now - loop.interval, [], 0  # in cycles of the pipeline, which do not pass while it is frozen
+    last = now
+    for iteration in range(loop.count):
+        issue += loop.interval
+        shift = sum(cycles for due, cycles in frozen if due <= issue)
+        for name in _moved(loop, iteration, writes=False):
+            fifo = fifos[name]
+            while len(fifo.written) <= len(fifo.freed):
+                yield
+            while issue + shift < (there := fifo.written[len(fifo.freed)] + fifo.latency):
+                issue += there - issue - shift
+                shift = sum(cycles for due, cycles in frozen if due <= issue)
+        for name in _moved(loop, iteration, writes=True):  # all at once: an iteration fires when all it does is possible
+            while len(fifos[name].written) - len(fifos[name].freed) >= fifos[name].depth:
+                yield
+        for name in _moved(loop, iteration, writes=False):
+            fifos[name].freed.append(issue + shift + 1)
+        for name in _moved(loop, iteration, writes=True):
+            fifo, due = fifos[name], issue + int(loop.late[name, True][0])
+            slot = len(fifo.written) - fifo.depth
+            free = fifo.freed[slot] if slot >= 0 else 0
+            wanted = due + sum(cycles for _, cycles in frozen)
+            if free > wanted:
+                frozen.append((due, free - wanted))
+            fifo.written.append(max(free, wanted))
+        last = issue + loop.tail + sum(cycles for _, cycles in frozen)
+    return last
+
+
+def _moved(loop: Loop, iteration: int, writes: bool) -> list[str]:
+    return [name for (name, is_write), at in loop.iterations.items() if is_write == writes and iteration in at]
+
+
+# Random networks ------------------------------------------------------------------------------------------------------
+
+
+def random_network(seed: int) -> tuple[Network, list[FifoEdge]]:
+    """An acyclic network of tasks that read and write all tokens of their FIFOs in bursts, in pipelines of any depth."""
+    chance = random.Random(seed)
+    tasks = [f"t{index}" for index in range(chance.randint(2, 6))]
+    pairs = [tuple(sorted(chance.sample(range(len(tasks)), 2))) for _ in range(chance.randint(len(tasks) - 1, 2 * len(tasks)))]
+    repeats = chance.choice([1, 2, 5])
+    edges = [FifoEdge(f"s{n}", tasks[a], tasks[b], chance.choice(WIDTHS)) for n, (a, b) in enumerate(pairs)]
+    tokens = {edge.name: chance.randint(1, 7) for edge in edges}
+    timelines = [TaskTimeline(task, _program(task, edges, tokens, repeats, chance)) for task in tasks]
+    links = [Link(edge.name, edge.source, edge.target, LATENCY) for edge in edges]
+    return Network(timelines, links), edges
+
+
+def _program(task: str, edges: list[FifoEdge], tokens: Mapping[str, int], repeats: int, chance: random.Random) -> Node:
+    """Loops over some ports at once, in some order, some that only compute, all of it again and again."""
+    ports: list[Port] = [(edge.name, False) for edge in edges if edge.target == task]
+    ports += [(edge.name, True) for edge in edges if edge.source == task]
+    chance.shuffle(ports)
+    loops: list[Node] = []
+    while ports:
+        first, *others = ports
+        together = [first, *(port for port in others if tokens[port[0]] == tokens[first[0]] and chance.random() < 0.6)]
+        loops.append(_pipeline(together, tokens[first[0]], chance))
+        ports = [port for port in ports if port not in together]
+        if chance.random() < 0.3:
+            loops.append(_pipeline([], chance.randint(1, 9), chance))
+    return Repeat(Row(tuple(loops)), repeats)
+
+
+def _pipeline(ports: list[Port], tokens: int, chance: random.Random) -> Loop:
+    interval, depth = chance.choice([1, 1, 1, 2, 3]), chance.choice([1, 2, 5, 14])
+    count = tokens + chance.choice([0, 0, 1, 4])
+    iterations = np.array(sorted(chance.sample(range(count), tokens)))
+    late = {port: np.full(tokens, depth if port[1] else 0) for port in ports}
+    return Loop(count, interval, 0, depth + 1, dict.fromkeys(ports, iterations), late)

@@ -1,0 +1,197 @@
+"""`stc fuzz`: the generator repeats itself, covers its kinds, and the runner sees what is wrong and says where."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+from xdsl.context import Context
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+import stc.pipeline as pipeline
+import stc_testing.fuzzing.campaign as campaign
+from stc.diagnostics import CompileError
+from stc.dialects.parsing import parse_module
+from stc.tools.installed_commands import add_installed_commands
+from stc.tools.stc import app
+from stc_testing.fuzzing.campaign import Campaign, CampaignReport, reason_of, run_campaign
+from stc_testing.fuzzing.generator import KINDS, random_program
+from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, Case, Outcome, check_case, draw_case
+from stc_testing.fuzzing.program import as_double
+
+add_installed_commands(app, "fuzz")
+
+COVERED = 200
+
+
+def test_a_seed_gives_one_program_and_one_way_to_compile_it() -> None:
+    assert [draw_case(seed) for seed in range(5)] == [draw_case(seed) for seed in range(5)]
+    assert len({random_program(seed).text for seed in range(50)}) == 50
+
+
+def test_every_kind_occurs() -> None:
+    programs = [random_program(seed) for seed in range(COVERED)]
+    assert {kind for program in programs for kind in program.kinds} == set(KINDS)
+
+
+def test_element_types_options_and_schedules_vary() -> None:
+    texts = [random_program(seed).text for seed in range(COVERED)]
+    for element in ("f32", "i1", "i8", "i32", "i64"):
+        assert any(f"x{element}>" in text for text in texts)
+    assert any("stc.parameter" in text for text in texts) and any("dense<" in text for text in texts)
+    options = [draw_case(seed).options for seed in range(40)]
+    for name in ("tile", "rows", "lanes", "propagate_orders", "budget"):
+        assert len({getattr(entry, name) for entry in options}) > 1
+
+
+def test_every_program_parses_and_verifies_in_f32_and_in_f64() -> None:
+    for seed in range(COVERED):
+        text = random_program(seed).text
+        parse_module(text).verify()
+        parse_module(as_double(text)).verify()
+
+
+def test_values_called_like_a_type_keep_their_names() -> None:
+    assert as_double("%f32 = arith.addf %f64, %f32_1 : vector<4xf32>") == "%f32 = arith.addf %f64, %f32_1 : vector<4xf64>"
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_all_levels_agree(seed: int) -> None:
+    outcome = check_case(draw_case(seed), None)
+    assert outcome.verdict == AGREED, f"{outcome.place}: {outcome.message}"
+    assert outcome.by_mlir and not outcome.simulated
+
+
+def test_the_emitted_programs_agree() -> None:
+    report = run_campaign(Campaign(count=3, seed=100, jobs=1))
+    assert [outcome.verdict for outcome in report.outcomes] == [AGREED] * 3, report.outcomes
+    assert all(outcome.simulated for outcome in report.outcomes)
+
+
+# What is wrong is seen ------------------------------------------------------------------------------------------------
+
+
+class LosesAnAddition(ModulePass):
+    """Makes the first float addition a subtraction."""
+
+    name = "hoist-constants"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for found in op.walk():
+            if isinstance(found, arith.AddfOp):
+                Rewriter.replace_op(found, arith.SubfOp(found.lhs, found.rhs))
+                return
+
+
+class Crashes(ModulePass):
+    """A defect that is no refusal."""
+
+    name = "hoist-constants"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        raise KeyError("no such thing")
+
+
+def _replace(monkeypatch: pytest.MonkeyPatch, broken: type[ModulePass]) -> None:
+    known: dict[str, Callable[[], type[ModulePass]]] = pipeline.all_passes()
+    monkeypatch.setattr(pipeline, "all_passes", lambda: {**known, broken.name: lambda: broken})
+
+
+def _fuzz(out: Path, *more: str) -> tuple[int, dict[str, object]]:
+    arguments = ["fuzz", "--count", "6", "--csim-every", "0", "--mlir-every", "0", "--json", "--out", str(out), *more]
+    result = CliRunner().invoke(app, arguments)
+    return result.exit_code, json.loads(result.stdout)
+
+
+def test_a_wrong_pass_is_found_named_and_repeatable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _replace(monkeypatch, LosesAnAddition)
+    code, figures = _fuzz(tmp_path / "found")
+    failures = figures["failures"]
+    assert code == 1 and isinstance(failures, list) and failures
+    for failure in failures:
+        assert failure["place"] == "hoist-constants"
+        assert "pass 'hoist-constants' changes what the module computes: result" in failure["message"]
+        written = tmp_path / "found" / f"{failure['seed']}.mlir"
+        assert written.read_text() == draw_case(failure["seed"]).text
+        assert f"stc fuzz --count 1 --seed {failure['seed']}" in written.with_suffix(".txt").read_text()
+    seed = failures[0]["seed"]
+    again, alone = _fuzz(tmp_path / "again", "--count", "1", "--seed", str(seed))
+    assert again == 1 and alone["failures"] == failures[:1]
+
+
+def test_an_exception_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    _replace(monkeypatch, Crashes)
+    code, figures = _fuzz(tmp_path, "--count", "1")
+    failures = figures["failures"]
+    assert code == 1 and isinstance(failures, list)
+    assert failures[0]["place"] == "hoist-constants" and "KeyError" in failures[0]["message"]
+
+
+def test_no_failure_is_exit_code_zero(tmp_path: Path) -> None:
+    code, figures = _fuzz(tmp_path, "--count", "2")
+    assert (code, figures["agreed"], figures["failed"]) == (0, 2, 0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CompileError, match=f"--out: cannot write to {tmp_path}/file; accepted: a folder"):
+        CliRunner().invoke(app, ["fuzz", "--count", "1", "--out", str(tmp_path / "file" / "out")], catch_exceptions=False)
+
+
+def test_a_process_that_dies_costs_one_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(case: Case, project: Path | None, with_mlir: bool) -> Outcome:
+        seed = case.seed
+        if seed == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Outcome(seed, AGREED)
+
+    monkeypatch.setattr(campaign, "check_case", dies)
+    report = run_campaign(Campaign(count=5, csim_every=0, batch=3))
+    assert [outcome.seed for outcome in report.failed] == [2]
+    assert report.failed[0].message == "the process died of SIGKILL"
+    assert len(report.of(AGREED)) == 4
+
+
+def test_a_process_that_does_not_end_costs_one_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hangs(case: Case, project: Path | None, with_mlir: bool) -> Outcome:
+        seed = case.seed
+        if seed == 1:
+            signal.pause()
+        return Outcome(seed, AGREED)
+
+    monkeypatch.setattr(campaign, "check_case", hangs)
+    monkeypatch.setattr(campaign, "SECONDS_OF_A_SEED", 2)
+    monkeypatch.setattr(campaign, "PATIENCE", 1)
+    report = run_campaign(Campaign(count=3, csim_every=0))
+    assert [(outcome.seed, outcome.message) for outcome in report.failed] == [(1, "did not end within 2 s")]
+
+
+def test_a_process_that_computes_for_ever_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def computes(case: Case, project: Path | None, with_mlir: bool) -> Outcome:
+        while case.seed == 0:
+            pass
+        return Outcome(case.seed, AGREED)
+
+    monkeypatch.setattr(campaign, "check_case", computes)
+    monkeypatch.setattr(campaign, "SECONDS_OF_A_SEED", 1)
+    monkeypatch.setattr(campaign, "PATIENCE", 1000)
+    report = run_campaign(Campaign(count=1, csim_every=0))
+    assert [(outcome.seed, outcome.message) for outcome in report.failed] == [(0, "did not end within 1 s")]
+
+
+def test_refusals_are_counted_by_reason() -> None:
+    messages = ["generic of matmul_3: 12 partitions", "generic of matmul_4: 7 partitions", "too wide"]
+    outcomes = [Outcome(seed, REFUSED, "tile-linalg", message) for seed, message in enumerate(messages)]
+    report = CampaignReport([*outcomes, Outcome(3, FAILED, "cse", "wrong")])
+    assert [seeds for _, seeds in report.refusals] == [[0, 1], [2]]
+    assert reason_of(messages[0]) == reason_of(messages[1]) != reason_of(messages[2])
+    assert report.as_json()["refused"] == 3 and report.as_json()["failed"] == 1

@@ -1,0 +1,96 @@
+"""However the process ends in which a command does its work: its exit code is the command's, or it is said that there is none."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ENDED = "stc: error: the process ended before it had a result ({}); accepted: models whose Python code"
+
+
+def started(tmp_path: Path, body: str) -> subprocess.Popen[str]:
+    """The entry point `stc` with another module as its work: `main` runs `body`."""
+    (tmp_path / "work.py").write_text("import atexit, ctypes, os, signal, sys, time\ndef main():\n    " + body)
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from stc.tools import entry; entry._run('stc', 'work')"
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize(
+    ("body", "how"),
+    [
+        ("os._exit(0)", "with exit code 0"),
+        ("ctypes.CDLL(None)._exit(0)", "with exit code 0"),
+        ("ctypes.CDLL(None).exit(3)", "with exit code 3"),
+        ("os.execv('/bin/true', ['true'])", "with exit code 0"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "by signal 9, Killed"),
+        ("ctypes.string_at(0)", "by signal 11, Segmentation fault"),
+        ("os.fork() or time.sleep(30); os._exit(0)", "with exit code 0"),
+    ],
+)
+def test_an_end_without_a_result_is_told(tmp_path: Path, body: str, how: str) -> None:
+    """Also where a process of its own lives on."""
+    begin = time.perf_counter()
+    process = started(tmp_path, body)
+    _, said = process.communicate(timeout=20) if "fork" not in body else ("", process.stderr and process.stderr.readline())
+    assert process.wait(timeout=20) == 2 and time.perf_counter() - begin < 20
+    assert said is not None and said.startswith(ENDED.format(how)) and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("sys.exit(1)", 1),
+        ("print('said')", 0),
+        ("atexit.register(os._exit, 0); print('said'); sys.exit(2)", 2),
+        ("atexit.register(lambda: ctypes.CDLL(None)._exit(7)); print('said')", 0),
+        ("sys.exit('a sentence')", 1),
+        ("raise ValueError", 1),
+    ],
+)
+def test_the_exit_code_is_that_of_the_work(tmp_path: Path, body: str, code: int) -> None:
+    """Whatever is done at exit, and what was printed is printed."""
+    process = started(tmp_path, body)
+    printed, _ = process.communicate(timeout=20)
+    assert process.returncode == code and printed == ("said\n" if "said" in body else "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_work_ends_with_the_command(tmp_path: Path, number: signal.Signals) -> None:
+    process = started(tmp_path, "print(os.getpid(), flush=True); time.sleep(60)")
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    process.send_signal(number)
+    _, said = process.communicate(timeout=20)  # ends where the child does, which has the other ends
+    assert process.returncode in (-9, 128 + number) and said == "" and not Path(f"/proc/{child}/exe").exists()
+
+
+def test_a_factory_that_ends_the_process(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("import ctypes\ndef f():\n    ctypes.CDLL(None)._exit(0)\n")
+    program = [sys.executable, "-c", "from stc.tools.entry import stc; stc()"]
+    command = [*program, "compile", f"{tmp_path}/ends.py:f", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2 and ENDED.format("with exit code 0") in done.stderr and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_standard_stream_that_is_closed(tmp_path: Path, closed: str) -> None:
+    """Reads as empty, takes what is written, and no file or pipe of ours is in its place, also not in a process of the work."""
+    told = tmp_path / "told"
+    body = f"""
+    import subprocess
+    said = sys.stdin.read() if "<" in {closed!r} else ""
+    print("out", flush=True), print("err", file=sys.stderr)
+    open({str(told)!r}, "w").write(said + str([os.fstat(n).st_rdev == os.stat(os.devnull).st_rdev for n in (0, 1, 2)]))
+    sys.exit(subprocess.run(["sh", "-c", "echo x && echo y >&2 && cat"], check=False).returncode)"""
+    (tmp_path / "work.py").write_text("import os, sys\ndef main():\n    " + body)
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from stc.tools import entry; entry._run('stc', 'work')"
+    command = ["sh", "-c", f'exec "$0" -c "$1" {closed}', sys.executable, code]
+    done = subprocess.run(command, stdin=subprocess.PIPE, capture_output=True, text=True, timeout=20, check=False)
+    marks = ("<&-" in closed, " >&-" in f" {closed}", "2>&-" in closed)
+    assert (done.returncode, told.read_text()) == (0, str(list(marks))), done.stderr
+    assert done.stdout == ("" if marks[1] else "out\nx\n") and done.stderr == ("" if marks[2] else "err\ny\n")
