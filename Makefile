@@ -9,6 +9,9 @@ MUTANTS ?= 5000
 SEED ?= 0
 JOBS ?= 2
 
+# Without its own bytecode each process would compile the sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-full fuzz lit pytest lint benchmarks clean
 help:
 	@echo "make demo       compile a GPT-2-medium block, run the emitted C++, compare with PyTorch"

@@ -37,6 +37,7 @@ from stc.tools.listings import (
 )
 from stc.tools.loading import load_all
 from stc.tools.options import Debug, Load
+from stc.tools.quick_command import QuickCommand
 from stc.tools.reading import Reading, read
 from stc.tools.reproducer import Recorded, recorded_pipeline, reproducer_of, versions
 from stc.tools.source import SPLIT_MARKER, Diagnostic, Source, split_source
@@ -395,7 +396,7 @@ def _stage_named(name: str) -> str:
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
-@app.command(epilog="Passes: --list-passes lists them, --help PASS says all about one.")
+@app.command(cls=QuickCommand, epilog="Passes: --list-passes lists them, --help PASS says all about one.")
 def stc_opt(
     file: Annotated[str, typer.Argument(help="MLIR text, or - for stdin.")] = "-",
     passes: Annotated[

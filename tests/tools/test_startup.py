@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 LINALG = Path(__file__).parents[2] / "examples" / "linear_relu.mlir"
-HEAVY = ("torch", "z3", "numpy", "networkx", "pulp", "highspy", "plotly", "jinja2", "stc.execution", "stc.fifo", "stc.codegen",
-         "stc.scalars")
+HEAVY = ("torch", "z3", "numpy", "networkx", "pulp", "highspy", "plotly", "jinja2", "pydantic", "stc.execution", "stc.fifo",
+         "stc.codegen", "stc.scalars")
 RUN = f"""
 import sys
 from stc.tools.stc_opt import app
