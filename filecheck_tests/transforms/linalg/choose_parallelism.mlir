@@ -9,10 +9,7 @@ func.func @matmul(%x: tensor<27x40xf32>, %w: tensor<40x22xf32>) -> tensor<27x22x
   %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>,
       affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %w : tensor<27x40xf32>, tensor<40x22xf32>) outs(%f : tensor<27x22xf32>) attrs = {stc.name = "fc"} {
-  ^bb0(%a: f32, %c: f32, %s: f32):
-    %p = arith.mulf %a, %c : f32
-    %t = arith.addf %s, %p : f32
-    linalg.yield %t : f32
+  ^bb0(%a: f32, %c: f32, %s: f32):  %p = arith.mulf %a, %c : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
   } -> tensor<27x22xf32>
   return %y : tensor<27x22xf32>
 }

@@ -7,9 +7,7 @@ func.func @divisors(%x: tensor<12x7x6xf32>) -> tensor<7x6xf32> {
   %e = tensor.empty() : tensor<7x6xf32>
   %f = linalg.fill ins(%z : f32) outs(%e : tensor<7x6xf32>) -> tensor<7x6xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>], iterator_types = ["reduction", "parallel", "parallel"]} ins(%x : tensor<12x7x6xf32>) outs(%f : tensor<7x6xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    %s = arith.addf %a, %o : f32
-    linalg.yield %s : f32
+  ^bb0(%a: f32, %o: f32):  %s = arith.addf %a, %o : f32  linalg.yield %s : f32
   } -> tensor<7x6xf32>
   func.return %y : tensor<7x6xf32>
 }
@@ -17,7 +15,7 @@ func.func @divisors(%x: tensor<12x7x6xf32>) -> tensor<7x6xf32> {
 // CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK: #map1 = affine_map<(d0, d1, d2) -> (d1, d2)>
 // CHECK-LABEL: func.func @divisors(
-// CHECK: %y = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["reduction", "parallel", "parallel"]} ins(%x : tensor<12x7x6xf32>) outs(%f : tensor<7x6xf32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [4, 1, 3], order = [1, 2, 0], unroll = [1, 1, 3], vector = []>} {
+// CHECK: linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["reduction", "parallel", "parallel"]} ins(%x : tensor<12x7x6xf32>) outs(%f : tensor<7x6xf32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [4, 1, 3], order = [1, 2, 0], unroll = [1, 1, 3], vector = []>} {
 
 // -----
 
@@ -26,8 +24,7 @@ func.func @divisors(%x: tensor<12x7x6xf32>) -> tensor<7x6xf32> {
 func.func @transposed(%x: tensor<4x3xf32>) -> tensor<3x4xf32> {
   %e = tensor.empty() : tensor<3x4xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x3xf32>) outs(%e : tensor<3x4xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    linalg.yield %a : f32
+  ^bb0(%a: f32, %o: f32):  linalg.yield %a : f32
   } -> tensor<3x4xf32>
   func.return %y : tensor<3x4xf32>
 }
@@ -35,7 +32,7 @@ func.func @transposed(%x: tensor<4x3xf32>) -> tensor<3x4xf32> {
 // CHECK: #map = affine_map<(d0, d1) -> (d1, d0)>
 // CHECK: #map1 = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @transposed(
-// CHECK: %y = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x3xf32>) outs(%e : tensor<3x4xf32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [3, 4], order = [0, 1], unroll = [1, 1], vector = []>} {
+// CHECK: linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x3xf32>) outs(%e : tensor<3x4xf32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [3, 4], order = [0, 1], unroll = [1, 1], vector = []>} {
 
 // -----
 
@@ -44,12 +41,10 @@ func.func @transposed(%x: tensor<4x3xf32>) -> tensor<3x4xf32> {
 func.func @lanes_and_ones(%x: tensor<1x5xf32>) -> tensor<1x5xf32> {
   %e = tensor.empty() : tensor<1x5xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<1x5xf32>) outs(%e : tensor<1x5xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    linalg.yield %a : f32
+  ^bb0(%a: f32, %o: f32):  linalg.yield %a : f32
   } -> tensor<1x5xf32>
   %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<1x5xf32>) outs(%e : tensor<1x5xf32>) attrs = {stc.schedule = #dataflow.schedule<tile = [1, 1], order = [1, 0], unroll = [1, 1], vector = []>} {
-  ^bb0(%a: f32, %o: f32):
-    linalg.yield %a : f32
+  ^bb0(%a: f32, %o: f32):  linalg.yield %a : f32
   } -> tensor<1x5xf32>
   func.return %z : tensor<1x5xf32>
 }
@@ -57,7 +52,7 @@ func.func @lanes_and_ones(%x: tensor<1x5xf32>) -> tensor<1x5xf32> {
 // CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @lanes_and_ones(
 // CHECK: %y = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<1x5xf32>) outs(%e : tensor<1x5xf32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [1, 5], order = [0, 1], unroll = [1, 1], vector = []>} {
-// CHECK: %z = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<1x5xf32>) outs(%e : tensor<1x5xf32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [1, 1], order = [1, 0], unroll = [1, 1], vector = []>} {
+// CHECK: linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<1x5xf32>) outs(%e : tensor<1x5xf32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [1, 1], order = [1, 0], unroll = [1, 1], vector = []>} {
 
 // -----
 
@@ -66,14 +61,10 @@ func.func @lanes_and_ones(%x: tensor<1x5xf32>) -> tensor<1x5xf32> {
 func.func @scalars(%x: tensor<f32>, %w: tensor<f32> {stc.parameter}) -> tensor<f32> {
   %e = tensor.empty() : tensor<f32>
   %v = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%w : tensor<f32>) outs(%e : tensor<f32>) {
-  ^bb0(%a: f32, %o: f32):
-    %n = arith.negf %a : f32
-    linalg.yield %n : f32
+  ^bb0(%a: f32, %o: f32):  %n = arith.negf %a : f32  linalg.yield %n : f32
   } -> tensor<f32>
   %y = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%x, %v : tensor<f32>, tensor<f32>) outs(%e : tensor<f32>) {
-  ^bb0(%a: f32, %b: f32, %o: f32):
-    %s = arith.addf %a, %b : f32
-    linalg.yield %s : f32
+  ^bb0(%a: f32, %b: f32, %o: f32):  %s = arith.addf %a, %b : f32  linalg.yield %s : f32
   } -> tensor<f32>
   func.return %y : tensor<f32>
 }
@@ -81,4 +72,4 @@ func.func @scalars(%x: tensor<f32>, %w: tensor<f32> {stc.parameter}) -> tensor<f
 // CHECK: #map = affine_map<() -> ()>
 // CHECK-LABEL: func.func @scalars(
 // CHECK: %v = linalg.generic {indexing_maps = [#map, #map], iterator_types = []} ins(%w : tensor<f32>) outs(%e : tensor<f32>) {
-// CHECK: %y = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = []} ins(%x, %v : tensor<f32>, tensor<f32>) outs(%e : tensor<f32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [], order = [], unroll = [], vector = []>} {
+// CHECK: linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = []} ins(%x, %v : tensor<f32>, tensor<f32>) outs(%e : tensor<f32>) attrs ={{ +}}{stc.schedule = #dataflow.schedule<tile = [], order = [], unroll = [], vector = []>} {

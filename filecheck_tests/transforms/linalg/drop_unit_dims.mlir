@@ -2,9 +2,7 @@
 
 func.func @norm(%x: tensor<1x3x5xf32>, %f: tensor<1x3x1xf32>) -> tensor<1x3x1xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, 0)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x : tensor<1x3x5xf32>) outs(%f : tensor<1x3x1xf32>) {
-  ^bb0(%a: f32, %b: f32):
-    %s = arith.addf %a, %b : f32
-    linalg.yield %s : f32
+  ^bb0(%a: f32, %b: f32):  %s = arith.addf %a, %b : f32  linalg.yield %s : f32
   } -> tensor<1x3x1xf32>
   func.return %r : tensor<1x3x1xf32>
 }
@@ -12,15 +10,14 @@ func.func @norm(%x: tensor<1x3x5xf32>, %f: tensor<1x3x1xf32>) -> tensor<1x3x1xf3
 // CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @norm(
-// CHECK-NEXT: %0 = tensor.collapse_shape %f {{\[\[}}0 : i64, 1 : i64, 2 : i64]] : tensor<1x3x1xf32> into tensor<3xf32>
-// CHECK-NEXT: %1 = tensor.collapse_shape %x {{\[\[}}0 : i64, 1 : i64], [2 : i64]] : tensor<1x3x5xf32> into tensor<3x5xf32>
-// CHECK-NEXT: %2 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%1 : tensor<3x5xf32>) outs(%0 : tensor<3xf32>) {
+// CHECK-NEXT: %[[COLLAPSE_SHAPE:.*]] = tensor.collapse_shape %f {{\[\[}}0 : i64, 1 : i64, 2 : i64]] : tensor<1x3x1xf32> into tensor<3xf32>
+// CHECK-NEXT: %[[COLLAPSE_SHAPE1:.*]] = tensor.collapse_shape %x {{\[\[}}0 : i64, 1 : i64], [2 : i64]] : tensor<1x3x5xf32> into tensor<3x5xf32>
+// CHECK-NEXT: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%[[COLLAPSE_SHAPE1]] : tensor<3x5xf32>) outs(%[[COLLAPSE_SHAPE]] : tensor<3xf32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %s = arith.addf %a, %b : f32
 // CHECK-NEXT: linalg.yield %s : f32
-// CHECK-NEXT: } -> tensor<3xf32>
-// CHECK-NEXT: %3 = tensor.expand_shape %2 {{\[\[}}0 : i64, 1 : i64, 2 : i64]] output_shape [1, 3, 1] : tensor<3xf32> into tensor<1x3x1xf32>
-// CHECK-NEXT: func.return %3 : tensor<1x3x1xf32>
+// CHECK: %[[EXPAND_SHAPE:.*]] = tensor.expand_shape %[[GENERIC]] {{\[\[}}0 : i64, 1 : i64, 2 : i64]] output_shape [1, 3, 1] : tensor<3xf32> into tensor<1x3x1xf32>
+// CHECK-NEXT: func.return %[[EXPAND_SHAPE]] : tensor<1x3x1xf32>
 
 // -----
 
@@ -31,10 +28,10 @@ func.func @heads(%x: tensor<1x5x6xf32>) -> tensor<1x5x2x1xf32> {
 }
 
 // CHECK-LABEL: func.func @heads(
-// CHECK-NEXT: %0 = tensor.collapse_shape %x {{\[\[}}0 : i64, 1 : i64], [2 : i64]] : tensor<1x5x6xf32> into tensor<5x6xf32>
-// CHECK-NEXT: %1 = tensor.extract_slice %0[0, 4] [5, 2] [1, 1] : tensor<5x6xf32> to tensor<5x2xf32>
-// CHECK-NEXT: %2 = tensor.expand_shape %1 {{\[\[}}0 : i64, 1 : i64], [2 : i64, 3 : i64]] output_shape [1, 5, 2, 1] : tensor<5x2xf32> into tensor<1x5x2x1xf32>
-// CHECK-NEXT: func.return %2 : tensor<1x5x2x1xf32>
+// CHECK-NEXT: %[[COLLAPSE_SHAPE:.*]] = tensor.collapse_shape %x {{\[\[}}0 : i64, 1 : i64], [2 : i64]] : tensor<1x5x6xf32> into tensor<5x6xf32>
+// CHECK-NEXT: %[[EXTRACT_SLICE:.*]] = tensor.extract_slice %[[COLLAPSE_SHAPE]][0, 4] [5, 2] [1, 1] : tensor<5x6xf32> to tensor<5x2xf32>
+// CHECK-NEXT: %[[EXPAND_SHAPE:.*]] = tensor.expand_shape %[[EXTRACT_SLICE]] {{\[\[}}0 : i64, 1 : i64], [2 : i64, 3 : i64]] output_shape [1, 5, 2, 1] : tensor<5x2xf32> into tensor<1x5x2x1xf32>
+// CHECK-NEXT: func.return %[[EXPAND_SHAPE]] : tensor<1x5x2x1xf32>
 
 // -----
 
@@ -53,18 +50,17 @@ func.func @scalar(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
 
 // CHECK: #map = affine_map<() -> ()>
 // CHECK-LABEL: func.func @scalar(
-// CHECK-NEXT: %0 = tensor.collapse_shape %x [] : tensor<1x1xf32> into tensor<f32>
-// CHECK-NEXT: %1 = tensor.empty() : tensor<f32>
-// CHECK-NEXT: %2 = linalg.generic {indexing_maps = [#map, #map], iterator_types = []} ins(%0 : tensor<f32>) outs(%1 : tensor<f32>) {
+// CHECK-NEXT: %[[COLLAPSE_SHAPE:.*]] = tensor.collapse_shape %x [] : tensor<1x1xf32> into tensor<f32>
+// CHECK-NEXT: %[[EMPTY:.*]] = tensor.empty() : tensor<f32>
+// CHECK-NEXT: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map, #map], iterator_types = []} ins(%[[COLLAPSE_SHAPE]] : tensor<f32>) outs(%[[EMPTY]] : tensor<f32>) {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %i = arith.constant 0 : index
 // CHECK-NEXT: %j = arith.index_cast %i : index to i64
 // CHECK-NEXT: %k = arith.sitofp %j : i64 to f32
 // CHECK-NEXT: %s = arith.addf %a, %k : f32
 // CHECK-NEXT: linalg.yield %s : f32
-// CHECK-NEXT: } -> tensor<f32>
-// CHECK-NEXT: %3 = tensor.expand_shape %2 [] output_shape [1, 1] : tensor<f32> into tensor<1x1xf32>
-// CHECK-NEXT: func.return %3 : tensor<1x1xf32>
+// CHECK: %[[EXPAND_SHAPE:.*]] = tensor.expand_shape %[[GENERIC]] [] output_shape [1, 1] : tensor<f32> into tensor<1x1xf32>
+// CHECK-NEXT: func.return %[[EXPAND_SHAPE]] : tensor<1x1xf32>
 
 // -----
 

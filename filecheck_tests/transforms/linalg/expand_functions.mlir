@@ -8,8 +8,8 @@ func.func @cube(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @cube(
 // CHECK-NEXT: %p = arith.mulf %x, %x : f32
-// CHECK-NEXT: %p_1 = arith.mulf %p, %x : f32
-// CHECK-NEXT: func.return %p_1 : f32
+// CHECK-NEXT: %[[P:.*]] = arith.mulf %p, %x : f32
+// CHECK-NEXT: func.return %[[P]] : f32
 
 // -----
 
@@ -44,15 +44,14 @@ func.func @inverse_square(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @inverse_square(
 // CHECK-NEXT: %p = arith.mulf %x, %x : f32
-// CHECK-NEXT: %p_1 = arith.constant 1.000000e+00 : f32
-// CHECK-NEXT: %p_2 = arith.divf %p_1, %p : f32
-// CHECK-NEXT: func.return %p_2 : f32
+// CHECK-NEXT: %[[P:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT: %[[P1:.*]] = arith.divf %[[P]], %p : f32
+// CHECK-NEXT: func.return %[[P1]] : f32
 
 // -----
 
 func.func @roots(%x: f32) -> (f32, f32) {
-  %n = arith.constant 5.000000e-01 : f32
-  %m = arith.constant -5.000000e-01 : f32
+  %n = arith.constant 5.000000e-01 : f32  %m = arith.constant -5.000000e-01 : f32
   %p = math.powf %x, %n : f32
   %q = math.powf %x, %m : f32
   func.return %p, %q : f32, f32
@@ -66,8 +65,7 @@ func.func @roots(%x: f32) -> (f32, f32) {
 // -----
 
 func.func @others_stay(%x: f32, %y: f32) -> (f32, f32, f32) {
-  %n = arith.constant 9 : i64
-  %m = arith.constant 1.500000e+00 : f32
+  %n = arith.constant 9 : i64  %m = arith.constant 1.500000e+00 : f32
   %p = math.fpowi %x, %n : f32, i64
   %q = math.powf %x, %m : f32
   %r = math.powf %x, %y : f32
@@ -91,6 +89,6 @@ func.func @binary_logarithm(%x: f32) -> f32 {
 
 // CHECK-LABEL: func.func @binary_logarithm(
 // CHECK-NEXT: %p = math.log %x : f32
-// CHECK-NEXT: %p_1 = arith.constant 1.44269502 : f32
-// CHECK-NEXT: %p_2 = arith.mulf %p, %p_1 : f32
-// CHECK-NEXT: func.return %p_2 : f32
+// CHECK-NEXT: %[[P:.*]] = arith.constant 1.44269502 : f32
+// CHECK-NEXT: %[[P1:.*]] = arith.mulf %p, %[[P]] : f32
+// CHECK-NEXT: func.return %[[P1]] : f32

@@ -3,14 +3,10 @@
 func.func @chain(%x: tensor<3x5xf32>, %b: tensor<5xf32>) -> tensor<3x5xf32> {
   %e = tensor.empty() : tensor<3x5xf32>
   %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %b : tensor<3x5xf32>, tensor<5xf32>) outs(%e : tensor<3x5xf32>) attrs = {stc.module = "mlp.c_fc"} {
-  ^bb0(%a: f32, %c: f32, %o: f32):
-    %s = arith.addf %a, %c : f32
-    linalg.yield %s : f32
+  ^bb0(%a: f32, %c: f32, %o: f32):  %s = arith.addf %a, %c : f32  linalg.yield %s : f32
   } -> tensor<3x5xf32>
   %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<3x5xf32>) outs(%e : tensor<3x5xf32>) attrs = {stc.module = "mlp.act"} {
-  ^bb0(%a: f32, %o: f32):
-    %t = math.tanh %a : f32
-    linalg.yield %t : f32
+  ^bb0(%a: f32, %o: f32):  %t = math.tanh %a : f32  linalg.yield %t : f32
   } -> tensor<3x5xf32>
   func.return %q : tensor<3x5xf32>
 }
@@ -20,12 +16,11 @@ func.func @chain(%x: tensor<3x5xf32>, %b: tensor<5xf32>) -> tensor<3x5xf32> {
 // CHECK-LABEL: func.func @chain(
 // CHECK-NEXT: %e = tensor.empty() : tensor<3x5xf32>
 // CHECK-NEXT: %q = linalg.generic {indexing_maps = [#map, #map1, #map], iterator_types = ["parallel", "parallel"]} ins(%x, %b : tensor<3x5xf32>, tensor<5xf32>) outs(%e : tensor<3x5xf32>) attrs ={{ +}}{stc.module = "mlp.act"} {
-// CHECK-NEXT: ^bb0(%0: f32, %1: f32, %o: f32):
-// CHECK-NEXT: %s = arith.addf %0, %1 : f32
+// CHECK-NEXT: ^bb0(%[[VALUE:.*]]: f32, %[[VALUE1:.*]]: f32, %o: f32):
+// CHECK-NEXT: %s = arith.addf %[[VALUE]], %[[VALUE1]] : f32
 // CHECK-NEXT: %t = math.tanh %s : f32
 // CHECK-NEXT: linalg.yield %t : f32
-// CHECK-NEXT: } -> tensor<3x5xf32>
-// CHECK-NEXT: func.return %q : tensor<3x5xf32>
+// CHECK: func.return %q : tensor<3x5xf32>
 
 // -----
 
@@ -33,15 +28,10 @@ func.func @chain(%x: tensor<3x5xf32>, %b: tensor<5xf32>) -> tensor<3x5xf32> {
 func.func @contraction(%x: tensor<3x5xf32>, %w: tensor<5x7xf32>, %o: tensor<3x7xf32>) -> tensor<3x7xf32> {
   %e = tensor.empty() : tensor<3x5xf32>
   %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3x5xf32>) outs(%e : tensor<3x5xf32>) {
-  ^bb0(%a: f32, %b: f32):
-    %t = math.exp %a : f32
-    linalg.yield %t : f32
+  ^bb0(%a: f32, %b: f32):  %t = math.exp %a : f32  linalg.yield %t : f32
   } -> tensor<3x5xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : tensor<3x5xf32>, tensor<5x7xf32>) outs(%o : tensor<3x7xf32>) {
-  ^bb0(%a: f32, %b: f32, %c: f32):
-    %m = arith.mulf %a, %b : f32
-    %s = arith.addf %m, %c : f32
-    linalg.yield %s : f32
+  ^bb0(%a: f32, %b: f32, %c: f32):  %m = arith.mulf %a, %b : f32  %s = arith.addf %m, %c : f32  linalg.yield %s : f32
   } -> tensor<3x7xf32>
   func.return %y : tensor<3x7xf32>
 }
@@ -56,14 +46,12 @@ func.func @contraction(%x: tensor<3x5xf32>, %w: tensor<5x7xf32>, %o: tensor<3x7x
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %t = math.exp %a : f32
 // CHECK-NEXT: linalg.yield %t : f32
-// CHECK-NEXT: } -> tensor<3x5xf32>
-// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : tensor<3x5xf32>, tensor<5x7xf32>) outs(%o : tensor<3x7xf32>) {
-// CHECK-NEXT: ^bb0(%a_1: f32, %b_1: f32, %c: f32):
-// CHECK-NEXT: %m = arith.mulf %a_1, %b_1 : f32
+// CHECK: %y = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : tensor<3x5xf32>, tensor<5x7xf32>) outs(%o : tensor<3x7xf32>) {
+// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %c: f32):
+// CHECK-NEXT: %m = arith.mulf %[[A]], %[[B]] : f32
 // CHECK-NEXT: %s = arith.addf %m, %c : f32
 // CHECK-NEXT: linalg.yield %s : f32
-// CHECK-NEXT: } -> tensor<3x7xf32>
-// CHECK-NEXT: func.return %y : tensor<3x7xf32>
+// CHECK: func.return %y : tensor<3x7xf32>
 
 // -----
 
@@ -71,14 +59,10 @@ func.func @contraction(%x: tensor<3x5xf32>, %w: tensor<5x7xf32>, %o: tensor<3x7x
 func.func @reduction(%x: tensor<3x5xf32>, %o: tensor<3xf32>) -> tensor<3xf32> {
   %e = tensor.empty() : tensor<3x5xf32>
   %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %x : tensor<3x5xf32>, tensor<3x5xf32>) outs(%e : tensor<3x5xf32>) {
-  ^bb0(%a: f32, %b: f32, %c: f32):
-    %t = arith.mulf %a, %b : f32
-    linalg.yield %t : f32
+  ^bb0(%a: f32, %b: f32, %c: f32):  %t = arith.mulf %a, %b : f32  linalg.yield %t : f32
   } -> tensor<3x5xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%p : tensor<3x5xf32>) outs(%o : tensor<3xf32>) {
-  ^bb0(%a: f32, %b: f32):
-    %s = arith.addf %a, %b : f32
-    linalg.yield %s : f32
+  ^bb0(%a: f32, %b: f32):  %s = arith.addf %a, %b : f32  linalg.yield %s : f32
   } -> tensor<3xf32>
   func.return %y : tensor<3xf32>
 }
@@ -87,12 +71,11 @@ func.func @reduction(%x: tensor<3x5xf32>, %o: tensor<3xf32>) -> tensor<3xf32> {
 // CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @reduction(
 // CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%o : tensor<3xf32>) {
-// CHECK-NEXT: ^bb0(%0: f32, %b: f32):
-// CHECK-NEXT: %t = arith.mulf %0, %0 : f32
+// CHECK-NEXT: ^bb0(%[[VALUE:.*]]: f32, %b: f32):
+// CHECK-NEXT: %t = arith.mulf %[[VALUE]], %[[VALUE]] : f32
 // CHECK-NEXT: %s = arith.addf %t, %b : f32
 // CHECK-NEXT: linalg.yield %s : f32
-// CHECK-NEXT: } -> tensor<3xf32>
-// CHECK-NEXT: func.return %y : tensor<3xf32>
+// CHECK: func.return %y : tensor<3xf32>
 
 // -----
 
@@ -100,20 +83,14 @@ func.func @reduction(%x: tensor<3x5xf32>, %o: tensor<3xf32>) -> tensor<3xf32> {
 func.func @repeated_work(%x: tensor<3xf32>, %y: tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<3x5xf32>) {
   %e = tensor.empty() : tensor<3xf32>
   %p = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) {
-  ^bb0(%a: f32, %b: f32):
-    %t = math.exp %a : f32
-    linalg.yield %t : f32
+  ^bb0(%a: f32, %b: f32):  %t = math.exp %a : f32  linalg.yield %t : f32
   } -> tensor<3xf32>
   %f = tensor.empty() : tensor<3x5xf32>
   %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%p, %y : tensor<3xf32>, tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
-  ^bb0(%a: f32, %b: f32, %c: f32):
-    %t = arith.mulf %a, %b : f32
-    linalg.yield %t : f32
+  ^bb0(%a: f32, %b: f32, %c: f32):  %t = arith.mulf %a, %b : f32  linalg.yield %t : f32
   } -> tensor<3x5xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
-  ^bb0(%a: f32, %b: f32):
-    %t = math.exp %a : f32
-    linalg.yield %t : f32
+  ^bb0(%a: f32, %b: f32):  %t = math.exp %a : f32  linalg.yield %t : f32
   } -> tensor<3x5xf32>
   func.return %q, %r : tensor<3x5xf32>, tensor<3x5xf32>
 }
@@ -127,16 +104,13 @@ func.func @repeated_work(%x: tensor<3xf32>, %y: tensor<3x5xf32>) -> (tensor<3x5x
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %t = math.exp %a : f32
 // CHECK-NEXT: linalg.yield %t : f32
-// CHECK-NEXT: } -> tensor<3xf32>
-// CHECK-NEXT: %f = tensor.empty() : tensor<3x5xf32>
+// CHECK: %f = tensor.empty() : tensor<3x5xf32>
 // CHECK-NEXT: %q = linalg.generic {indexing_maps = [#map1, #map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%p, %y : tensor<3xf32>, tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
-// CHECK-NEXT: ^bb0(%a_1: f32, %b_1: f32, %c: f32):
-// CHECK-NEXT: %t_1 = arith.mulf %a_1, %b_1 : f32
-// CHECK-NEXT: linalg.yield %t_1 : f32
-// CHECK-NEXT: } -> tensor<3x5xf32>
-// CHECK-NEXT: %r = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
-// CHECK-NEXT: ^bb0(%a_2: f32, %b_2: f32):
-// CHECK-NEXT: %t_2 = math.exp %a_2 : f32
-// CHECK-NEXT: linalg.yield %t_2 : f32
-// CHECK-NEXT: } -> tensor<3x5xf32>
-// CHECK-NEXT: func.return %q, %r : tensor<3x5xf32>, tensor<3x5xf32>
+// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %c: f32):
+// CHECK-NEXT: %[[T:.*]] = arith.mulf %[[A]], %[[B]] : f32
+// CHECK-NEXT: linalg.yield %[[T]] : f32
+// CHECK: %r = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
+// CHECK-NEXT: ^bb0(%[[A1:.*]]: f32, %b_{{.*}}: f32):
+// CHECK-NEXT: %[[T1:.*]] = math.exp %[[A1]] : f32
+// CHECK-NEXT: linalg.yield %[[T1]] : f32
+// CHECK: func.return %q, %r : tensor<3x5xf32>, tensor<3x5xf32>

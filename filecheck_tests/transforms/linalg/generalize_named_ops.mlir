@@ -10,12 +10,11 @@ func.func @matmul(%x: tensor<3x7xf32>, %w: tensor<7x5xf32>, %o: tensor<3x5xf32>)
 // CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @matmul(
 // CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<3x7xf32>, tensor<7x5xf32>) outs(%o : tensor<3x5xf32>) attrs ={{ +}}{stc.module = "fc"} {
-// CHECK-NEXT: ^bb0(%0: f32, %1: f32, %2: f32):
-// CHECK-NEXT: %3 = arith.mulf %0, %1 : f32
-// CHECK-NEXT: %4 = arith.addf %3, %2 : f32
-// CHECK-NEXT: linalg.yield %4 : f32
-// CHECK-NEXT: } -> tensor<3x5xf32>
-// CHECK-NEXT: func.return %y : tensor<3x5xf32>
+// CHECK-NEXT: ^bb0(%[[VALUE:.*]]: f32, %[[VALUE1:.*]]: f32, %[[VALUE2:.*]]: f32):
+// CHECK-NEXT: %[[MULF:.*]] = arith.mulf %[[VALUE]], %[[VALUE1]] : f32
+// CHECK-NEXT: %[[ADDF:.*]] = arith.addf %[[MULF]], %[[VALUE2]] : f32
+// CHECK-NEXT: linalg.yield %[[ADDF]] : f32
+// CHECK: func.return %y : tensor<3x5xf32>
 
 // -----
 
@@ -29,12 +28,11 @@ func.func @batch_matmul(%x: tensor<2x3x7xf32>, %w: tensor<2x7x1xf32>, %o: tensor
 // CHECK: #map2 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 // CHECK-LABEL: func.func @batch_matmul(
 // CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : tensor<2x3x7xf32>, tensor<2x7x1xf32>) outs(%o : tensor<2x3x1xf32>) {
-// CHECK-NEXT: ^bb0(%0: f32, %1: f32, %2: f32):
-// CHECK-NEXT: %3 = arith.mulf %0, %1 : f32
-// CHECK-NEXT: %4 = arith.addf %2, %3 : f32
-// CHECK-NEXT: linalg.yield %4 : f32
-// CHECK-NEXT: } -> tensor<2x3x1xf32>
-// CHECK-NEXT: func.return %y : tensor<2x3x1xf32>
+// CHECK-NEXT: ^bb0(%[[VALUE:.*]]: f32, %[[VALUE1:.*]]: f32, %[[VALUE2:.*]]: f32):
+// CHECK-NEXT: %[[MULF:.*]] = arith.mulf %[[VALUE]], %[[VALUE1]] : f32
+// CHECK-NEXT: %[[ADDF:.*]] = arith.addf %[[VALUE2]], %[[MULF]] : f32
+// CHECK-NEXT: linalg.yield %[[ADDF]] : f32
+// CHECK: func.return %y : tensor<2x3x1xf32>
 
 // -----
 
@@ -47,10 +45,9 @@ func.func @transpose(%x: tensor<2x3x7xf32>, %o: tensor<7x2x3xf32>) -> tensor<7x2
 // CHECK: #map1 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 // CHECK-LABEL: func.func @transpose(
 // CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<2x3x7xf32>) outs(%o : tensor<7x2x3xf32>) {
-// CHECK-NEXT: ^bb0(%0: f32, %1: f32):
-// CHECK-NEXT: linalg.yield %0 : f32
-// CHECK-NEXT: } -> tensor<7x2x3xf32>
-// CHECK-NEXT: func.return %y : tensor<7x2x3xf32>
+// CHECK-NEXT: ^bb0(%[[VALUE:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT: linalg.yield %[[VALUE]] : f32
+// CHECK: func.return %y : tensor<7x2x3xf32>
 
 // -----
 
@@ -63,10 +60,9 @@ func.func @broadcast(%x: tensor<3xf32>, %o: tensor<3x5xf32>) -> tensor<3x5xf32> 
 // CHECK: #map1 = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @broadcast(
 // CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3xf32>) outs(%o : tensor<3x5xf32>) {
-// CHECK-NEXT: ^bb0(%0: f32, %1: f32):
-// CHECK-NEXT: linalg.yield %0 : f32
-// CHECK-NEXT: } -> tensor<3x5xf32>
-// CHECK-NEXT: func.return %y : tensor<3x5xf32>
+// CHECK-NEXT: ^bb0(%[[VALUE:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT: linalg.yield %[[VALUE]] : f32
+// CHECK: func.return %y : tensor<3x5xf32>
 
 // -----
 
@@ -84,8 +80,7 @@ func.func @reduce(%x: tensor<3x5xf32>, %o: tensor<5xf32>) -> tensor<5xf32> {
 // CHECK-NEXT: ^bb0(%a: f32, %b: f32):
 // CHECK-NEXT: %m = arith.maximumf %a, %b : f32
 // CHECK-NEXT: linalg.yield %m : f32
-// CHECK-NEXT: } -> tensor<5xf32>
-// CHECK-NEXT: func.return %y : tensor<5xf32>
+// CHECK: func.return %y : tensor<5xf32>
 
 // -----
 
@@ -96,5 +91,5 @@ func.func @splat(%s: f32) -> tensor<2x3xf32> {
 
 // CHECK-LABEL: func.func @splat(
 // CHECK-NEXT: %y = tensor.empty() : tensor<2x3xf32>
-// CHECK-NEXT: %y_1 = linalg.fill ins(%s : f32) outs(%y : tensor<2x3xf32>) -> tensor<2x3xf32>
-// CHECK-NEXT: func.return %y_1 : tensor<2x3xf32>
+// CHECK-NEXT: %[[Y:.*]] = linalg.fill ins(%s : f32) outs(%y : tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: func.return %[[Y]] : tensor<2x3xf32>

@@ -1,12 +1,10 @@
 // RUN: stc-opt %s -p 'tile-linalg{only=sink-guarded-insert}' --allow-unregistered-dialect | filecheck %s
 
 // What is written in the last step of k is written tile by tile, at the sum of both offsets.
+// SHOW: scf.for .*\) ...|slice|scf.if|cmpi|addi|scf.yield .* : ...
 func.func @f(%zero: tensor<4xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c4 = arith.constant 4 : index
-  %c8 = arith.constant 8 : index
+  %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
   %s, %y = scf.for %k = %c0 to %c4 step %c1 iter_args(%acc = %zero, %o = %out) -> (tensor<4xf32>, tensor<8xf32>) {
     %new = scf.for %j = %c0 to %c4 step %c2 iter_args(%a = %acc) -> (tensor<4xf32>) {
       %t = "test.op"(%a, %k) : (tensor<4xf32>, index) -> tensor<2xf32>
@@ -26,25 +24,14 @@ func.func @f(%zero: tensor<4xf32>, %out: tensor<8xf32>) -> tensor<8xf32> {
 }
 
 // CHECK-LABEL: func.func @f(
-// CHECK-NEXT: %c0 = arith.constant 0 : index
-// CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: %c2 = arith.constant 2 : index
-// CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: %s, %y = scf.for %k = %c0 to %c4 step %c1 iter_args(%acc = %zero, %o = %out) -> (tensor<4xf32>, tensor<8xf32>) {
-// CHECK-NEXT: %new, %w = scf.for %j = %c0 to %c4 step %c2 iter_args(%a = %acc, %0 = %o) -> (tensor<4xf32>, tensor<8xf32>) {
-// CHECK-NEXT: %t = "test.op"(%a, %k) : (tensor<4xf32>, index) -> tensor<2xf32>
-// CHECK-NEXT: %n = tensor.insert_slice %t into %a[%j] [2] [1] : tensor<2xf32> into tensor<4xf32>
+// CHECK: scf.for %k = %c0 to %c4 step %c1 iter_args(%acc = %zero, %o = %out) -> (tensor<4xf32>, tensor<8xf32>)
+// CHECK-NEXT: %new, %w = scf.for %j = %c0 to %c4 step %c2 iter_args(%a = %acc, %[[FOR:.*]] = %o) -> (tensor<4xf32>, tensor<8xf32>)
+// CHECK: %n = tensor.insert_slice %t into %a[%j] [2] [1] : tensor<2xf32> into tensor<4xf32>
 // CHECK-NEXT: %is_last = arith.cmpi eq, %k, %c2 : index
-// CHECK-NEXT: %c4_1 = arith.constant 4 : index
-// CHECK-NEXT: %1 = arith.addi %c4_1, %j : index
-// CHECK-NEXT: %2 = scf.if %is_last -> (tensor<8xf32>) {
-// CHECK-NEXT: %3 = tensor.insert_slice %t into %0[%1] [2] [1] : tensor<2xf32> into tensor<8xf32>
-// CHECK-NEXT: scf.yield %3 : tensor<8xf32>
-// CHECK-NEXT: } else {
-// CHECK-NEXT: scf.yield %0 : tensor<8xf32>
-// CHECK-NEXT: }
-// CHECK-NEXT: scf.yield %n, %2 : tensor<4xf32>, tensor<8xf32>
-// CHECK-NEXT: }
-// CHECK-NEXT: scf.yield %new, %w : tensor<4xf32>, tensor<8xf32>
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %y : tensor<8xf32>
+// CHECK: %[[ADDI:.*]] = arith.addi %c4_{{.*}}, %j : index
+// CHECK-NEXT: %[[IF:.*]] = scf.if %is_last -> (tensor<8xf32>) {
+// CHECK-NEXT: %[[INSERT_SLICE:.*]] = tensor.insert_slice %t into %[[FOR]][%[[ADDI]]] [2] [1] : tensor<2xf32> into tensor<8xf32>
+// CHECK-NEXT: scf.yield %[[INSERT_SLICE]] :
+// CHECK: scf.yield %[[FOR]] :
+// CHECK: scf.yield %n, %[[IF]] :
+// CHECK: scf.yield %new, %w :
