@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import networkx
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, ModuleOp, VectorType
 from xdsl.ir import SSAValue
@@ -27,12 +26,12 @@ from stc.analysis.loops import constant_bounds, is_unrolled, loop_labels, pipeli
 from stc.analysis.partitions import bank_count
 from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
-from stc.analysis.stream_traffic import Traffic, tasks_of, traffic
-from stc.analysis.task_graph import port_of
+from stc.analysis.task_graph import channels_of, task_graph, task_traces, tasks_of, users_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
 from stc.dialects.facts import PARTITION
-from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, WriteOp
+from stc.dialects.stream import BufferOp, CreateOp
+from stc.iteration.trace import Access, For, accesses_of_iteration, items_of
 from stc.platforms.platform import Platform
 
 RULES = "emission rules (docs/design/emission_rules.md)"
@@ -76,20 +75,10 @@ def _kernel_violations(kernel: KernelOp, platform: Platform) -> Iterator[RuleVio
         yield from _pressure_violations(task, platform)
     yield from _ring_violations(kernel)
     yield from _memory_violations(kernel, platform)
-    unbounded = any(_unbounded_loops(task) for task in tasks_of(kernel))
-    counts = _endpoints(kernel) if unbounded else traffic(kernel)
-    yield from _channel_violations(counts, unbounded)
-    yield from _cycle_violations(kernel, counts)
-
-
-def _endpoints(kernel: KernelOp) -> dict[SSAValue, Traffic]:
-    """Who is at the ends of each channel, without counts: loop bounds are unknown."""
-    tasks = tasks_of(kernel)
-    results = [operation.result for operation in kernel.body.block.ops if isinstance(operation, (CreateOp, BufferOp))]
-    return {
-        result: Traffic(tuple(t for t in tasks if result in t.outs), tuple(t for t in tasks if result in t.ins), 0, 0)
-        for result in results
-    }
+    unpaired = list(_end_violations(kernel))
+    yield from unpaired
+    if not unpaired and not any(_unbounded_loops(task) for task in tasks_of(kernel)):
+        yield from _graph_violations(kernel)
 
 
 # Rules 1 and 5: channels ------------------------------------------------------------------------------------------------
@@ -103,47 +92,32 @@ def channel_name(value: SSAValue) -> str:
     return f"%{value.name_hint}" if value.name_hint else "a port"
 
 
-def _channel_violations(counts: dict[SSAValue, Traffic], unbounded: bool) -> Iterator[RuleViolation]:
-    for channel, ends in counts.items():
-        name = channel_name(channel)
-        rule = 5 if isinstance(channel.type, BlockType) else 1
-        for what, tasks in (("writer", ends.writers), ("reader", ends.readers)):
+def _end_violations(kernel: KernelOp) -> Iterator[RuleViolation]:
+    for op in channels_of(kernel):
+        for what, tasks in zip(("writer", "reader"), users_of(op.result), strict=True):
             if len(tasks) != 1:
-                yield RuleViolation(rule, f"{name} has {len(tasks)} {what} tasks, expected one")
-        is_paired = len(ends.writers) == 1 and len(ends.readers) == 1
-        if is_paired and not unbounded and ends.written != ends.read:
-            writer, reader = ends.writers[0].sym_name.data, ends.readers[0].sym_name.data
-            yield RuleViolation(1, f"{name}: @{writer} writes {ends.written} tokens but @{reader} reads {ends.read}")
+                text = f"{channel_name(op.result)} has {len(tasks)} {what} tasks, expected one"
+                yield RuleViolation(5 if isinstance(op, BufferOp) else 1, text)
 
 
-# Rules 2 and 3: cycles --------------------------------------------------------------------------------------------------
+# Rules 1 to 3: counts and cycles ------------------------------------------------------------------------------------------
 
 
-def _cycle_violations(kernel: KernelOp, counts: dict[SSAValue, Traffic]) -> Iterator[RuleViolation]:
-    graph = networkx.DiGraph()
-    graph.add_nodes_from(tasks_of(kernel))
-    graph.add_edges_from((writer, reader) for ends in counts.values() for writer in ends.writers for reader in ends.readers)
-    for component in networkx.strongly_connected_components(graph):
-        task = next(iter(component))
-        if len(component) > 1 or graph.has_edge(task, task):
-            names = ", ".join(f"@{task.sym_name.data}" for task in tasks_of(kernel) if task in component)
-            yield RuleViolation(2, f"tasks form a cycle: {names}")
-            for member in component:
-                yield from _iteration_violations(member, component, counts)
-
-
-def _iteration_violations(
-    task: TaskOp, component: set[TaskOp], counts: dict[SSAValue, Traffic]
-) -> Iterator[RuleViolation]:
-    """Loops of `task` that both send into and receive from its cycle."""
-    sends = {port_of(task, c) for c, ends in counts.items() if task in ends.writers and component & set(ends.readers)}
-    receives = {port_of(task, c) for c, ends in counts.items() if task in ends.readers and component & set(ends.writers)}
-    for loop in (operation for operation in task.walk() if isinstance(operation, scf.ForOp)):
-        inner = list(loop.body.block.ops)
-        writes = any(isinstance(operation, WriteOp) and operation.stream in sends for operation in inner)
-        reads = any(isinstance(operation, ReadOp) and operation.stream in receives for operation in inner)
-        if writes and reads:
-            yield RuleViolation(3, f"@{task.sym_name.data}: an iteration writes a stream and reads one that depends on it")
+def _graph_violations(kernel: KernelOp) -> Iterator[RuleViolation]:
+    traces = task_traces(kernel)
+    graph = task_graph(kernel, traces)
+    for channel in graph.channels:
+        if channel.tokens != (read := traces[channel.consumer].tokens(channel.name, writes=False)):
+            name, writer, reader = channel.name, channel.producer, channel.consumer
+            yield RuleViolation(1, f"@{name}: @{writer} writes {channel.tokens} tokens but @{reader} reads {read}")
+    for cycle in graph.cycles:
+        yield RuleViolation(2, f"tasks form a cycle: {', '.join(f'@{task}' for task in graph.tasks if task in cycle)}")
+        inside = {channel.name for channel in graph.channels if {channel.producer, channel.consumer} <= cycle}
+        for task in sorted(cycle):
+            for loop in (item for item in items_of(traces[task].body) if isinstance(item, For)):
+                accesses = (item for item, _ in accesses_of_iteration(loop.body) if isinstance(item, Access))
+                if len({access.writes for access in accesses if access.name in inside}) == 2:
+                    yield RuleViolation(3, f"@{task}: an iteration writes a stream and reads one that depends on it")
 
 
 # Rules 13, 14 and 18: what one iteration asks of memory and arithmetic ------------------------------------------------------

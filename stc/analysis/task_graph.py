@@ -1,20 +1,42 @@
-"""The graph of tasks and streams of a kernel, and what one loop iteration of a task moves."""
+"""The graph of the tasks of a kernel (`stc.network.graph`) from its IR, and the traces of all tasks."""
 
 from __future__ import annotations
 
-from xdsl.ir import BlockArgument, SSAValue
+from collections.abc import Sequence
 
-from stc.analysis.task_traces import task_trace
+from xdsl.ir import SSAValue
+
+from stc.analysis.kernel_memory import bits_of
+from stc.analysis.task_traces import Hardware, task_trace
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import TaskOp
-from stc.iteration.trace import most_per_iteration
+from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
+from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
+from stc.iteration.trace import TaskTrace, most_per_iteration
+from stc.network.graph import Channel, TaskGraph
+
+
+def tasks_of(kernel: KernelOp) -> list[TaskOp]:
+    return [op for op in kernel.body.block.ops if isinstance(op, TaskOp)]
+
+
+def channels_of(kernel: KernelOp) -> list[CreateOp | BufferOp]:
+    """What makes the streams and rings of blocks of a kernel."""
+    return [op for op in kernel.body.block.ops if isinstance(op, CreateOp | BufferOp)]
+
+
+def streams_of(kernel: KernelOp) -> list[CreateOp]:
+    return [op for op in kernel.body.block.ops if isinstance(op, CreateOp)]
+
+
+def users_of(value: SSAValue) -> tuple[list[TaskOp], list[TaskOp]]:
+    """The tasks that write a stream or ring of blocks, and those that read it."""
+    tasks = list(dict.fromkeys(use.operation for use in value.uses if isinstance(use.operation, TaskOp)))
+    return [task for task in tasks if value in task.outs], [task for task in tasks if value in task.ins]
 
 
 def ends_of(value: SSAValue) -> tuple[TaskOp, TaskOp]:
-    """The task that writes a stream (or ring of buffers) and the one that reads it; CompileError unless there is one each."""
-    tasks = [(use.operation, use.index) for use in value.uses]
-    writers = [task for task, index in tasks if isinstance(task, TaskOp) and index >= len(task.ins)]
-    readers = [task for task, index in tasks if isinstance(task, TaskOp) and index < len(task.ins)]
+    """The task that writes a stream (or ring of blocks) and the one that reads it; CompileError unless there is one each."""
+    writers, readers = users_of(value)
     if len(writers) != 1 or len(readers) != 1:
         raise CompileError(
             f"has {len(writers)} writers and {len(readers)} readers",
@@ -24,12 +46,35 @@ def ends_of(value: SSAValue) -> tuple[TaskOp, TaskOp]:
     return writers[0], readers[0]
 
 
-def port_of(task: TaskOp, value: SSAValue) -> BlockArgument:
-    """The block argument by which `task` sees `value`."""
-    index = list(task.operands).index(value)
-    return task.body.block.args[index]
+def task_traces(
+    kernel: KernelOp, hardware: Hardware | None = None, channels: Sequence[CreateOp | BufferOp] | None = None
+) -> dict[str, TaskTrace]:
+    """By task what it does to `channels` of `kernel` (all, if not given); CompileError where that depends on data."""
+    chosen = channels_of(kernel) if channels is None else channels
+    names: dict[SSAValue, str] = {op.result: op.sym_name.data for op in chosen}
+    return {task.sym_name.data: task_trace(task, names, hardware) for task in tasks_of(kernel)}
 
 
-def tokens_per_iteration(task: TaskOp, value: SSAValue) -> int:
-    """The most tokens of `value` that one iteration of a loop of `task` moves, unrolled loops counted whole."""
-    return most_per_iteration(task_trace(task, {value: ""}), "", value in task.outs)
+def task_graph(kernel: KernelOp, traces: dict[str, TaskTrace] | None = None) -> TaskGraph:
+    """The tasks of `kernel` and its channels, with the tokens that cross them according to their writers.
+
+    `traces`: of its tasks, if they are at hand. CompileError unless each channel has one writer and one reader, and where a count
+    depends on data.
+    """
+    made = task_traces(kernel) if traces is None else traces
+    tasks = tasks_of(kernel)
+    loads = frozenset(task.sym_name.data for task in tasks if task.kind == TaskKind.LOAD)
+    channels = tuple(_channel(op, made) for op in channels_of(kernel))
+    return TaskGraph(kernel.sym_name.data, tuple(task.sym_name.data for task in tasks), channels, loads)
+
+
+def _channel(op: CreateOp | BufferOp, traces: dict[str, TaskTrace]) -> Channel:
+    name = op.sym_name.data
+    producer, consumer = (task.sym_name.data for task in ends_of(op.result))
+    tokens = traces[producer].tokens(name, writes=True)
+    kind = op.result.type
+    if isinstance(kind, BlockType):
+        return Channel(name, producer, consumer, tokens, kind.count, is_ring=True)
+    assert isinstance(kind, StreamType)
+    written, read = (most_per_iteration(traces[task], name, task == producer) for task in (producer, consumer))
+    return Channel(name, producer, consumer, tokens, kind.depth, kind.lanes * bits_of(kind.scalar_type), False, written, read)

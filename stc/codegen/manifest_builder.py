@@ -7,8 +7,10 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from xdsl.ir import SSAValue
+
 from stc.analysis.resources import task_resources
-from stc.analysis.stream_traffic import traffic
+from stc.analysis.task_graph import channels_of, task_graph
 from stc.codegen.cpp_types import split_token, token_bits
 from stc.codegen.design import Design, KernelDesign, PortDesign, StreamDesign, TaskDesign
 from stc.codegen.host_plan import Buffer, HostStep, HostValue
@@ -110,8 +112,9 @@ def _kernel(
     buffers: dict[Buffer, str],
     cycle_ns: float,
 ) -> Kernel:
-    counts = traffic(kernel.op)
-    tasks = {task.op: task.name for task in kernel.tasks}
+    values: list[SSAValue] = [op.result for op in channels_of(kernel.op)]
+    channels = dict(zip(values, task_graph(kernel.op).channels, strict=True))
+    tasks = {task.op.sym_name.data: task.name for task in kernel.tasks}
     streams = [
         Stream(
             name=stream.name,
@@ -120,9 +123,9 @@ def _kernel(
             bits=token_bits(stream.type.element_type),
             depth=stream.type.depth,
             storage=fifo_storage(token_bits(stream.type.element_type), stream.type.depth),
-            producer=tasks[counts[stream.value].writers[0]],
-            consumer=tasks[counts[stream.value].readers[0]],
-            tokens=counts[stream.value].written,
+            producer=tasks[channels[stream.value].producer],
+            consumer=tasks[channels[stream.value].consumer],
+            tokens=channels[stream.value].tokens,
             required=_required(stream),
         )
         for stream in kernel.streams
@@ -134,9 +137,9 @@ def _kernel(
             shape=tuple(block.type.buffer_type.get_shape()),
             count=block.type.count,
             bits=token_bits(block.type.buffer_type.element_type),
-            producer=tasks[counts[block.value].writers[0]],
-            consumer=tasks[counts[block.value].readers[0]],
-            blocks=counts[block.value].written,
+            producer=tasks[channels[block.value].producer],
+            consumer=tasks[channels[block.value].consumer],
+            blocks=channels[block.value].tokens,
         )
         for block in kernel.blocks
     ]

@@ -27,85 +27,36 @@ be the only output of its writer, or a bridge; anything else is refused.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import networkx as nx
-
 from stc.diagnostics import CompileError
+from stc.network.graph import Channel, TaskGraph
 
 SHALLOW = 2
 """The least depth of a FIFO: a shift register that reads and writes in one cycle."""
 
 
-@dataclass(frozen=True)
-class StreamEdge:
-    """A stream between two tasks.
-
-    `tokens`: all that cross it. `written`, `read`: the most that one iteration of the producer or the consumer moves.
-    """
-
-    name: str
-    producer: str
-    consumer: str
-    tokens: int
-    written: int = 1
-    read: int = 1
-
-
-def provisional_depths(streams: Sequence[StreamEdge], channels: Sequence[tuple[str, str]] = ()) -> dict[str, int]:
+def provisional_depths(graph: TaskGraph) -> dict[str, int]:
     """The depth of every stream, in tokens, by the rule above.
 
-    `channels` are further connections between tasks (producer, consumer): rings of buffers. CompileError where the tasks form
-    a cycle, and where a ring is one of several outputs of a task and lies on an undirected cycle.
+    CompileError where the tasks form a cycle, and where a ring is one of several outputs of a task and lies on an undirected cycle.
     """
-    edges = [*((stream.producer, stream.consumer) for stream in streams), *channels]
-    _refuse_cycles(edges)
-    outputs = Counter(producer for producer, _ in edges)
-    bridges = bridge_ends(edges)
-
-    def may_be_shallow(producer: str, consumer: str) -> bool:
-        return outputs[producer] == 1 or frozenset((producer, consumer)) in bridges
-
-    for producer, consumer in channels:
-        if not may_be_shallow(producer, consumer):
+    if cycle := graph.cycle():
+        raise CompileError(f"tasks form a cycle: {', '.join(cycle)}", accepted="an acyclic graph of tasks")
+    deep = {channel.name for channel in graph.channels if graph.outputs[channel.producer] > 1} - graph.bridges
+    for ring in graph.channels:
+        if ring.is_ring and ring.name in deep:
             raise CompileError(
-                f"task {producer} has other outputs beside a ring of buffers to {consumer}, and their paths meet again",
-                where=producer,
+                f"task {ring.producer} has other outputs beside a ring of buffers to {ring.consumer}, and their paths meet again",
+                where=ring.producer,
                 accepted="a ring of buffers as the only output of its task",
             )
-
-    def depth(stream: StreamEdge) -> int:
-        if not may_be_shallow(stream.producer, stream.consumer):
-            return max(SHALLOW, stream.tokens)
-        return least_depth(stream)
-
-    return {stream.name: depth(stream) for stream in streams}
+    return {fifo.name: max(SHALLOW, fifo.tokens) if fifo.name in deep else least_depth(fifo) for fifo in graph.fifos}
 
 
-def least_depth(stream: StreamEdge) -> int:
-    """The depth from which a stream is a FIFO that reads and writes in one cycle, and its iterations have room."""
-    return max(SHALLOW, room_of_iterations(stream))
+def least_depth(fifo: Channel) -> int:
+    """The depth from which on a FIFO reads and writes in one cycle, and its iterations have room."""
+    return max(SHALLOW, room_of_iterations(fifo))
 
 
-def room_of_iterations(stream: StreamEdge) -> int:
-    """The depth at which writer and reader of a stream cannot hold up each other by the size of their iterations."""
-    return min(stream.tokens, stream.written + stream.read - 1)
-
-
-def _refuse_cycles(edges: Sequence[tuple[str, str]]) -> None:
-    graph: nx.DiGraph[str] = nx.DiGraph(edges)
-    if not nx.is_directed_acyclic_graph(graph):
-        cycle = [producer for producer, _ in nx.find_cycle(graph)]
-        raise CompileError(f"tasks form a cycle: {', '.join(cycle)}", accepted="an acyclic graph of tasks")
-
-
-def bridge_ends(edges: Sequence[tuple[str, str]]) -> set[frozenset[str]]:
-    """The connections whose removal separates the undirected graph; parallel edges are none."""
-    if not edges:
-        return set()
-    multiplicity = Counter(frozenset(ends) for ends in edges)
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_edges_from(edges)
-    return {frozenset(ends) for ends in nx.bridges(graph) if multiplicity[frozenset(ends)] == 1}
+def room_of_iterations(fifo: Channel) -> int:
+    """The depth at which writer and reader of a FIFO cannot hold up each other by the size of their iterations."""
+    return min(fifo.tokens, fifo.written + fifo.read - 1)

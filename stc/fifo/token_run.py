@@ -27,23 +27,10 @@ import numpy as np
 from stc.diagnostics import CompileError
 from stc.iteration.firings import Firings
 from stc.iteration.task_timeline import Cycles
+from stc.network.graph import Channel
 
 GROWTH = 32
 """A channel grows by this part of itself: fine enough to overshoot by some per cent only, coarse enough to be quick."""
-
-
-@dataclass(frozen=True)
-class Channel:
-    """A channel at its least `depth` (tokens), each token of `bits`; all `tokens` together need no more.
-
-    A fixed one (a ring of buffers) does not grow.
-    """
-
-    name: str
-    depth: int
-    bits: int
-    tokens: int
-    fixed: bool = False
 
 
 @dataclass(slots=True)
@@ -90,7 +77,7 @@ def _most_at_once(at: Cycles) -> int:
 
 
 def grown_depths(tasks: Sequence[Firings], channels: Sequence[Channel]) -> dict[str, int]:
-    """Depths, in tokens, at which the network ends: at least the least ones given.
+    """Depths, in tokens, at which the network ends: at least those given. FIFOs grow up to all their tokens, rings do not.
 
     CompileError where it cannot end at any depth (a task waits for tokens nobody writes, or rings of buffers block each
     other), naming the tasks that wait.
@@ -128,7 +115,7 @@ class _Run:
         """Channels without an undirected cycle, those that fill most often first."""
         graph: nx.Graph[int] = nx.Graph()
         for link in self.links.values():
-            if link.writer != link.reader and not link.channel.fixed and self._keeps_one_going(link):
+            if link.writer != link.reader and not link.channel.is_ring and self._keeps_one_going(link):
                 often = len(link.room) / link.depth
                 if often > graph.get_edge_data(link.writer, link.reader, {"often": -1.0})["often"]:
                     graph.add_edge(link.writer, link.reader, often=often, name=link.channel.name)
@@ -205,7 +192,7 @@ class _Run:
         seen.add(task)
         for link in self.links.values():
             if link.writer == task and link.writer_limit(self.fired[link.reader]) == self.fired[task]:
-                if not link.channel.fixed:
+                if not link.channel.is_ring:
                     yield link
                 if self._waits(link.reader):
                     yield from self._chain(link.reader, seen)

@@ -12,9 +12,10 @@ from typing import Any
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
+from stc.network.graph import Channel
 from stc.simulation.simulate import SimulationResult, TimedDesign
 from stc.simulation.slowness import Slowness, slow_because
-from stc.simulation.task_network import Link, fifo_links, networks
+from stc.simulation.task_graphs import all_fifos, task_graphs
 from stc.simulation.timing_table import SimulationOptions
 
 
@@ -50,7 +51,7 @@ def depth_cost(
     CompileError where the design does not end with unlimited FIFOs (one that asks whether there is room may not).
     """
     assert result.cycles is not None, "the run must have ended"
-    links = fifo_links(design.manifest) or _links_that_ran(result)
+    links = all_fifos(design.manifest) or _links_that_ran(result)
     unlimited = _unlimited(design.manifest, links)
     runs = 0
 
@@ -76,15 +77,15 @@ def depth_cost(
     return DepthCost(result.cycles, reference.cycles, slowness)
 
 
-def _links_that_ran(result: SimulationResult) -> list[Link]:
+def _links_that_ran(result: SimulationResult) -> list[Channel]:
     """The FIFOs of a design whose manifest knows none, which does not know their widths either: a token counts as one bit."""
     return [
-        Link(fifo.name, fifo.producer, fifo.consumer, fifo.declared_depth, fifo.tokens, 1, False)
+        Channel(fifo.name, fifo.producer, fifo.consumer, fifo.tokens, fifo.declared_depth, 1)
         for fifo in result.fifos
         if fifo.kind == "fifo" and fifo.depth is not None
     ]
 
 
-def _unlimited(manifest: Manifest, links: list[Link]) -> dict[str, int]:
-    memory_fed = frozenset[str]().union(*(network.memory_fed for network in networks(manifest)))
+def _unlimited(manifest: Manifest, links: list[Channel]) -> dict[str, int]:
+    memory_fed = frozenset[str]().union(*(graph.memory_fed for graph in task_graphs(manifest)))
     return {link.name: link.depth if link.name in memory_fed else max(1, link.tokens) for link in links}

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stc.manifest.schema import LoopSchedule, Manifest
+from stc.network.graph import Channel
 from stc.simulation.cures import MOST_RUNS, Cure, DepthsIgnored, OutOfRuns, Rerun, Run, Trials, joint_cure, single_cures
-from stc.simulation.task_network import Link
 from stc.simulation.wait_circles import STUCK, Cause, Circle, Deadlock, Stop
 
 
@@ -188,7 +188,7 @@ def _ring_words(deadlock: Deadlock) -> Iterator[str]:
                "one or two; its writer must have no other output whose path meets it again")
 
 
-def _count_words(stop: Stop, links: Mapping[str, Link]) -> str:
+def _count_words(stop: Stop, links: Mapping[str, Channel]) -> str:
     if stop.waits_to == "read":
         return (f"{stop.on} has ended after {stop.token} tokens of '{stop.channel}', but {stop.task} wants more: "
                 f"make their loops agree{_declared(stop, links)}")
@@ -196,7 +196,7 @@ def _count_words(stop: Stop, links: Mapping[str, Link]) -> str:
             f"make their loops agree{_declared(stop, links)}")
 
 
-def _declared(stop: Stop, links: Mapping[str, Link]) -> str:
+def _declared(stop: Stop, links: Mapping[str, Channel]) -> str:
     return f" (the manifest says {links[stop.channel].tokens})" if stop.channel in links else ""
 
 

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field
 from time import monotonic
 from typing import Any, Protocol, TypeAlias
 
+from stc.network.graph import Channel
 from stc.simulation.cures import MOST_SECONDS, OutOfRuns, Room, least_depth
-from stc.simulation.task_network import Link
 
 
 class TimedRun(Protocol):
@@ -77,7 +77,7 @@ class Slowness:
 
 
 def slow_because(
-    fifos: Iterable[Link],
+    fifos: Iterable[Channel],
     depths: Mapping[str, int],
     result: TimedRun,
     reference: TimedRun,
@@ -106,7 +106,7 @@ def slow_because(
     return Slowness(lost, tuple(causes), search.searched, tuple(search.not_tried), search.runs, text)
 
 
-def _room(link: Link, depth: int) -> Room:
+def _room(link: Channel, depth: int) -> Room:
     return Room(depth, max(link.tokens, depth + 1), link.bits)
 
 
@@ -244,7 +244,7 @@ class _Search:
 
 
 def _lines(
-    lost: int, links: Mapping[str, Link], rooms: Mapping[str, Room], causes: Sequence[LackOfRoom], search: _Search
+    lost: int, links: Mapping[str, Channel], rooms: Mapping[str, Room], causes: Sequence[LackOfRoom], search: _Search
 ) -> Iterator[str]:
     if not causes and search.searched:
         yield "no FIFO is at fault: with room for all tokens in those that were full, the run is as slow"

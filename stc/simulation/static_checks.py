@@ -21,7 +21,8 @@ import networkx as nx
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Task
-from stc.simulation.task_network import Link, Reconvergence, TaskNetwork, networks
+from stc.network.graph import Channel, Reconvergence, TaskGraph
+from stc.simulation.task_graphs import task_graphs
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 """A contradiction in the manifest; something that makes a run or hardware doubtful; something that could not be decided."""
@@ -68,20 +69,20 @@ def check_statically(manifest: Manifest) -> StaticReport:
     crossing: list[str] = []
     doubtful: list[str] = []
     reconvergences: list[Reconvergence] = []
-    both = list(zip(manifest.kernels, networks(manifest), strict=True))
-    for kernel, network in both:
-        problems = list(_contradictions(kernel, network))
-        findings += [*problems, *_cycles(network)]
+    both = list(zip(manifest.kernels, task_graphs(manifest), strict=True))
+    for kernel, graph in both:
+        problems = list(_contradictions(kernel, graph))
+        findings += [*problems, *_cycles(graph)]
         disputed = {finding.where for finding in problems}
-        counted += [link.name for link in network.links if f"{kernel.name}.{link.name}" not in disputed]
-        found = list(network.reconvergences())
+        counted += [link.name for link in graph.channels if f"{kernel.name}.{link.name}" not in disputed]
+        found = list(graph.reconvergences())
         reconvergences += found
-        bridges += sorted(network.bridges)
+        bridges += sorted(graph.bridges)
         on_paths = {name for entry in found for side in entry.sides for name in side}
-        between = on_paths if network.cycle() else _between(network, found)
-        crossing += [link.name for link in network.links if link.name not in network.bridges | between]
-        doubtful += network.full_in_circles()
-    channels = sum(len(network.links) for _, network in both)
+        between = on_paths if graph.cycle() else _between(graph, found)
+        crossing += [link.name for link in graph.channels if link.name not in graph.bridges | between]
+        doubtful += graph.full_in_circles()
+    channels = sum(len(graph.channels) for _, graph in both)
     ends = not findings and not doubtful
     return StaticReport(
         tuple(findings), channels, tuple(counted), tuple(bridges), tuple(crossing), tuple(reconvergences), tuple(doubtful), ends
@@ -90,26 +91,26 @@ def check_statically(manifest: Manifest) -> StaticReport:
 
 def refuse_contradictions(manifest: Manifest) -> None:
     """CompileError with the first contradiction in `manifest`, and how many more there are: such a design is not worth a run."""
-    errors = [finding for kernel, network in zip(manifest.kernels, networks(manifest), strict=True)
-              for finding in _contradictions(kernel, network) if finding.severity == "error"]
+    errors = [finding for kernel, graph in zip(manifest.kernels, task_graphs(manifest), strict=True)
+              for finding in _contradictions(kernel, graph) if finding.severity == "error"]
     if not errors:
         return
     more = f" (and {len(errors) - 1} more: stc simulate DIR --static)" if len(errors) > 1 else ""
     raise CompileError(f"the manifest contradicts itself: {errors[0].text}{more}", where=errors[0].where)
 
 
-def _contradictions(kernel: Kernel, network: TaskNetwork) -> Iterator[Finding]:
+def _contradictions(kernel: Kernel, graph: TaskGraph) -> Iterator[Finding]:
     counts = _Counts(kernel)
-    yield from _ends(kernel, network)
-    yield from _names(network)
-    for link in network.links:
+    yield from _ends(kernel, graph)
+    yield from _names(graph)
+    for link in graph.channels:
         yield from counts.problems(link)
 
 
-def _ends(kernel: Kernel, network: TaskNetwork) -> Iterator[Finding]:
+def _ends(kernel: Kernel, graph: TaskGraph) -> Iterator[Finding]:
     """One writer and one reader, and the tasks say so too."""
     tasks = {task.name for task in kernel.tasks}
-    for link in network.links:
+    for link in graph.channels:
         for side, end, users in (
             ("written", link.producer, [task.name for task in kernel.tasks if link.name in task.writes]),
             ("read", link.consumer, [task.name for task in kernel.tasks if link.name in task.reads]),
@@ -121,27 +122,27 @@ def _ends(kernel: Kernel, network: TaskNetwork) -> Iterator[Finding]:
                 yield Finding("error", f"{kernel.name}.{link.name}", f"is {side} by {end}, but in the list of tasks by {listed}")
 
 
-def _names(network: TaskNetwork) -> Iterator[Finding]:
+def _names(graph: TaskGraph) -> Iterator[Finding]:
     seen: set[str] = set()
-    for link in network.links:
+    for link in graph.channels:
         if link.name in seen:
-            yield Finding("error", f"{network.kernel}.{link.name}", "is the name of two FIFOs or rings of blocks")
+            yield Finding("error", f"{graph.kernel}.{link.name}", "is the name of two FIFOs or rings of blocks")
         seen.add(link.name)
 
 
-def _cycles(network: TaskNetwork) -> Iterator[Finding]:
-    if cycle := network.cycle():
+def _cycles(graph: TaskGraph) -> Iterator[Finding]:
+    if cycle := graph.cycle():
         text = f"tasks form a cycle: {', '.join(cycle)}; dataflow regions must be acyclic, and no static check of paths is possible"
-        yield Finding("warning", network.kernel, text)
+        yield Finding("warning", graph.kernel, text)
 
 
-def _between(network: TaskNetwork, reconvergences: list[Reconvergence]) -> set[str]:
+def _between(graph: TaskGraph, reconvergences: list[Reconvergence]) -> set[str]:
     """The channels on any way from where paths part to where they meet."""
     names: set[str] = set()
     for entry in reconvergences:
-        below = nx.descendants(network.graph, entry.parts) | {entry.parts}
-        above = nx.ancestors(network.graph, entry.meets) | {entry.meets}
-        names |= {link.name for link in network.links if link.producer in below and link.consumer in above}
+        below = nx.descendants(graph.graph, entry.parts) | {entry.parts}
+        above = nx.ancestors(graph.graph, entry.meets) | {entry.meets}
+        names |= {link.name for link in graph.channels if link.producer in below and link.consumer in above}
     return names
 
 
@@ -168,12 +169,12 @@ class _Counts:
         parent = self.loops.get((loop.task, loop.parent)) if loop.parent is not None else None
         return loop.trip * (self.executions(parent) if parent is not None else 1)
 
-    def problems(self, link: Link) -> Iterator[Finding]:
+    def problems(self, link: Channel) -> Iterator[Finding]:
         for task, writes in ((link.producer, True), (link.consumer, False)):
             if task in self.tasks:
                 yield from self._side(link, self.tasks[task], writes)
 
-    def _side(self, link: Link, task: Task, writes: bool) -> Iterator[Finding]:
+    def _side(self, link: Channel, task: Task, writes: bool) -> Iterator[Finding]:
         where, verb = f"{self.kernel.name}.{link.name}", "writes" if writes else "reads"
         loops = [loop for loop in self.by_task.get(task.name, []) if link.name in (loop.writes if writes else loop.reads)]
         inside = sum(self.executions(loop) * (loop.writes if writes else loop.reads)[link.name] for loop in loops)

@@ -20,7 +20,7 @@ import networkx as nx
 from stc.manifest.schema import Manifest
 from stc.simulation.csim import BlockedTask
 from stc.simulation.cures import Room, Run
-from stc.simulation.task_network import networks
+from stc.simulation.task_graphs import task_graphs
 
 STUCK = ("deadlock", "livelock")
 Cause: TypeAlias = Literal["depth", "token count", "cycle of tasks", "ring", "unknown"]
@@ -87,7 +87,7 @@ class Deadlock:
     def __init__(self, manifest: Manifest, result: Run):
         self.manifest = manifest
         self.result = result
-        self.links = {link.name: link for network in networks(manifest) for link in network.links}
+        self.links = {link.name: link for graph in task_graphs(manifest) for link in graph.channels}
         self.blocked = {task.task: task for task in result.blocked}
 
     @cached_property

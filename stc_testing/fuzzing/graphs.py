@@ -28,7 +28,7 @@ from stc.simulation.batch import timed_runs
 from stc.simulation.design_runs import DesignRun, DesignRuns
 from stc.simulation.explanation import explain
 from stc.simulation.slowness import slow_because
-from stc.simulation.task_network import fifo_links
+from stc.simulation.task_graphs import all_fifos
 from stc.tools.size import Sizing, size_runs
 from stc_testing.fuzzing.levels import draw_case, emit_case
 
@@ -192,7 +192,7 @@ def _named(runs: DesignRuns, depths: Mapping[str, int], run: DesignRun, sizing: 
     if run.cycles is None:
         explanation = explain(runs.manifest, run, again)
         return () if explanation is None else explanation.culprits
-    slowness = slow_because(fifo_links(runs.manifest), depths, run, runs.run(sizing.depths), again)
+    slowness = slow_because(all_fifos(runs.manifest), depths, run, runs.run(sizing.depths), again)
     return () if slowness is None else slowness.culprits
 
 

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "stc"
 LEAVES = frozenset({"diagnostics", "names", "simulation.package"})
 """Modules that import nothing of ours: the one exception a user sees, names, and the files of the simulator in a project."""
 
-_FACTS = frozenset({"iteration", "scalars", "platforms", "xdsl_gaps", "dialects", "analysis"})
+_FACTS = frozenset({"iteration", "network", "scalars", "platforms", "xdsl_gaps", "dialects", "analysis"})
 _DECISIONS = _FACTS | {"manifest", "design_space", "fifo"}
 _ROOMS_BELOW_TOOLS = _DECISIONS | {
     "extensions", "strategies", "transforms", "execution", "frontend", "codegen", "simulation", "runtime"
@@ -21,6 +21,7 @@ _ROOMS_BELOW_TOOLS = _DECISIONS | {
 
 MAY_IMPORT: dict[str, frozenset[str]] = {
     "iteration": frozenset(),
+    "network": frozenset(),
     "extensions": frozenset(),
     "platforms": frozenset(),
     "manifest": frozenset({"iteration"}),
@@ -29,13 +30,13 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "dialects": frozenset({"iteration", "xdsl_gaps"}),
     "analysis": _FACTS - {"analysis"},
     "design_space": frozenset({"iteration", "platforms"}),
-    "fifo": frozenset({"iteration", "platforms"}),
-    "strategies": frozenset({"iteration", "platforms", "design_space", "fifo"}),
+    "fifo": frozenset({"iteration", "network", "platforms"}),
+    "strategies": frozenset({"iteration", "network", "platforms", "design_space", "fifo"}),
     "transforms": _DECISIONS | {"extensions", "strategies"},
     "execution": frozenset({"scalars", "dialects", "iteration", "analysis.index_ranges"}),
     "frontend": frozenset({"dialects"}),
     "codegen": _FACTS | {"manifest", "execution", "simulation.package", "simulation.ap_types", "simulation.vendor_interface"},
-    "simulation": frozenset({"manifest", "platforms.memory_channels"}),
+    "simulation": frozenset({"manifest", "network", "platforms.memory_channels"}),
     "runtime": frozenset({"manifest"}),
     "universe": frozenset({"dialects", "transforms", "codegen"}),
     "pipeline": _ROOMS_BELOW_TOOLS,

@@ -9,7 +9,7 @@ from l6_examples import EXAMPLES, parse, source_of
 
 from stc.analysis.emission_rules import check_emission_rules, emission_violations
 from stc.analysis.executions import executions
-from stc.analysis.stream_traffic import tasks_of, traffic
+from stc.analysis.task_graph import task_graph, tasks_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.stream import WriteOp
@@ -154,7 +154,7 @@ def test_guarded_accesses_are_counted() -> None:
     fc = next(task for task in tasks_of(kernel) if task.sym_name.data == "fc")
     (write,) = [operation for operation in fc.walk() if isinstance(operation, WriteOp)]
     assert executions(write, fc) == 8
-    assert {ends.written for ends in traffic(kernel).values()} == {12, 6, 8}
+    assert {channel.tokens for channel in task_graph(kernel).channels} == {12, 6, 8}
 
 
 def _messages(text: str, rule: int) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from stc.fifo.depths import StreamEdge
+from stc.network.graph import Channel, TaskGraph
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,14 @@ DRAIN = (Access(tokens_needed=1, tokens_added=-1), Access(slots_added=1))
 @dataclass
 class Network:
     programs: dict[str, list[Firing]]
-    streams: list[StreamEdge] = field(default_factory=list)
+    streams: list[Channel] = field(default_factory=list)
     rings: dict[str, tuple[str, str, int]] = field(default_factory=dict)
     """Producer, consumer and number of blocks."""
 
     @property
-    def channels(self) -> list[tuple[str, str]]:
-        return [(producer, consumer) for producer, consumer, _ in self.rings.values()]
+    def graph(self) -> TaskGraph:
+        rings = [Channel(name, a, b, blocks, blocks, is_ring=True) for name, (a, b, blocks) in self.rings.items()]
+        return TaskGraph.of([*self.streams, *rings])
 
     def ends(self, depths: Mapping[str, int], chance: random.Random) -> bool:
         """Whether every task finishes; who fires next is left to chance."""
@@ -91,7 +92,7 @@ def random_network(chance: random.Random) -> Network:
             continue
         tokens = chance.randint(1, 9)
         written, read = (_parts(tokens, chance.choice([1, 1, 2, 3, 5]), chance) for _ in range(2))
-        network.streams.append(StreamEdge(name, producer, consumer, tokens, max(written), max(read)))
+        network.streams.append(Channel(name, producer, consumer, tokens, written=max(written), read=max(read)))
         ports[producer][name] = [writing(part) for part in written]
         ports[consumer][name] = [reading(part) for part in read]
     network.programs = {task: _program(accesses, chance) for task, accesses in ports.items()}

@@ -9,16 +9,17 @@ import pytest
 from kahn_network import DRAIN, FILL, Network, random_network, reading, writing
 
 from stc.diagnostics import CompileError
-from stc.fifo.depths import SHALLOW, StreamEdge, provisional_depths
+from stc.fifo.depths import SHALLOW, provisional_depths
+from stc.network.graph import Channel, TaskGraph
 
 SEEDS = range(2000)
 
 
 def depths_of(network: Network) -> dict[str, int]:
-    return provisional_depths(network.streams, network.channels)
+    return provisional_depths(network.graph)
 
 
-def shallow(stream: StreamEdge) -> int:
+def shallow(stream: Channel) -> int:
     return max(SHALLOW, min(stream.tokens, stream.written + stream.read - 1))
 
 
@@ -79,7 +80,7 @@ def fork_and_join(tokens: int) -> Network:
         "fork": [{"long": writing(1)}] * tokens + [{"short": writing(1)}] * tokens,
         "join": [{"short": reading(1)}] * tokens + [{"long": reading(1)}] * tokens,
     }
-    return Network(program, [StreamEdge(name, "fork", "join", tokens) for name in ("long", "short")])
+    return Network(program, [Channel(name, "fork", "join", tokens) for name in ("long", "short")])
 
 
 def test_fork_and_join_need_all_tokens():
@@ -91,39 +92,39 @@ def test_fork_and_join_need_all_tokens():
 
 def test_bursts_of_three_and_two_need_four_slots():
     program = {"a": [{"s": writing(3)}] * 4, "b": [{"s": reading(2)}] * 6}
-    network = Network(program, [StreamEdge("s", "a", "b", 12, 3, 2)])
+    network = Network(program, [Channel("s", "a", "b", 12, written=3, read=2)])
     assert depths_of(network) == {"s": 4}
     assert network.ends({"s": 4}, random.Random(0))
     assert not network.ends({"s": 3}, random.Random(0))
 
 
 def test_a_stream_never_holds_more_than_its_tokens():
-    assert provisional_depths([StreamEdge("s", "a", "b", 16, 16, 16)]) == {"s": 16}
-    assert provisional_depths([StreamEdge("s", "a", "b", 1)]) == {"s": SHALLOW}
+    assert provisional_depths(TaskGraph.of([Channel("s", "a", "b", 16, written=16, read=16)])) == {"s": 16}
+    assert provisional_depths(TaskGraph.of([Channel("s", "a", "b", 1)])) == {"s": SHALLOW}
 
 
 def test_chains_trees_and_bridges_are_shallow():
     edges = [("a", "b"), ("b", "c"), ("b", "d"), ("x", "c")]
-    streams = [StreamEdge(f"{a}{b}", a, b, 100) for a, b in edges]
-    assert set(provisional_depths(streams).values()) == {SHALLOW}
+    streams = [Channel(f"{a}{b}", a, b, 100) for a, b in edges]
+    assert set(provisional_depths(TaskGraph.of(streams)).values()) == {SHALLOW}
 
 
 def test_only_the_streams_of_the_fork_are_deep():
     edges = [("load", "fork"), ("fork", "left"), ("fork", "right"), ("left", "join"), ("right", "join"), ("join", "store")]
-    depths = provisional_depths([StreamEdge(f"{a}_{b}", a, b, 64) for a, b in edges])
+    depths = provisional_depths(TaskGraph.of(Channel(f"{a}_{b}", a, b, 64) for a, b in edges))
     assert {name for name, depth in depths.items() if depth > SHALLOW} == {"fork_left", "fork_right"}
     assert depths["fork_left"] == 64
 
 
 def test_a_ring_closes_a_cycle_too():
-    streams = [StreamEdge("s", "fork", "join", 64), StreamEdge("t", "fork", "fill", 64), StreamEdge("u", "drain", "join", 64)]
-    assert set(provisional_depths(streams).values()) == {SHALLOW}
-    with_ring = provisional_depths(streams, [("fill", "drain")])
+    streams = [Channel("s", "fork", "join", 64), Channel("t", "fork", "fill", 64), Channel("u", "drain", "join", 64)]
+    assert set(provisional_depths(TaskGraph.of(streams)).values()) == {SHALLOW}
+    with_ring = provisional_depths(TaskGraph.of([*streams, Channel("ring", "fill", "drain", 2, is_ring=True)]))
     assert with_ring == {"s": 64, "t": 64, "u": SHALLOW}
 
 
 def test_no_streams():
-    assert provisional_depths([]) == {}
+    assert provisional_depths(TaskGraph.of([])) == {}
 
 
 def ring_beside_a_stream() -> Network:
@@ -133,7 +134,7 @@ def ring_beside_a_stream() -> Network:
         "b": [*({"ring": access} for access in DRAIN), *[{"t": writing(1)}] * 4, *({"ring": access} for access in DRAIN * 3)],
         "c": [{"s": reading(1)}] * 4 + [{"t": reading(1)}] * 4,
     }
-    return Network(program, [StreamEdge("s", "a", "c", 4), StreamEdge("t", "b", "c", 4)], {"ring": ("a", "b", 2)})
+    return Network(program, [Channel("s", "a", "c", 4), Channel("t", "b", "c", 4)], {"ring": ("a", "b", 2)})
 
 
 def test_a_ring_beside_other_outputs_is_refused():
@@ -145,11 +146,11 @@ def test_a_ring_beside_other_outputs_is_refused():
         "a: task a has other outputs beside a ring of buffers to b, and their paths meet again; "
         "accepted: a ring of buffers as the only output of its task"
     )
-    alone = replace(network, streams=[StreamEdge("s", "a", "c", 4)])
+    alone = replace(network, streams=[Channel("s", "a", "c", 4)])
     assert depths_of(alone) == {"s": SHALLOW}
 
 
 @pytest.mark.parametrize("edges", [[("a", "b"), ("b", "c"), ("c", "b")], [("b", "b")]], ids=["two tasks", "one task"])
 def test_cycles_are_refused(edges: list[tuple[str, str]]):
     with pytest.raises(CompileError, match=r"tasks form a cycle: b.*; accepted: an acyclic graph of tasks"):
-        provisional_depths([StreamEdge(f"s{index}", *ends, 4) for index, ends in enumerate(edges)])
+        provisional_depths(TaskGraph.of(Channel(f"s{index}", *ends, 4) for index, ends in enumerate(edges)))

@@ -6,20 +6,21 @@ import random
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from kahn_network import DRAIN, FILL, Access, Firing, Network, random_network, reading, writing
 
 from stc.diagnostics import CompileError
-from stc.fifo.depths import SHALLOW, StreamEdge, bridge_ends, least_depth
-from stc.fifo.token_run import Channel, grown_depths, least_depth_of
+from stc.fifo.depths import SHALLOW, least_depth
+from stc.fifo.token_run import grown_depths, least_depth_of
 from stc.iteration import trace
 from stc.iteration.firings import Firings, firings
 from stc.iteration.index_expressions import IndexExpression, Operator, computed, variable
 from stc.iteration.pipeline_style import STYLES, Style
 from stc.iteration.trace import Branch, For, Moment, Pipeline, TaskTrace
+from stc.network.graph import Channel
 from stc.transforms.stream.size_fifos import PROVED
 
 SEEDS = range(1000)
@@ -51,9 +52,8 @@ def grown(network: Network, unbounded: frozenset[str] = frozenset()) -> dict[str
     """Depths of the streams; the `unbounded` ones have room for everything."""
     tasks = [firings_of(name, firings, network.rings) for name, firings in network.programs.items()]
     least = {s.name: max(SHALLOW, s.tokens) if s.name in unbounded else least_depth(s) for s in network.streams}
-    channels = [Channel(s.name, least[s.name], 32, max(SHALLOW, s.tokens)) for s in network.streams]
-    rings = [Channel(name, blocks, 0, blocks, fixed=True) for name, (_, _, blocks) in network.rings.items()]
-    depths = grown_depths(tasks, channels + rings)
+    channels = [replace(s, depth=least[s.name], bits=32, tokens=max(SHALLOW, s.tokens)) for s in network.streams]
+    depths = grown_depths(tasks, [*channels, *network.graph.rings])
     return {stream.name: depths[stream.name] for stream in network.streams}
 
 
@@ -78,8 +78,7 @@ def test_bridges_may_be_left_out_of_the_run():
     for seed in SEEDS:
         chance = random.Random(seed)
         network = random_network(chance)
-        bridges = bridge_ends([(s.producer, s.consumer) for s in network.streams] + network.channels)
-        free = {s.name: least_depth(s) for s in network.streams if frozenset((s.producer, s.consumer)) in bridges}
+        free = {s.name: least_depth(s) for s in network.streams if s.name in network.graph.bridges}
         assert network.ends(grown(network, frozenset(free)) | free, chance), f"deadlock with seed {seed}"
         bridged += bool(free)
     assert bridged > 100
@@ -92,7 +91,7 @@ def test_a_ring_that_waits_for_a_stream_nobody_asks_for():
         "b": [*({"ring": access} for access in DRAIN), *[{"t": writing(1)}] * 4, *({"ring": access} for access in DRAIN * 3)],
         "c": [{"s": reading(1)}] * 4 + [{"t": reading(1)}] * 4,
     }
-    network = Network(program, [StreamEdge("s", "a", "c", 4), StreamEdge("t", "b", "c", 4)], {"ring": ("a", "b", 2)})
+    network = Network(program, [Channel("s", "a", "c", 4), Channel("t", "b", "c", 4)], {"ring": ("a", "b", 2)})
     depths = grown(network)
     assert depths["t"] == 4
     assert network.ends(depths, random.Random(0))
@@ -101,7 +100,7 @@ def test_a_ring_that_waits_for_a_stream_nobody_asks_for():
 def test_a_network_that_ends_at_no_depth():
     tasks = [firings_of("a", [{"s": writing(1)}], ()), firings_of("b", [{"s": reading(1)}] * 2, ())]
     with pytest.raises(CompileError, match=r"tasks b wait for each other at any FIFO depth; accepted: an acyclic task graph"):
-        grown_depths(tasks, [Channel("s", 2, 32, 2)])
+        grown_depths(tasks, [Channel("s", "a", "b", 2, 2, 32)])
 
 
 def test_a_million_tokens_through_two_slots_are_one_jump():
@@ -113,7 +112,7 @@ def test_a_million_tokens_through_two_slots_are_one_jump():
     sink = Firings("sink", 10**6, {("t", "taken"): every, ("t", "freed"): every})
     begin = time.process_time()
     tasks = [source, Firings("middle", 10**6, middle), sink]
-    assert grown_depths(tasks, [Channel(name, 2, 32, 10**6) for name in "st"]) == {"s": 2, "t": 2}
+    assert grown_depths(tasks, [Channel(name, "", "", 10**6, 2, 32) for name in "st"]) == {"s": 2, "t": 2}
     assert time.process_time() - begin < 5
 
 
@@ -148,7 +147,7 @@ class Loops:
                 for number, count in Counter(at).items():
                     program[number + late[name]][name] = writing(count) if name in writes else reading(count)
             programs[task] = [firing for firing in program if firing]
-        streams = [StreamEdge(name, a, b, tokens) for name, (a, b, tokens) in self.streams.items()]
+        streams = [Channel(name, a, b, tokens) for name, (a, b, tokens) in self.streams.items()]
         return Network(programs, streams)
 
 
@@ -168,7 +167,7 @@ def random_loops(chance: random.Random) -> Loops:
 def depths_at_which_it_ends(loops: Loops, style: Style) -> dict[str, int]:
     tasks = {name: firings(loops.trace(name, style), 2) for name in loops.accesses}
     channels = [
-        Channel(name, max(2, min(tokens, least_depth_of(tasks[a], tasks[b], name))), 32, tokens)
+        Channel(name, a, b, tokens, max(2, min(tokens, least_depth_of(tasks[a], tasks[b], name))), 32)
         for name, (a, b, tokens) in loops.streams.items()
     ]
     return grown_depths(list(tasks.values()), channels)

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from stc.diagnostics import CompileError
-from stc.fifo.token_run import Channel, grown_depths
+from stc.fifo.token_run import grown_depths
 from stc.iteration.firings import firings
 from stc.iteration.index_expressions import IndexExpression, Operator, computed, variable
 from stc.iteration.size import CeilDiv, Symbol
 from stc.iteration.task_timeline import loop_of
 from stc.iteration.trace import Access, Branch, For, MemoryPace, Nest, Pipeline, Style, Table, TaskTrace, most_per_iteration, steps
+from stc.network.graph import Channel
 
 ROWS = Symbol("rows", 12)
 LAST = computed(Operator.EQUAL, variable("i"), variable("rows").plus(IndexExpression(-1)))
@@ -69,7 +70,7 @@ def test_a_fifo_beside_a_pipeline_that_stops_bridges_it():
     for style in ("stp", "frp", "flp"):
         middle = For("i", 100, (Access("a", False), Access("p", True)), pipeline=Pipeline(1, 20, style))
         traces = [TaskTrace("fork", (every,)), TaskTrace("middle", (middle,)), TaskTrace("join", (join,))]
-        channels = [Channel(name, 2, 32, 100) for name in "abp"]
+        channels = [Channel(name, "", "", 100, 2, 32) for name in "abp"]
         depths[style] = grown_depths([firings(trace) for trace in traces], channels)["b"]
     assert depths["frp"] == depths["flp"] == 2 and 18 <= depths["stp"] <= 20
 

@@ -13,7 +13,7 @@ from handmade import Handmade
 
 from stc.simulation.explanation import Explanation, explain
 from stc.simulation.slowness import Slowness, slow_because
-from stc.simulation.task_network import fifo_links, networks
+from stc.simulation.task_graphs import all_fifos, task_graphs
 
 
 @pytest.fixture(scope="module", params=[0, 2, 5])
@@ -29,7 +29,7 @@ def explained(design: Handmade, depths: Mapping[str, int]) -> Explanation | None
 
 def slowed(design: Handmade, depths: Mapping[str, int], reference: Mapping[str, int]) -> Slowness | None:
     runs = design.run(depths), design.run(reference)
-    return slow_because(fifo_links(design.manifest), depths, *runs, lambda change: design.run({**depths, **change}))
+    return slow_because(all_fifos(design.manifest), depths, *runs, lambda change: design.run({**depths, **change}))
 
 
 def test_the_cure_cures_and_one_less_does_not(generated: Handmade) -> None:
@@ -57,7 +57,7 @@ def test_where_no_circle_of_waits_is_possible_it_ends(generated: Handmade) -> No
     for roomy in (0.5, 0.7, 0.8, 0.9) * 10:
         depths = {s.name: TOKENS if choice.random() < roomy else choice.randint(1, 2) for s in kernel.streams}
         streams = tuple(replace(stream, depth=depths[stream.name]) for stream in kernel.streams)
-        (network,) = networks(replace(generated.manifest, kernels=(replace(kernel, streams=streams),)))
+        (network,) = task_graphs(replace(generated.manifest, kernels=(replace(kernel, streams=streams),)))
         if list(network.full_in_circles()):
             hung += not generated.ends(depths)
             continue

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from handmade import Handmade, fifo, loop, manifest
 
+from stc.network.graph import Channel
 from stc.simulation.depth_cost import depth_cost
 from stc.simulation.slowness import MOST_RUNS, Slowness, slow_because
-from stc.simulation.task_network import Link, fifo_links
+from stc.simulation.task_graphs import all_fifos
 from stc.simulation.timing_table import SimulationOptions
 
 DEPTH = 21
@@ -64,7 +65,7 @@ def explained(
     design: Handmade, depths: Mapping[str, int], reference: Mapping[str, int], most_runs: int = MOST_RUNS
 ) -> Slowness | None:
     runs = design.run(depths), design.run(reference)
-    return slow_because(fifo_links(design.manifest), depths, *runs, lambda change: design.run({**depths, **change}), most_runs)
+    return slow_because(all_fifos(design.manifest), depths, *runs, lambda change: design.run({**depths, **change}), most_runs)
 
 
 @pytest.mark.parametrize("depth", [3, 10, DEPTH - 1])
@@ -131,7 +132,7 @@ def test_a_run_that_is_slower_for_another_reason_blames_no_fifo(fork: Handmade) 
     result = fork.run(ROOMY)
     best = replace(fork.design, manifest=other).run(SimulationOptions(depths=ROOMY))
     assert result.cycles is not None and best.cycles is not None and result.cycles > best.cycles
-    found = slow_because(fifo_links(fork.manifest), ROOMY, result, best, lambda change: fork.run({**ROOMY, **change}))
+    found = slow_because(all_fifos(fork.manifest), ROOMY, result, best, lambda change: fork.run({**ROOMY, **change}))
     assert found is not None and found.causes == () and "no FIFO is at fault" in found.text
 
 
@@ -177,7 +178,7 @@ def made_up(
     usual: Mapping[str, int], most_runs: int = MOST_RUNS,
 ) -> Slowness | None:
     """`shape`: depth and bits of each FIFO of 100 tokens; `cycles` by depths, the reference being the run at 50 each."""
-    links = [Link(name, f"from_{name}", f"to_{name}", depth, 100, bits, False) for name, (depth, bits) in shape.items()]
+    links = [Channel(name, f"from_{name}", f"to_{name}", 100, depth, bits) for name, (depth, bits) in shape.items()]
     now = {name: depth for name, (depth, _) in shape.items()}
 
     def run(change: Mapping[str, int]) -> MadeUp:

@@ -12,8 +12,9 @@ from handmade import fifo, loop, manifest
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import BlockBuffer, LoopSchedule, Manifest, Stream
+from stc.network.graph import Node, TaskGraph
 from stc.simulation.static_checks import check_statically, refuse_contradictions
-from stc.simulation.task_network import Node, TaskNetwork, networks
+from stc.simulation.task_graphs import task_graphs
 
 STREAMS = [fifo("a", "split", "left", 15), fifo("b", "split", "join", 15),
            fifo("c", "left", "join", 3), fifo("d", "join", "end", 3)]
@@ -156,7 +157,7 @@ def test_a_design_whose_tasks_cannot_wait_in_a_circle_ends(depths: dict[str, int
 def test_of_two_fifos_between_the_same_tasks_either_may_be_full() -> None:
     """`a` may wait for room in one while `b` waits for a token of the other."""
     twice = [fifo("p", "a", "b", 3, depth=2), fifo("q", "a", "b", 3, depth=3)]
-    assert list(networks(manifest(twice))[0].full_in_circles()) == ["p"]
+    assert list(task_graphs(manifest(twice))[0].full_in_circles()) == ["p"]
 
 
 def test_nothing_is_proved_where_counts_do_not_agree() -> None:
@@ -166,14 +167,14 @@ def test_nothing_is_proved_where_counts_do_not_agree() -> None:
     assert not check_statically(design(deep, split={"guarded": {"a": None}})).ends
 
 
-def _ways(network: TaskNetwork, part: str, meet: str) -> list[list[Node]]:
+def _ways(network: TaskGraph, part: str, meet: str) -> list[list[Node]]:
     return list(nx.all_simple_paths(network.paths, ("task", part), ("task", meet)))  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_reconvergences_and_bridges_of_generated_designs(seed: int) -> None:
     """Against enumeration: two ways with no common task between exist exactly for the pairs that are listed."""
-    (network,) = networks(generate(seed).manifest)
+    (network,) = task_graphs(generate(seed).manifest)
     listed = {(entry.parts, entry.meets): entry.sides for entry in network.reconvergences()}
     for part in network.tasks:
         for meet in network.tasks:
@@ -185,7 +186,7 @@ def test_reconvergences_and_bridges_of_generated_designs(seed: int) -> None:
                 assert set(listed[part, meet]) <= found and len(listed[part, meet]) > 1
                 assert not any(set(one) & set(other) for one, other in combinations(listed[part, meet], 2))
     whole = nx.number_connected_components(network.paths.to_undirected())
-    for link in network.links:
+    for link in network.channels:
         without = network.paths.to_undirected()
         without.remove_edge(("task", link.producer), ("channel", link.name))
         assert (link.name in network.bridges) == (nx.number_connected_components(without) > whole)

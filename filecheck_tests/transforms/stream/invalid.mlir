@@ -117,26 +117,6 @@ func.func @unread() {
 
 // -----
 
-// expected-error @unknown {{set-fifo-depths': s: has no token count; accepted: stream.create with its tokens}}
-func.func @uncounted() {
-  dataflow.kernel @k() {
-    %s = stream.create @s : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @t ins() outs(%o = %s : !stream.stream<vector<4xf32>, depth: 2>) {
-      %v = arith.constant dense<0.0> : vector<4xf32>
-      stream.write %v into %o : !stream.stream<vector<4xf32>, depth: 2>
-      dataflow.yield
-    }
-    dataflow.task @u ins(%i = %s : !stream.stream<vector<4xf32>, depth: 2>) outs() {
-      %v = stream.read %i : !stream.stream<vector<4xf32>, depth: 2>
-      dataflow.yield
-    }
-    dataflow.yield
-  }
-  func.return
-}
-
-// -----
-
 // The tokens of a stream are gone once they are read.
 !S = !itensor.itensor<2x4xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)>
 func.func @f(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {

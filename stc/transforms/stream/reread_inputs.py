@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -15,14 +15,15 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.external_traffic import bytes_read
 from stc.analysis.kernel_memory import bytes_of
 from stc.analysis.rereads import Reread, record_rereads
-from stc.analysis.task_graph import ends_of, tokens_per_iteration
+from stc.analysis.task_graph import ends_of, streams_of, task_graph
 from stc.design_space.rereads import Branch, ForkedTensor, RereadLimits, choose_fork_rereads
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
-from stc.fifo.depths import StreamEdge, least_depth
+from stc.fifo.depths import least_depth
+from stc.network.graph import Channel
 from stc.platforms.platform import load_platform
 from stc.transforms.stream.names import UniqueNames, symbols_of
-from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
+from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depths
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,14 @@ class RereadInputs(ModulePass):
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             forks = _forked_inputs(kernel)
             free_ports = most_ports - len(kernel.inputs) - len(kernel.outputs)
-            problem = [fork.problem() for fork in forks]
+            channels = task_graph(kernel).by_name if forks else {}
+            problem = [fork.problem(channels) for fork in forks]
             chosen = {branch.name for branch in choose_fork_rereads(problem, limits, free_ports)}
             if not chosen:
                 continue
             names = symbols_of(kernel)
             done = [entry for fork in forks for entry in _read_again(kernel, fork, chosen, names)]
-            _set_depths(kernel)
+            set_depths(kernel, depths_of_run(kernel))
             record_rereads(kernel, [entry.reread() for entry in done])
 
 
@@ -84,17 +86,14 @@ class _ForkedInput:
         creates = [value.owner for value in self.fork.outs]
         return {create.sym_name.data: create for create in creates if isinstance(create, stream.CreateOp)}
 
-    def problem(self) -> ForkedTensor:
-        traffic = bytes_read(self.load)
-        return ForkedTensor(self.tensor, tuple(Branch(name, self._saved(op), traffic) for name, op in self.branches.items()))
-
-    def _saved(self, create: stream.CreateOp) -> int:
-        """Bytes of the FIFO `create`, but for what it still takes between a DMA and its reader."""
-        reader = ends_of(create.result)[1]
-        assert create.tokens is not None
-        written, read = tokens_per_iteration(self.load, self.source.result), tokens_per_iteration(reader, create.result)
-        needed = least_depth(StreamEdge(create.sym_name.data, "", "", create.tokens, written, read))
-        return max(0, _fifo_bytes(create) - needed * _token_bytes(create))
+    def problem(self, channels: Mapping[str, Channel]) -> ForkedTensor:
+        """What a branch saves: the bytes of its FIFO, but for what it still takes between a DMA and its reader."""
+        traffic, written = bytes_read(self.load), channels[self.source.sym_name.data].written
+        found: list[Branch] = []
+        for name, create in self.branches.items():
+            needed = least_depth(replace(channels[name], written=written))
+            found.append(Branch(name, max(0, _fifo_bytes(create) - needed * _token_bytes(create)), traffic))
+        return ForkedTensor(self.tensor, tuple(found))
 
 
 @dataclass(frozen=True)
@@ -125,9 +124,7 @@ def _fifo_bytes(create: stream.CreateOp) -> int:
 
 def _forked_inputs(kernel: KernelOp) -> list[_ForkedInput]:
     found: list[_ForkedInput] = []
-    for create in kernel.body.block.ops:
-        if not isinstance(create, stream.CreateOp):
-            continue
+    for create in streams_of(kernel):
         writer, reader = ends_of(create.result)
         if writer.kind == TaskKind.LOAD and reader.kind == TaskKind.FORK and _reads_an_operand(writer):
             found.append(_ForkedInput(writer, create, reader))
@@ -199,9 +196,3 @@ def _drop_fork(fork: TaskOp, source: stream.CreateOp) -> None:
         Rewriter.replace_value_with_new_type(task.body.block.args[index], source.result.type)
     branch.detach()
     branch.erase()
-
-
-def _set_depths(kernel: KernelOp) -> None:
-    depths = depths_of_run(kernel)
-    for create in [found for found in kernel.body.block.ops if isinstance(found, stream.CreateOp)]:
-        set_depth(create, depths[create.sym_name.data])

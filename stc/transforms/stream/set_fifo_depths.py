@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from stc.analysis.kernel_memory import bits_of
-from stc.analysis.task_graph import ends_of, tokens_per_iteration
-from stc.analysis.task_traces import Hardware, task_trace
+from stc.analysis.task_graph import channels_of, streams_of, task_graph, task_traces
+from stc.analysis.task_traces import Hardware
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.fifo.depths import SHALLOW, StreamEdge, bridge_ends, least_depth, provisional_depths, room_of_iterations
-from stc.fifo.token_run import Channel, grown_depths, least_depth_of
+from stc.fifo.depths import SHALLOW, least_depth, provisional_depths, room_of_iterations
+from stc.fifo.token_run import grown_depths, least_depth_of
 from stc.iteration.firings import Firings, firings
+from stc.network.graph import Channel, TaskGraph
 
 BUSY_TOKENS = 1 << 16
 BUSY_DEPTH = 8
@@ -53,80 +52,53 @@ class SetFifoDepths(ModulePass):
         if self.rule not in rules:
             raise CompileError(f"rule is '{self.rule}'", where=self.name, accepted=", ".join(rules))
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            depths = rules[self.rule](kernel)
-            for create in _streams(kernel):
-                set_depth(create, depths[create.sym_name.data])
-
-
-def _streams(kernel: KernelOp) -> list[stream.CreateOp]:
-    return [found for found in kernel.body.block.ops if isinstance(found, stream.CreateOp)]
-
-
-def _rings(kernel: KernelOp) -> list[stream.BufferOp]:
-    return [found for found in kernel.body.block.ops if isinstance(found, stream.BufferOp)]
+            set_depths(kernel, rules[self.rule](kernel))
 
 
 def depths_by_tokens(kernel: KernelOp) -> dict[str, int]:
     """Depths by `provisional_depths`: no run, only the shape of the task graph and token counts."""
-    return provisional_depths([edge_of(create) for create in _streams(kernel)], [_names(ring) for ring in _rings(kernel)])
+    return provisional_depths(task_graph(kernel))
 
 
-def depths_of_run(kernel: KernelOp, begin: Mapping[str, int] | None = None, hardware: Hardware | None = None) -> dict[str, int]:
+def depths_of_run(
+    kernel: KernelOp,
+    begin: Mapping[str, int] | None = None,
+    hardware: Hardware | None = None,
+    graph: TaskGraph | None = None,
+) -> dict[str, int]:
     """Depths by `grown_depths`, at which a run of the token model ends. It starts with `begin`, else with the least depths.
 
     `hardware`: what loops are made into; then the run ends for pipelines up to `DEEPER` times as deep, each by itself, of
     their style or one that flushes. A bridge of the undirected graph of tasks cannot be part of a deadlock: it is left out of the
     run.
     """
-    edges = [edge_of(create) for create in _streams(kernel)]
-    rings = _rings(kernel)
-    bridges = bridge_ends([(edge.producer, edge.consumer) for edge in edges] + [_names(ring) for ring in rings])
-    free = {edge.name for edge in edges if frozenset((edge.producer, edge.consumer)) in bridges}
-    names: dict[SSAValue, str] = {
-        op.result: op.sym_name.data for op in (*_streams(kernel), *rings) if op.sym_name.data not in free
-    }
-    tasks = [task for task in kernel.body.block.ops if isinstance(task, TaskOp)]
-    fired = {task.sym_name.data: firings(task_trace(task, names, hardware), DEEPER) for task in tasks}
+    graph = graph or task_graph(kernel)
+    free = {fifo.name for fifo in graph.fifos if fifo.name in graph.bridges}
+    inside = [op for op in channels_of(kernel) if op.sym_name.data not in free]
+    fired = {task: firings(trace, DEEPER) for task, trace in task_traces(kernel, hardware, inside).items()}
     channels = [
-        _channel(create, edge, _room_to_go_on(edge, fired), begin)
-        for create, edge in zip(_streams(kernel), edges, strict=True)
-        if edge.name not in free
+        channel if channel.is_ring else replace(channel, depth=_first_depth(channel, fired, begin))
+        for channel in graph.channels
+        if channel.name not in free
     ]
-    found = grown_depths(list(fired.values()), channels + [_ring_channel(ring) for ring in rings])
-    kept = begin or {edge.name: least_depth(edge) for edge in edges}
-    return found | {edge.name: max(room_of_iterations(edge), kept[edge.name]) for edge in edges if edge.name in free}
+    found = grown_depths(list(fired.values()), channels)
+    kept = begin or {fifo.name: least_depth(fifo) for fifo in graph.fifos}
+    return {
+        fifo.name: max(room_of_iterations(fifo), kept[fifo.name]) if fifo.name in free else found[fifo.name]
+        for fifo in graph.fifos
+    }
 
 
-def _room_to_go_on(edge: StreamEdge, fired: Mapping[str, Firings]) -> int:
+def _first_depth(fifo: Channel, fired: Mapping[str, Firings], begin: Mapping[str, int] | None) -> int:
     """Writer and reader never wait for the stream at the same time; at most all its tokens are in it."""
-    return min(edge.tokens, least_depth_of(fired[edge.producer], fired[edge.consumer], edge.name))
+    own = begin[fifo.name] if begin is not None else (BUSY_DEPTH if fifo.tokens >= BUSY_TOKENS else SHALLOW)
+    return max(own, min(fifo.tokens, least_depth_of(fired[fifo.producer], fired[fifo.consumer], fifo.name)))
 
 
-def _channel(create: stream.CreateOp, edge: StreamEdge, least: int, begin: Mapping[str, int] | None) -> Channel:
-    """A stream in the run."""
-    type_ = create.result.type
-    assert isinstance(type_, stream.StreamType)
-    own = begin[edge.name] if begin is not None else (BUSY_DEPTH if edge.tokens >= BUSY_TOKENS else SHALLOW)
-    return Channel(edge.name, max(own, least), type_.lanes * bits_of(type_.scalar_type), edge.tokens)
-
-
-def _ring_channel(ring: stream.BufferOp) -> Channel:
-    type_ = ring.result.type
-    assert isinstance(type_, stream.BlockType)
-    return Channel(ring.sym_name.data, type_.count, 0, type_.count, fixed=True)
-
-
-def _names(op: stream.CreateOp | stream.BufferOp) -> tuple[str, str]:
-    writer, reader = ends_of(op.result)
-    return writer.sym_name.data, reader.sym_name.data
-
-
-def edge_of(create: stream.CreateOp) -> StreamEdge:
-    """What the rules for depths look at; CompileError where the token count is missing."""
-    if create.tokens is None:
-        raise CompileError("has no token count", where=create.sym_name.data, accepted="stream.create with its tokens")
-    written, read = (tokens_per_iteration(task, create.result) for task in ends_of(create.result))
-    return StreamEdge(create.sym_name.data, *_names(create), create.tokens, written, read)
+def set_depths(kernel: KernelOp, depths: Mapping[str, int]) -> None:
+    """Give the streams of `kernel` new depths, by name."""
+    for create in streams_of(kernel):
+        set_depth(create, depths[create.sym_name.data])
 
 
 def set_depth(create: stream.CreateOp, depth: int) -> None:

@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 
-from stc.analysis.kernel_memory import bits_of
 from stc.analysis.memory_paces import memory_paces
 from stc.analysis.stage_legality import illegal_ops
-from stc.analysis.task_graph import ends_of
-from stc.analysis.task_traces import Hardware, task_trace
+from stc.analysis.task_graph import streams_of, task_graph, task_traces
+from stc.analysis.task_traces import Hardware
 from stc.diagnostics import CompileError, UntimedError
-from stc.dialects import stream
-from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
+from stc.dialects.dataflow import KernelOp
 from stc.fifo.curves import LATENCY, SHALLOW_LATENCY
 from stc.fifo.depths import SHALLOW, least_depth
 from stc.fifo.emission import MARGIN, emitted_depth
 from stc.fifo.network_run import Link, Network
 from stc.fifo.pieces import FifoEdge, RingEdge
 from stc.iteration.task_timeline import task_timeline
+from stc.network.graph import Channel, TaskGraph
 from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.platform import load_platform
 from stc.strategies.fifos import FIFOS, FifoPlan, FifoProblem
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
-from stc.transforms.stream.set_fifo_depths import DEEPER, depths_of_run, edge_of, set_depth
+from stc.transforms.stream.set_fifo_depths import DEEPER, depths_of_run, set_depth
 
 LEVEL = "the IR after hls-directives"
 DEPTHS = "a JSON object of FIFO names and positive depths"
@@ -141,14 +140,14 @@ class SizeFifos(FindingPass):
         if (found := next(illegal_ops(op, "HLS optimisation"), None)) is not None:
             raise CompileError(f"'{found.operation.name}' op is of an earlier level", where=self.name, accepted=LEVEL)
         kernels = [_Kernel(op, found) for found in op.walk() if isinstance(found, KernelOp)]
-        known = [create.sym_name.data for kernel in kernels for create in kernel.streams]
+        known = [fifo.name for kernel in kernels for fifo in kernel.graph.fifos]
         _require_known(given, known, self.depths or self.schedule or self.name)
         sizings: list[KernelSizing] = []
         for kernel in kernels:
-            if not kernel.streams:
+            if not kernel.graph.fifos:
                 raise CompileError("has no streams", where=f"kernel @{kernel.op.sym_name.data}", accepted=LEVEL)
             sizing = self._size(kernel, given)
-            for create, fifo in zip(kernel.streams, sizing.fifos, strict=True):
+            for create, fifo in zip(streams_of(kernel.op), sizing.fifos, strict=True):
                 create.required_depth = fifo.required
                 set_depth(create, fifo.emitted)
             sizings.append(sizing)
@@ -161,22 +160,22 @@ class SizeFifos(FindingPass):
                 raise CompileError(f"{name.replace('_', '-')} is {value}", where=self.name, accepted=f"at least {least}")
 
     def _size(self, kernel: _Kernel, given: Mapping[str, int]) -> KernelSizing:
-        scheduled = [create for create in kernel.streams if not kernel.is_memory_fed(create)]
+        graph = kernel.graph
+        scheduled = [fifo for fifo in graph.fifos if fifo.name not in graph.memory_fed]
         found, untimed = None, None
-        if any(create.sym_name.data not in given for create in scheduled):
+        if any(fifo.name not in given for fifo in scheduled):
             try:
                 found = self._schedule(kernel, scheduled)
             except UntimedError as error:
                 untimed = str(error)
         slots = found.slots if found is not None else {}
-        edges = [kernel.edge(create) for create in scheduled]
-        least = {edge.name: max(edge.least, slots.get(edge.name, 0)) for edge in edges}  # room of one iteration, whoever decides
-        before = {create.sym_name.data: _depth(create) for create in kernel.streams}
-        wanted = before | (least if untimed is None else {}) | self._ahead(kernel) | dict(given)
-        ends = depths_of_run(kernel.op, wanted, self._hardware(kernel))
+        least = {fifo.name: max(least_depth(fifo), slots.get(fifo.name, 0)) for fifo in scheduled}  # room of one iteration
+        before = {fifo.name: fifo.depth for fifo in graph.fifos}
+        wanted = before | (least if untimed is None else {}) | self._ahead(graph) | dict(given)
+        ends = depths_of_run(kernel.op, wanted, self._hardware(kernel), graph)
         if found is not None and not found.may_grow:
-            self._require_enough(kernel, {name: wanted[name] for name in found.slots}, ends)
-        fifos = tuple(self._sized(kernel, create, slots, wanted, ends) for create in kernel.streams)
+            self._require_enough(graph, {name: wanted[name] for name in found.slots}, ends)
+        fifos = tuple(self._sized(graph, fifo, slots, wanted, ends) for fifo in graph.fifos)
         origin, method = "read from a file", "given"
         if found is not None:
             origin, method = "computed from estimated loop depths", self.strategy
@@ -194,24 +193,23 @@ class SizeFifos(FindingPass):
             untimed,
         )
 
-    def _schedule(self, kernel: _Kernel, scheduled: list[stream.CreateOp]) -> FifoPlan:
-        platform = load_platform(self.platform)
+    def _schedule(self, kernel: _Kernel, scheduled: list[Channel]) -> FifoPlan:
         problem = FifoProblem(
             kernel.network(self._hardware(kernel)),
-            [kernel.edge(create) for create in scheduled],
-            [RingEdge(ring.sym_name.data, *_ends(ring.result), _blocks(ring)) for ring in kernel.rings],
-            platform.usable,
+            [FifoEdge(fifo.name, fifo.producer, fifo.consumer, fifo.bits, least_depth(fifo)) for fifo in scheduled],
+            [RingEdge(ring.name, ring.producer, ring.consumer, ring.depth) for ring in kernel.graph.rings],
+            load_platform(self.platform).usable,
             self.slack / 100,
         )
         return FIFOS.decide(self.strategy, problem)
 
-    def _require_enough(self, kernel: _Kernel, depths: Mapping[str, int], ends: Mapping[str, int]) -> None:
+    def _require_enough(self, graph: TaskGraph, depths: Mapping[str, int], ends: Mapping[str, int]) -> None:
         """CompileError where the design does not end at `depths`, but at `ends`."""
-        for create in kernel.streams:
-            name, edge = create.sym_name.data, " to ".join(_ends(create.result))
-            if name in depths and ends[name] > depths[name]:
+        for name, depth in depths.items():
+            if ends[name] > depth:
+                edge = f"{graph.by_name[name].producer} to {graph.by_name[name].consumer}"
                 raise CompileError(
-                    f"the design does not end with {depths[name]} slots of FIFO '{name}' ({edge}), but with {ends[name]}",
+                    f"the design does not end with {depth} slots of FIFO '{name}' ({edge}), but with {ends[name]}",
                     where=f"fifos strategy '{self.strategy}'",
                     accepted=f"depths at which it ends, as of strategy {FIFOS.default}",
                 )
@@ -221,95 +219,47 @@ class SizeFifos(FindingPass):
         memories = memory_paces(kernel.module, platform.memory, platform.cycle_ns)
         return Hardware(platform.cycle_ns, memories)
 
-    def _ahead(self, kernel: _Kernel) -> dict[str, int]:
+    def _ahead(self, graph: TaskGraph) -> dict[str, int]:
         """Depths of FIFOs that load tasks fill, out of the budget for them."""
-        fed = [create for create in kernel.streams if kernel.is_memory_fed(create)]
+        fed = [fifo for fifo in graph.fifos if fifo.name in graph.memory_fed]
         if not fed or self.run_ahead == 0:
             return {}
         share = self.run_ahead * 8 // len(fed)
-        return {
-            create.sym_name.data: max(_depth(create), min(_tokens(create), share // _bits(create))) for create in fed
-        }
+        return {fifo.name: max(fifo.depth, min(fifo.tokens, share // fifo.bits)) for fifo in fed}
 
     def _sized(
-        self,
-        kernel: _Kernel,
-        create: stream.CreateOp,
-        slots: Mapping[str, int],
-        wanted: Mapping[str, int],
-        ends: Mapping[str, int],
+        self, graph: TaskGraph, fifo: Channel, slots: Mapping[str, int], wanted: Mapping[str, int], ends: Mapping[str, int]
     ) -> SizedFifo:
-        name, bits, tokens = create.sym_name.data, _bits(create), _tokens(create)
-        required, fed = ends[name], kernel.is_memory_fed(create)
-        exact = self.margin < 0 or fed
-        emitted = required if exact else emitted_depth(bits, tokens, required, self.margin)
-        storage = fifo_storage(bits, emitted)
-        grown = required - wanted[name]
-        return SizedFifo(name, bits, tokens, fed, _depth(create), slots.get(name), grown, required, emitted, storage)
+        name, bits, tokens, required = fifo.name, fifo.bits, fifo.tokens, ends[fifo.name]
+        fed = name in graph.memory_fed
+        emitted = required if self.margin < 0 or fed else emitted_depth(bits, tokens, required, self.margin)
+        storage, grown = fifo_storage(bits, emitted), required - wanted[name]
+        return SizedFifo(name, bits, tokens, fed, fifo.depth, slots.get(name), grown, required, emitted, storage)
 
 
 @dataclass
 class _Kernel:
-    """A kernel of `module` with its streams and rings, in order."""
+    """A kernel of `module` and the graph of its tasks."""
 
     module: ModuleOp
     op: KernelOp
-    streams: list[stream.CreateOp] = field(init=False)
-    rings: list[stream.BufferOp] = field(init=False)
 
-    def __post_init__(self) -> None:
-        body = list(self.op.body.block.ops)
-        self.streams = [found for found in body if isinstance(found, stream.CreateOp)]
-        self.rings = [found for found in body if isinstance(found, stream.BufferOp)]
-        self.tasks = [found for found in body if isinstance(found, TaskOp)]
-
-    def is_memory_fed(self, create: stream.CreateOp) -> bool:
-        return _is_load(ends_of(create.result)[0])
-
-    def edge(self, create: stream.CreateOp) -> FifoEdge:
-        return FifoEdge(create.sym_name.data, *_ends(create.result), _bits(create), least_depth(edge_of(create)))
+    @cached_property
+    def graph(self) -> TaskGraph:
+        return task_graph(self.op)
 
     def network(self, hardware: Hardware) -> Network:
-        """All tasks with all FIFOs between them."""
-        names: dict[SSAValue, str] = {found.result: found.sym_name.data for found in (*self.streams, *self.rings)}
+        """All tasks in time, with all FIFOs between them."""
+        graph = self.graph
         return Network(
-            [task_timeline(task_trace(task, names, hardware)) for task in self.tasks],
-            [Link(create.sym_name.data, *_ends(create.result), self._latency(create)) for create in self.streams],
-            {ring.sym_name.data: _blocks(ring) for ring in self.rings},
+            [task_timeline(trace) for trace in task_traces(self.op, hardware).values()],
+            [Link(fifo.name, fifo.producer, fifo.consumer, self._latency(fifo)) for fifo in graph.fifos],
+            {ring.name: ring.depth for ring in graph.rings},
         )
 
-    def _latency(self, create: stream.CreateOp) -> int:
+    def _latency(self, fifo: Channel) -> int:
         """Of a FIFO that a load task fills, which keeps its depth; of others as if they were deep."""
-        return SHALLOW_LATENCY if self.is_memory_fed(create) and _depth(create) <= SHALLOW else LATENCY
-
-
-def _is_load(task: TaskOp) -> bool:
-    return task.kind == TaskKind.LOAD
-
-
-def _ends(value: SSAValue) -> tuple[str, str]:
-    source, target = ends_of(value)
-    return source.sym_name.data, target.sym_name.data
-
-
-def _blocks(ring: stream.BufferOp) -> int:
-    assert isinstance(ring.result.type, stream.BlockType)
-    return ring.result.type.count
-
-
-def _bits(create: stream.CreateOp) -> int:
-    assert isinstance(create.result.type, stream.StreamType)
-    return create.result.type.lanes * bits_of(create.result.type.scalar_type)
-
-
-def _depth(create: stream.CreateOp) -> int:
-    assert isinstance(create.result.type, stream.StreamType)
-    return create.result.type.depth
-
-
-def _tokens(create: stream.CreateOp) -> int:
-    assert create.tokens is not None  # refused by the run otherwise
-    return create.tokens
+        return SHALLOW_LATENCY if fifo.name in self.graph.memory_fed and fifo.depth <= SHALLOW else LATENCY
 
 
 def _read_depths(path: str) -> dict[str, int]:

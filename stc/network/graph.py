@@ -1,11 +1,12 @@
-"""The tasks of an emitted project and what connects them, as a graph that other tools can ask.
+"""The tasks of a kernel and the channels between them: one graph for sizing, emission, diagnosis and reports.
 
-Nodes are tasks, edges FIFOs and rings of blocks. For questions about paths each channel becomes a node between its two tasks, so
-that two FIFOs between the same tasks are two paths.
+It is built from IR (`stc.analysis.task_graph`) and from the manifest of an emitted project (`stc.simulation.task_graphs`). For
+questions about paths each channel becomes a node between its two tasks, so that two FIFOs between the same tasks are two paths.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,22 +14,25 @@ from typing import Literal, TypeAlias, cast
 
 import networkx as nx
 
-from stc.manifest.schema import Kernel, Manifest
-
 Node: TypeAlias = tuple[Literal["task", "channel"], str]
 
 
 @dataclass(frozen=True)
-class Link:
-    """A FIFO or a ring of blocks. `depth` in tokens (or blocks), `bits` per token, `tokens` that cross per launch."""
+class Channel:
+    """A FIFO, or a ring of blocks. `tokens` (or blocks) cross it per launch, `depth` of them fit, each of `bits`.
+
+    `written`, `read`: the most tokens that one iteration of a loop of the producer or consumer moves.
+    """
 
     name: str
     producer: str
     consumer: str
-    depth: int
     tokens: int
-    bits: int
-    is_ring: bool
+    depth: int = 0
+    bits: int = 0
+    is_ring: bool = False
+    written: int = 1
+    read: int = 1
 
 
 @dataclass(frozen=True)
@@ -43,25 +47,50 @@ class Reconvergence:
 
 
 @dataclass(frozen=True)
-class TaskNetwork:
-    """One kernel. `memory_fed`: the FIFOs that a load task fills."""
+class TaskGraph:
+    """One kernel. `loads`: the tasks that fetch words of external memory."""
 
     kernel: str
     tasks: tuple[str, ...]
-    links: tuple[Link, ...]
-    memory_fed: frozenset[str]
+    channels: tuple[Channel, ...]
+    loads: frozenset[str] = frozenset()
+
+    @staticmethod
+    def of(channels: Iterable[Channel]) -> TaskGraph:
+        """The tasks at the ends of `channels`."""
+        found = tuple(channels)
+        tasks = dict.fromkeys(task for channel in found for task in (channel.producer, channel.consumer))
+        return TaskGraph("", tuple(tasks), found)
 
     @cached_property
-    def by_name(self) -> dict[str, Link]:
-        return {link.name: link for link in self.links}
+    def by_name(self) -> dict[str, Channel]:
+        return {channel.name: channel for channel in self.channels}
+
+    @cached_property
+    def fifos(self) -> tuple[Channel, ...]:
+        return tuple(channel for channel in self.channels if not channel.is_ring)
+
+    @cached_property
+    def rings(self) -> tuple[Channel, ...]:
+        return tuple(channel for channel in self.channels if channel.is_ring)
+
+    @cached_property
+    def memory_fed(self) -> frozenset[str]:
+        """The FIFOs that a load task fills."""
+        return frozenset(fifo.name for fifo in self.fifos if fifo.producer in self.loads)
+
+    @cached_property
+    def outputs(self) -> Counter[str]:
+        """How many channels each task writes."""
+        return Counter(channel.producer for channel in self.channels)
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[str]:
-        """Tasks, and an edge per channel (its key the channel's name, its data `link`)."""
+        """Tasks, and an edge per channel (its key the channel's name)."""
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         graph.add_nodes_from(self.tasks)
-        for link in self.links:
-            graph.add_edge(link.producer, link.consumer, key=link.name, link=link)
+        for channel in self.channels:
+            graph.add_edge(channel.producer, channel.consumer, key=channel.name)
         return graph
 
     @cached_property
@@ -69,17 +98,22 @@ class TaskNetwork:
         """Tasks and channels as nodes."""
         graph: nx.DiGraph[Node] = nx.DiGraph()
         graph.add_nodes_from(("task", name) for name in self.tasks)
-        for link in self.links:
-            graph.add_edge(("task", link.producer), ("channel", link.name))
-            graph.add_edge(("channel", link.name), ("task", link.consumer))
+        for channel in self.channels:
+            nx.add_path(graph, [("task", channel.producer), ("channel", channel.name), ("task", channel.consumer)])
         return graph
 
     @cached_property
     def bridges(self) -> frozenset[str]:
         """Channels on no undirected cycle: no depth of theirs can make a deadlock."""
         ends = nx.bridges(self.paths.to_undirected())
-        loops = {link.name for link in self.links if link.producer == link.consumer}
+        loops = {channel.name for channel in self.channels if channel.producer == channel.consumer}
         return frozenset(node[1] for edge in ends for node in edge if node[0] == "channel") - loops
+
+    @cached_property
+    def cycles(self) -> tuple[frozenset[str], ...]:
+        """The tasks that feed each other, in groups."""
+        parts = cast(Iterable[set[str]], nx.strongly_connected_components(self.graph))
+        return tuple(frozenset(part) for part in parts if self.graph.subgraph(part).number_of_edges())
 
     def cycle(self) -> tuple[str, ...]:
         """Tasks that form a directed cycle, in order; empty where there is none."""
@@ -96,16 +130,16 @@ class TaskNetwork:
         (launches that overlap included: the first of those that have not ended never waits for room that a later one takes).
         """
         waits: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-        shallow = [link for link in self.links if link.depth < link.tokens]
-        for link in self.links:
-            waits.add_edge(link.consumer, link.producer, key=link.name)
-        for link in shallow:
-            waits.add_edge(link.producer, link.consumer, key=link.name)
-        for link in shallow:
-            waits.remove_edge(link.consumer, link.producer, key=link.name)
-            if nx.has_path(waits, link.consumer, link.producer):
-                yield link.name
-            waits.add_edge(link.consumer, link.producer, key=link.name)
+        shallow = [channel for channel in self.channels if channel.depth < channel.tokens]
+        for channel in self.channels:
+            waits.add_edge(channel.consumer, channel.producer, key=channel.name)
+        for channel in shallow:
+            waits.add_edge(channel.producer, channel.consumer, key=channel.name)
+        for channel in shallow:
+            waits.remove_edge(channel.consumer, channel.producer, key=channel.name)
+            if nx.has_path(waits, channel.consumer, channel.producer):
+                yield channel.name
+            waits.add_edge(channel.consumer, channel.producer, key=channel.name)
 
     def reconvergences(self) -> Iterator[Reconvergence]:
         """Every pair of tasks that separate ways join, with a largest set of such ways; nothing where tasks form a cycle."""
@@ -134,21 +168,3 @@ def _separate_ways(graph: nx.DiGraph[Node], part: Node, meet: Node) -> tuple[tup
     except nx.NetworkXNoPath:
         return ()
     return tuple(sorted(tuple(node[1] for node in way if node[0] == "channel") for way in ways))
-
-
-def networks(manifest: Manifest) -> tuple[TaskNetwork, ...]:
-    """The network of each kernel of `manifest`."""
-    return tuple(_network(kernel) for kernel in manifest.kernels)
-
-
-def _network(kernel: Kernel) -> TaskNetwork:
-    fifos = [Link(s.name, s.producer, s.consumer, s.depth, s.tokens, s.bits, False) for s in kernel.streams]
-    rings = [Link(b.name, b.producer, b.consumer, b.count, b.blocks, b.bits, True) for b in kernel.blocks]
-    loads = {task.name for task in kernel.tasks if task.kind == "load"}
-    fed = frozenset(link.name for link in fifos if link.producer in loads)
-    return TaskNetwork(kernel.name, tuple(task.name for task in kernel.tasks), (*fifos, *rings), fed)
-
-
-def fifo_links(manifest: Manifest) -> list[Link]:
-    """The FIFOs of all kernels of `manifest`, rings of blocks apart."""
-    return [link for network in networks(manifest) for link in network.links if not link.is_ring]

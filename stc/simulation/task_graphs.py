@@ -1,0 +1,23 @@
+"""The task graphs of an emitted project, from its manifest."""
+
+from __future__ import annotations
+
+from stc.manifest.schema import Kernel, Manifest
+from stc.network.graph import Channel, TaskGraph
+
+
+def task_graphs(manifest: Manifest) -> tuple[TaskGraph, ...]:
+    """The graph of each kernel of `manifest`."""
+    return tuple(_graph(kernel) for kernel in manifest.kernels)
+
+
+def _graph(kernel: Kernel) -> TaskGraph:
+    fifos = [Channel(s.name, s.producer, s.consumer, s.tokens, s.depth, s.bits) for s in kernel.streams]
+    rings = [Channel(b.name, b.producer, b.consumer, b.blocks, b.count, b.bits, is_ring=True) for b in kernel.blocks]
+    loads = frozenset(task.name for task in kernel.tasks if task.kind == "load")
+    return TaskGraph(kernel.name, tuple(task.name for task in kernel.tasks), (*fifos, *rings), loads)
+
+
+def all_fifos(manifest: Manifest) -> list[Channel]:
+    """The FIFOs of all kernels of `manifest`."""
+    return [fifo for graph in task_graphs(manifest) for fifo in graph.fifos]
