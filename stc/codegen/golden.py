@@ -44,6 +44,8 @@ def draw_files(design: Design, reference: Reference, tolerance: float) -> DrawFi
     tensors: dict[str, DataFile] = {}
     allowed: dict[str, DataFile] = {}
     uncertainty: dict[str, float] = {}
+    decides: list[str] = []
+    varied = _holds_inputs(reference)
     for tensor in design.host.tensors:
         if tensor.role not in ("input", "output"):
             continue
@@ -54,7 +56,9 @@ def draw_files(design: Design, reference: Reference, tolerance: float) -> DrawFi
             moved, updated = reference.uncertainty.get(tensor.name), _updated(design, tensor, reference)
             errors, uncertainty[name] = allowed_errors(array, moved, tolerance, updated)
             allowed[name] = allowed_file(reference.name, name, errors)
-    stored = Draw(reference.name, _stored(tensors), _stored(allowed), uncertainty)
+            if varied and array.any() and not (errors < 0).any():
+                decides.append(name)
+    stored = Draw(reference.name, _stored(tensors), _stored(allowed), uncertainty, tuple(decides))
     return DrawFiles(stored, (*tensors.values(), *allowed.values()))
 
 
@@ -63,6 +67,13 @@ def _array(tensor: HostValue, reference: Reference) -> np.ndarray:
     if tensor.name not in arrays:
         raise CompileError(f"the model gives no {tensor.role} array '{tensor.name}'", accepted=", ".join(arrays))
     return arrays[tensor.name]
+
+
+def _holds_inputs(reference: Reference) -> bool:
+    """Whether the inputs are more than zeros; where there are floats among them, the floats."""
+    arrays = reference.inputs.values()
+    floats = [array for array in arrays if np.issubdtype(array.dtype, np.floating)]
+    return any(array.any() for array in floats or arrays)
 
 
 def _updated(design: Design, output: HostValue, reference: Reference) -> np.ndarray | None:

@@ -11,7 +11,8 @@ what a few samples of them show is granted, and reported.
 
 Where what is granted is no less than half of |reference| + rms of the reference over its last dimension, the entry is undecided:
 zeros would pass in every entry of a row. It is marked by the sign of what is allowed, and says nothing unless the design has the
-very same value. C simulation has the first part of the rule for testbenches that bring no such files (`stc_sim::compare`).
+very same value. So is an entry that rounding errors make infinite or NaN, or the reverse: allowed is minus infinity. C
+simulation has the first part of the rule for testbenches that bring no such files (`stc_sim::compare`).
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ SAFETY = 4.0
 def allowed_errors(
     reference: np.ndarray, uncertainty: np.ndarray | None, tolerance: float, updated: np.ndarray | None = None
 ) -> tuple[np.ndarray, float]:
-    """Absolute, for each entry of the float array `reference` (f64; negative where the entry is undecided, of no meaning where it
-    is not finite), and the largest part of it that is due to `uncertainty` (absolute, same shape; None: none), in parts of the
-    largest magnitude.
+    """Absolute, for each entry of the float array `reference` (f64; negative where the entry is undecided, else of no meaning where
+    it is not finite), and the largest finite part of it that is due to `uncertainty` (absolute, same shape; None: none), in parts
+    of the largest magnitude.
 
     `updated`: the input that the output is the update of.
     """
@@ -34,10 +35,11 @@ def allowed_errors(
     finite = _finite(reference)
     magnitude = float(np.abs(finite).max(initial=0))
     least = magnitude if updated is None else min(magnitude, _largest_change(reference, updated.astype(np.float64)))
-    granted = SAFETY * _spread(np.zeros(reference.shape) if uncertainty is None else uncertainty)
+    moved = np.zeros(reference.shape) if uncertainty is None else uncertainty
+    granted = SAFETY * _spread(_finite(moved))
     spread = _spread(finite)
-    allowed = np.minimum(tolerance * spread, tolerance * least) + granted
-    undecided = np.isfinite(reference) & (2 * granted >= spread) & (granted > 0)
+    allowed = np.where(np.isfinite(moved), np.minimum(tolerance * spread, tolerance * least) + granted, np.inf)
+    undecided = np.isfinite(reference) & (2 * granted >= spread) & (granted > 0) | np.isinf(allowed)
     return np.where(undecided, -allowed, allowed), float(granted.max(initial=0)) / magnitude if magnitude else 0.0
 
 

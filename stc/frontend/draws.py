@@ -36,6 +36,8 @@ MOST_OPERATIONS = 10**9
 """Iterations of all linalg operations up to which a design is small: its C simulation takes a second or so."""
 
 NOISY_RUNS = 3
+NOISY_ENTRIES = 12
+"""Samples at least that the uncertainty of a row of an output comes from: a third of them may be moved by nothing."""
 
 Run = Callable[[Arrays, np.random.Generator | None], Mapping[str, np.ndarray]]
 """Outputs for inputs; with a generator, every value on the way that may be rounded is moved at random by up to one unit in the last
@@ -154,14 +156,16 @@ def _equal(some: Arrays, others: Arrays) -> bool:
 
 
 def _uncertainty(golden: Arrays, inputs: Arrays, run: Run, random: np.random.Generator) -> dict[str, np.ndarray]:
-    """By how much rounding alone moves each entry of every float output: the largest movement of some runs with noise.
+    """By how much rounding alone moves each entry of every float output: the largest movement of some runs with noise, of more of
+    them where rows are short.
 
     Monte Carlo arithmetic (Parker, 1997): what noise of the size of the rounding errors moves, rounding errors move too, in PyTorch
     as in a design that adds up in another order. Integers are exact.
     """
     floats = {name: array for name, array in golden.items() if _is_float(array)}
     moved = {name: np.zeros(array.shape) for name, array in floats.items()}
-    for _ in range(NOISY_RUNS if floats else 0):
+    shortest = min((array.shape[-1] if array.ndim else 1 for array in floats.values()), default=0)
+    for _ in range(max(NOISY_RUNS, -(-NOISY_ENTRIES // shortest)) if floats else 0):
         noisy = run(inputs, random)
         for name, array in floats.items():
             moved[name] = np.maximum(moved[name], _movement(array.astype(np.float64), noisy[name].astype(np.float64)))
@@ -169,9 +173,10 @@ def _uncertainty(golden: Arrays, inputs: Arrays, run: Run, random: np.random.Gen
 
 
 def _movement(still: np.ndarray, moved: np.ndarray) -> np.ndarray:
-    """Absolute; of an entry that leaves or joins the finite numbers its whole magnitude, where it has one."""
+    """Absolute; infinite of an entry that is another infinity or NaN, or leaves or joins the finite numbers."""
     with np.errstate(invalid="ignore"):
-        return np.where(np.isfinite(still), np.where(np.isfinite(moved), np.abs(moved - still), np.abs(still)), 0.0)
+        same = (still == moved) | (np.isnan(still) & np.isnan(moved))
+        return np.where(same, 0.0, np.where(np.isfinite(still) & np.isfinite(moved), np.abs(moved - still), np.inf))
 
 
 def moved_by_rounding(array: np.ndarray, random: np.random.Generator) -> np.ndarray:

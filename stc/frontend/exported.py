@@ -17,7 +17,8 @@ Arrays = Mapping[str, np.ndarray]
 class Reference:
     """One draw of inputs and the model's outputs for it, by `stc.name`.
 
-    `uncertainty`: for float outputs, by how much rounding errors alone move each entry (absolute, f64); 0 where it is missing.
+    `uncertainty`: for float outputs, by how much rounding errors alone move each entry (absolute, f64); 0 where it is missing,
+    infinite where they make a number of an infinity or NaN, or the reverse.
     """
 
     name: str

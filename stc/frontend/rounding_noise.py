@@ -12,10 +12,11 @@ from torch.utils._pytree import tree_map_only
 
 
 class RoundingNoise(TorchDispatchMode):
-    """While it is active, every entry of a float result of an operation loses 0, half a, or one unit in the last place.
+    """While it is active, every entry of a float result of an operation loses 0, half a, or one unit in the last place, also where
+    the result is written into a tensor that was there before (in place, `out=`).
 
-    Only magnitude is lost, so that what is finite stays finite. Views, and operations in place, compute nothing or are followed by
-    what reads them, and are left alone. The same state of `random` gives the same noise.
+    Only magnitude is lost, so that what is finite stays finite. Views compute nothing, and are left alone. The same state of
+    `random` gives the same noise.
     """
 
     def __init__(self, random: np.random.Generator):
@@ -27,6 +28,9 @@ class RoundingNoise(TorchDispatchMode):
     ) -> Any:
         call: Callable[..., Any] = func
         result = call(*args, **(kwargs or {}))
+        if torch.Tag.inplace_view not in func.tags:
+            for written in _written(func._schema.arguments, args, kwargs or {}):
+                tree_map_only(torch.Tensor, lambda value: value.copy_(self._moved(value)), written)
         if any(returned.alias_info is not None for returned in func._schema.returns):
             return result
         return tree_map_only(torch.Tensor, self._moved, result)
@@ -36,3 +40,9 @@ class RoundingNoise(TorchDispatchMode):
             return value
         lost = torch.randint(0, 3, value.shape, generator=self._generator, dtype=value.dtype)
         return value * (1 - torch.finfo(value.dtype).eps / 2 * lost)
+
+
+def _written(declared: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    """Arguments that an operation writes; `declared`: those of its schema, in the order in which `args` are given."""
+    values = {**dict(zip((argument.name for argument in declared), args, strict=False)), **kwargs}
+    return [values.get(argument.name) for argument in declared if argument.alias_info and argument.alias_info.is_write]

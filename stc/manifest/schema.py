@@ -240,15 +240,18 @@ class Draw:
     """One set of inputs with the model's outputs: `tensors` by the name of each input and output.
 
     `allowed`: for each float output, the error that each of its entries may have (absolute, f64; where the entry is a number),
-    negative where the reference is uncertain by as much as the entry, which is then undecided; other outputs are compared exactly.
+    negative where the reference is uncertain by as much as the entry, which is then undecided, infinite where rounding errors make
+    it infinite or NaN or the reverse; other outputs are compared exactly.
     `uncertainty`: for each float output, how much of that is because rounding errors alone move the reference, at most, in parts of
-    the output's largest magnitude.
+    the output's largest magnitude. `decides`: the float outputs none of whose entries is undecided here, where a design that loses
+    its inputs would show: neither they nor the reference are nothing but zeros.
     """
 
     name: str
     tensors: dict[str, StoredFile]
     allowed: dict[str, StoredFile]
     uncertainty: dict[str, float]
+    decides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -274,6 +277,10 @@ class Manifest:
     draws: tuple[Draw, ...] = ()
     kernel_source: str = "kernel.cpp"
     testbench_sources: tuple[str, ...] = ("testbench.cpp",)
+
+    def decides(self, output: str) -> bool:
+        """Whether some draw does."""
+        return any(output in draw.decides for draw in self.draws)
 
     def kernel(self, name: str) -> Kernel:
         """The kernel of that name; KeyError where there is none."""

@@ -45,6 +45,7 @@ class OutputCheck:
 
     `wrong` entries are beyond what is allowed, `nan_mismatches` of them because a NaN or infinity is not in its place. Of
     `undecided` ones the reference says nothing: rounding errors alone move it by as much as its size. `passed`: none of either.
+    `decided`: it passed where a design that loses its inputs would not.
     `shape`: of the output, empty where nobody has said it. `uncertainty`: how much of what was allowed is due to the reference's
     own rounding errors, in parts of the output's largest magnitude; None where it is not known.
     """
@@ -62,6 +63,7 @@ class OutputCheck:
     shape: tuple[int, ...] = ()
     uncertainty: float | None = None
     undecided: int = 0
+    decided: bool = False
 
     @property
     def verdict(self) -> str:
@@ -224,25 +226,25 @@ def run_draws(
 
 
 def undecided_outputs(draws: Sequence[Sequence[OutputCheck]]) -> list[str]:
-    """The outputs with undecided entries in every draw, those apart whose reference is nothing but zeros: any design that loses its
-    values gives these."""
+    """The outputs with undecided entries in some draw that no draw decides."""
     by_name: dict[str, list[OutputCheck]] = {}
     for check in (check for outputs in draws for check in outputs):
         by_name.setdefault(check.name, []).append(check)
     return [
         name
         for name, checks in by_name.items()
-        if any(check.undecided for check in checks) and not any(check.passed and check.max_abs_reference for check in checks)
+        if any(check.undecided for check in checks) and not any(check.decided for check in checks)
     ]
 
 
 @dataclass(frozen=True)
 class DrawOfInputs:
-    """A draw as the manifest has it; `shapes` and `uncertainty` by output."""
+    """A draw as the manifest has it; `shapes` and `uncertainty` by output. `decides` None: every output that is not all zeros."""
 
     name: str
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
     uncertainty: Mapping[str, float] = field(default_factory=dict[str, float])
+    decides: tuple[str, ...] | None = None
 
 
 NO_DRAW = DrawOfInputs("")
@@ -256,7 +258,7 @@ def draws_of(directory: Path) -> list[DrawOfInputs]:
     read_sources(directory)
     manifest = sound_manifest(directory)
     shapes = {tensor.name: tensor.shape for tensor in manifest.tensors}
-    return [DrawOfInputs(draw.name, shapes, draw.uncertainty) for draw in manifest.draws] or [NO_DRAW]
+    return [DrawOfInputs(draw.name, shapes, draw.uncertainty, draw.decides) for draw in manifest.draws] or [NO_DRAW]
 
 
 def _chosen(names: Sequence[str] | None, known: Sequence[DrawOfInputs], directory: Path) -> list[DrawOfInputs]:
@@ -329,4 +331,5 @@ def _output(content: Mapping[str, Any], draw: DrawOfInputs) -> OutputCheck:
     name = content["name"]
     known = {"worst": WorstEntry(**content["worst"]), "shape": draw.shapes.get(name, ()), "uncertainty": draw.uncertainty.get(name)}
     passed = content["passed"] and not content.get("undecided")
-    return OutputCheck(**{**content, **known, "passed": passed})
+    decides = content["max_abs_reference"] > 0 if draw.decides is None else name in draw.decides
+    return OutputCheck(**{**content, **known, "passed": passed, "decided": passed and decides})

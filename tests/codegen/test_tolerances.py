@@ -57,6 +57,15 @@ def test_entries_that_rounding_drowns_are_undecided() -> None:
     np.testing.assert_allclose(np.abs(allowed[1, 1]), 4e-7 * 0.5**0.5 + RTOL * 2e-7, rtol=1e-4)
 
 
+def test_any_value_will_do_where_rounding_makes_infinities() -> None:
+    """Infinite and undecided; its row keeps the bound that its other entries have."""
+    reference = np.array([[3e38, 1e38, np.inf, np.nan]], np.float32)
+    moved = np.array([[np.inf, 0.0, np.inf, 0.0]])
+    allowed, uncertain = allowed_errors(reference, moved, RTOL)
+    without, _ = allowed_errors(reference, None, RTOL)
+    assert np.isneginf(allowed[0, [0, 2]]).all() and np.array_equal(allowed[0, [1, 3]], without[0, [1, 3]]) and uncertain == 0
+
+
 @pytest.mark.parametrize("uncertain", [0.1, 0.13, 0.2, 0.3])
 @pytest.mark.parametrize("row", [[1.0, -1.0, 1.0], [3.0, 0.0, 1.0]])
 def test_zeros_do_not_pass_where_they_are_decided(row: list[float], uncertain: float) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,11 @@ class Cancels(torch.nn.Module):
         return (x - x.mean(-1, keepdim=True)).sum(-1, keepdim=True) * 1e3, x * 2
 def cancels():
     return Cancels(), (torch.randn(3, 33),)
+class Shifted(Cancels):
+    def forward(self, x):
+        return tuple(out + 1e-5 for out in super().forward(x))
+def shifted():
+    return Shifted(), (torch.randn(3, 33),)
 class Truth(torch.nn.Module):
     def forward(self, x, mask):
         return x + mask
@@ -76,6 +83,31 @@ def test_rounding_noise_does_not_pass(tmp_path: Path) -> None:
         "example": False, "draw": False, "zeros": True, "tiny": False, "huge": False
     }
     assert all(output["passed"] for draw in check["draws"] for output in draw["outputs"] if output["name"] == "out1")
+
+
+def test_a_constant_on_zeros_decides_nothing(tmp_path: Path) -> None:
+    """A design that gives the constant wherever its output is drowned would pass: it fails, in stc and in what stc emits."""
+    (tmp_path / "modules.py").write_text(MODULES)
+    out = tmp_path / "out"
+    arguments = ["compile", f"{tmp_path}/modules.py:shifted", "--out", str(out), "--check", "--check-inputs", "example,zeros"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 1 and "C simulation FAILED (undecided on example)" in done.output, done.output
+    assert json.loads((out / "report.json").read_text())["check"]["undecided"] == ["out0"]
+    assert [draw["decides"] for draw in json.loads((out / "manifest.json").read_text())["draws"]] == [["out1"], []]
+    host = subprocess.run([sys.executable, out / "host.py", "--device", "csim"], capture_output=True, text=True, check=False)
+    assert host.returncode == 1 and "UNDECIDED" in host.stdout and "FAILED" not in host.stdout, host.stdout + host.stderr
+    stub = Path(__file__).parents[1] / "runtime" / "xrt_stub"
+    subprocess.run(["g++", "-std=c++17", f"-I{stub}", f"-I{out}", out / "host.cpp", "-o", tmp_path / "host", "-ldl"], check=True)
+    native = subprocess.run([tmp_path / "host", out / "build" / "kernel.so", out], capture_output=True, text=True, check=False)
+    assert native.returncode == 1 and "UNDECIDED" in native.stdout and "FAILED" not in native.stdout, native.stdout
+    simulated = subprocess.run(["make", "-C", out, "csim"], capture_output=True, text=True, check=False)
+    assert simulated.returncode == 2 and "out0: UNDECIDED" in simulated.stdout, "make passes on the 1 of the program"
+    includes = [f"-I{folder}" for folder in (out, out / "sim" / "include")]
+    testbench = [out / "vitis_testbench.cpp", out / "build" / "kernel.sim.cpp"]
+    subprocess.run(["g++", "-std=c++17", "-w", *includes, *testbench, "-o", tmp_path / "vitis"], check=True)
+    for draws, code in ((["example", "zeros"], 1), (["zeros"], 0)):
+        found = subprocess.run([tmp_path / "vitis", *draws], cwd=out, capture_output=True, text=True, check=False)
+        assert found.returncode == code, found.stdout + found.stderr
 
 
 def test_truth_values_are_inputs(tmp_path: Path) -> None:

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from xdsl.dialects.builtin import ModuleOp
 
 from stc.diagnostics import CompileError
-from stc.frontend.draws import DRAWS, FOR_LARGE, Draws, inputs_of, kept_inputs, linalg_iterations, moved_by_rounding, read_draws
+from stc.frontend.draws import (
+    DRAWS,
+    FOR_LARGE,
+    ONLY_EXAMPLE,
+    Draws,
+    draw_references,
+    inputs_of,
+    kept_inputs,
+    linalg_iterations,
+    moved_by_rounding,
+    read_draws,
+)
 from stc.frontend.export import export
-from stc.frontend.exported import ExportedModel, Reference
+from stc.frontend.exported import Arrays, ExportedModel, Reference
 from stc.frontend.linalg_file import load_linalg_file
+from stc.frontend.rounding_noise import RoundingNoise
 
 ALL = Draws(DRAWS, seed=3)
 F32 = np.float32
@@ -138,6 +152,68 @@ def test_uncertainty_is_that_of_the_model() -> None:
 
     assert 0 < relative(torch.nn.Linear(16, 8), torch.randn(7, 16)) < 1e-6
     assert relative(torch.nn.Softmax(-1), 1e6 + torch.randn(3, 5)) > 1e-3
+
+
+class InPlace(torch.nn.Module):
+    """The same cancellation in place, through `out=`, and as functions."""
+
+    def __init__(self, form: str):
+        super().__init__()
+        self.form = form
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.form == "function":
+            return x.exp() + 1e4 - 1e4
+        if self.form == "out":
+            result = torch.empty(x.shape)
+            torch.add(x.exp(), 1e4, out=result)
+            return torch.sub(result, 1e4)
+        return torch.zeros(x.shape).add_(x).exp_().add_(1e4).sub_(1e4)
+
+
+def uncertainty_of(module: torch.nn.Module, x: torch.Tensor) -> np.ndarray:
+    """Of a module that need not be exportable."""
+
+    def run(inputs: Arrays, noise: np.random.Generator | None) -> dict[str, np.ndarray]:
+        with torch.no_grad(), nullcontext() if noise is None else RoundingNoise(noise):
+            return {"out": module(torch.from_numpy(inputs["x"]).clone()).numpy()}
+
+    (draw,) = draw_references(ONLY_EXAMPLE, ModuleOp([]), {"x": x.numpy()}, run).references
+    return draw.uncertainty["out"]
+
+
+@pytest.mark.parametrize("form", ["function", "out", "in place"])
+def test_operations_in_place_make_rounding_errors_too(form: str) -> None:
+    """1e4 has a last place of 1e-3, whoever writes the sum."""
+    found = uncertainty_of(InPlace(form), torch.zeros(4, 32))
+    assert 4e-4 < found.max() < 4e-3
+
+
+def test_noise_leaves_views_alone() -> None:
+    """Nothing is computed by `t_`: a value that is only looked at twice has the noise of one operation."""
+    with RoundingNoise(np.random.default_rng(0)):
+        made = torch.ones(64, 64) * 1
+        before = made.clone().numpy()
+        assert np.array_equal(made.t().numpy().T, made.numpy()) and np.array_equal(made.unsqueeze_(0).numpy()[0], made[0].numpy())
+    assert np.abs(before - made[0].numpy()).max() <= 2**-23
+
+
+@pytest.mark.parametrize("shape", [(64, 1), ()])
+def test_an_entry_alone_in_its_row_is_moved(shape: tuple[int, ...]) -> None:
+    """Every entry cancels, so that none may be left without uncertainty by luck."""
+    assert uncertainty_of(InPlace("function"), torch.zeros(shape)).min() > 1e-4
+
+
+def test_what_leaves_the_finite_numbers_is_uncertain_without_end() -> None:
+    """exp(88.7228..) overflows or not as the last place falls; what is infinite or NaN in every run is certain."""
+
+    class Edge(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            edge = torch.full((1, 64), float(torch.finfo(torch.float32).max)) * x
+            return torch.cat([edge * (1 + 2**-23), x * torch.inf, x * torch.nan, x], -1)
+
+    found = uncertainty_of(Edge(), torch.ones(1, 1))
+    assert np.isinf(found[0, :64]).any() and not found[0, 64:66].any() and found[0, 66] < 1e-6
 
 
 def test_noise_shrinks_by_a_unit_in_the_last_place_at_most() -> None:

@@ -492,5 +492,15 @@ def test_what_is_undecided_is_neither_right_nor_wrong(design: Run) -> None:
     assert (far["passed"], far["wrong"], far["undecided"]) == (False, 1, 1) and "near: UNDECIDED" in result["printed"]
 
 
+def test_any_value_will_do_where_what_is_allowed_is_infinite(design: Run) -> None:
+    body = """
+  float golden[3] = {3e38f, INFINITY, 1.0f}, got[3] = {INFINITY, NAN, 1.0f};
+  double allowed[3] = {-INFINITY, -INFINITY, 1e-4};
+  report.compare("edge", got, golden, 3, {1e-4, allowed});
+"""
+    (edge,) = design("", body)["outputs"]
+    assert (edge["passed"], edge["wrong"], edge["nan_mismatches"], edge["undecided"]) == (True, 0, 0, 2)
+
+
 def test_the_portable_switch(design: Run) -> None:
     assert design(fork_join(16), FORK_JOIN_BODY, "-DSTC_SIM_UCONTEXT")["passed"]

@@ -35,17 +35,19 @@ Outcome run(const char *name, Top top) {
 }
 
 // By how much the numbers of an output may differ. `allowed`: absolute, for each entry; negative where the reference is itself
-// uncertain by as much as its entry, so that a comparison with any other value says nothing. Without it an entry's error is at
-// most `relative` times its magnitude + the rms of its row, and also times the output's largest magnitude and, if there is an
-// input of the same shape, its largest change: the rule by which `stc compile` fills `allowed`. `row`: entries along the last
-// dimension; 0: one row.
+// uncertain by as much as its entry, so that a comparison with any other value says nothing, infinite where any value will do.
+// `must_decide`: an undecided entry makes `finish` return 1, for an output that no other run decides either. Without `allowed`
+// an entry's error is at most `relative` times its magnitude + the rms of its row, and also times the output's largest magnitude
+// and, if there is an input of the same shape, its largest change: the rule by which `stc compile` fills `allowed`. `row`:
+// entries along the last dimension; 0: one row.
 struct Tolerance {
   double relative = 0;
   const double *allowed = nullptr;
   std::size_t row = 0;
+  bool must_decide = false;
 
-  Tolerance(double relative_, const double *allowed_ = nullptr, std::size_t row_ = 0)
-      : relative(relative_), allowed(allowed_), row(row_) {}
+  Tolerance(double relative_, const double *allowed_ = nullptr, std::size_t row_ = 0, bool must_decide_ = false)
+      : relative(relative_), allowed(allowed_), row(row_), must_decide(must_decide_) {}
 };
 
 // The entry of an output that is furthest off: its error over what is allowed. `got` and `expected` as text, so that all bits of
@@ -65,10 +67,11 @@ struct Output {
   std::uint64_t wrong = 0;            // entries beyond what is allowed, these included
   std::uint64_t undecided = 0;        // entries of which the reference says nothing
   double tolerance = 0;
-  bool has_input = false;
+  bool has_input = false, must_decide = false;
   Worst worst;
 
   bool passed() const { return wrong == 0; }
+  bool decided() const { return undecided == 0 || !must_decide; }
   const char *verdict() const { return !passed() ? "MISMATCH" : undecided > 0 ? "UNDECIDED" : "ok"; }
 };
 
@@ -119,6 +122,7 @@ Output compare(const std::string &name, const Value_ *got, const Value_ *referen
   o.elements = elements;
   o.tolerance = tolerance.relative;
   o.has_input = input != nullptr;
+  o.must_decide = tolerance.must_decide;
   for (std::size_t i = 0; i < elements; ++i) {
     const double r = static_cast<double>(reference[i]);
     if (!std::isfinite(r)) continue;
@@ -137,17 +141,18 @@ Output compare(const std::string &name, const Value_ *got, const Value_ *referen
     double error = 0, allowed = 0;
     if (i % row == 0 && tolerance.allowed == nullptr) rms = root_mean_square(reference + i, std::min(row, elements - i));
     if (tolerance.allowed != nullptr && tolerance.allowed[i] < 0 && !same) ++o.undecided;
+    if (tolerance.allowed != nullptr) allowed = std::fabs(tolerance.allowed[i]);
+    else if (!is_whole<Value_>()) allowed = tolerance.relative * std::min(std::fabs(r) + rms, most);
+    const bool any_value = std::isinf(allowed);
     if (finite) {
       error = difference(got[i], reference[i]);
-      if (tolerance.allowed != nullptr) allowed = std::fabs(tolerance.allowed[i]);
-      else if (!is_whole<Value_>()) allowed = tolerance.relative * std::min(std::fabs(r) + rms, most);
       o.max_abs_error = std::max(o.max_abs_error, error);
     } else if (!same) {
       error = INFINITY;
-      ++o.nan_mismatches;
+      o.nan_mismatches += !any_value;
     }
-    o.wrong += !same && !(error <= allowed);
-    const double share = same ? 0 : allowed > 0 ? error / allowed : INFINITY;
+    o.wrong += !same && !any_value && !(error <= allowed);
+    const double share = same || any_value ? 0 : allowed > 0 ? error / allowed : INFINITY;
     if (share > o.worst.share || (share == o.worst.share && error > o.worst.error)) {
       o.worst = {i, error, allowed, share, value_text(got[i]), value_text(reference[i])};
     }
@@ -223,7 +228,14 @@ class Report {
     return "ok";
   }
 
-  // Writes the report, prints it readably, and returns the exit code: 0 ok, 1 a check failed, 2 not writable.
+  bool decided() const {
+    for (const Output &o : outputs_) {
+      if (!o.decided()) return false;
+    }
+    return true;
+  }
+
+  // Writes the report, prints it readably, and returns the exit code: 0 ok, 1 a check failed or decides nothing, 2 not writable.
   int finish() const {
     print();
     const std::string unfinished = path_ + ".part";   // a reader sees a whole report or none
@@ -237,7 +249,7 @@ class Report {
       std::fprintf(stderr, "stc_sim: cannot write %s\n", path_.c_str());
       return 2;
     }
-    return passed() ? 0 : 1;
+    return passed() && decided() ? 0 : 1;
   }
 
   std::string json() const {

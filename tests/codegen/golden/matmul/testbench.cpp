@@ -34,6 +34,6 @@ int main(int argc, char **argv) {
   ::unpack_y((const float *)y_buffer.data(), (float *)y_tensor.data());
 
   report.compare("y", y_tensor.data(), y_reference.data(), 32,
-                 stc_sim::Tolerance{0.0001, y_allowed.data()});
+                 stc_sim::Tolerance{0.0001, y_allowed.data(), 0, false});
   return report.finish();
 }

@@ -34,6 +34,6 @@ int main(int argc, char **argv) {
   ::unpack_out((const float *)out_buffer.data(), (float *)out_tensor.data());
 
   report.compare("out", out_tensor.data(), out_reference.data(), 48,
-                 stc_sim::Tolerance{0.0001, out_allowed.data()}, x_tensor.data());
+                 stc_sim::Tolerance{0.0001, out_allowed.data(), 0, false}, x_tensor.data());
   return report.finish();
 }
