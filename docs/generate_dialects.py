@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from xdsl.ir import Attribute, Dialect, Operation
-from xdsl.irdl import OptOperandDef, OptResultDef, VarOperandDef, VarResultDef
+from xdsl.irdl import IRDLOperation, OptOperandDef, OptResultDef, VarOperandDef, VarResultDef
 
 from stc.dialects.dataflow import Dataflow
 from stc.dialects.itensor import Itensor
@@ -73,6 +73,7 @@ def _sigil(attribute: type[Attribute]) -> str:
 
 
 def _section(operation: type[Operation]) -> list[str]:
+    assert issubclass(operation, IRDLOperation)
     definition = operation.get_irdl_definition()
     lines = [f"### `{operation.name}`", "", _doc(operation), ""]
     if definition.assembly_format is not None:

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 import stc
+from stc.api import By
 from stc.diagnostics import CompileError
 
 
@@ -40,7 +41,7 @@ def design(module: Gate, tmp_path_factory: pytest.TempPathFactory) -> stc.Design
 
 
 @pytest.mark.parametrize("by", ["csim", "executor"])
-def test_it_is_called_like_the_module(module: Gate, design: stc.Design, by: str) -> None:
+def test_it_is_called_like_the_module(module: Gate, design: stc.Design, by: By) -> None:
     x, scale = torch.randn(3, 6), torch.randn(10)
     expected = module(x, scale)
     for found in (design.run(x, scale, by=by), design.run(x, scale=scale, by=by), *([design(x, scale)] if by == "csim" else [])):
@@ -51,8 +52,8 @@ def test_it_is_called_like_the_module(module: Gate, design: stc.Design, by: str)
 
 def test_it_is_checked_simulated_and_reported(design: stc.Design) -> None:
     assert design.check().passed
-    cycles = design.simulate().cycles
-    assert cycles > 0 and design.simulate(unbounded=True).cycles <= cycles
+    cycles, unbounded = design.simulate().cycles, design.simulate(unbounded=True).cycles
+    assert cycles is not None and unbounded is not None and 0 < unbounded <= cycles
     report = design.report()
     assert report["model"] == "gate" and report["groups"] == 1
     assert (design.folder / "schedule.toml").is_file()
@@ -90,7 +91,7 @@ def test_other_arguments_are_refused(design: stc.Design, arguments: tuple[object
         ({"fusion": "greed"}, "unknown fusion strategy 'greed'"),
     ],
 )
-def test_wrong_options(module: Gate, options: dict[str, object], complaint: str, tmp_path: Path) -> None:
+def test_wrong_options(module: Gate, options: dict[str, Any], complaint: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=complaint):
         stc.compile(module, (torch.randn(3, 6), torch.randn(10)), out=tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()

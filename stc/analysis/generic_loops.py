@@ -12,7 +12,8 @@ from math import prod
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ShapedType
-from xdsl.dialects.linalg import GenericOp, IteratorType
+from xdsl.dialects.linalg.attrs import IteratorType
+from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.utils.hints import isa

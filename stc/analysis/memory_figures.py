@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 
 from xdsl.dialects import memref, tensor
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.linalg import FillOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.dialects.linalg.ops import FillOp
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.host_work import functions_of, host_values

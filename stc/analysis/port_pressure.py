@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 import numpy as np
-from xdsl.dialects import arith, linalg, memref, scf, vector
+from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from xdsl.dialects import arith, cf, func, linalg, math, tensor
+from xdsl.dialects import arith, cf, func, math, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
@@ -23,7 +23,9 @@ from xdsl.dialects.builtin import (
     ShapedType,
     TensorType,
 )
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
+from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.traits import IsTerminator
@@ -236,7 +238,7 @@ def _shifted_out(shift: Operation) -> int | None:
 def _of_reduction(op: linalg.GenericOp, where: str) -> Iterator[Obstacle]:
     """What of the results of a generic depends on more than tiling keeps: their initial values, the order of the loops."""
     kinds = [attribute.data for attribute in op.iterator_types.data]
-    reductions = {loop for loop, kind in enumerate(kinds) if kind != linalg.IteratorType.PARALLEL}
+    reductions = {loop for loop, kind in enumerate(kinds) if kind != IteratorType.PARALLEL}
     arguments = op.body.block.args[len(op.inputs) :]
     last = op.body.block.last_op
     for index, (result, initial, argument) in enumerate(zip(op.results, op.outputs, arguments, strict=True)):

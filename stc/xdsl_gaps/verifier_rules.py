@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any
 
-from xdsl.dialects import arith, linalg, memref, scf, tensor, vector
+from xdsl.dialects import arith, memref, scf, tensor, vector
 from xdsl.dialects.arith import CMPF_COMPARISON_OPERATIONS, CMPI_COMPARISON_OPERATIONS
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ShapedType, TensorType, VectorType
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation, NamedOperation
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
@@ -46,7 +47,7 @@ def _entry_type(kind: Attribute) -> Attribute:
 
 def _named(op: NamedOperation) -> Iterator[str]:
     """The body is not printed: it has to be the one that the name stands for."""
-    if isinstance(op, linalg.ops.ReduceOp):
+    if isinstance(op, linalg.ReduceOp):
         return
     body = type(op).get_hidden_region(op.inputs, op.outputs)
     if not op.regions[0].is_structurally_equivalent(body):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, i32
-from xdsl.dialects.linalg import GenericOp
+from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.irdl import AttrSizedOperandSegments
 
 from stc.analysis.generic_loops import generics_in

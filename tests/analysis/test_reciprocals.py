@@ -12,7 +12,7 @@ from stc.analysis.reciprocals import exact_reciprocal
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_the_product_is_the_quotient_for_every_power_and_dividend(sign: float) -> None:
     bits = np.random.default_rng(0).integers(0, 2**32, 4096, dtype=np.uint32)
-    dividends = np.concatenate([bits.view(np.float32), np.float32([0, -0.0, 1e-45, -1e-45, np.inf, -np.inf, np.nan])])
+    dividends = np.concatenate([bits.view(np.float32), np.array([0, -0.0, 1e-45, -1e-45, np.inf, -np.inf, np.nan], np.float32)])
     for exponent in range(-126, 127):
         divisor = sign * 2.0**exponent
         factor = exact_reciprocal(divisor, f32)

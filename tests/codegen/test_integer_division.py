@@ -26,8 +26,10 @@ OPERATIONS = (arith.DivSIOp, arith.RemSIOp, arith.FloorDivSIOp, arith.DivUIOp, a
 def test_every_quotient_has_a_value(tmp_path: Path, dtype: type[np.signedinteger]) -> None:
     kind, values = KINDS[dtype], [*VALUES, np.iinfo(dtype).min, np.iinfo(dtype).max]
     assert scalars  # which gives the operations their meaning
-    operations = [operation(*placeholders.TestOp(result_types=[kind, kind]).results) for operation in OPERATIONS]
-    texts = [expression(operation, [Expression("a"), Expression("b")]).text for operation in operations]
+    left, right = placeholders.TestOp(result_types=[kind, kind]).results
+    operations = [operation(left, right) for operation in OPERATIONS]
+    texts = [found.text for operation in operations if (found := expression(operation, [Expression("a"), Expression("b")]))]
+    assert len(texts) == len(operations)
     typed = f"int{np.iinfo(dtype).bits}_t"
     (tmp_path / "main.cpp").write_text(
         "#include <cstdint>\n#include <cstdio>\n#include <limits>\n"

@@ -82,7 +82,7 @@ def test_with_unlimited_memory(problem: Problem):
 
 def test_branches_that_meet_late_are_one_group():
     kernels = [FusionKernel(name, 1) for name in "sabcd"]
-    edges = [FusionEdge(*ends, 1) for ends in ("sa", "ab", "cd", "bd")]
+    edges = [FusionEdge(a, b, 1) for a, b in ("sa", "ab", "cd", "bd")]
     assert fuse_greedily(kernels, edges, 100) == [["s", "a", "b", "c", "d"]]
 
 
@@ -99,7 +99,7 @@ def test_a_chain_is_cut_where_the_budget_ends():
 
 def test_the_latest_group_is_joined():
     kernels = [FusionKernel(name, 4) for name in "sabc"]
-    edges = [FusionEdge(*ends, 0) for ends in ("sa", "ab", "ac", "bc")]
+    edges = [FusionEdge(a, b, 0) for a, b in ("sa", "ab", "ac", "bc")]
     assert fuse_greedily(kernels, edges, 8) == [["s", "a"], ["b", "c"]]
 
 

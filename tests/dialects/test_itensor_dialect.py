@@ -48,9 +48,9 @@ def test_malformed_orders_raise():
 
 def loop(upper: int, step: int, *initial):
     """A loop from 0, its constants before it: (operations, loop, block)."""
-    constants = [arith.ConstantOp.from_int_and_width(value, IndexType()) for value in (0, upper, step)]
+    lower, end, by = constants = [arith.ConstantOp.from_int_and_width(value, IndexType()) for value in (0, upper, step)]
     block = Block(arg_types=[IndexType(), *(value.type for value in initial)])
-    return constants, scf.ForOp(*constants, initial, Region(block)), block
+    return constants, scf.ForOp(lower, end, by, initial, Region(block)), block
 
 
 def test_write_in_a_loop():

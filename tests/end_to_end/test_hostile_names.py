@@ -17,7 +17,7 @@ from hostile_names import COMPILED, HOSTILE, LIBRARY, MEETING, PAYLOAD
 from torch import nn
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.linalg import GenericOp
+from xdsl.dialects.linalg.ops import GenericOp
 
 from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module

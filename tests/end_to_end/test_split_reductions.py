@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from xdsl.dialects.linalg import GenericOp
+from xdsl.dialects.linalg.ops import GenericOp
 
 from stc.analysis.emission_rules import check_emission_rules
 from stc.codegen.project import emit_project

@@ -148,6 +148,6 @@ def test_a_result_updates_a_slice_of_an_operand() -> None:
       }}
       func.return %y : tensor<8xf32> }}"""
     new = -np.ones(4, np.float32)
-    np.testing.assert_array_equal(run(text, new, X, np.int64(3))[0], [0, 1, 2, -1, -1, -1, -1, 7])
+    np.testing.assert_array_equal(run(text, new, X, np.array(3))[0], [0, 1, 2, -1, -1, -1, -1, 7])
     with pytest.raises(CompileError, match="entries 5 to 8 of dimension 0 are outside its 8"):
-        run(text, new, X, np.int64(5))
+        run(text, new, X, np.array(5))

@@ -189,7 +189,7 @@ def order_of(value: SSAValue) -> StreamOrder:
 @fault("fold-fills", "turned")
 def a_sum_becomes_a_maximum(module: ModuleOp) -> None:
     add = all_of(generic_with_reduction(module), arith.AddfOp)[-1]
-    Rewriter.replace_op(add, arith.MaximumfOp(*add.operands))
+    Rewriter.replace_op(add, arith.MaximumfOp(add.lhs, add.rhs))
 
 
 def generic_with_reduction(module: ModuleOp) -> GenericOp:

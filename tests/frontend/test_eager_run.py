@@ -38,6 +38,7 @@ class Stateful(nn.Module):
         self.object = SimpleNamespace(value=1)
         self.array = np.zeros(3)
         self.tensor = torch.zeros(3, 5)
+        self.twice: list[object] = []
         self.steps = forward
 
     def forward(self, x):
@@ -174,7 +175,13 @@ FIRST: dict[str, float] = {}
 SLOTS, DERIVED = Slots(), Derived()
 SETTINGS = ModuleType("settings_of_the_user")
 SETTINGS.__file__ = f"{Path(torch.__file__).parents[1]}_of_the_user/settings_of_the_user.py"  # not in the libraries' folder
-InANotebook = type("InANotebook", (), {"mean": None, "__module__": "notebook_without_a_file"})
+
+
+class InANotebook:
+    __module__ = "notebook_without_a_file"
+    mean: ClassVar[float | None] = None
+
+
 recall, remember = FIRST.get, FIRST.update
 
 
@@ -208,8 +215,8 @@ def in_a_keyword_default(self, x, *, kept={}):  # noqa: B006
 
 def on_a_function(self, x):
     if not hasattr(first, "mean"):
-        first.mean = float(x.mean())
-    return x * first.mean
+        first.mean = float(x.mean())  # pyright: ignore[reportFunctionMemberAccess]
+    return x * first.mean  # pyright: ignore[reportFunctionMemberAccess]
 
 
 class Descriptors:
@@ -267,7 +274,7 @@ def under_decorators(self, x):
 
 def in_a_module(self, x):
     if not hasattr(SETTINGS, "mean"):
-        SETTINGS.mean = float(x.mean())
+        SETTINGS.mean = float(x.mean())  # pyright: ignore[reportAttributeAccessIssue]
     return x * SETTINGS.mean
 
 
@@ -318,7 +325,7 @@ one()
 
 def on_a_cached_function(self, x):
     if "mean" not in vars(one):
-        one.mean = float(x.mean())
+        one.mean = float(x.mean())  # pyright: ignore[reportAttributeAccessIssue]
     return x * vars(one)["mean"] * one()
 
 
@@ -380,7 +387,11 @@ def test_what_only_the_first_call_computes_is_found_wherever_it_is_kept(forward,
 def test_caches_that_were_filled_before_and_hooks_that_keep_nothing_are_accepted() -> None:
     """Hits of an `lru_cache` are no change, nor are attributes of functions and modules that are only read."""
     module = Stateful(lambda self, x: self.inner(x) * only_once(AlwaysEqual(x)))
-    module.inner.register_forward_hook(lambda module, arguments, result: result + 1)
+
+    def raised(module: nn.Module, arguments: tuple[torch.Tensor], result: torch.Tensor) -> torch.Tensor:
+        return result + 1
+
+    module.inner.register_forward_hook(raised)
     module.inner.register_forward_pre_hook(lambda module, arguments: (arguments[0] * 2,))
     module(torch.randn(3, 5))
     assert changed_state(python_state(module), python_state(module)) is None
@@ -410,9 +421,9 @@ def test_state_that_ends_as_it_began_is_none() -> None:
 
 def test_state_is_compared_by_value() -> None:
     module = Stateful(cached)
-    module.twice = [module.tensor, float("nan")]
+    module.twice = twice = [module.tensor, float("nan")]
     before = python_state(module)
-    module.tensor = module.twice[0] = torch.zeros(3, 5)
+    module.tensor = twice[0] = torch.zeros(3, 5)
     assert changed_state(before, python_state(module)) is None
     module.tensor[1, 2] = 1e-30
     assert changed_state(before, python_state(module)) == "tensor"

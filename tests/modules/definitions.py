@@ -290,7 +290,7 @@ def rotary_of_positions() -> Built:
     class Rotary(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.register_buffer("frequency", 10000.0 ** -(torch.arange(0, 8) / 8))
+            self.frequency = nn.Buffer(10000.0 ** -(torch.arange(0, 8) / 8))
 
         def forward(self, x: Tensor, positions: Tensor) -> Tensor:
             angle = positions[:, None].float() * self.frequency

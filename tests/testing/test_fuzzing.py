@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -101,7 +100,7 @@ class Crashes(ModulePass):
 
 
 def _replace(monkeypatch: pytest.MonkeyPatch, broken: type[ModulePass]) -> None:
-    known: dict[str, Callable[[], type[ModulePass]]] = pipeline.all_passes()
+    known = pipeline.all_passes()
     monkeypatch.setattr(pipeline, "all_passes", lambda: {**known, broken.name: lambda: broken})
 
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, UnitAttr
-from xdsl.dialects.linalg import GenericOp
+from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.passes import ModulePass
 
 import stc.transforms as transforms

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects import linalg
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 

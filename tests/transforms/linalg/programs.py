@@ -258,7 +258,7 @@ def difference(expected: list[np.ndarray], found: list[np.ndarray]) -> float:
     worst = 0.0
     for left, right in zip(expected, found, strict=True):
         assert left.shape == right.shape and left.dtype == right.dtype
-        scale = max(float(np.abs(left).max()), np.finfo(np.float32).tiny)
+        scale = max(float(np.abs(left).max()), float(np.finfo(np.float32).tiny))
         worst = max(worst, float(np.abs(left.astype(np.float64) - right.astype(np.float64)).max()) / scale)
     return worst
 

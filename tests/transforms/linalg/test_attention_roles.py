@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import softmax
 from xdsl.dialects import tensor
-from xdsl.dialects.linalg import GenericOp
+from xdsl.dialects.linalg.ops import GenericOp
 
 from stc.dialects.context import make_context
 from stc.frontend.export import export

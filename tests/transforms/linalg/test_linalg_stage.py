@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from programs import FILES, PROGRAMS, TOLERANCE, difference, outputs, run_stage, source
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
-from xdsl.ir import BlockArgument
+from xdsl.ir import BlockArgument, SSAValue
 
 from stc.analysis.generic_loops import all_dims, reduction_loops
 from stc.diagnostics import CompileError
@@ -82,6 +82,11 @@ GPT2_GENERICS = [
 ]
 
 
+def shape_of(value: SSAValue) -> tuple[int, ...]:
+    assert isinstance(value.type, TensorType)
+    return value.type.get_shape()
+
+
 def test_gpt2_block_has_few_named_generics_and_heads_as_loops() -> None:
     module = parse_module(source("gpt2_tiny"))
     run_stage(module)
@@ -89,9 +94,9 @@ def test_gpt2_block_has_few_named_generics_and_heads_as_loops() -> None:
     assert list(generics) == GPT2_GENERICS
     assert not _reshapes_between_generics(module)
     tokens, heads, entries, width = 8, 3, 12, 36
-    assert generics["attn_c_attn"].results[0].type.get_shape() == (tokens, 3 * heads, entries)
+    assert shape_of(generics["attn_c_attn"].results[0]) == (tokens, 3 * heads, entries)
     assert len(reduction_loops(generics["attn_c_proj"])) == 2
-    assert generics["attn_c_proj"].inputs[1].type.get_shape() == (heads, entries, width)  # pyright: ignore[reportAttributeAccessIssue]
+    assert shape_of(generics["attn_c_proj"].inputs[1]) == (heads, entries, width)
     contractions = [name for name, op in generics.items() if is_contraction(op)]
     assert contractions == ["attn_c_attn", "attn_scores", "attn_context", "attn_c_proj", "mlp_c_fc", "mlp_c_proj"]
     for name in contractions:

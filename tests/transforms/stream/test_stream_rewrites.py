@@ -10,8 +10,8 @@ from notation import MULTIPLY_ADD, Program
 from rewrite_programs import RowProgram
 from tiled_programs import PROGRAMS, RandomProgram
 from xdsl.builder import Builder
-from xdsl.dialects import linalg
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.rewriter import InsertPoint
 
 from stc.analysis.emission_rules import emission_violations
