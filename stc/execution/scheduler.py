@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from stc.diagnostics import CompileError
 from stc.execution.channels import Channel, Port, ReadPort, Ring, RingReader, RingWriter, WritePort
+from stc.network.waits import Diagnosis, Stop
 
 Steps = Iterator[tuple[Port, int]]
 """What a process yields: the port it waits for, and how many tokens it has taken from it."""
@@ -95,46 +96,45 @@ def run_processes(processes: Sequence[Process], channels: Sequence[Channel | Rin
 
 
 def _explanation(blocked: Sequence[Process], where: str) -> CompileError:
-    for process in blocked:
-        assert process.waits is not None
-        port, count = process.waits
-        if isinstance(port, ReadPort | RingReader) and (port.channel.ended or not port.channel.writer):
-            writer = f"its writer {port.channel.writer} has ended" if port.channel.writer else "nothing writes it"
-            return CompileError(
-                f"reads token {count} of {port.channel}, but {writer}",
-                where=f"{where}: {process.name}",
-                accepted=f"{count} reads, or more writes",
-            )
-    return Deadlock([_wait(process) for process in _circle(blocked)], [_wait(process) for process in blocked], where)
+    diagnosis = Diagnosis(_stop(number, blocked) for number in range(len(blocked)))
+    if diagnosis.short:
+        return _disagreement(blocked[int(diagnosis.short[0].task)], where)
+    (cycle, *_) = diagnosis.wait_cycles  # nobody waits for one that has ended: following the waits comes round
+    return Deadlock([_wait(blocked[int(stop.task)]) for stop in cycle.stops], [_wait(process) for process in blocked], where)
+
+
+def _stop(number: int, blocked: Sequence[Process]) -> Stop:
+    """Process `number` waits for the one at the other end of the channel at which it stands, or for "nobody" that is left."""
+    port, count = _waits(blocked[number])
+    reads = isinstance(port, ReadPort | RingReader)
+    ends = (WritePort | RingWriter) if reads else (ReadPort | RingReader)
+    others = (n for n, other in enumerate(blocked) if any(isinstance(end, ends) and end.channel is port.channel for end in other.ports))
+    kind = "ring" if isinstance(port.channel, Ring) else "fifo"
+    occupancy = max((len(queue) for _, queue in port.channel.readers), default=0)
+    on = str(next(others, "nobody"))
+    return Stop(str(number), "read" if reads else "write", port.channel.name, kind, on, occupancy, port.channel.depth, count)
+
+
+def _disagreement(process: Process, where: str) -> CompileError:
+    """Of a process that waits for one that has ended, or that never was."""
+    port, count = _waits(process)
+    channel, at = port.channel, f"{where}: {process.name}"
+    if isinstance(port, ReadPort | RingReader):
+        writer = f"its writer {channel.writer} has ended" if channel.writer else "nothing writes it"
+        return CompileError(f"reads token {count} of {channel}, but {writer}", where=at, accepted=f"{count} reads, or more writes")
+    readers = " and ".join(reader for reader, _ in channel.readers)
+    what = f"{port.describe(count)}, but its reader {readers} has ended"
+    return CompileError(what, where=at, accepted="as many reads as writes")
+
+
+def _waits(process: Process) -> tuple[Port, int]:
+    assert process.waits is not None
+    return process.waits
 
 
 def _wait(process: Process) -> str:
-    assert process.waits is not None
-    port, count = process.waits
+    port, count = _waits(process)
     return f"{process.name} {port.describe(count)}"
-
-
-def _circle(blocked: Sequence[Process]) -> list[Process]:
-    """Processes each of which waits for the next, and the last for the first."""
-    path = [blocked[0]]
-    while True:
-        following = _waited_for(path[-1], blocked)
-        if following is None:
-            return path
-        if following in path:
-            return path[path.index(following) :]
-        path.append(following)
-
-
-def _waited_for(process: Process, blocked: Sequence[Process]) -> Process | None:
-    """The blocked process at the other end of the channel at which `process` waits."""
-    assert process.waits is not None
-    port = process.waits[0]
-    other_side = (WritePort, RingWriter) if isinstance(port, ReadPort | RingReader) else (ReadPort, RingReader)
-    for other in blocked:
-        if any(isinstance(end, other_side) and end.channel is port.channel for end in other.ports):
-            return other
-    return None
 
 
 def _check_nothing_left(channels: Sequence[Channel | Ring], where: str) -> None:

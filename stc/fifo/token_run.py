@@ -28,6 +28,7 @@ from stc.diagnostics import CompileError
 from stc.iteration.firings import Firings
 from stc.iteration.task_timeline import Cycles
 from stc.network.graph import Channel
+from stc.network.waits import Diagnosis, Stop
 
 GROWTH = 32
 """A channel grows by this part of itself: fine enough to overshoot by some per cent only, coarse enough to be quick."""
@@ -167,13 +168,28 @@ class _Run:
         seen: set[int] = set()
         full = [link for task in self._wanted(waiting) for link in self._chain(task, seen)]
         if not full:
-            names = ", ".join(self.tasks[task].name for task in waiting)
-            raise CompileError(
-                f"tasks {names} wait for each other at any FIFO depth", accepted="an acyclic task graph, reads equal to writes"
-            )
+            raise self._no_end(Diagnosis(self._stop(task) for task in waiting))
         link = min(full, key=lambda link: (link.channel.tokens * link.channel.bits, link.channel.name))
         grown = min(link.depth + max(1, link.depth // GROWTH), link.channel.tokens)
         link.depth = max(grown, link.wanted(self.fired[link.writer], self.fired[link.reader]))
+
+    def _no_end(self, diagnosis: Diagnosis) -> CompileError:
+        """Nobody can go on, and no FIFO whose room would help is full."""
+        if diagnosis.short:
+            return CompileError(diagnosis.short[0].disagreement, accepted="reads equal to writes")
+        waits = "; ".join(stop.text for stop in diagnosis.wait_cycles[0].stops)
+        return CompileError(f"tasks wait for each other at any FIFO depth: {waits}", accepted="an acyclic task graph")
+
+    def _stop(self, task: int) -> Stop:
+        """What a task that cannot fire waits for: the first channel that lacks its token, or room."""
+        for link in self.links.values():
+            written, freed = bisect_left(link.published, self.fired[link.writer]), bisect_left(link.freed, self.fired[link.reader])
+            misses = link.reader == task and link.reader_limit(self.fired[link.writer]) == self.fired[task]
+            if misses or (link.writer == task and link.writer_limit(self.fired[link.reader]) == self.fired[task]):
+                waits_to, other, token = ("read", link.writer, written) if misses else ("write", link.reader, freed + link.depth)
+                kind, ends = "ring" if link.channel.is_ring else "fifo", (self.tasks[task].name, self.tasks[other].name)
+                return Stop(ends[0], waits_to, link.channel.name, kind, ends[1], written - freed, link.depth, token, link.channel.tokens)
+        raise AssertionError(f"{self.tasks[task].name} can fire")
 
     def _waits(self, task: int) -> bool:
         return self.fired[task] < self.tasks[task].count

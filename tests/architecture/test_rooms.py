@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "fifo": frozenset({"iteration", "network", "platforms"}),
     "strategies": frozenset({"iteration", "network", "platforms", "design_space", "fifo"}),
     "transforms": _DECISIONS | {"extensions", "strategies"},
-    "execution": frozenset({"scalars", "dialects", "iteration", "analysis.index_ranges"}),
+    "execution": frozenset({"scalars", "dialects", "iteration", "network", "analysis.index_ranges"}),
     "frontend": frozenset({"dialects"}),
     "codegen": _FACTS | {"manifest", "execution", "simulation.package", "simulation.ap_types", "simulation.vendor_interface"},
     "simulation": frozenset({"manifest", "network", "platforms.memory_channels"}),

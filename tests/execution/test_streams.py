@@ -60,6 +60,12 @@ def test_reading_more_than_was_written_is_an_error() -> None:
         run(streaming(f"{STREAM} {load('%s', trips=3)} {store('%s')}"), X)
 
 
+def test_writing_more_than_is_read_is_an_error_of_the_loops_not_a_deadlock() -> None:
+    with pytest.raises(CompileError, match=r"@load: waits for room in stream @s .*, but its reader @store has ended") as caught:
+        run(streaming(f"{STREAM} {load('%s')} {store('%s', trips=1)}"), X, depths=True)
+    assert not isinstance(caught.value, Deadlock)
+
+
 def test_a_stream_that_nothing_writes() -> None:
     with pytest.raises(CompileError, match=r"reads token 0 of stream @s, but nothing writes it"):
         run(streaming(f"{STREAM} {store('%s')}"), X)
