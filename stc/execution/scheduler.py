@@ -108,7 +108,7 @@ def _stop(number: int, blocked: Sequence[Process]) -> Stop:
     port, count = _waits(blocked[number])
     reads = isinstance(port, ReadPort | RingReader)
     ends = (WritePort | RingWriter) if reads else (ReadPort | RingReader)
-    others = (n for n, other in enumerate(blocked) if any(isinstance(end, ends) and end.channel is port.channel for end in other.ports))
+    others = (n for n, other in enumerate(blocked) for end in other.ports if isinstance(end, ends) and end.channel is port.channel)
     kind = "ring" if isinstance(port.channel, Ring) else "fifo"
     occupancy = max((len(queue) for _, queue in port.channel.readers), default=0)
     on = str(next(others, "nobody"))

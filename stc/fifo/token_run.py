@@ -187,8 +187,8 @@ class _Run:
             misses = link.reader == task and link.reader_limit(self.fired[link.writer]) == self.fired[task]
             if misses or (link.writer == task and link.writer_limit(self.fired[link.reader]) == self.fired[task]):
                 waits_to, other, token = ("read", link.writer, written) if misses else ("write", link.reader, freed + link.depth)
-                kind, ends = "ring" if link.channel.is_ring else "fifo", (self.tasks[task].name, self.tasks[other].name)
-                return Stop(ends[0], waits_to, link.channel.name, kind, ends[1], written - freed, link.depth, token, link.channel.tokens)
+                at = (self.tasks[task].name, waits_to, link.channel.name, "ring" if link.channel.is_ring else "fifo")
+                return Stop(*at, self.tasks[other].name, written - freed, link.depth, token, link.channel.tokens)
         raise AssertionError(f"{self.tasks[task].name} can fire")
 
     def _waits(self, task: int) -> bool:

@@ -10,10 +10,10 @@ disagree on the number of tokens.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import networkx as nx
 
@@ -152,6 +152,14 @@ class Diagnosis:
         """Tasks held up by those of the wait-for cycles and those that are short of tokens."""
         told = {stop.task for cycle in self.wait_cycles for stop in cycle.stops} | {stop.task for stop in self.short}
         return tuple(name for name, stop in self.stops.items() if name not in told and stop.waits_to != "join")
+
+    def as_json(self) -> dict[str, Any]:
+        cycles = [
+            {"stops": [asdict(stop) for stop in cycle.stops], "parts": cycle.parts, "meets": cycle.meets,
+             "full": cycle.full, "empty": cycle.empty}
+            for cycle in self.wait_cycles
+        ]
+        return {"wait_cycles": cycles, "short": [asdict(stop) for stop in self.short], "behind": self.behind}
 
     @property
     def cause(self) -> Cause:

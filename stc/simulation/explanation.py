@@ -8,23 +8,26 @@ from typing import Any
 
 from stc.manifest.schema import LoopSchedule, Manifest
 from stc.network.graph import Channel
-from stc.simulation.cures import MOST_RUNS, Cure, DepthsIgnored, OutOfRuns, Rerun, Run, Trials, joint_cure, single_cures
-from stc.simulation.wait_circles import STUCK, Cause, Circle, Deadlock, Stop
+from stc.network.waits import Cause, Diagnosis, Stop, WaitCycle
+from stc.simulation.csim import BlockedTask
+from stc.simulation.cures import MOST_RUNS, Cure, DepthsIgnored, OutOfRuns, Rerun, Room, Run, Trials, joint_cure, single_cures
+from stc.simulation.task_graphs import task_graphs
+
+STUCK = ("deadlock", "livelock")
+MOST_DEPTH = 1 << 20
+"""The largest depth that is tried where the manifest does not say how many tokens there are."""
 
 
 @dataclass(frozen=True)
 class Explanation:
     """Why nothing could go on.
 
-    `circles` of waiting tasks; `short`: tasks that wait for one that has ended; `behind`: tasks held up by those. Where no
-    depth helps, these are what is left with larger FIFOs. `cures`: each cures it alone, cheapest first; none where no depth
-    does, or where the search was not finished (`searched`).
+    `diagnosis`: who waits for whom; where no depth helps, what is left with larger FIFOs. `cures`: each cures it alone, cheapest
+    first; none where no depth does, or where the search was not finished (`searched`).
     """
 
     cause: Cause
-    circles: tuple[Circle, ...]
-    short: tuple[Stop, ...]
-    behind: tuple[str, ...]
+    diagnosis: Diagnosis
     cures: tuple[Cure, ...]
     searched: bool
     runs: int
@@ -36,12 +39,8 @@ class Explanation:
         return tuple(dict.fromkeys(name for cure in self.cures for name in cure.depths))
 
     def as_json(self) -> dict[str, Any]:
-        circles = [
-            {"stops": [asdict(stop) for stop in circle.stops], "parts": circle.parts, "meets": circle.meets,
-             "full": circle.full, "empty": circle.empty}
-            for circle in self.circles
-        ]
-        return {**asdict(self), "circles": circles, "culprits": self.culprits}
+        found = {"cause": self.cause, **self.diagnosis.as_json(), "cures": [asdict(cure) for cure in self.cures]}
+        return {**found, "searched": self.searched, "runs": self.runs, "text": self.text, "culprits": self.culprits}
 
 
 def explain(
@@ -53,61 +52,126 @@ def explain(
     without it the cause is told, but no cure.
     """
     if result.outcome == "leftover":
-        return Explanation("token count", (), (), (), (), False, 0, _leftover_words(result))
+        return Explanation("token count", Diagnosis(()), (), False, 0, _leftover_words(result))
     if result.outcome not in STUCK:
         return None
-    deadlock = Deadlock(manifest, result)
-    if rerun is None or deadlock.cause != "depth":
-        return _told(deadlock, (), False, 0)
-    trials = Trials(rerun, most_runs)
-    try:
-        cures, final = _search(deadlock, trials)
-    except (OutOfRuns, DepthsIgnored):
-        return _told(deadlock, (), False, trials.runs)
-    return _told(deadlock, cures, True, trials.runs, final)
+    return _Deadlock(manifest, Trials(rerun or _no_run, most_runs)).explained(result, rerun is not None)
 
 
-def _search(deadlock: Deadlock, trials: Trials) -> tuple[tuple[Cure, ...], Deadlock | Run | None]:
-    """The cures; and where there are none, the deadlock, or the run that failed otherwise, that is left with the FIFOs enlarged."""
-    common = [name for name in deadlock.enlargeable(deadlock.circles[0])
-              if all(name in circle.full for circle in deadlock.circles)]
-    rooms = {name: deadlock.room(name) for name in common}
-    if cures := single_cures(common, rooms, trials):
-        return tuple(cures), None
-    rooms, current = {}, deadlock
-    while current.cause == "depth":
-        full = [name for circle in current.circles for name in current.enlargeable(circle)]
-        new = {name: current.room(name) for name in full if name not in rooms}
-        if not new:
-            return (), current
-        rooms |= new
-        result = trials.run({name: room.most for name, room in rooms.items()})
-        if result.outcome == "finished":
-            cure = joint_cure(list(rooms), rooms, trials)
-            return ((cure,) if cure is not None else ()), None
-        if result.outcome not in STUCK:
-            return (), result
-        current = Deadlock(deadlock.manifest, result)
-    return (), current
+def _no_run(depths: Mapping[str, int]) -> Run:
+    raise OutOfRuns
 
 
-# Words ----------------------------------------------------------------------------------------------------------------
+class _Deadlock:
+    """The search for what cures a run of the design of `manifest`."""
 
+    def __init__(self, manifest: Manifest, trials: Trials):
+        self.channels: dict[str, Channel] = {c.name: c for graph in task_graphs(manifest) for c in graph.channels}
+        self.loops = {(loop.task, loop.label): loop for kernel in manifest.kernels for loop in kernel.schedule}
+        self.trials = trials
 
-def _told(
-    deadlock: Deadlock, cures: tuple[Cure, ...], searched: bool, runs: int, final: Deadlock | Run | None = None
-) -> Explanation:
-    """`final`: what is left with larger FIFOs."""
-    if final is not None and not isinstance(final, Deadlock):
-        cause = "token count" if final.outcome == "leftover" else "unknown"
-        text = [*_situation(deadlock), "with larger FIFOs it goes on, but fails:", _leftover_words(final)]
-        return Explanation(cause, deadlock.circles, deadlock.short, deadlock.behind, (), searched, runs, "\n".join(text))
-    told = final or deadlock
-    lines = [*_situation(deadlock)]
-    if final is not None:
-        lines += ["with larger FIFOs it goes on, but not to its end:", *_situation(final)]
-    lines += _verdict(told, cures, searched, runs)
-    return Explanation(told.cause, told.circles, told.short, told.behind, cures, searched, runs, "\n".join(lines))
+    def explained(self, result: Run, may_run: bool) -> Explanation:
+        """`may_run`: whether there is a way to run the design again."""
+        first = left = self._diagnosed(result)
+        cures, searched = (), False
+        if may_run and first.cause == "depth":
+            try:
+                cures, left = self._search(first)
+                searched = True
+            except (OutOfRuns, DepthsIgnored):
+                pass
+        runs, text = self.trials.runs, list(self._situation(first))
+        if not isinstance(left, Diagnosis):
+            cause = "token count" if left.outcome == "leftover" else "unknown"
+            text += ["with larger FIFOs it goes on, but fails:", _leftover_words(left)]
+            return Explanation(cause, first, (), True, runs, "\n".join(text))
+        if left is not first:
+            text += ["with larger FIFOs it goes on, but not to its end:", *self._situation(left)]
+        text += self._verdict(left, cures, searched, runs)
+        return Explanation(left.cause, left, cures, searched, runs, "\n".join(text))
+
+    def _diagnosed(self, result: Run) -> Diagnosis:
+        return Diagnosis(self._stop(task) for task in result.blocked)
+
+    def _stop(self, task: BlockedTask) -> Stop:
+        channel = self.channels.get(task.channel)
+        token = task.tokens_read if task.waits_to == "read" else task.tokens_written - task.held_back
+        tokens = channel.tokens if channel is not None and channel.tokens > 0 else None
+        at = (task.task, task.waits_to, task.channel, task.kind, task.peer, task.occupancy, task.depth)
+        return Stop(*at, token, tokens, task.held_back, task.loop, task.line)
+
+    def _room(self, stop: Stop) -> Room:
+        """A FIFO that is full: as deep as its tokens are many is always enough."""
+        assert stop.depth is not None
+        channel = self.channels.get(stop.channel)
+        return Room(stop.depth, stop.tokens or MOST_DEPTH, channel.bits if channel is not None else 1)
+
+    def _search(self, first: Diagnosis) -> tuple[tuple[Cure, ...], Diagnosis | Run]:
+        """The cures; and where there are none, what is left with the FIFOs enlarged: waits, or a run that failed otherwise."""
+        everywhere = set(first.wait_cycles[0].full).intersection(*(cycle.full for cycle in first.wait_cycles))
+        rooms = {stop.channel: self._room(stop) for stop in first.wait_cycles[0].enlargeable if stop.channel in everywhere}
+        if cures := single_cures(list(rooms), rooms, self.trials):
+            return tuple(cures), first
+        rooms, left = {}, first
+        while left.cause == "depth":
+            full = [stop for cycle in left.wait_cycles for stop in cycle.enlargeable]
+            new = {stop.channel: self._room(stop) for stop in full if stop.channel not in rooms}
+            if not new:
+                break
+            rooms |= new
+            result = self.trials.run({name: room.most for name, room in rooms.items()})
+            if result.outcome == "finished":
+                cure = joint_cure(list(rooms), rooms, self.trials)
+                return ((cure,) if cure is not None else ()), first
+            if result.outcome not in STUCK:
+                return (), result
+            left = self._diagnosed(result)
+        return (), left
+
+    # Words ------------------------------------------------------------------------------------------------------------
+
+    def _situation(self, diagnosis: Diagnosis) -> Iterator[str]:
+        for cycle in diagnosis.wait_cycles:
+            yield f"{len(cycle.stops)} tasks wait for each other:"
+            yield from (f"  {stop.text}" for stop in cycle.stops)
+            if cycle.full and cycle.empty:
+                yield (f"paths part at {_names(cycle.parts)} and meet at {_names(cycle.meets)}: "
+                       f"full on one side {_names(cycle.full)}, empty on the other {_names(cycle.empty)}")
+            yield from self._held_words(cycle)
+        for stop in diagnosis.short:
+            yield f"{stop.text}, which has ended"
+        if diagnosis.behind:
+            yield f"held up behind them: {_names(diagnosis.behind)}"
+
+    def _held_words(self, cycle: WaitCycle) -> Iterator[str]:
+        """A pipeline that stops as a whole keeps what it has computed while it waits to read; one that waits for room keeps it in
+        any style."""
+        at = {stop.task: stop for stop in cycle.stops}
+        for stop in cycle.stops:
+            if stop.waits_to != "read" or not stop.held_back or stop.on not in at or at[stop.on].waits_to != "read":
+                continue
+            label = at[stop.on].loop
+            pipeline = f"the pipeline of {label or 'its loop'} (style stp{_depth_words(self.loops.get((stop.on, label)))})"
+            yield (f"{stop.on} holds {stop.held_back} tokens of '{stop.channel}' back in {pipeline}: waiting to read itself, it "
+                   "lets them out only as further iterations push them. The deeper this pipeline, the deeper the FIFO must be; "
+                   "a flushing one (style=flp) would hold none")
+
+    def _verdict(self, diagnosis: Diagnosis, cures: tuple[Cure, ...], searched: bool, runs: int) -> Iterator[str]:
+        match diagnosis.cause:
+            case "token count":
+                yield "no FIFO depth cures this: " + "; ".join(self._count_words(stop) for stop in diagnosis.short)
+            case "cycle of tasks":
+                yield "no FIFO depth cures this: each of these tasks needs a token from the next before it can send its own"
+            case "ring":
+                yield from _ring_words(diagnosis)
+            case "unknown":
+                yield "the run does not tell which tasks wait for which"
+            case "depth":
+                yield from _cure_words(diagnosis, cures, searched, runs)
+
+    def _count_words(self, stop: Stop) -> str:
+        declared = f" (the manifest says {self.channels[stop.channel].tokens})" if stop.channel in self.channels else ""
+        return f"{stop.disagreement}: make their loops agree{declared}"
 
 
 def _leftover_words(result: Run) -> str:
@@ -115,69 +179,14 @@ def _leftover_words(result: Run) -> str:
     return f"{words}\nno FIFO depth cures this: make the loops of both sides agree" if result.outcome == "leftover" else words
 
 
-def _situation(deadlock: Deadlock) -> Iterator[str]:
-    for circle in deadlock.circles:
-        yield f"{len(circle.stops)} tasks wait for each other:"
-        yield from (f"  {_stop_words(stop)}" for stop in circle.stops)
-        if circle.full and circle.empty:
-            yield (f"paths part at {_names(circle.parts)} and meet at {_names(circle.meets)}: "
-                   f"full on one side {_names(circle.full)}, empty on the other {_names(circle.empty)}")
-        yield from _held_words(deadlock.manifest, circle)
-    for stop in deadlock.short:
-        yield f"{_stop_words(stop)}, which has ended"
-    if deadlock.behind:
-        yield f"held up behind them: {_names(deadlock.behind)}"
-
-
-def _stop_words(stop: Stop) -> str:
-    total = f" of {stop.tokens}" if stop.tokens is not None else ""
-    state = "full" if stop.waits_to == "write" else "nothing to read" if stop.occupancy else "empty"
-    taken = f"{stop.occupancy} of {stop.depth}" if stop.depth is not None else f"{stop.occupancy}"
-    if stop.waits_to == "write" and stop.held_back and stop.depth is not None and stop.occupancy < stop.depth:
-        taken += f", and {stop.held_back} in its pipeline"   # a block is taken from the ring before it is filled
-    where = f" (loop {stop.loop}, line {stop.line})" if stop.loop else f" (line {stop.line})" if stop.line else ""
-    token = f"token {stop.token}{total} of '{stop.channel}'"
-    return f"{stop.task}{where} waits to {stop.waits_to} {token}, {state} ({taken}), for {stop.on}"
-
-
-def _held_words(manifest: Manifest, circle: Circle) -> Iterator[str]:
-    """A pipeline that stops as a whole keeps what it has computed while it waits to read; one that waits for room keeps it in any
-    style."""
-    loops = {(loop.task, loop.label): loop for kernel in manifest.kernels for loop in kernel.schedule}
-    at = {stop.task: stop for stop in circle.stops}
-    for stop in circle.stops:
-        if stop.waits_to != "read" or not stop.held_back or stop.on not in at or at[stop.on].waits_to != "read":
-            continue
-        label = at[stop.on].loop
-        loop = loops.get((stop.on, label))
-        pipeline = f"the pipeline of {label or 'its loop'} (style stp{_depth_words(loop)})"
-        yield (f"{stop.on} holds {stop.held_back} tokens of '{stop.channel}' back in {pipeline}: waiting to read itself, it lets "
-               "them out only as further iterations push them. The deeper this pipeline, the deeper the FIFO must be; "
-               "a flushing one (style=flp) would hold none")
-
-
 def _depth_words(loop: LoopSchedule | None) -> str:
     return f", estimated depth {loop.depth}" if loop is not None and loop.depth is not None else ""
 
 
-def _verdict(deadlock: Deadlock, cures: tuple[Cure, ...], searched: bool, runs: int) -> Iterator[str]:
-    match deadlock.cause:
-        case "token count":
-            yield "no FIFO depth cures this: " + "; ".join(_count_words(stop, deadlock.links) for stop in deadlock.short)
-        case "cycle of tasks":
-            yield "no FIFO depth cures this: each of these tasks needs a token from the next before it can send its own"
-        case "ring":
-            yield from _ring_words(deadlock)
-        case "unknown":
-            yield "the run does not tell which tasks wait for which"
-        case "depth":
-            yield from _cure_words(deadlock, cures, searched, runs)
-
-
-def _ring_words(deadlock: Deadlock) -> Iterator[str]:
+def _ring_words(diagnosis: Diagnosis) -> Iterator[str]:
     """A writer whose pipeline stops as a whole cannot hand over what it filled while it waits for the next block."""
-    rings = [circle for circle in deadlock.circles if circle.full and not deadlock.enlargeable(circle)]
-    stops = [stop for circle in rings for stop in circle.stops if stop.waits_to == "write"]
+    rings = [cycle for cycle in diagnosis.wait_cycles if cycle.full and not cycle.enlargeable]
+    stops = [stop for cycle in rings for stop in cycle.stops if stop.waits_to == "write"]
     keepers = [stop for stop in stops if stop.held_back]
     for stop in keepers:
         pipeline = f"the pipeline of {stop.loop or 'its loop'}"
@@ -188,20 +197,8 @@ def _ring_words(deadlock: Deadlock) -> Iterator[str]:
                "one or two; its writer must have no other output whose path meets it again")
 
 
-def _count_words(stop: Stop, links: Mapping[str, Channel]) -> str:
-    if stop.waits_to == "read":
-        return (f"{stop.on} has ended after {stop.token} tokens of '{stop.channel}', but {stop.task} wants more: "
-                f"make their loops agree{_declared(stop, links)}")
-    return (f"{stop.on} has ended, but {stop.task} still has tokens of '{stop.channel}' to write after {stop.token}: "
-            f"make their loops agree{_declared(stop, links)}")
-
-
-def _declared(stop: Stop, links: Mapping[str, Channel]) -> str:
-    return f" (the manifest says {links[stop.channel].tokens})" if stop.channel in links else ""
-
-
-def _cure_words(deadlock: Deadlock, cures: tuple[Cure, ...], searched: bool, runs: int) -> Iterator[str]:
-    full = {stop.channel: stop for circle in deadlock.circles for stop in circle.stops if stop.waits_to == "write"}
+def _cure_words(diagnosis: Diagnosis, cures: tuple[Cure, ...], searched: bool, runs: int) -> Iterator[str]:
+    full = {stop.channel: stop for cycle in diagnosis.wait_cycles for stop in cycle.stops if stop.waits_to == "write"}
     if not searched:
         known = f"the least depth was not found within {runs} runs" if runs else "the least depth was not looked for"
         yield f"too shallow: {_names(full)}; {known}"

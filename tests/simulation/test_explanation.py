@@ -42,9 +42,9 @@ def test_the_full_side_of_a_fork_is_named_with_its_least_depth(design: Handmade)
     assert found.cause == "depth" and found.culprits == ("direct",)
     assert [dict(cure.depths) for cure in found.cures] == [{"direct": design.least("direct", {}, 16)}] == [{"direct": 16}]
     assert found.cures[0].added_bits == 14 * 32
-    (circle,) = found.circles
-    assert (circle.parts, circle.meets, circle.full, circle.empty) == (("split",), ("join",), ("direct",), ("sum", "around"))
-    split = circle.stops[0]
+    (cycle,) = found.diagnosis.wait_cycles
+    assert (cycle.parts, cycle.meets, cycle.full, cycle.empty) == (("split",), ("join",), ("direct",), ("sum", "around"))
+    split = cycle.stops[0]
     assert (split.task, split.waits_to, split.on, split.loop) == ("split", "write", "join", "split_loop")
     assert (split.occupancy, split.depth, split.token, split.tokens) == (2, 2, 2, 16)
     assert "FIFO 'direct' is full (2 of 2, stopped at token 2): set its depth to at least 16" in found.text
@@ -134,7 +134,7 @@ def test_nested_paths_name_their_own_fork_and_join(
     nested: Handmade, depths: dict[str, int], culprit: str, parts: str, meets: str
 ) -> None:
     found = explained(nested, depths)
-    assert (found.circles[0].parts, found.circles[0].meets) == ((parts,), (meets,))
+    assert (found.diagnosis.wait_cycles[0].parts, found.diagnosis.wait_cycles[0].meets) == ((parts,), (meets,))
     assert culprit in found.culprits
     for cure in found.cures:
         ((name, depth),) = cure.depths.items()
@@ -192,7 +192,8 @@ def test_a_burst_may_be_held_by_either_fifo_on_its_side(make: Make) -> None:
     content = manifest([fifo("a", "split", "relay", 20), fifo("b", "split", "join", 20), fifo("c", "relay", "join", 20)])
     design = make(SERIES, content)
     found = explained(design, {"a": 1, "c": 1})
-    assert set(found.culprits) == {"a", "c"} and found.circles[0].full == ("a", "c") and found.circles[0].empty == ("b",)
+    (cycle,) = found.diagnosis.wait_cycles
+    assert set(found.culprits) == {"a", "c"} and cycle.full == ("a", "c") and cycle.empty == ("b",)
     for cure in found.cures:
         ((name, depth),) = cure.depths.items()
         assert depth == design.least(name, {"a": 1, "c": 1}, 20)
@@ -203,8 +204,8 @@ def test_a_count_mismatch_is_not_a_matter_of_depth(make: Make) -> None:
     wrong = make(fork_join(2, summed=17), FORK_JOIN_MANIFEST)
     found = explained(wrong, {"direct": 16})
     assert found.cause == "token count" and found.culprits == ()
-    assert [(stop.task, stop.on, stop.token) for stop in found.short] == [("total", "split", 16)]
-    assert found.behind == ("join",)
+    assert [(stop.task, stop.on, stop.token) for stop in found.diagnosis.short] == [("total", "split", 16)]
+    assert found.diagnosis.behind == ("join",)
     assert "no FIFO depth cures this: split has ended after 16 tokens of 'around', but total wants more" in found.text
     behind = explained(wrong, {})   # the lack of depth comes first, but is not all
     assert behind.cause == "token count" and behind.cures == () and behind.searched
@@ -215,7 +216,7 @@ def test_a_count_mismatch_is_not_a_matter_of_depth(make: Make) -> None:
 def test_a_reader_that_takes_too_few_is_a_mismatch(make: Make) -> None:
     design = make(fork_join(2, summed=11), FORK_JOIN_MANIFEST)
     found = explained(design, {"direct": 16})
-    assert found.cause == "token count" and found.short[0].waits_to == "write"
+    assert found.cause == "token count" and found.diagnosis.short[0].waits_to == "write"
     assert "total has ended, but split still has tokens of 'around' to write after 13" in found.text
     left = explained(design, {"direct": 16, "around": 16})
     assert left.cause == "token count" and "make the loops of both sides agree" in left.text
@@ -248,15 +249,15 @@ CYCLE_MANIFEST = manifest([fifo("there", "ping", "pong", 12), fifo("back", "pong
 
 def test_a_cycle_of_tasks_that_all_read_first_has_no_cure(make: Make) -> None:
     found = explained(make("#define READS_FIRST true" + CYCLE, CYCLE_MANIFEST), {})
-    assert found.cause == "cycle of tasks" and found.culprits == () and found.circles[0].full == ()
-    assert {stop.task for stop in found.circles[0].stops} == {"ping", "pong"}
+    assert found.cause == "cycle of tasks" and found.culprits == () and found.diagnosis.wait_cycles[0].full == ()
+    assert {stop.task for stop in found.diagnosis.wait_cycles[0].stops} == {"ping", "pong"}
     assert "no FIFO depth cures this: each of these tasks needs a token from the next" in found.text
 
 
 def test_a_cycle_of_tasks_that_all_write_first_needs_room(make: Make) -> None:
     design = make("#define READS_FIRST false" + CYCLE, CYCLE_MANIFEST)
     found = explained(design, {})
-    assert set(found.circles[0].full) == {"there", "back"} and found.circles[0].empty == ()
+    assert set(found.diagnosis.wait_cycles[0].full) == {"there", "back"} and found.diagnosis.wait_cycles[0].empty == ()
     assert {(name, depth) for cure in found.cures for name, depth in cure.depths.items()} == {("there", 3), ("back", 3)}
     assert design.least("there", {}, 12) == design.least("back", {}, 12) == 3
 
@@ -301,7 +302,7 @@ def test_a_pipeline_that_stops_as_a_whole_is_part_of_the_cause(make: Make) -> No
     assert found.culprits == ("b",)
     # Tokens 0 to 7 are split when the first is in the last stage.
     assert dict(found.cures[0].depths) == {"b": design.least("b", {}, 64)} == {"b": 8}
-    waits_for_pipe = next(stop for stop in found.circles[0].stops if stop.channel == "o")
+    waits_for_pipe = next(stop for stop in found.diagnosis.wait_cycles[0].stops if stop.channel == "o")
     assert (waits_for_pipe.held_back, waits_for_pipe.occupancy) == (2, 0)
     assert "pipe holds 2 tokens of 'o' back in the pipeline of pipe_loop (style stp, estimated depth 9)" in found.text
     assert design.run({}, style="flp").values.outcome == "finished"

@@ -114,7 +114,7 @@ def test_a_deadlock_is_explained_with_its_cure(project: Path) -> None:
         assert "paths part at split and meet at join" in text.stdout
         told = content(stc(command, project, "--json"))["explanation"]
         assert told["cause"] == "depth" and told["culprits"] == ["direct"] and told["cures"][0]["depths"] == {"direct": 9}
-        assert told["circles"][0]["parts"] == ["split"] and told["circles"][0]["empty"] == ["sum", "around"]
+        assert told["wait_cycles"][0]["parts"] == ["split"] and told["wait_cycles"][0]["empty"] == ["sum", "around"]
         assert json.loads((project / "build" / f"{command}.json").read_text())["outcome"] == "deadlock"   # not that of a trial
 
 
