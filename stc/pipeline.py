@@ -21,6 +21,7 @@ from xdsl.utils.arg_spec import ArgSpecConvertible
 from stc.design_space.converter_choice import Serial
 from stc.diagnostics import CompileError
 from stc.dialects.preconditions import require_fit, unfit_for_passes
+from stc.fifo.emission import MARGIN
 from stc.strategies.registry import decision
 from stc.transforms import all_passes
 from stc.transforms.finding_pass import run_pass
@@ -52,6 +53,8 @@ class PipelineOptions(ArgSpecConvertible):
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`:
     the strategies (`stc.strategies`) that choose tiles and orders, groups of kernels, converters, lanes and copies, and depths.
     `pipeline_style`: of all loops (stp, flp), or of those without memory ports (frp).
+    `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
+    exactly that; `run_ahead`: bytes of all FIFOs together that load tasks fill, 0 for what each needs.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """
 
@@ -75,12 +78,16 @@ class PipelineOptions(ArgSpecConvertible):
     parallelism: str = "balanced"
     fifo_strategy: str = "no-stall"
     fifo_depths: str = ""
+    slack: int | float = 0.0
+    fifo_margin: int = MARGIN
+    run_ahead: int = 0
     unsafe_math: bool = False
     pipeline_style: str = "stp"
 
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
         numbers = {"tile": 1, "rows": 1, "lanes": 1, "budget": 0, "reread": -1, "dsp": 0, "overall_unroll_size": 0}
+        numbers |= {"slack": 0, "fifo_margin": -1, "run_ahead": 0}
         for name, least in numbers.items():
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
@@ -166,8 +173,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 "hoist-constants",
                 f'hls-directives{{platform="{options.platform}"{style}}}',
                 # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
-                f'size-fifos{{strategy="{options.fifo_strategy}" depths="{options.fifo_depths}"{scheduled} '
-                f'platform="{options.platform}"}}',
+                f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
+                f'margin={options.fifo_margin} run-ahead={options.run_ahead} platform="{options.platform}"}}',
                 "verify-bounds",
             ),
         ),

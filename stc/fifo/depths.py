@@ -30,6 +30,9 @@ from __future__ import annotations
 from stc.diagnostics import CompileError
 from stc.network.graph import Channel, TaskGraph
 
+DEEPER = 2
+"""Loop depths are estimates: a design has to end if any of them are up to so many times as deep."""
+
 SHALLOW = 2
 """The least depth of a FIFO: a shift register that reads and writes in one cycle."""
 

@@ -44,13 +44,13 @@ class Edge:
 
 
 def published_slots(network: Network, fifos: Sequence[FifoEdge], conservative: bool = False) -> dict[str, int]:
-    """The slots of each of `fifos` as published; 0 where the target keeps up from the first token on.
+    """The slots of each of `fifos` as published, but at least the one that hardware has.
 
     CompileError for more than `MOST_PATHS` paths, UntimedError where tasks wait for blocks of each other.
     """
     edges = _edges(network, fifos, conservative)
     delays = least_delays([(edge.name, edge.source_kernel, edge.target_kernel, edge.source.first) for edge in edges])
-    return {edge.name: published_tokens(edge.source, edge.target, delays[edge.name]) for edge in edges}
+    return {edge.name: max(1, published_tokens(edge.source, edge.target, delays[edge.name])) for edge in edges}
 
 
 def _edges(network: Network, fifos: Sequence[FifoEdge], conservative: bool) -> list[Edge]:

@@ -52,11 +52,11 @@ def check_slots(problem: FifoProblem, plan: FifoPlan) -> None:
     for name in names:
         if name not in plan.slots:
             raise WrongPlan(f"FIFO '{name}' has no depth")
-        if operator.index(plan.slots[name]) < 0:
+        if operator.index(plan.slots[name]) < 1:
             raise WrongPlan(f"FIFO '{name}' has {plan.slots[name]} slots")
 
 
-FIFOS: Decision[FifoProblem, FifoPlan] = Decision("fifos", "no-stall", "whole slots for every FIFO", check_slots)
+FIFOS: Decision[FifoProblem, FifoPlan] = Decision("fifos", "no-stall", "whole slots for every FIFO, at least 1", check_slots)
 
 
 @FIFOS.strategy("no-stall")

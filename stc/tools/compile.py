@@ -101,7 +101,7 @@ def compile_from(
     }
     manifest_options = _manifest_options(request, options)
     if request.trim is not None:
-        report |= _trimmed(model, manifest_options, request.trim, recorder, options.platform)
+        report |= _trimmed(model, manifest_options, request.trim, recorder, options)
     progress("code generation")
     schedule = schedule_text(options, recorder.schedules, report["fifo_sizing"]["kernels"])
     emit_project(model.module, model, out, manifest_options, report, recorder.texts, schedule=schedule)
@@ -116,15 +116,16 @@ def _draws_report(model: ExportedModel) -> dict[str, Any]:
 
 
 def _trimmed(
-    model: ExportedModel, options: dict[str, Any], slack: float, recorder: Recorder, platform: str
+    model: ExportedModel, written: dict[str, Any], slack: float, recorder: Recorder, options: PipelineOptions
 ) -> dict[str, Any]:
     """Give the FIFOs of the finished module the depths that runs of it find; what that changes in the report."""
-    sizing = trimmed_sizing(lambda folder: emit_project(model.module, model, folder, options, {}), slack, recorder.progress)
-    sizings = SizeFifos(platform=platform).size(model.module, sizing.depths)
+    sizing = trimmed_sizing(lambda folder: emit_project(model.module, model, folder, written, {}), slack, recorder.progress)
+    sizer = SizeFifos(margin=options.fifo_margin, run_ahead=options.run_ahead, platform=options.platform)
+    sizings = sizer.size(model.module, sizing.depths)
     return {
         "memory_bytes": _memory_report(model.module, recorder),
         "fifo_sizing": _fifo_report(sizings) | {"trimming": trimming_report(sizing)},
-        "resources": resource_report(model.module, load_platform(platform)),
+        "resources": resource_report(model.module, load_platform(options.platform)),
     }
 
 

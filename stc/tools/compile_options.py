@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from stc.fifo.emission import MARGIN
 from stc.pipeline import PipelineOptions
 from stc.tools.command_line import debugging
 from stc.tools.listings import complete_part, complete_passes
@@ -27,6 +28,7 @@ from stc.tools.options import (
     Dsp,
     DType,
     FifoDepths,
+    FifoMargin,
     FifoStrategy,
     Fusion,
     Lanes,
@@ -40,10 +42,12 @@ from stc.tools.options import (
     Platform,
     Reread,
     Rows,
+    RunAhead,
     Schedule,
     Seed,
     Sequence,
     SerialConverters,
+    Slack,
     Tile,
     Tiling,
     UniformTiles,
@@ -86,7 +90,6 @@ class Asked:
 
     request: CompileRequest
     check: bool
-    slack: float
     debug: bool
 
 
@@ -117,6 +120,9 @@ def asked_compile(
     overall_unroll_size: OverallUnrollSize = 0,
     fifo_strategy: FifoStrategy = "no-stall",
     fifo_depths: FifoDepths = None,
+    slack: Slack = 0.0,
+    fifo_margin: FifoMargin = MARGIN,
+    run_ahead: RunAhead = 0,
     unsafe_math: UnsafeMath = False,
     pipeline_style: PipelineStyle = "stp",
     passes: Annotated[
@@ -146,7 +152,6 @@ def asked_compile(
     trim: Annotated[
         bool, typer.Option("--trim", help="Run the design with time, take the least FIFO depths that lose no cycles, emit again.")
     ] = False,
-    slack: Annotated[float, typer.Option(help="With --trim: part of the cycles that may be lost; 0.05 for 5 %.", min=0)] = 0.0,
     check: Annotated[bool, typer.Option("--check", help="Build the emitted C++, run it, compare with PyTorch.")] = False,
     check_semantics: Annotated[
         bool,
@@ -179,6 +184,9 @@ def asked_compile(
             overall_unroll_size=overall_unroll_size,
             fifo_strategy=fifo_strategy,
             fifo_depths=str(fifo_depths or ""),
+            slack=slack,
+            fifo_margin=fifo_margin,
+            run_ahead=run_ahead,
             schedule=str(schedule or ""),
             unsafe_math=unsafe_math,
             pipeline_style=pipeline_style,
@@ -195,14 +203,14 @@ def asked_compile(
             emit_ir,
             options,
             crash_reproducer,
-            slack if trim else None,
+            options.slack if trim else None,
             check_semantics,
             read_draws(check_inputs),
             asked_plan(passes, before or (), after or (), replace or ()),
             first,
             _given(ctx),
         )
-    return Asked(request, check, slack, debug)
+    return Asked(request, check, debug)
 
 
 def _given(ctx: typer.Context) -> frozenset[str]:

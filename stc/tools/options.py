@@ -61,6 +61,11 @@ FifoStrategy = Annotated[
     typer.Option(metavar="STRATEGY", help="FIFO depths: no-stall, published-normal, published-conservative, or your own."),
 ]
 FifoDepths = Annotated[Path | None, typer.Option(help="A JSON object of required depths by FIFO; others are computed.")]
+Slack = Annotated[float, typer.Option(help="Part of the cycles that FIFOs (and --trim) may lose; 0.05 for 5 %.", min=0)]
+FifoMargin = Annotated[
+    int, typer.Option(help="Per cent of slots that FIFOs get beyond what is required; -1: exactly that.", min=-1)
+]
+RunAhead = Annotated[int, typer.Option(help="Bytes of all FIFOs that load tasks fill; 0: what each needs.", min=0)]
 
 PipelineStyle = Annotated[
     str, typer.Option(help="How pipelined loops wait: stp; frp (those without memory ports, others stay stp); flp.")

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from stc.diagnostics import CompileError
+from stc.fifo.depths_file import read_depths
 from stc.manifest.schema import Manifest
 from stc.simulation.csim import check_timeout
 from stc.simulation.depth_cost import DepthCost, depth_cost
@@ -27,7 +28,6 @@ from stc.tools.consoles import messages, output
 from stc.tools.explaining import explain_simulation, explanation_json, print_static, print_waiting
 from stc.tools.simulation_tables import path_json, print_run
 
-DEPTHS_ACCEPTED = "a JSON object of FIFO names and integer depths"
 CHECK_FAILED = 1
 
 
@@ -127,31 +127,6 @@ def _check_only(manifest: Manifest, where: str, as_json: bool) -> None:
         print_static(report, output)
     if not report.passed:
         raise typer.Exit(CHECK_FAILED)
-
-
-def read_depths(path: Path | None) -> dict[str, int]:
-    """FIFO depths by name from a JSON object."""
-    if path is None:
-        return {}
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_without_repetition)
-    except (OSError, ValueError) as error:
-        raise CompileError(f"cannot read depths ({error})", where=str(path), accepted=DEPTHS_ACCEPTED) from None
-    if not isinstance(content, dict):
-        raise CompileError("not a JSON object", where=str(path), accepted=DEPTHS_ACCEPTED)
-    for name, depth in content.items():
-        if type(depth) is not int:
-            raise CompileError(f"FIFO '{name}' has depth {json.dumps(depth)}", where=str(path), accepted="an integer")
-    return content
-
-
-def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; ValueError for a name that comes twice, of which json would silently take the last."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"'{next(name for name in names if names.count(name) > 1)}' comes twice")
-    return content
 
 
 def origin_of(result: SimulationResult, options: SimulationOptions) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from stc.diagnostics import CompileError
+from stc.fifo.depths import DEEPER
+from stc.fifo.depths_file import depths_text
 from stc.fifo.optimum import Optimum, optimal_depths
 from stc.fifo.trimming import (
     MOST_RUNS,
@@ -29,8 +31,6 @@ from stc.simulation.projects import origin_of_cycles
 from stc.simulation.timing_table import NO_PLATFORM
 from stc.tools.whole_files import write_whole
 
-LARGER_LOOP_DEPTHS = 2.0
-"""The emitted design must also end where every estimated loop depth is this many times as large."""
 MOST_SLACK = 1000
 SIZING, DEPTHS = "fifo_sizing.json", "depths.json"
 
@@ -138,6 +138,17 @@ class Sizing:
     @property
     def is_confirmed(self) -> bool:
         return not self.failures
+
+    @property
+    def proof(self) -> str:
+        """What is known of the design at `depths`, as a sentence."""
+        least = "with a slot less in any FIFO of more than one it is slower or does not end"
+        if self.optimum is not None and self.optimum.bits is not None:
+            least += "; the bits are the least of all"
+        return (
+            f"executed with loop depths as they are: {self.trimmed.cycles:,} cycles, {self.worst.cycles:,} with unlimited FIFOs; "
+            f"{least}; that it ends with deeper loops is not known here (stc compile --trim and --fifo-depths make sure of it)"
+        )
 
     @property
     def depths(self) -> dict[str, int]:
@@ -263,7 +274,7 @@ def deeper_loops(runs: DesignRuns) -> DeeperLoops:
     """Doubled loop depths, at the emitted depths of FIFOs and with unlimited ones."""
     lost: dict[tuple[str, str] | None, int] = {}
     for loop in (None, *runs.loops):
-        found, unlimited = (runs.run(depths, None, LARGER_LOOP_DEPTHS, loop) for depths in ({}, runs.unlimited))
+        found, unlimited = (runs.run(depths, None, DEEPER, loop) for depths in ({}, runs.unlimited))
         if found.cycles is None or unlimited.cycles is None:
             which = "" if loop is None else f" (loop {'/'.join(loop)})"
             return DeeperLoops(found.outcome + which, len(runs.loops), lost.get(None), None, None)
@@ -306,7 +317,6 @@ class _Sizer:
 
 
 def write_sizing(sizing: Sizing, directory: Path) -> None:
-    """DIR/build/fifo_sizing.json, and DIR/build/depths.json: the trimmed depths by name."""
-    folder = directory / "build"
-    for name, content in ((SIZING, sizing.as_json()), (DEPTHS, sizing.depths)):
-        write_whole(folder / name, json.dumps(content, indent=2) + "\n")
+    """DIR/build/fifo_sizing.json, and DIR/build/depths.json: the trimmed depths by name and what is known of them."""
+    write_whole(directory / "build" / SIZING, json.dumps(sizing.as_json(), indent=2) + "\n")
+    write_whole(directory / "build" / DEPTHS, depths_text(sizing.depths, sizing.proof))

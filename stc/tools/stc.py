@@ -91,12 +91,12 @@ def compile_command(
     from stc.tools.compile import compile_model
     from stc.tools.trim import check_trimmed, print_trimming
 
-    trim, slack, check = asked.request.trim is not None, asked.slack, asked.check
-    if check or trim:
+    slack, check = asked.request.trim, asked.check
+    if check or slack is not None:
         _require_compiler()
     with debugging(asked.debug), _progress() as step:
         report = compile_model(asked.request, out, step)
-        trimmed = check_trimmed(out, slack, step) if trim else None
+        trimmed = check_trimmed(out, slack, step) if slack is not None else None
     result = _checked(out) if check else None
     explanation = _explained(out, result) if result is not None else None
     if result is not None:

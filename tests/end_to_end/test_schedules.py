@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from stc.diagnostics import CompileError
-from stc.pipeline import PipelineOptions
+from stc.manifest.files import read_manifest
+from stc.pipeline import PipelineOptions, stages, steps
 from stc.tools.schedule_file import with_schedule
 from stc.tools.stc import app
+from stc.transforms.stream.size_fifos import SizeFifos
 
 LINEAR = str(Path(__file__).parents[2] / "examples" / "linear_relu.mlir")
 
@@ -28,10 +31,11 @@ def compiled(out: Path, *arguments: str) -> dict[str, bytes]:
     "arguments",
     [
         (LINEAR, "--tile", "4", "--lanes", "4"),
+        (LINEAR, "--slack", "0.5", "--fifo-margin", "-1", "--run-ahead", "4096"),
         ("gpt2-tiny", "--seq", "6", "--dsp", "300"),
         ("gpt2-tiny", "--seq", "6", "--uniform-tiles", "--fusion", "separate", "--serial-converters", "always"),
     ],
-    ids=["linear", "copies", "uniform"],
+    ids=["linear", "fifos", "copies", "uniform"],
 )
 def test_given_back_unchanged_it_gives_the_same_files(arguments: tuple[str, ...], tmp_path: Path) -> None:
     first = compiled(tmp_path / "first", *arguments)
@@ -42,6 +46,23 @@ def test_given_back_unchanged_it_gives_the_same_files(arguments: tuple[str, ...]
     again = compiled(tmp_path / "again", *model, "--schedule", str(schedule))
     assert again.keys() == first.keys()
     assert [name for name in first if first[name] != again[name]] == []
+
+
+def test_what_size_fifos_offers_can_be_asked_of_a_compile(tmp_path: Path) -> None:
+    """All its options but the files it reads, and what they do."""
+    offered = {field.name for field in fields(SizeFifos)} - {"name", "depths", "schedule"}
+    asked = {"strategy": "published-normal", "slack": 0.5, "margin": -1, "run_ahead": 4096, "platform": "u55c"}
+    assert offered == asked.keys()
+    options = PipelineOptions(fifo_strategy="published-normal", slack=0.5, fifo_margin=-1, run_ahead=4096)
+    (sizing,) = (step.one_pass for step in steps(stages(options)) if step.named.name == SizeFifos.name)
+    assert {name: getattr(sizing, name) for name in offered} == asked
+    compiled(tmp_path / "first", LINEAR)
+    compiled(tmp_path / "ahead", LINEAR, "--run-ahead", "4096")
+    first, ahead = (
+        {fifo.name: fifo.depth for kernel in read_manifest(tmp_path / name).kernels for fifo in kernel.streams}
+        for name in ("first", "ahead")
+    )
+    assert sum(ahead.values()) > sum(first.values())
 
 
 def test_an_edited_tile_is_taken(tmp_path: Path) -> None:

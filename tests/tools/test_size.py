@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from stc.fifo.depths_file import read_depths
 from stc.manifest.files import read_manifest
 from stc.pipeline import PipelineOptions
 from stc.simulation.design_runs import DesignRuns
@@ -70,7 +71,9 @@ def test_sizing(project: Path) -> None:
     code, content = sized(project)
     assert {path.name: path.read_bytes() for path in project.iterdir() if path.is_file()} == before
     assert json.loads((project / "build" / "fifo_sizing.json").read_text()) == content
-    depths = json.loads((project / "build" / "depths.json").read_text())
+    written = json.loads((project / "build" / "depths.json").read_text())
+    depths = written["depths"]
+    assert f"{content['trimmed']['cycles']:,} cycles" in written["proof"]
     assert depths == {fifo["name"]: fifo["trimmed"] for fifo in content["fifos"]}
     assert max(depths.values()) > 2
     assert content["worst"]["cycles"] == content["trimmed"]["cycles"]
@@ -138,7 +141,7 @@ def test_compile_with_trimming(project: Path, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("stc.tools.trim.size_project", partial(size_project, optimisation=0))
     request = CompileRequest(str(project.parent / "rows.mlir"), options=PipelineOptions(lanes=1, tile=7), trim=0.0)
     report = compile_model(request, tmp_path / "trimmed")
-    depths = json.loads((project / "build" / "depths.json").read_text())
+    depths = read_depths(project / "build" / "depths.json")
     trimming = report["fifo_sizing"]["trimming"]
     assert trimming["depths"] == depths
     assert trimming["cycles"]["trimmed"] == trimming["cycles"]["unlimited"]

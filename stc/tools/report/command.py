@@ -12,6 +12,7 @@ import typer
 from jinja2 import UndefinedError
 
 from stc.diagnostics import CompileError
+from stc.fifo.depths_file import read_depths
 from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.csim import CsimResult, check_timeout
 from stc.simulation.explanation import explain
@@ -19,7 +20,7 @@ from stc.simulation.projects import sound_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
 from stc.simulation.timing_table import SimulationOptions, timing_table
 from stc.tools.consoles import messages, output
-from stc.tools.simulate_command import CHECK_FAILED, read_depths
+from stc.tools.simulate_command import CHECK_FAILED
 from stc.tools.whole_files import write_whole
 
 PAGE = "report.html"

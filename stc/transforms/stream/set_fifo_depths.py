@@ -15,7 +15,7 @@ from stc.analysis.task_traces import Hardware
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.fifo.depths import SHALLOW, least_depth, provisional_depths, room_of_iterations
+from stc.fifo.depths import DEEPER, SHALLOW, least_depth, provisional_depths, room_of_iterations
 from stc.fifo.token_run import grown_depths, least_depth_of
 from stc.iteration.firings import Firings, firings
 from stc.network.graph import Channel, TaskGraph
@@ -23,10 +23,6 @@ from stc.network.graph import Channel, TaskGraph
 BUSY_TOKENS = 1 << 16
 BUSY_DEPTH = 8
 """A stream that so many tokens cross gets a little more room, so that its ends need not meet at every token."""
-
-
-DEEPER = 2
-"""Loop depths are estimates: the design ends if any of them are up to so many times as deep."""
 
 
 @dataclass(frozen=True)

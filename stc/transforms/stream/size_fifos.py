@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -19,7 +18,8 @@ from stc.analysis.task_traces import Hardware
 from stc.diagnostics import CompileError, UntimedError
 from stc.dialects.dataflow import KernelOp
 from stc.fifo.curves import LATENCY, SHALLOW_LATENCY
-from stc.fifo.depths import SHALLOW, least_depth
+from stc.fifo.depths import DEEPER, SHALLOW, least_depth
+from stc.fifo.depths_file import read_depths
 from stc.fifo.emission import MARGIN, emitted_depth
 from stc.fifo.network_run import Link, Network
 from stc.fifo.pieces import FifoEdge, RingEdge
@@ -30,10 +30,9 @@ from stc.platforms.platform import load_platform
 from stc.strategies.fifos import FIFOS, FifoPlan, FifoProblem
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
-from stc.transforms.stream.set_fifo_depths import DEEPER, depths_of_run, set_depth
+from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
 
 LEVEL = "the IR after hls-directives"
-DEPTHS = "a JSON object of FIFO names and positive depths"
 PROVED = (
     f"a run of the token model ends, with loops of any depth up to {DEEPER} times the estimate, each by itself, "
     "and of the style they have, or of one that flushes (frp, flp)"
@@ -104,7 +103,7 @@ class SizeFifos(FindingPass):
     Options:
     * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own pace,
       "published-conservative" stretches it to that of the slowest; or another (`stc.strategies.fifos`).
-    * `slack`: per cent of the cycles that may be lost for smaller FIFOs.
+    * `slack`: part of the cycles that may be lost for smaller FIFOs, 0.05 for 5 %.
     * `depths`: path of a JSON object of required depths by FIFO, used instead of the program's; other FIFOs are scheduled.
     * `schedule`: path of a `schedule.toml` whose table `stc.fifos` has such depths; those of `depths` count more.
     * `margin`: per cent added to the required depth before it is rounded up to the largest that costs the same, -1 to emit exactly
@@ -120,7 +119,7 @@ class SizeFifos(FindingPass):
     name = "size-fifos"
 
     strategy: str = FIFOS.default
-    slack: int = 0
+    slack: int | float = 0.0
     depths: str = ""
     schedule: str = ""
     margin: int = MARGIN
@@ -129,7 +128,7 @@ class SizeFifos(FindingPass):
 
     def find(self, ctx: Context, op: ModuleOp) -> list[KernelSizing]:
         """What was found, kernel by kernel."""
-        return self.size(op, {**_scheduled_depths(self.schedule), **_read_depths(self.depths)})
+        return self.size(op, {**_scheduled_depths(self.schedule), **read_depths(Path(self.depths) if self.depths else None)})
 
     def size(self, op: ModuleOp, given: Mapping[str, int]) -> list[KernelSizing]:
         """Size the FIFOs of `op`, those in `given` for the depths that it requires, by name; what was found, kernel by kernel.
@@ -199,7 +198,7 @@ class SizeFifos(FindingPass):
             [FifoEdge(fifo.name, fifo.producer, fifo.consumer, fifo.bits, least_depth(fifo)) for fifo in scheduled],
             [RingEdge(ring.name, ring.producer, ring.consumer, ring.depth) for ring in kernel.graph.rings],
             load_platform(self.platform).usable,
-            self.slack / 100,
+            self.slack,
         )
         return FIFOS.decide(self.strategy, problem)
 
@@ -260,19 +259,6 @@ class _Kernel:
     def _latency(self, fifo: Channel) -> int:
         """Of a FIFO that a load task fills, which keeps its depth; of others as if they were deep."""
         return SHALLOW_LATENCY if fifo.name in self.graph.memory_fed and fifo.depth <= SHALLOW else LATENCY
-
-
-def _read_depths(path: str) -> dict[str, int]:
-    """Depths by name from a file; CompileError where it cannot be used."""
-    if not path:
-        return {}
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CompileError(f"cannot read depths ({error})", where=path, accepted=DEPTHS) from None
-    if not isinstance(content, dict) or any(type(depth) is not int for depth in content.values()):
-        raise CompileError("not a list of depths", where=path, accepted=DEPTHS)
-    return content
 
 
 def _scheduled_depths(path: str) -> dict[str, int]:

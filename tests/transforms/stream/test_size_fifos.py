@@ -11,6 +11,7 @@ from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
+from stc.fifo.depths_file import depths_text
 from stc.strategies.fifos import FIFOS, FifoPlan
 from stc.transforms import all_passes
 from stc.transforms.pass_pipeline import read_pipeline
@@ -55,6 +56,12 @@ def test_depths_from_a_file_replace_the_schedule(tmp_path: Path) -> None:
     assert {fifo.name: fifo.required for fifo in partly.fifos}["n_out"] == 5
 
 
+def test_a_file_may_say_what_is_known_of_its_depths(tmp_path: Path) -> None:
+    (tmp_path / "depths.json").write_text(depths_text({"n_out": 5, "m_out": 7}, "nothing"))
+    _, depths = sized(CHAIN, depths=str(tmp_path / "depths.json"), margin=-1)
+    assert (depths["n_out"], depths["m_out"]) == (5, 7)
+
+
 def test_depths_at_which_it_would_block_grow_and_say_so(tmp_path: Path) -> None:
     found, depths = sized(WHOLE, depths=depth_file(tmp_path, {"fork_x_1": 3}), margin=-1)
     grown = {fifo.name: fifo.grown for fifo in found.fifos if fifo.grown}
@@ -76,12 +83,12 @@ def test_a_budget_lets_loads_run_ahead() -> None:
 
 def test_slack_gives_depths_at_which_it_ends() -> None:
     for text in (CHAIN, MEETING, WHOLE):
-        found, _ = sized(text, slack=50)
+        found, _ = sized(text, slack=0.5)
         assert all(fifo.required >= 2 for fifo in found.fifos)
 
 
 def test_published_depths_are_those_of_the_plan() -> None:
-    for strategy, slots in (("published-normal", [8, 8, 5, 0]), ("published-conservative", [3, 3, 1, 0])):
+    for strategy, slots in (("published-normal", [8, 8, 5, 1]), ("published-conservative", [3, 3, 1, 1])):
         found, _ = sized(MEETING, strategy=strategy)
         planned = [fifo for fifo in found.fifos if fifo.occupancy is not None]
         assert [fifo.occupancy for fifo in planned] == slots and not any(fifo.grown for fifo in planned)
@@ -95,6 +102,13 @@ def test_a_plan_that_blocks_is_refused_by_the_name_of_its_edge(monkeypatch: pyte
         sized(WHOLE, strategy="two")
     grown, _ = sized(WHOLE, strategy="two-or-more")
     assert {fifo.name: fifo.grown for fifo in grown.fifos}["fork_x_1"] == 6
+
+
+def test_a_plan_without_a_slot_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FIFOS.registered, "none", lambda problem: FifoPlan({f.name: 0 for f in problem.fifos}))
+    complaint = "fifos strategy 'none': its plan is wrong: FIFO 'n_out' has 0 slots; accepted: .* at least 1"
+    with pytest.raises(CompileError, match=complaint):
+        sized(CHAIN, strategy="none")
 
 
 @pytest.mark.parametrize(
@@ -120,9 +134,9 @@ def test_refused_options(options: str, complaint: str) -> None:
         ({"nobody": 3}, "no FIFO is called 'nobody'; accepted: x_stream, n_out, m_out"),
         ({"n_out": 0}, "FIFO 'n_out' has depth 0; accepted: at least 1"),
         ({"n_out": -4}, "FIFO 'n_out' has depth -4"),
-        ({"n_out": "deep"}, "not a list of depths"),
-        ({"n_out": True}, "not a list of depths"),
-        ([3], "not a list of depths"),
+        ({"n_out": "deep"}, "FIFO 'n_out' has depth \"deep\"; accepted: an integer"),
+        ({"n_out": True}, "FIFO 'n_out' has depth true; accepted: an integer"),
+        ([3], "not a JSON object"),
     ],
 )
 def test_refused_files(content: object, complaint: str, tmp_path: Path) -> None:
