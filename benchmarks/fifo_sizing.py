@@ -29,7 +29,7 @@ from rich.status import Status
 from rich.table import Table
 
 from stc.diagnostics import CompileError
-from stc.fifo.trimming import MOST_RUNS
+from stc.fifo.depth_search import MOST_RUNS
 from stc.frontend.presets import PRESETS
 from stc.simulation.design_runs import DesignRuns
 from stc.tools.compile import CompileRequest, compile_model

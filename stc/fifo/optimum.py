@@ -1,10 +1,10 @@
 """The cheapest FIFO depths at which a design keeps its cycles: exact, for designs small enough.
 
-    found = optimal_depths(DepthTest(fifos, run, reference, slack=0.0), most_runs=600)
+    found = optimal_depths(DepthTest(fifos, run, reference), most_runs=600)
 
-More slots never make a run slower (see `stc.fifo.trimming` for why, and for the exception, which is counted). So a run at
+More slots never make a run slower (see `stc.fifo.depth_search` for why, and for the exception, which is counted). So a run at
 depths that are too few, raised until no FIFO can have one slot more without the run being fast enough, says: *one of these
-FIFOs must be deeper*. Those with all their tokens drop out of the sentence; what is left are the FIFOs that can stand in for
+FIFOs must be deeper*. Those with all their tokens drop out of the clause; what is left are the FIFOs that can stand in for
 each other. (The first sentences are of one FIFO each: its least depth with all others unlimited.) The cheapest depths that
 satisfy all such sentences (an integer program) are a lower bound on the bits; they are run: if they are enough they are the
 optimum, if not, the run gives the next sentence. What earlier sentences suggest (`stc.fifo.staircases`) is tried first: such a
@@ -14,14 +14,14 @@ the budget of runs ends it earlier, the bound stands.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import pulp
 
+from stc.fifo.depth_search import FLOOR, MOST_RUNS, DepthTest, SizedFifo, Vector, next_deeper
 from stc.fifo.staircases import Clause, Staircases
-from stc.fifo.trimming import FLOOR, MOST_RUNS, DepthTest, SizedFifo, Vector, replaced
 
 GUESSES = 4
 """Runs that are spent on guessed sentences before one is searched for."""
@@ -85,54 +85,22 @@ def _guessed(test: DepthTest, depths: Vector, staircases: Staircases) -> Clause 
 
 
 def _searched(test: DepthTest, depths: Vector, staircases: Staircases) -> Clause:
-    """What depths that are not enough say: they are raised as far as they still are not, narrow tokens first."""
-    for raised in _groups(test, depths, staircases):
-        depths = raised
-    return {
-        index: depth + 1 for index, (depth, fifo) in enumerate(zip(depths, test.fifos, strict=True)) if depth < fifo.tokens
-    }
+    """What depths that are not enough say: they are raised as far as they still are not, narrow tokens first.
 
-
-def _groups(test: DepthTest, depths: Vector, staircases: Staircases) -> Iterator[Vector]:
-    """Larger and larger depths that are not enough, until no slot can be added; halves of a group that cannot be raised at once.
-
-    FIFOs that the run never filled (or never came to) come first, those that earlier sentences name come last.
+    FIFOs that the run never filled (or never came to) come first, those that earlier clauses name come last.
     """
     occupied = test.outcome(depths).occupancies
     order = sorted(range(len(depths)), key=lambda index: test.fifos[index].bits)
     named = [index for index in order if staircases.marks(index)]
     full = [index for index in order if index not in named and occupied.get(test.fifos[index].name, 0) >= depths[index]]
     groups = [named, full, [index for index in order if index not in named and index not in full]]
-    while groups:
-        group = groups.pop()
-        raised = tuple(
-            max(depth, fifo.tokens) if index in group else depth
-            for index, (depth, fifo) in enumerate(zip(depths, test.fifos, strict=True))
-        )
-        if raised == depths:
-            continue
-        if not test.is_enough(raised):
-            depths = raised
-        elif len(group) == 1:
-            depths = _most(test, depths, group[0], staircases.marks(group[0]))
-        else:
-            half = len(group) // 2
-            groups += [group[half:], group[:half]]
-        yield depths
 
+    def likely(index: int, too_few: int, enough: int) -> Collection[int]:
+        marks = [depth - below for depth in staircases.marks(index) for below in (0, 1)]
+        return marks if any(too_few < depth < enough for depth in marks) else next_deeper(index, too_few, enough)
 
-def _most(test: DepthTest, depths: Vector, index: int, marks: Collection[int]) -> Vector:
-    """The largest depth of one FIFO that is not enough, all others as they are; all its tokens are enough. `marks`: likely ones."""
-    too_few, enough = depths[index], test.fifos[index].tokens
-    likely = sorted({depth - below for depth in marks for below in (0, 1)})
-    while enough - too_few > 1:
-        inside = [depth for depth in likely if too_few < depth < enough]
-        middle = inside[len(inside) // 2] if inside else (too_few + enough) // 2 if too_few > 8 else too_few + 1
-        if test.is_enough(replaced(depths, index, middle)):
-            enough = middle
-        else:
-            too_few = middle
-    return replaced(depths, index, too_few)
+    raised = test.raised(depths, groups, likely)
+    return {index: depth + 1 for index, (depth, most) in enumerate(zip(raised, test.all_tokens, strict=True)) if depth < most}
 
 
 def _cheapest(fifos: Sequence[SizedFifo], clauses: Sequence[Clause]) -> tuple[int, Vector]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from stc.fifo.trimming import FLOOR, SizedFifo, Vector
+from stc.fifo.depth_search import FLOOR, SizedFifo, Vector
 
 Clause = Mapping[int, int]
 """FIFO -> depth: at least one of these FIFOs is at least so deep."""

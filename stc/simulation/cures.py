@@ -2,8 +2,8 @@
 
 A network of tasks whose control does not depend on data is a Kahn network, and so is the one with a free slot as a token that
 travels back: where it stops does not depend on the order of the tasks, and what ends at some depths ends at larger ones. So one
-run with a FIFO that holds all its tokens says whether a larger depth of that FIFO helps at all, and the least depth is found by
-doubling and bisection.
+run with a FIFO that holds all its tokens says whether a larger depth of that FIFO helps at all; the least depths are those of
+`stc.fifo.depth_search`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from stc.fifo.depth_search import DepthTest, Outcome, SizedFifo, Vector, next_deeper
 from stc.simulation.csim import BlockedTask
 
 
@@ -91,35 +92,27 @@ class Trials:
 def single_cures(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> list[Cure]:
     """The FIFOs of `names` that cure the deadlock alone, each with its least depth, cheapest first."""
     alone = [name for name in names if rooms[name].most > rooms[name].depth and trials.ends({name: rooms[name].most})]
-    cures = [_cure({name: least_depth(name, {}, rooms[name], trials.ends)}, rooms) for name in alone]
+    tests = [_test([name], rooms, trials) for name in alone]
+    cures = [_cure(test.lowered(test.all_tokens, test.floors, [0], next_deeper), test, rooms) for test in tests]
     return sorted(cures, key=lambda cure: cure.added_bits)
 
 
 def joint_cure(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> Cure | None:
     """A set of FIFOs and depths none of which can be less; None if not even all of `names` together help."""
-    depths = {name: rooms[name].most for name in names}
-    if not trials.ends(depths):
+    if not trials.ends({name: rooms[name].most for name in names}):
         return None
-    for name in sorted(depths, key=lambda name: -rooms[name].most * rooms[name].bits):
-        fewer = {other: depth for other, depth in depths.items() if other != name}
-        if trials.ends(fewer):
-            depths = fewer
-    for name in list(depths):
-        others = {other: depth for other, depth in depths.items() if other != name}
-        depths[name] = least_depth(name, others, rooms[name], trials.ends)
-    return _cure(depths, rooms)
+    test = _test(sorted(names, key=lambda name: -rooms[name].most * rooms[name].bits), rooms, trials)
+    needed = test.lowered(test.all_tokens, test.floors, range(len(names)))  # first as few of them as possible
+    return _cure(test.lowered(needed, test.floors, range(len(names)), next_deeper), test, rooms)
 
 
-def least_depth(name: str, others: Mapping[str, int], room: Room, is_enough: Callable[[Mapping[str, int]], bool]) -> int:
-    """The least depth of `name` above that of the run that is enough beside `others`; `room.most` is known to be."""
-    low, step = room.depth, 1
-    while (high := min(low + step, room.most)) < room.most and not is_enough({**others, name: high}):
-        low, step = high, 2 * step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough({**others, name: middle}) else (middle, high)
-    return high
+def _test(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> DepthTest:
+    """Whether the design ends with other depths of `names`, which with the most of all of them it does, and as it is does not."""
+    fifos = [SizedFifo(name, rooms[name].bits, rooms[name].most, floor=rooms[name].depth) for name in names]
+    as_it_is = tuple(fifo.floor for fifo in fifos)
+    return DepthTest(fifos, lambda depths: Outcome(0 if trials.ends(depths) else None, {}), Outcome(0, {}), too_few=[as_it_is])
 
 
-def _cure(depths: Mapping[str, int], rooms: Mapping[str, Room]) -> Cure:
-    return Cure(depths, sum((depth - rooms[name].depth) * rooms[name].bits for name, depth in depths.items()))
+def _cure(depths: Vector, test: DepthTest, rooms: Mapping[str, Room]) -> Cure:
+    larger = {name: depth for name, depth in test.named(depths).items() if depth > rooms[name].depth}
+    return Cure(larger, sum((depth - rooms[name].depth) * rooms[name].bits for name, depth in larger.items()))

@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass, field
 from time import monotonic
 from typing import Any, Protocol, TypeAlias
 
+from stc.fifo.depth_search import DepthTest, Outcome, SizedFifo, next_deeper
 from stc.network.graph import Channel
-from stc.simulation.cures import MOST_SECONDS, OutOfRuns, Room, least_depth
+from stc.simulation.cures import MOST_SECONDS, OutOfRuns, Room
 
 
 class TimedRun(Protocol):
@@ -212,31 +213,23 @@ class _Search:
             new = [name for name in _full(self.rooms, run) if name not in depths]
         if run is None or self._saved(run) <= max((found.saved for found in self.found), default=0):
             return
-        found = self._add(depths, run)
-        self._drop(found, list(found.depths))
-
-    def _drop(self, found: _Found, names: Sequence[str]) -> None:
-        """Take those of `names` that are not needed out of `found`, the last ones first."""
-        half = len(names) // 2
-        for part in (names[half:], names[:half]):
-            fewer = {name: depth for name, depth in found.depths.items() if name not in part}
-            if part and fewer and self._saved(self._run(fewer)) >= found.wanted:
-                found.depths = fewer
-            elif len(part) > 1:
-                self._drop(found, part)
+        self._add(depths, run)
 
     def _shrink(self, found: _Found) -> None:
-        """Each depth of `found` to the least that is enough."""
-        def is_enough(depths: Mapping[str, int]) -> bool:
-            enough = self._saved(self._run(depths)) >= found.wanted
-            if enough:
-                found.depths = {name: depths[name] for name in found.depths}
-            return enough
+        """As few FIFOs as are needed of `found`, the most suspicious ones last, each as deep as is enough."""
+        rooms = {name: self.rooms[name] for name in found.depths}
+        fifos = [SizedFifo(name, room.bits, found.depths[name], floor=room.depth) for name, room in rooms.items()]
+        as_it_is = tuple(room.depth for room in rooms.values())
 
-        for name in list(found.depths):
-            others = {other: depth for other, depth in found.depths.items() if other != name}
-            room = self.rooms[name]
-            least_depth(name, others, Room(room.depth, found.depths[name], room.bits), is_enough)
+        def run(depths: Mapping[str, int]) -> Outcome:
+            tried = self._run(depths)
+            if self._saved(tried) >= found.wanted:
+                found.depths = {name: depth for name, depth in depths.items() if depth > rooms[name].depth}
+            return Outcome(tried.cycles, {})
+
+        test = DepthTest(fifos, run, Outcome(self.cycles - found.saved, {}), self.cycles - found.wanted, [as_it_is])
+        needed = test.lowered(test.all_tokens, test.floors, range(len(fifos))[::-1])
+        test.lowered(needed, test.floors, range(len(fifos)), next_deeper)
         found.is_least = True
 
 

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 from stc.diagnostics import CompileError
+from stc.fifo.depth_search import (
+    MOST_RUNS,
+    DepthTest,
+    MinimalDepths,
+    Outcome,
+    SizedFifo,
+    memory_bits,
+    minimal_at,
+    minimal_depths,
+)
 from stc.fifo.depths import DEEPER
 from stc.fifo.depths_file import depths_text
 from stc.fifo.optimum import Optimum, optimal_depths
-from stc.fifo.trimming import (
-    MOST_RUNS,
-    DepthTest,
-    Outcome,
-    SizedFifo,
-    Trimmed,
-    memory_bits,
-    trim_depths,
-    trimmed_at,
-)
 from stc.manifest.schema import Stream
 from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.design_runs import DesignRun, DesignRuns, without_cycles
@@ -187,9 +187,9 @@ def size_runs(
     progress("running with unlimited FIFOs and at the depths of the C++")
     judge, emitted, larger = confirm(runs, slack)
     confirmed = time.perf_counter()
-    sizer = _Sizer(runs, judge.reference, slack, progress)
+    sizer = _Sizer(runs, judge, progress)
     stated: Stated = "given" if runs.manifest.platform == NO_PLATFORM else "emitted"
-    trimmed = trim_depths(sizer.test, most_runs)
+    trimmed = minimal_depths(sizer.test, most_runs)
     descended = time.perf_counter()
     sizer.purpose = "looking for the optimum"
     optimum = optimal_depths(sizer.test, most_runs, trimmed.depths) if with_optimum else None
@@ -197,7 +197,7 @@ def size_runs(
     sizer.purpose = "trimming"
     alone = trimmed.bits
     if optimum is not None and optimum.depths is not None:
-        trimmed = trimmed_at(sizer.test, trimmed, optimum.depths)
+        trimmed = minimal_at(sizer.test, trimmed, optimum.depths)
     best = optimum.depths if optimum is not None and optimum.depths is not None else {}
     return Sizing(
         slack=slack,
@@ -242,6 +242,11 @@ class Judge:
     cycles: int
     slack: float
 
+    @property
+    def allowed(self) -> int:
+        """The most cycles that are enough."""
+        return floor(self.cycles * (1 + self.slack))
+
     def at(self, depths: Mapping[str, int]) -> Confirmation:
         """Of a run at these depths."""
         return self.confirmation(depths, self.runs.run(depths))
@@ -257,7 +262,7 @@ class Judge:
             return "does not end"
         if run.cycles <= self.cycles:
             return "equal"
-        return "within slack" if run.cycles <= floor(self.cycles * (1 + self.slack)) else "slower"
+        return "within slack" if run.cycles <= self.allowed else "slower"
 
 
 def confirm(runs: DesignRuns, slack: float) -> tuple[Judge, Confirmation, DeeperLoops]:
@@ -284,7 +289,7 @@ def deeper_loops(runs: DesignRuns) -> DeeperLoops:
     return DeeperLoops("finished", len(runs.loops), lost[None], most, "/".join(worst) if worst is not None else None)
 
 
-def _start(depths: str, trimmed: Trimmed) -> str:
+def _start(depths: str, trimmed: MinimalDepths) -> str:
     """Where trimming began, in words; `depths` are those that it was given."""
     given = f"the {depths} depths"
     return {
@@ -303,17 +308,18 @@ def _sized_fifo(stream: Stream) -> SizedFifo:
 class _Sizer:
     """The depth test of one design. Trimming starts from what the LP asked for, where it was asked. `purpose`: of the next runs."""
 
-    def __init__(self, runs: DesignRuns, reference: DesignRun, slack: float, progress: Progress):
+    def __init__(self, runs: DesignRuns, judge: Judge, progress: Progress):
         self.has_required = any(stream.required is not None for stream in runs.sized)
         self.purpose = "trimming"
         fifos = [_sized_fifo(stream) for stream in runs.sized]
 
         def run(depths: Mapping[str, int]) -> Outcome:
             progress(f"{self.purpose}: run {self.test.runs}")
-            found = runs.run(depths, limit=self.test.allowed)
+            found = runs.run(depths, limit=judge.allowed)
             return Outcome(found.cycles, found.occupancies)
 
-        self.test = DepthTest(fifos, run, Outcome(reference.cycles, reference.occupancies), slack)
+        reference = judge.reference
+        self.test = DepthTest(fifos, run, Outcome(reference.cycles, reference.occupancies), judge.allowed)
 
 
 def write_sizing(sizing: Sizing, directory: Path) -> None:

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from stc.fifo.trimming import MOST_RUNS
+from stc.fifo.depth_search import MOST_RUNS
 from stc.tools.consoles import messages, output
 from stc.tools.size import DEPTHS, Confirmation, Sizing, size_project, write_sizing
 

@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "execution": frozenset({"scalars", "dialects", "iteration", "network", "analysis.index_ranges"}),
     "frontend": frozenset({"dialects"}),
     "codegen": _FACTS | {"manifest", "execution", "simulation.package", "simulation.ap_types", "simulation.vendor_interface"},
-    "simulation": frozenset({"manifest", "network", "platforms.memory_channels"}),
+    "simulation": frozenset({"manifest", "network", "platforms.memory_channels", "fifo.depth_search"}),
     "runtime": frozenset({"manifest"}),
     "universe": frozenset({"dialects", "transforms", "codegen"}),
     "pipeline": _ROOMS_BELOW_TOOLS,

@@ -12,7 +12,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stc.fifo.trimming import Outcome, SizedFifo
+from stc.fifo.depth_search import Outcome, SizedFifo
 
 
 @dataclass(frozen=True)

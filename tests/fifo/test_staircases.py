@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from stc.fifo.depth_search import DepthTest, Outcome, SizedFifo
 from stc.fifo.optimum import optimal_depths
 from stc.fifo.staircases import Staircases
-from stc.fifo.trimming import DepthTest, Outcome, SizedFifo
 
 WIDE, NARROW = SizedFifo("wide", 8, 100, 1), SizedFifo("narrow", 1, 300, 1)
 

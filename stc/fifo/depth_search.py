@@ -1,15 +1,19 @@
-"""The least FIFO depths at which a design keeps its cycles, found by running it.
+"""The least FIFO depths that do what is required, found by trying: one search for all who ask.
 
-    test = DepthTest(fifos, run, reference, slack=0.0)      # run: depths by name -> Outcome
-    trimmed = trim_depths(test)
+    test = DepthTest(fifos, run, reference, allowed)        # run: depths by name -> Outcome
+    found = minimal_depths(test)                            # no FIFO can be one less
+    least = optimal_depths(test)                            # the least bits (stc.fifo.optimum)
 
-Depths are *enough* where the run ends within reference cycles * (1 + slack). They are *minimal* where no FIFO can be one less:
-the run is then slower, or does not end. The floor is 1.
+Depths are *enough* where the run ends within `allowed` cycles. What a run is, and so what is proved, is the asker's: the simulated
+design keeps its cycles (`stc size`), saves so many (`stc.simulation.slowness`) or ends at all (`stc.simulation.cures`, where cycles
+do not count), or tasks with unlimited FIFOs elsewhere end by a cycle (`stc.fifo.bounds`).
+
+Depths are *minimal* where no FIFO can be one less: the run is then slower, or does not end.
 
 Why one FIFO after the other suffices: a free slot is a token that travels backwards, and all times are maxima of sums, so a slot
 more never makes anything later. So a FIFO that cannot be one less still cannot after others were lowered, and whole groups can be
 tried at once. One thing is not of that form: a pipeline that freezes while a write waits, where an iteration can be earlier
-because the freeze came later. So the closing check does not rely on it: every depth above 1 is run one below.
+because the freeze came later. So the closing check of `minimal_depths` does not rely on it: every depth above 1 is run one below.
 
 First the least depth of each FIFO *alone* is found, all others unlimited. Usually all of these together are enough, and nothing
 can be less. Where they are not, FIFOs stand in for each other, and what sits where matters: tokens kept before a task that packs
@@ -19,10 +23,9 @@ start from depths without any limit, the costly FIFOs first, and the cheapest en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import floor as rounded_down
 from math import isqrt
 from typing import Literal
 
@@ -37,12 +40,13 @@ MOST_RUNS = 600
 
 @dataclass(frozen=True)
 class SizedFifo:
-    """A FIFO whose depth is looked for: `bits` per token, `tokens` that cross it, and the depth to `start` from."""
+    """A FIFO whose depth is looked for, between `floor` and `tokens` (all that cross it). `bits`: per token; `start`: a guess."""
 
     name: str
     bits: int
     tokens: int
-    start: int
+    start: int = FLOOR
+    floor: int = FLOOR
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,12 @@ Run = Callable[[Mapping[str, int]], Outcome]
 Start = Literal["given", "occupancies", "given and occupancies", "tokens"]
 Vector = tuple[int, ...]
 """Depths in the order of the FIFOs."""
+Likely = Callable[[int, int, int], Collection[int]]
+"""By FIFO, a depth of it that is too few and one that is enough: depths between them that are worth a try first."""
 
 
 @dataclass(frozen=True)
-class Trimmed:
+class MinimalDepths:
     """`start`: the depths that the first descent began with. Every depth above 1 was run one below, which was not enough.
 
     `surprises`: runs that contradicted the monotonicity that the search relies on.
@@ -86,19 +92,28 @@ def memory_bits(bits: int, depth: int) -> int:
 class DepthTest:
     """Asks whether depths are enough, with as few runs as possible: what earlier runs imply is not run again.
 
-    `reference` is the run in which every FIFO holds all its tokens. ValueError where it did not end.
+    `reference` is the run in which every FIFO holds all its tokens, `allowed` the cycles that one that is enough may take: as many
+    as it, if nothing is said. ValueError where it did not end. `too_few`: depths that are known not to be enough.
     """
 
-    def __init__(self, fifos: Sequence[SizedFifo], run: Run, reference: Outcome, slack: float = 0.0):
+    def __init__(
+        self,
+        fifos: Sequence[SizedFifo],
+        run: Run,
+        reference: Outcome,
+        allowed: int | None = None,
+        too_few: Sequence[Vector] = (),
+    ) -> None:
         if reference.cycles is None:
             raise ValueError("the reference run did not end")
         self.fifos, self.run, self.reference = tuple(fifos), run, reference
-        self.allowed = rounded_down(reference.cycles * (1 + slack))
-        self.all_tokens: Vector = tuple(max(FLOOR, fifo.tokens) for fifo in fifos)
+        self.allowed = reference.cycles if allowed is None else allowed
+        self.floors: Vector = tuple(fifo.floor for fifo in fifos)
+        self.all_tokens: Vector = tuple(max(fifo.floor, fifo.tokens) for fifo in fifos)
         self.runs = self.surprises = 0
         self._known: dict[Vector, Outcome] = {self.all_tokens: reference}
         self._enough: list[Vector] = [self.all_tokens]
-        self._too_few: list[Vector] = []
+        self._too_few: list[Vector] = list(too_few)
 
     def named(self, depths: Vector) -> dict[str, int]:
         return {fifo.name: depth for fifo, depth in zip(self.fifos, depths, strict=True)}
@@ -137,7 +152,58 @@ class DepthTest:
 
     def _least_alone(self, index: int) -> int:
         enough = min(known[index] for known in self._enough)
-        return least_enough(FLOOR - 1, enough, lambda depth: self.is_enough(replaced(self.all_tokens, index, depth)))
+        return self._least(self.all_tokens, index, self.floors[index] - 1, enough, next_deeper)
+
+    def _least(self, depths: Vector, index: int, too_few: int, enough: int, likely: Likely) -> int:
+        """The least depth of one FIFO between one that is known to be too few and one that is enough, all others as they are."""
+        hints = sorted(likely(index, too_few, enough))
+        while enough - too_few > 1:
+            inside = [depth for depth in hints if too_few < depth < enough]
+            middle = min(max(isqrt(too_few * enough), too_few + 1), enough - 1)
+            middle = inside[len(inside) // 2] if inside else middle
+            if self.is_enough(replaced(depths, index, middle)):
+                enough = middle
+            else:
+                too_few = middle
+        return enough
+
+    def lowered(self, depths: Vector, floors: Vector, order: Sequence[int], likely: Likely | None = None) -> Vector:
+        """Depths that are enough, lowered as far as they still are, in `order`; without `likely` to `floors` or not at all."""
+
+        def least(reached: Vector, index: int) -> int:
+            return self._least(reached, index, floors[index], reached[index], likely) if likely is not None else reached[index]
+
+        return self._moved(depths, tuple(map(min, depths, floors)), [order], True, least)
+
+    def raised(self, depths: Vector, groups: Sequence[Sequence[int]], likely: Likely) -> Vector:
+        """Depths that are not enough, raised as far as they still are not, the last group first."""
+
+        def most(reached: Vector, index: int) -> int:
+            return self._least(reached, index, reached[index], self.all_tokens[index], likely) - 1
+
+        return self._moved(depths, self.all_tokens, groups, False, most)
+
+    def _moved(
+        self,
+        depths: Vector,
+        target: Vector,
+        groups: Sequence[Sequence[int]],
+        enough: bool,
+        as_far_as: Callable[[Vector, int], int],
+    ) -> Vector:
+        """Whole groups to their target at once if that is as (not) `enough` as before, halves of one if not; the last first."""
+        under_way = list(groups)
+        while under_way:
+            group = under_way.pop()
+            moved = tuple(target[index] if index in group else depth for index, depth in enumerate(depths))
+            if moved == depths or self.is_enough(moved) == enough:
+                depths = moved
+            elif len(group) == 1:
+                depths = replaced(depths, group[0], as_far_as(depths, group[0]))
+            else:
+                half = len(group) // 2
+                under_way += [group[half:], group[:half]]
+        return depths
 
     def _learn(self, depths: Vector) -> None:
         if self.passes(depths):
@@ -148,16 +214,9 @@ class DepthTest:
             self._too_few = [known for known in self._too_few if not _covers(depths, known)] + [depths]
 
 
-def least_enough(too_few: int, enough: int, is_enough: Callable[[int], bool]) -> int:
-    """The least depth between one known to be too few and one that is enough. The next one, and small ones, are likely."""
-    following = too_few + 1
-    while enough - too_few > 1:
-        middle = following if too_few < following else min(max(isqrt(too_few * enough), too_few + 1), enough - 1)
-        if is_enough(middle):
-            enough = middle
-        else:
-            too_few = middle
-    return enough
+def next_deeper(index: int, too_few: int, enough: int) -> Collection[int]:
+    """The least depth above one that is too few: mostly it is enough."""
+    return (too_few + 1,)
 
 
 def replaced(depths: Vector, index: int, depth: int) -> Vector:
@@ -168,7 +227,7 @@ def _covers(larger: Vector, smaller: Vector) -> bool:
     return all(a >= b for a, b in zip(larger, smaller, strict=True))
 
 
-def trim_depths(test: DepthTest, most_runs: int = MOST_RUNS) -> Trimmed:
+def minimal_depths(test: DepthTest, most_runs: int = MOST_RUNS) -> MinimalDepths:
     """Minimal depths; see above. The first of the descents, where any is needed, starts from the depths given.
 
     Where the start depths are not enough, the highest occupancies of the reference run are tried (a FIFO as deep as it was ever
@@ -180,17 +239,17 @@ def trim_depths(test: DepthTest, most_runs: int = MOST_RUNS) -> Trimmed:
     return _ended(test, best, before, start)
 
 
-def trimmed_at(test: DepthTest, found: Trimmed, depths: Mapping[str, int]) -> Trimmed:
-    """The end of trimming at depths that another search found to be enough, closed as any other; `found` was the end so far."""
+def minimal_at(test: DepthTest, found: MinimalDepths, depths: Mapping[str, int]) -> MinimalDepths:
+    """Minimal depths at or below those that another search found to be enough; `found` was the end so far."""
     vector = tuple(depths[fifo.name] for fifo in test.fifos)
     return _ended(test, vector, test.runs - found.runs, found.start)
 
 
-def _ended(test: DepthTest, depths: Vector, before: int, start: Start) -> Trimmed:
+def _ended(test: DepthTest, depths: Vector, before: int, start: Start) -> MinimalDepths:
     best = _closed(test, depths)
     cycles = test.outcome(best).cycles
     assert cycles is not None
-    return Trimmed(test.named(best), cycles, test.bits(best), test.runs - before, start, test.surprises)
+    return MinimalDepths(test.named(best), cycles, test.bits(best), test.runs - before, start, test.surprises)
 
 
 def _cheapest_end(test: DepthTest, depths: Vector, last_run: int) -> Vector:
@@ -198,17 +257,21 @@ def _cheapest_end(test: DepthTest, depths: Vector, last_run: int) -> Vector:
     fifos = test.fifos
     memory = [-memory_bits(fifo.bits, depth) for fifo, depth in zip(fifos, depths, strict=True)]
     width = [-fifo.bits for fifo in fifos]
-    ends = [_descent(test, _capped(test, depths), sorted(range(len(fifos)), key=lambda index: (memory[index], width[index])))]
+
+    def descent(begin: Vector, order: Sequence[int]) -> Vector:
+        return test.lowered(begin, test.least_alone, order, next_deeper)
+
+    ends = [descent(_capped(test, depths), sorted(range(len(fifos)), key=lambda index: (memory[index], width[index])))]
     for indices in (range(len(fifos)), reversed(range(len(fifos)))):
         if test.runs < last_run:
-            ends.append(_descent(test, test.all_tokens, sorted(indices, key=lambda index: width[index])))
+            ends.append(descent(test.all_tokens, sorted(indices, key=lambda index: width[index])))
     return min(ends, key=lambda end: _cost(test, end))
 
 
 def _first_enough(test: DepthTest) -> tuple[Start, Vector]:
-    given = tuple(max(FLOOR, fifo.start) for fifo in test.fifos)
-    occupied = tuple(max(FLOOR, test.reference.occupancies[fifo.name]) for fifo in test.fifos)
-    both = tuple(max(pair) for pair in zip(given, occupied, strict=True))
+    given = tuple(max(fifo.floor, fifo.start) for fifo in test.fifos)
+    occupied = tuple(max(fifo.floor, test.reference.occupancies[fifo.name]) for fifo in test.fifos)
+    both = tuple(map(max, given, occupied))
     candidates: list[tuple[Start, Vector]] = [("given", given), ("occupancies", occupied), ("given and occupancies", both)]
     for name, depths in candidates:
         if test.passes(depths):
@@ -219,34 +282,13 @@ def _first_enough(test: DepthTest) -> tuple[Start, Vector]:
 def _capped(test: DepthTest, depths: Vector) -> Vector:
     """At most as deep as the FIFOs were full in the run at `depths`, where that is still enough."""
     occupied = test.outcome(depths).occupancies
-    caps = tuple(min(depth, max(FLOOR, occupied[fifo.name])) for fifo, depth in zip(test.fifos, depths, strict=True))
+    caps = tuple(min(depth, max(fifo.floor, occupied[fifo.name])) for fifo, depth in zip(test.fifos, depths, strict=True))
     return caps if test.is_enough(caps) else depths
 
 
 def _cost(test: DepthTest, depths: Vector) -> tuple[int, int]:
     memory = sum(memory_bits(fifo.bits, depth) for fifo, depth in zip(test.fifos, depths, strict=True))
     return memory, test.bits(depths)
-
-
-def _descent(test: DepthTest, depths: Vector, order: Sequence[int]) -> Vector:
-    """From depths that are enough to minimal ones: whole groups to their floor at once, halves of a group that cannot be."""
-    floor = test.least_alone
-    groups = [list(order)]
-    while groups:
-        group = groups.pop()
-        lowest = tuple(min(depth, floor[index]) if index in group else depth for index, depth in enumerate(depths))
-        if lowest == depths or test.is_enough(lowest):
-            depths = lowest
-        elif len(group) == 1:
-            [index] = group
-            depth = least_enough(
-                lowest[index], depths[index], lambda depth, at=index, others=depths: test.is_enough(replaced(others, at, depth))
-            )
-            depths = replaced(depths, index, depth)
-        else:
-            half = len(group) // 2
-            groups += [group[half:], group[:half]]
-    return depths
 
 
 def _closed(test: DepthTest, depths: Vector) -> Vector:
@@ -256,7 +298,7 @@ def _closed(test: DepthTest, depths: Vector) -> Vector:
     lowered = True
     while lowered:
         lowered = False
-        for index in range(len(depths)):
-            while depths[index] > FLOOR and test.passes(below := replaced(depths, index, depths[index] - 1)):
+        for index, floor in enumerate(test.floors):
+            while depths[index] > floor and test.passes(below := replaced(depths, index, depths[index] - 1)):
                 depths, lowered = below, True
     return depths

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
+from math import floor, prod
 
 import pytest
 from max_plus import Firing, Network, TimedTask, best_by_exhaustion, random_network
 
+from stc.fifo.depth_search import DepthTest, Outcome, SizedFifo, memory_bits, minimal_depths
 from stc.fifo.optimum import optimal_depths
-from stc.fifo.trimming import DepthTest, Outcome, SizedFifo, memory_bits, trim_depths
 
 SEEDS = range(60)
 
 
 def depth_test(network: Network, slack: float = 0.0, start: dict[str, int] | None = None) -> DepthTest:
-    return DepthTest(network.sized(start), network.run, network.reference(), slack)
+    reference = network.reference()
+    assert reference.cycles is not None
+    return DepthTest(network.sized(start), network.run, reference, floor(reference.cycles * (1 + slack)))
 
 
 def assert_minimal(network: Network, depths: dict[str, int], allowed: int) -> None:
@@ -33,7 +35,7 @@ def assert_minimal(network: Network, depths: dict[str, int], allowed: int) -> No
 def test_trimmed_depths_are_enough_and_minimal(seed: int, slack: float):
     network = random_network(seed)
     test = depth_test(network, slack)
-    trimmed = trim_depths(test)
+    trimmed = minimal_depths(test)
     assert_minimal(network, trimmed.depths, test.allowed)
     assert trimmed.cycles == network.run(trimmed.depths).cycles
     assert trimmed.surprises == 0
@@ -43,7 +45,7 @@ def test_trimmed_depths_are_enough_and_minimal(seed: int, slack: float):
 def test_start_depths_that_are_too_few_fall_back_to_what_the_reference_run_held(seed: int):
     network = random_network(seed)
     test = depth_test(network, start=dict.fromkeys(network.bits, 1))
-    trimmed = trim_depths(test)
+    trimmed = minimal_depths(test)
     assert (trimmed.start == "given") == (network.run(dict.fromkeys(network.bits, 1)).cycles == network.reference().cycles)
     assert_minimal(network, trimmed.depths, test.allowed)
 
@@ -73,7 +75,7 @@ def test_trimmed_depths_are_near_the_optimum():
     for seed in range(150):
         network = random_network(seed)
         test = depth_test(network)
-        trimmed = trim_depths(test)
+        trimmed = minimal_depths(test)
         found = optimal_depths(test, known=trimmed.depths)
         assert found.bits == optimal_depths(depth_test(network)).bits
         assert found.bits is not None and found.bits <= trimmed.bits
@@ -111,7 +113,7 @@ def test_tokens_are_kept_where_they_are_narrow():
     """An unlimited run keeps them behind the task, however wide they are there."""
     network = tokens_kept_before_or_behind(narrow=8, wide=512)
     assert network.reference().occupancies["out"] == 6
-    trimmed = trim_depths(depth_test(network))
+    trimmed = minimal_depths(depth_test(network))
     assert trimmed.depths["out"] == 2 or trimmed.depths["out"] == 1
     assert trimmed.bits == optimal_depths(depth_test(network)).bits
 
@@ -125,7 +127,7 @@ def test_contradictory_runs_are_counted_and_prove_nothing():
         return Outcome(11 if slow else 10, depths)
 
     test = DepthTest(fifos, lambda depths: run(dict(depths)), Outcome(10, {"a": 6, "b": 6}))
-    assert trim_depths(test).depths == {"a": 3, "b": 1}
+    assert minimal_depths(test).depths == {"a": 3, "b": 1}
     test.passes((4, 5))
     assert test.surprises == 1
     assert optimal_depths(test).proof == "not known"
@@ -138,7 +140,7 @@ def test_a_reference_that_does_not_end_is_refused():
 
 def test_nothing_to_size():
     test = DepthTest([], lambda depths: Outcome(7, {}), Outcome(7, {}))
-    assert trim_depths(test).depths == {}
+    assert minimal_depths(test).depths == {}
     assert optimal_depths(test).bits == 0
 
 
@@ -155,4 +157,4 @@ def test_more_bits_in_one_fifo_only_move_tokens_elsewhere():
     for wide in (1, 8, 64, 512):
         network = replace(tokens_kept_before_or_behind(16, wide))
         test = depth_test(network)
-        assert_minimal(network, trim_depths(test).depths, test.allowed)
+        assert_minimal(network, minimal_depths(test).depths, test.allowed)
