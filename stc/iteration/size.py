@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
+from stc.diagnostics import CompileError
+
 
 @dataclass(frozen=True)
 class Symbol:
@@ -70,14 +72,17 @@ def static(size: Size) -> int:
 
 
 def value_at(size: Size, values: Mapping[str, int]) -> int:
-    """`size` where each symbol has its value in `values`; KeyError where one has none."""
+    """`size` where each symbol has its value in `values`; CompileError where one has none, or one out of range."""
     match size:
         case int():
             return size
         case Symbol():
-            return values[size.name]
+            value = values.get(size.name)
+            if value is None or not 1 <= value <= size.maximum:
+                raise CompileError(f"symbol '{size.name}' is {value}", accepted=f"a value from 1 to {size.maximum}")
+            return value
         case CeilDiv():
-            return -(-values[size.symbol.name] // size.divisor)
+            return -(-value_at(size.symbol, values) // size.divisor)
 
 
 def simplified(size: Size) -> Size:

@@ -180,25 +180,6 @@ class Stretch:
     issues: dict[Port, Cycles]
 
 
-@dataclass(frozen=True)
-class PortFigures:
-    """One port in the terms of docs/design/method.md section 6. `first`: the cycle of the first token, that is C_in where the task
-    reads and D where it writes; `interval`: mean cycles between tokens (II); `last`: the cycle of the last token (L, for a port
-    that is written); `tokens`: T."""
-
-    first: int
-    interval: float
-    last: int
-    tokens: int
-
-
-def port_figures(times: Cycles) -> PortFigures:
-    """The figures of a port with at least one token."""
-    count = len(times)
-    first, last = int(times[0]), int(times[-1])
-    return PortFigures(first, (last - first) / max(1, count - 1), last, count)
-
-
 def stretch(node: Node) -> Stretch:
     """What `node` does if nobody waits."""
     match node:

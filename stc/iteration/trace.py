@@ -56,8 +56,13 @@ Trips: TypeAlias = Size | Table
 
 
 def trips_at(trips: Trips, values: Mapping[str, int]) -> int:
-    """The number of iterations where each symbol has its value in `values`; KeyError where one has none."""
-    return trips.entries[values[trips.symbol]] if isinstance(trips, Table) else value_at(trips, values)
+    """The number of iterations where symbols have `values`; CompileError where one has none, or one out of range."""
+    if not isinstance(trips, Table):
+        return value_at(trips, values)
+    entry, last = values.get(trips.symbol), len(trips.entries) - 1
+    if entry is None or not 0 <= entry <= last:
+        raise CompileError(f"symbol '{trips.symbol}' is {entry}", accepted=f"an entry of its table, 0 to {last}")
+    return trips.entries[entry]
 
 
 def most_trips(trips: Trips) -> int:
@@ -173,7 +178,7 @@ class TaskTrace:
     body: Block
 
     def at(self, values: Mapping[str, int]) -> TaskTrace:
-        """The same where each symbol has its value in `values`."""
+        """The same where each symbol has its value in `values`; CompileError where one has none, or one out of range."""
         return TaskTrace(self.name, _block_at(self.body, values))
 
     @property
@@ -581,7 +586,7 @@ class _Steps:
         while loops[-1].merged:
             loops.append(next(item for item in loops[-1].body if isinstance(item, For)))
         body = loops[-1].body
-        accesses = tuple(_guarded(body, (), self.known))
+        accesses = tuple(_guarded(body, ()))
         nest = Nest(tuple(loops), accesses, dict(self.known))
         rings = tuple((item.ring, item.writes) for item in body if isinstance(item, Hold))
         if len(rings) != sum(isinstance(item, Hold) for item in items_of(body)):
@@ -604,7 +609,7 @@ def _known_in(conditions: list[Condition], loop: For, known: Mapping[Variable, i
 
 
 def _guarded(
-    block: Block, guards: tuple[Guard, ...], known: Mapping[Variable, int], fixed: tuple[tuple[Variable, int], ...] = ()
+    block: Block, guards: tuple[Guard, ...], fixed: tuple[tuple[Variable, int], ...] = ()
 ) -> Iterator[tuple[Port, tuple[Guard, ...]]]:
     """The accesses of an iteration in order, with what has to hold; unrolled loops are written out."""
     for item in block:
@@ -614,10 +619,10 @@ def _guarded(
                     yield item.port, guards
             case Branch():
                 condition = item.condition.at(dict(fixed))
-                yield from _guarded(item.then, (*guards, (condition, True)), known, fixed)
-                yield from _guarded(item.other, (*guards, (condition, False)), known, fixed)
+                yield from _guarded(item.then, (*guards, (condition, True)), fixed)
+                yield from _guarded(item.other, (*guards, (condition, False)), fixed)
             case For():
                 for value in item.values.tolist():
-                    yield from _guarded(item.body, guards, known, (*fixed, (item.variable, value)))
+                    yield from _guarded(item.body, guards, (*fixed, (item.variable, value)))
             case Hold():
                 continue

@@ -14,7 +14,7 @@ from stc.fifo.network_run import Link, Network, bounded_run, earliest_run, lates
 from stc.fifo.pieces import FifoEdge
 from stc.fifo.published import published_slots
 from stc.fifo.sizing import schedule
-from stc.iteration.task_timeline import Loop, TaskTimeline, port_figures
+from stc.iteration.task_timeline import Loop, TaskTimeline
 from stc.platforms.platform import load_platform
 
 SEEDS = range(40)
@@ -151,9 +151,7 @@ def test_tokens_wait_where_they_are_narrow() -> None:
     assert swapped.slots["narrow"] <= 3 and 140 <= swapped.slots["wide"] <= 160
 
 
-def test_figures_of_a_port() -> None:
-    figures = port_figures(np.array([7, 10, 13, 16]))
-    assert (figures.first, figures.interval, figures.last, figures.tokens) == (7, 3.0, 16, 4)
+def test_the_least_delay_of_one_token() -> None:
     assert FifoCurves(np.array([7]), np.array([2]), np.array([2])).least_delay() == 7
 
 

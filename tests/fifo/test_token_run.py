@@ -21,7 +21,7 @@ from stc.iteration.index_expressions import IndexExpression, Operator, computed,
 from stc.iteration.pipeline_style import STYLES, Style
 from stc.iteration.trace import Branch, For, Moment, Pipeline, TaskTrace
 from stc.network.graph import Channel
-from stc.transforms.stream.size_fifos import PROVED
+from stc.transforms.stream.size_fifos import what_is_proved
 
 SEEDS = range(1000)
 
@@ -189,7 +189,8 @@ def test_depths_of_flushing_pipelines_say_nothing_of_those_that_stop():
         assert loops.network(dict.fromkeys(loops.stages, 0)).ends(depths, chance), f"deadlock with seed {seed}"
         stopped += not loops.network(loops.stages).ends(depths, chance)
     assert stopped > 10
-    assert "any style" not in PROVED and "of the style they have, or of one that flushes (frp, flp)" in PROVED
+    assert "as long as they flush (frp, flp)" in what_is_proved(frozenset({"frp"}))
+    assert "of the style they have, or of one that flushes (frp, flp)" in what_is_proved(frozenset({"stp", "frp"}))
 
 
 def test_what_waits_for_a_block_holds_back_what_it_computed():
@@ -224,3 +225,4 @@ def test_depths_hold_for_any_style_and_any_depth_up_to_twice_the_estimate():
             assert loops.network(held).ends(depths, chance), f"deadlock with seed {seed}, {held}"
             too_few += not loops.network(held).ends({name: max(2, depth // 2) for name, depth in depths.items()}, chance)
     assert too_few > 100
+    assert "of any style (stp, frp, flp)" in what_is_proved(frozenset({"stp"}))

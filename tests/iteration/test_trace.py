@@ -34,6 +34,15 @@ def test_trip_counts_may_be_symbols_and_entries_of_a_table():
             assert len(firings(found).moments.get(("s", "taken"), ())) == rows * trips
     with pytest.raises(CompileError, match=r"known at run time only; accepted: TaskTrace\.at"):
         trace.tokens("s", False)
+    for values, said in (
+        ({"rows": 3}, "symbol 'phase' is None; accepted: an entry of its table, 0 to 2"),
+        ({"rows": 3, "phase": -1}, "symbol 'phase' is -1; accepted: an entry of its table, 0 to 2"),
+        ({"rows": 13, "phase": 0}, "symbol 'rows' is 13; accepted: a value from 1 to 12"),
+        ({"phase": 0}, "symbol 'rows' is None; accepted: a value from 1 to 12"),
+    ):
+        with pytest.raises(CompileError) as raised:
+            trace.at(values)
+        assert str(raised.value) == said
 
 
 def nest(style: Style, interval: int = 1, depth: int = 10, count: int = 40, memory: MemoryPace | None = None) -> Nest:

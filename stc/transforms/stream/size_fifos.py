@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from xdsl.context import Context
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.analysis.loops import pipeline_ii, pipeline_style
 from stc.analysis.memory_paces import memory_paces
 from stc.analysis.stage_legality import illegal_ops
 from stc.analysis.task_graph import streams_of, task_graph, task_traces
@@ -23,6 +25,7 @@ from stc.fifo.depths_file import read_depths
 from stc.fifo.emission import MARGIN, emitted_depth
 from stc.fifo.network_run import Link, Network
 from stc.fifo.pieces import FifoEdge, RingEdge
+from stc.iteration.pipeline_style import Style
 from stc.iteration.task_timeline import task_timeline
 from stc.network.graph import Channel, TaskGraph
 from stc.platforms.fifo_storage import fifo_storage
@@ -33,10 +36,18 @@ from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
 
 LEVEL = "the IR after hls-directives"
-PROVED = (
-    f"a run of the token model ends, with loops of any depth up to {DEEPER} times the estimate, each by itself, "
-    "and of the style they have, or of one that flushes (frp, flp)"
-)
+
+
+def what_is_proved(styles: frozenset[Style]) -> str:
+    """What a run of the token model proves for a kernel whose pipelines are of these `styles`."""
+    ends = f"a run of the token model ends, with loops of any depth up to {DEEPER} times the estimate, each by itself"
+    if not styles:
+        return "a run of the token model ends, whatever time tasks take"
+    if styles == {"stp"}:
+        return f"{ends}, and of any style (stp, frp, flp)"
+    if "stp" not in styles:
+        return f"{ends}, as long as they flush (frp, flp)"
+    return f"{ends}, and of the style they have, or of one that flushes (frp, flp)"
 
 
 @dataclass(frozen=True)
@@ -182,7 +193,7 @@ class SizeFifos(FindingPass):
             origin, method = "kept from set-fifo-depths, as there is no schedule", "token run"
         return KernelSizing(
             kernel.op.sym_name.data,
-            f"{origin}; {PROVED}",
+            f"{origin}; {what_is_proved(self._styles(kernel))}",
             method,
             fifos,
             found.makespan if found is not None else None,
@@ -212,6 +223,10 @@ class SizeFifos(FindingPass):
                     where=f"fifos strategy '{self.strategy}'",
                     accepted=f"depths at which it ends, as of strategy {FIFOS.default}",
                 )
+
+    def _styles(self, kernel: _Kernel) -> frozenset[Style]:
+        loops = (op for op in kernel.op.walk() if isinstance(op, scf.ForOp))
+        return frozenset(pipeline_style(loop) for loop in loops if pipeline_ii(loop) is not None)
 
     def _hardware(self, kernel: _Kernel) -> Hardware:
         platform = load_platform(self.platform)
