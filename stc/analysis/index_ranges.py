@@ -47,10 +47,10 @@ def loops_of(variables: set[SSAValue]) -> dict[SSAValue, LoopValues] | None:
     return found
 
 
-def guards_around(op: Operation) -> Iterator[IndexExpression]:
-    """What holds wherever `op` runs: conditions of branches, and bounds of loops that are not constant."""
+def guards_around(op: Operation, root: Operation | None = None) -> Iterator[IndexExpression]:
+    """What holds wherever `op` runs in `root`: conditions of branches, and bounds of loops that are not constant."""
     block: Block | None = op.parent
-    while block is not None and (parent := block.parent_op()) is not None:
+    while block is not None and (parent := block.parent_op()) not in (None, root):
         if isinstance(parent, scf.IfOp):
             condition = index_expression(parent.cond, {})
             yield condition if block.parent is parent.true_region else condition.negated()

@@ -16,8 +16,7 @@ from stc.codegen.design import Design, KernelDesign, PortDesign, StreamDesign, T
 from stc.codegen.host_plan import Buffer, HostStep, HostValue
 from stc.codegen.names import Scope
 from stc.codegen.parameters import DataFile
-from stc.codegen.schedule import task_schedule
-from stc.codegen.task_accesses import accesses_outside_loops, guarded_streams
+from stc.codegen.schedule import accesses_outside_loops, guarded_streams, task_schedule
 from stc.dialects.stream import CreateOp
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import Size, is_static

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import prod
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,6 +120,15 @@ class Hold:
 
     ring: str
     writes: bool
+    bytes: ClassVar[int] = 0
+
+    @property
+    def name(self) -> str:
+        return self.ring
+
+    @property
+    def port(self) -> Port:
+        return self.ring, self.writes
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,13 +208,7 @@ class TaskTrace:
 
 
 def _port(item: Item) -> Port | None:
-    match item:
-        case Access():
-            return item.port
-        case Hold():
-            return item.ring, item.writes
-        case _:
-            return None
+    return item.port if isinstance(item, Access | Hold) else None
 
 
 def _symbols(trips: Trips) -> tuple[str, ...]:
@@ -300,8 +303,10 @@ def _tokens_in(body: Block, port: Port) -> int:
 
 
 def points(loops: tuple[For, ...], guards: tuple[Guard, ...]) -> int:
-    """How many iterations of a nest there are at which all guards hold."""
+    """How many iterations of a nest there are at which all guards hold; CompileError where that depends on data."""
     involved = {variable for condition, _ in guards for variable in condition.variables()}
+    if involved - {loop.variable for loop in loops}:
+        raise CompileError("control depends on data", accepted="guards on loop indices")
     free = prod(loop.count for loop in loops if loop.variable not in involved)
     axes = tuple(loop for loop in loops if loop.variable in involved)
     grid = Grid.of(axes, [condition for condition, _ in guards], {})
