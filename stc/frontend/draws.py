@@ -10,6 +10,9 @@ other values, an overflow with large ones. What changes from draw to draw:
 | zeros | 0 | as they are; 0 where no input is of floats |
 | tiny | times 1e-5 | as they are |
 | huge | times 1e3; as they are where a number among them has no thousandfold | as they are |
+| nonfinite | a NaN, an infinity and a negative one at random places, as far as there is room | as they are |
+
+The last one is made on request alone: the vendor's tools may optimise as if there were no such values.
 
 Permuting (along the last dimension of more than one entry) keeps every entry where the example shows that it may be: an index
 within its range, a mask with as many open places in each row. Infinities and NaNs are their own multiples, and 0 in `zeros`.
@@ -30,6 +33,8 @@ from stc.diagnostics import CompileError
 from stc.frontend.exported import Arrays, Reference
 
 EXAMPLE, REDRAWN, ZEROS, TINY, HUGE = DRAWS = ("example", "draw", "zeros", "tiny", "huge")
+NONFINITE = "nonfinite"
+KNOWN = (*DRAWS, NONFINITE)
 SCALES = {ZEROS: 0.0, TINY: 1e-5, HUGE: 1e3}
 FOR_LARGE = (EXAMPLE, REDRAWN)
 MOST_OPERATIONS = 10**9
@@ -48,8 +53,8 @@ def read_draws(text: str) -> tuple[str, ...] | None:
     """The draws that `text` lists with commas, each once; None (by the size of the design) where it is empty."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     for name in names:
-        if name not in DRAWS:
-            raise CompileError(f"--check-inputs names '{name}'", accepted=f"some of {','.join(DRAWS)}")
+        if name not in KNOWN:
+            raise CompileError(f"--check-inputs names '{name}'", accepted=f"some of {','.join(KNOWN)}")
     return names or None
 
 
@@ -64,6 +69,8 @@ def inputs_of(name: str, example: Arrays, random: np.random.Generator) -> dict[s
         return dict(example)
     if name == REDRAWN:
         return {key: _redrawn(array, random) for key, array in example.items()}
+    if name == NONFINITE:
+        return {key: _with_nonfinite(array, random) for key, array in example.items()}
     if name == ZEROS and not any(_is_float(array) for array in example.values()):
         return {key: np.zeros_like(array) for key, array in example.items()}
     return {key: _scaled(array, SCALES[name]) for key, array in example.items()}
@@ -87,6 +94,15 @@ def _scaled(array: np.ndarray, factor: float) -> np.ndarray:
     with np.errstate(over="ignore"):
         scaled = np.asarray(array * array.dtype.type(factor))
     return scaled if np.array_equal(np.isfinite(scaled), np.isfinite(array)) else array
+
+
+def _with_nonfinite(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    if not _is_float(array):
+        return array
+    found = array.copy()
+    values = np.array([np.nan, np.inf, -np.inf], array.dtype)[: array.size]
+    found.flat[random.choice(array.size, len(values), replace=False)] = values
+    return found
 
 
 def _redrawn(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -133,7 +149,7 @@ def draw_references(draws: Draws, module: ModuleOp, example: Arrays, run: Run) -
     found: list[Reference] = []
     left_out: dict[str, str] = {}
     for name in draws.names_for(module):
-        random = np.random.default_rng([draws.seed, DRAWS.index(name)])
+        random = np.random.default_rng([draws.seed, KNOWN.index(name)])
         inputs = inputs_of(name, example, random)
         if same := next((other.name for other in found if _equal(inputs, other.inputs)), None):
             left_out[name] = f"its inputs are those of {same}"

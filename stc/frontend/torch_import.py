@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch._decomp import get_decompositions
 from torch_mlir import ir, passmanager
+from torch_mlir.dialects import arith
 from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from torch_mlir.extras.fx_importer import ContextCache, FxImporter
@@ -74,8 +75,9 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 
     Decomposed by PyTorch, a group norm gathers its gains with index tensors; torch-mlir reshapes.
     torch-mlir computes gelu(approximate="tanh") with sqrt(2/pi) = 0.797724, where 0.797885 is right: 6e-5 off around |x| = 2. Its
-    maximum and minimum of two tensors lose a NaN of the first, its clamp one of the input. Its elu takes 1 from an exponential:
-    nothing is left of a small number. Its rms_norm without epsilon takes 0; it pads by negative amounts instead of cutting off.
+    maximum and minimum of two tensors lose a NaN of the first, its clamp, relu6 and hardtanh one of the input. Its elu takes 1 from
+    an exponential: nothing is left of a small number. Its rms_norm without epsilon takes 0; it pads by negative amounts instead of
+    cutting off.
     """
     kept = {op: rule for op, rule in get_decomposition_table().items() if "group_norm" not in str(op)}
     extrema = {
@@ -84,6 +86,9 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         torch.ops.aten.clamp.default: _clamp,
         torch.ops.aten.clamp_min.default: _clamp,
         torch.ops.aten.clamp_max.default: lambda x, high: _clamp(x, None, high),
+        torch.ops.aten.clamp.Tensor: _clamp_by_tensors,
+        torch.ops.aten.hardtanh.default: lambda x, low=-1, high=1: _clamp(x, low, high),
+        torch.ops.aten.relu6.default: lambda x: _clamp(x, 0, 6),
     }
     own = {
         torch.ops.aten.rms_norm.default: _rms_norm,
@@ -94,8 +99,13 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         torch.ops.aten.div.Tensor_mode: _floor_quotient,
         torch.ops.aten.div.Scalar_mode: _floor_quotient,
         torch.ops.aten.pow.Tensor_Scalar: _power,
+        torch.ops.aten.fmod.Scalar: _rest,
         torch.ops.aten.__lshift__.Scalar: _shifted_up,
         torch.ops.aten.__rshift__.Scalar: _shifted_down,
+        torch.ops.aten.__lshift__.Tensor: torch.ops.aten.bitwise_left_shift.Tensor,
+        torch.ops.aten.__rshift__.Tensor: torch.ops.aten.bitwise_right_shift.Tensor,
+        torch.ops.aten.bitwise_left_shift.Tensor_Scalar: lambda x, bits: x << bits,
+        torch.ops.aten.bitwise_right_shift.Tensor_Scalar: lambda x, bits: x >> bits,
     }
     pytorchs = get_decompositions([torch.ops.aten.gelu.default, torch.ops.aten.elu.default])
     return {**kept, **pytorchs, **extrema, **own}
@@ -115,6 +125,11 @@ def _floor_quotient(x: torch.Tensor, divisor: torch.Tensor | float, *, rounding_
     quotient = torch.div(x, divisor, rounding_mode="trunc")
     rest = x - quotient * divisor
     return quotient - ((rest != 0) & ((rest < 0) != (divisor < 0))).to(quotient.dtype)
+
+
+def _rest(x: torch.Tensor, divisor: float) -> torch.Tensor:
+    """What torch-mlir makes of a divisor that is a tensor: it has no lowering for one that is a number."""
+    return x - torch.div(x, divisor, rounding_mode="trunc") * divisor
 
 
 def _is_float(value: torch.Tensor | float) -> bool:
@@ -177,6 +192,12 @@ def _clamp(x: torch.Tensor, low: float | None = None, high: float | None = None)
     """Entries brought within bounds; NaN stays."""
     raised = x if low is None else torch.where(x < low, low, x)
     return raised if high is None else torch.where(raised > high, high, raised)
+
+
+def _clamp_by_tensors(x: torch.Tensor, low: torch.Tensor | None = None, high: torch.Tensor | None = None) -> torch.Tensor:
+    """Entries brought within bounds; NaN where any of the three is."""
+    raised = x if low is None else _maximum(x, low)
+    return raised if high is None else _minimum(raised, high)
 
 
 def _minimum(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -256,12 +277,18 @@ def _refuse(obstacles: Iterable[Obstacle]) -> None:
         raise UnsupportedError(found)
 
 
+_UNLOWERED = {torch.ops.aten.copysign: ("torch.copysign", "torch.where(y < 0, -x.abs(), x.abs())")}
+"""What torch-mlir has no lowering for, and complains of something else, in the user's words: what works in its place."""
+
+
 def _node_complaint(node: torch.fx.Node) -> tuple[str, str] | None:
     """What is wrong with a node, and what would be accepted; None if nothing is."""
     if isinstance(node.target, torch._ops.HigherOrderOperator):
         return f"{node.target} is control flow", "torch.where, and Python's branches and loops on shapes and constants"
     if isinstance(node.target, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in node.target.tags:
         return f"{node.target} gives random numbers", "modules that always compute the same, with random numbers as an input"
+    if isinstance(node.target, torch._ops.OpOverload) and (unlowered := _UNLOWERED.get(node.target.overloadpacket)):
+        return f"{unlowered[0]} is not supported", unlowered[1]
     value = node.meta.get("val")
     for tensor in value if isinstance(value, list | tuple) else [value]:
         if not isinstance(tensor, torch.Tensor):
@@ -285,6 +312,8 @@ def _normalise(module: ir.Module) -> None:
     for operation in operations:
         if operation.name == "tensor.cast":
             _fold_cast(operation)
+        elif operation.name == "arith.cmpf" and _finds_position(operation):
+            _take_first_nan(operation)
     foreign = any(known.get_optional_op(name) is None or name.startswith("linalg.pooling") for name in names)
     if foreign or widens:
         with module.context:
@@ -304,6 +333,31 @@ def _fold_cast(cast: ir.Operation) -> None:
     if all(use.owner.name == "tensor.concat" for use in cast.result.uses):
         cast.result.replace_all_uses_with(cast.operands[0])
         cast.erase()
+
+
+def _finds_position(comparison: ir.Operation) -> bool:
+    """Whether it is that of torch-mlir's argmax or argmin: a new entry against the best so far, strictly."""
+    if ir.IntegerAttr(comparison.attributes["predicate"]).value not in (_GREATER, _LESS):
+        return False
+    extrema = [use.owner.name for use in comparison.operands[0].uses if list(use.owner.operands) == list(comparison.operands)]
+    positions = [use.owner for use in comparison.result.uses if use.owner.name == "arith.select"]
+    return bool(positions) and any(name in ("arith.maximumf", "arith.minimumf") for name in extrema)
+
+
+_GREATER, _LESS, _ORDERED, _UNORDERED = 2, 4, 7, 7
+"""Predicates of `arith.cmpf` in MLIR's numbering; `_UNORDERED` makes one that is true of NaNs as well of an ordered one."""
+
+
+def _take_first_nan(comparison: ir.Operation) -> None:
+    """Let a new entry be the best also where it is NaN and the best is none yet, as PyTorch has it."""
+    new, best = comparison.operands
+    predicate = ir.IntegerAttr(comparison.attributes["predicate"])
+    with ir.InsertionPoint(comparison), comparison.location:
+        better = arith.CmpFOp(predicate.value + _UNORDERED, new, best).result
+        number = arith.CmpFOp(_ORDERED, best, best).result
+        both = arith.AndIOp(better, number).result
+    comparison.result.replace_all_uses_with(both)
+    comparison.erase()
 
 
 def _refuse_foreign_operations(module: ir.Module) -> None:
@@ -342,18 +396,22 @@ def _without(module: ir.Module, foreign: Sequence[ir.Operation]) -> str | None:
 
 
 _FOREIGN = {
-    "tm_tensor.scan": ("a running sum or product", "reductions over whole axes, or a product with a triangular matrix"),
-    "tm_tensor.sort": ("sorting", "maxima, minima and their positions over whole axes"),
-    "tm_tensor.topk": ("sorting", "maxima, minima and their positions over whole axes"),
-    "tm_tensor.scatter": ("writing at computed positions", "torch.where with a comparison of positions"),
+    "tm_tensor.scan": (
+        "a running sum or product (torch.cumsum, cumprod)",
+        "reductions over whole axes, or a product with a triangular matrix",
+    ),
+    "tm_tensor.sort": ("sorting (torch.sort, argsort)", "maxima, minima and their positions over whole axes"),
+    "tm_tensor.topk": ("sorting (torch.topk)", "maxima, minima and their positions over whole axes"),
+    "tm_tensor.scatter": ("writing at computed positions (scatter, index_put)", "torch.where with a comparison of positions"),
     "tm_tensor.attention": ("fused attention", "attention written as matrix products and softmax"),
+    "arith.remf": ("the remainder of floats (torch.remainder, %)", "x - torch.floor(x / y) * y"),
     "ml_program.global": ("state that outlives a call, or random numbers", "state and random numbers as inputs and results"),
 }
 
 
 def _foreign_complaint(operation: str) -> tuple[str, str]:
-    meaning, accepted = _FOREIGN.get(operation, ("", ACCEPTED))
-    return f"{operation} is not supported" + (f" ({meaning})" if meaning else ""), accepted
+    meaning, accepted = _FOREIGN.get(operation, (operation, ACCEPTED))
+    return f"{meaning} is not supported", accepted
 
 
 def _body_operations(module: ir.Module) -> Iterator[ir.Operation]:

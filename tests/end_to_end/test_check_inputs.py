@@ -25,6 +25,11 @@ class Cancels(torch.nn.Module):
         return (x - x.mean(-1, keepdim=True)).sum(-1, keepdim=True) * 1e3, x * 2
 def cancels():
     return Cancels(), (torch.randn(3, 33),)
+class Extrema(torch.nn.Module):
+    def forward(self, x):
+        return x.argmax(-1), x.amin(-1), torch.nn.functional.relu6(x), torch.fmax(x, 2 * x - 1), x.softmax(-1)
+def extrema():
+    return Extrema(), (torch.randn(6, 4),)
 class Shifted(Cancels):
     def forward(self, x):
         return tuple(out + 1e-5 for out in super().forward(x))
@@ -108,6 +113,17 @@ def test_a_constant_on_zeros_decides_nothing(tmp_path: Path) -> None:
     for draws, code in ((["example", "zeros"], 1), (["zeros"], 0)):
         found = subprocess.run([tmp_path / "vitis", *draws], cwd=out, capture_output=True, text=True, check=False)
         assert found.returncode == code, found.stdout + found.stderr
+
+
+def test_nan_in_the_emitted_design(tmp_path: Path) -> None:
+    """It spreads and is found where PyTorch says: the draw holds one, and the rows without any stay numbers."""
+    (tmp_path / "modules.py").write_text(MODULES)
+    out = tmp_path / "out"
+    arguments = ["--out", str(out), "--check", "--check-inputs", "example,nonfinite"]
+    done = CliRunner().invoke(app, ["compile", f"{tmp_path}/modules.py:extrema", *arguments])
+    assert done.exit_code == 0 and "C simulation passed" in done.output, done.output
+    least = np.fromfile(out / "golden" / "nonfinite" / "out1.bin", np.float32)
+    assert np.isnan(least).sum() == 1 and np.isfinite(least).sum() >= 3
 
 
 def test_truth_values_are_inputs(tmp_path: Path) -> None:

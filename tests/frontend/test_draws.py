@@ -78,6 +78,13 @@ def test_large_numbers_are_scaled_down() -> None:
     assert not drawn("zeros", x).any() and np.array_equal(drawn("tiny", x), x * F32(1e-5)) and np.array_equal(drawn("huge", x), x)
 
 
+@pytest.mark.parametrize(("shape", "nans", "infinities"), [((4, 5), 1, 2), ((2,), 1, 1), ((), 1, 0)])
+def test_what_is_not_finite(shape: tuple[int, ...], nans: int, infinities: int) -> None:
+    found = drawn("nonfinite", np.ones(shape, F32))
+    assert (np.isnan(found).sum(), np.isinf(found).sum(), (found == 1).sum()) == (nans, infinities, found.size - nans - infinities)
+    assert np.array_equal(drawn("nonfinite", np.arange(4)), np.arange(4))
+
+
 def test_inputs_kept_are_named() -> None:
     example = {"x": np.ones(3, F32), "big": np.full(3, 1e36, F32), "i": np.arange(3)}
     for name, kept in (("zeros", ("i",)), ("tiny", ("i",)), ("huge", ("big", "i"))):
@@ -139,7 +146,7 @@ def test_the_default_follows_the_size() -> None:
 
 def test_names_are_checked() -> None:
     assert read_draws("") is None and read_draws("zeros, example,zeros") == ("zeros", "example")
-    with pytest.raises(CompileError, match="--check-inputs names 'nan'; accepted: some of example,draw,zeros,tiny,huge"):
+    with pytest.raises(CompileError, match="--check-inputs names 'nan'; accepted: some of example,draw,zeros,tiny,huge,nonfinite"):
         read_draws("nan")
 
 

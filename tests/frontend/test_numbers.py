@@ -243,6 +243,40 @@ def test_odd_modules_are_pytorchs() -> None:
     require_agreement(ODD, draws)
 
 
+NOT_A_NUMBER: Table = {
+    "relu": F.relu,
+    "relu6": F.relu6,
+    "hardtanh": lambda x: F.hardtanh(x, -0.5, 2),
+    "hardswish": F.hardswish,
+    "hardsigmoid": F.hardsigmoid,
+    "leaky_relu": F.leaky_relu,
+    "softplus": F.softplus,
+    "clamp": lambda x: x.clamp(-1, 1),
+    "clamp_by_tensors": lambda x: torch.clamp(x, torch.full((7,), -0.5), torch.arange(7.0)),
+    "maximum": lambda x: torch.maximum(x, x.flip(-1)),
+    "argmax": lambda x: x.argmax(-1),
+    "argmin": lambda x: x.argmin(0),
+    "argmax_of_all": lambda x: x.argmax(),
+    "max": lambda x: x.max(-1).values,
+    "max_position": lambda x: x.max(-1).indices,
+    "min_position": lambda x: x.min(-1, keepdim=True).indices,
+    "amin": lambda x: x.amin(0),
+    "softmax": lambda x: x.softmax(-1),
+    "norm": lambda x: x.norm(dim=-1),
+    "sign": lambda x: (x > 0) | (x != x),
+}
+
+
+def test_nan_propagates_and_has_the_first_position() -> None:
+    """Rows with one NaN at each place, with several, with nothing else, beside infinities, and with none."""
+    x = torch.randn(13, 7, generator=torch.Generator().manual_seed(1))
+    nan, inf = torch.nan, torch.inf
+    x[range(7), range(7)] = nan
+    x[7, [2, 5]], x[8], x[9, [1, 3, 4]] = nan, nan, torch.tensor([inf, nan, -inf])
+    x[10], x[11, 3] = torch.tensor([-inf, -inf, nan, -inf, inf, inf, nan]), -inf
+    require_agreement(NOT_A_NUMBER, [[torch.randn(13, 7)], [x], [x[:, :1].expand(13, 7).clone()]])
+
+
 INTEGERS: Table = {
     "sum": lambda x, y: x.sum(1),
     "sum_in_its_type": lambda x, y: x.sum(1, dtype=x.dtype),
@@ -257,6 +291,9 @@ INTEGERS: Table = {
     "floor_of_quotient": lambda x, y: torch.div(x, 5, rounding_mode="floor"),
     "truncated_quotient": lambda x, y: torch.div(x, 3, rounding_mode="trunc"),
     "remainder": lambda x, y: x % y,
+    "rest_by_constant": lambda x, y: torch.fmod(x, 3),
+    "shifts_by_tensors": lambda x, y: (x << (y & 3)) + (x >> (y & 3)),
+    "shifts_as_functions": lambda x, y: torch.bitwise_left_shift(x, 2) + torch.bitwise_right_shift(x, 1),
     "quotient": lambda x, y: x / 3,
     "matmul": lambda x, y: x @ y.t(),
     "compare": lambda x, y: (x > y) & (x < 100),
@@ -297,3 +334,17 @@ def test_wide_unsigned_integers_are_refused_by_name(dtype: torch.dtype) -> None:
         export(Each({"x": lambda x: x}), [torch.ones(3).to(dtype)])
     with pytest.raises(CompileError, match=f"gives a tensor of {dtype}; {accepted}"):
         export(Each({"x": lambda x: x.to(dtype)}), [torch.ones(3)])
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: x % 0.7, "the remainder of floats (torch.remainder, %) is not supported; accepted: x - torch.floor(x / y) * y"),
+        (lambda x: torch.copysign(x, -x), "torch.copysign is not supported; accepted: torch.where(y < 0, -x.abs(), x.abs())"),
+        (lambda x: x.cumsum(-1), "a running sum or product (torch.cumsum, cumprod) is not supported; accepted: reductions over"),
+    ],
+)
+def test_refusals_are_in_the_words_of_the_user(function: Callable[..., Tensor], message: str) -> None:
+    with pytest.raises(CompileError) as refusal:
+        export(Each({"x": function}), [torch.randn(3, 5)])
+    assert message in str(refusal.value)
