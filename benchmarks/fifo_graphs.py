@@ -1,9 +1,9 @@
-"""Random graphs with fan-out and reconvergence: FIFO depths that suffice, none of which can be one less: docs/fifo_graphs.md.
+"""Random graphs with fan-out and reconvergent paths: FIFO depths that suffice, none of which can be one less: docs/fifo_graphs.md.
 
     python benchmarks/fifo_graphs.py --count 300 --jobs 2 --json graphs.json [--write]
     python benchmarks/fifo_graphs.py --result graphs.json [--result more.json] --write
 
-Each is a random program of `stc fuzz`, compiled, built with time, sized and trimmed by `stc size`'s search; see
+Each is a random program of `stc fuzz`, compiled, built with time, sized and minimised by `stc size`'s search; see
 stc_testing/fuzzing/graphs.py for what is checked. `--result` runs nothing: it takes the graphs of earlier runs (each seed once, the
 last file's). `--write` puts the summary into docs/fifo_graphs.md. Exit code 1 if anything is not as it should be.
 """
@@ -28,11 +28,11 @@ TEXT = """# FIFO depths of random graphs
 
 Written by `python benchmarks/fifo_graphs.py --write`. Random programs of `stc fuzz`, those with at least one FIFO on an undirected
 cycle of tasks (fan-out that joins again). Each was compiled, its emitted C++ built with time, its FIFOs sized by the linear program
-of `size-fifos` and trimmed by `stc size`; executed: every cycle count is that of the emitted C++ with estimated loop depths. Then
-each FIFO whose trimmed depth is above 1 was made one less: the run must be slower or deadlock, and the explanation must name it.
+of `size-fifos` and minimised by `stc size`; executed: every cycle count is that of the emitted C++ with estimated loop depths. Then
+each FIFO whose minimal depth is above 1 was made one less: the run must be slower or deadlock, and the explanation must name it.
 
 `stc size` takes the optimum where it can be deduced (on the premise that more slots never cost cycles; runs that contradict that
-are counted as surprises); *trimmed alone* is what trimming came to by itself.
+are counted as surprises); *descent alone* is what minimisation came to by itself.
 """
 
 
@@ -56,19 +56,19 @@ def document(checks: Sequence[GraphCheck]) -> str:
 def _lines(figures: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     below, known, bits = figures["one_below"], figures["optimum_known"], figures["bits"]
     near = figures["bits_where_the_optimum_is_known"]
-    ratio = figures["trimmed_alone_over_optimum"]
+    ratio = figures["descent_alone_over_optimum"]
     drawn = ", ".join(f"{figures[verdict]:,} {verdict}" for verdict in (SIZED, PLAIN, REFUSED))
     yield "seeds drawn", f"{figures['seeds']:,}: {drawn}"
-    yield "FIFOs sized; above depth 1 when trimmed", f"{figures['fifos_sized']:,}; {figures['fifos_above_one']:,}"
+    yield "FIFOs sized; above depth 1 when minimal", f"{figures['fifos_sized']:,}; {figures['fifos_above_one']:,}"
     yield "each of those one less", ", ".join(f"{number:,} {outcome}" for outcome, number in sorted(below.items())) or "-"
     yield "the explanation names that FIFO", f"{figures['explanation_names_it']:,} of {sum(below.values()):,}"
     for name in ("LP", "emitted"):
         verdicts = sorted(figures[name].items())
         yield f"cycles at {name} depths, against unlimited", ", ".join(f"{number:,} {verdict}" for verdict, number in verdicts)
-    yield "bits: all tokens, LP, emitted, trimmed", ", ".join(_numbers(bits, ("worst", "LP", "emitted", "trimmed")))
+    yield "bits: all tokens, LP, emitted, minimal", ", ".join(_numbers(bits, ("worst", "LP", "emitted", "minimal")))
     yield "optimum known", f"{known:,} of {figures[SIZED]:,} graphs"
-    yield "their bits: trimmed, trimmed alone, optimum", ", ".join(_numbers(near, ("trimmed", "trimmed alone", "optimum")))
-    yield "largest trimmed alone/optimum; graphs above 1.05", f"{ratio['largest'] or 1:.3f}; {ratio['above_1.05']}"
+    yield "their bits: minimal, descent alone, optimum", ", ".join(_numbers(near, ("minimal", "descent alone", "optimum")))
+    yield "largest descent alone/optimum; graphs above 1.05", f"{ratio['largest'] or 1:.3f}; {ratio['above_1.05']}"
     yield "runs; that were faster with less room", f"{figures['runs']:,}; {figures['surprises']:,}"
     yield "seconds a run", f"{figures['seconds_per_run']:.4f}"
 

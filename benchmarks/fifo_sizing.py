@@ -1,4 +1,4 @@
-"""FIFO bits of prefill blocks and single kernels: all tokens, LP, trimmed, optimum; cycles of each: docs/fifo_sizing.md.
+"""FIFO bits of prefill blocks and single kernels: all tokens, LP, minimal, optimum; cycles of each: docs/fifo_sizing.md.
 
     python benchmarks/fifo_sizing.py [--seq 32] [--rows FILE] [--missing] [--seconds 240] [--write] [DESIGN ...]
 
@@ -38,10 +38,10 @@ from stc.tools.size import Progress, Sizing, size_runs
 DOCUMENT = Path(__file__).parents[1] / "docs" / "fifo_sizing.md"
 DESIGNS = (*(name for name in PRESETS if not name.endswith("-tiny")), *PUBLISHED)
 NEAR = 1.05
-"""Trimmed bits are to be within this of the optimum."""
+"""Minimal bits are to be within this of the optimum."""
 LP_SECONDS = 1.0
 """The linear program of a design is to be solved in less."""
-DEPTHS = ("LP", "emitted", "trimmed")
+DEPTHS = ("LP", "emitted", "minimal")
 """What is compared with *all tokens*."""
 
 TEXT = """# FIFO depths
@@ -55,10 +55,10 @@ of all slots.
 
 * *all tokens*: every FIFO holds all tokens that cross it; its cycles are the reference, those of unlimited FIFOs.
 * *LP*: what the linear program of `size-fifos` asks for; *emitted* is that with a margin, rounded up to what costs no more memory.
-* *trimmed* (`stc size`): no FIFO can be one less without more cycles or a deadlock; each was run one below.
+* *minimal* (`stc size`): no FIFO can be one less without more cycles or a deadlock; each was run one below.
 * *optimum*: the least bits of all depths with the same cycles, deduced from runs (`stc/fifo/optimum.py`) on the
   premise that more slots never cost cycles; *surprises* are runs that contradict it, and with any there is no optimum. ">=" is the
-  bound where the budget of runs ended before. `stc size` takes the optimum where it is known; *trimmed alone* is what trimming came
+  bound where the budget of runs ended before. `stc size` takes the optimum where it is known; *descent alone* is what minimisation came
   to by itself.
 """
 
@@ -67,7 +67,7 @@ of all slots.
 class Row:
     """What was found for a design; `tokens` of a prefill block. `bits` and `cycles` by depths: "all tokens" and `DEPTHS`.
 
-    None: the LP did not size it, or no end. `trimmed_alone`, `at_least` (bits) and `proof` as in `Sizing` and `Optimum`; `lp` and
+    None: the LP did not size it, or no end. `descent_alone`, `at_least` (bits) and `proof` as in `Sizing` and `Optimum`; `lp` and
     `preparation`: seconds.
     """
 
@@ -78,7 +78,7 @@ class Row:
     sized: int
     bits: Mapping[str, int | None]
     cycles: Mapping[str, int | None]
-    trimmed_alone: int
+    descent_alone: int
     optimum: int | None
     at_least: int
     proof: str
@@ -94,8 +94,8 @@ class Row:
 
     @property
     def over_optimum(self) -> float:
-        """Bits that trimming came to by itself over the optimum, or over what that is at least."""
-        return self.trimmed_alone / (self.at_least if self.optimum is None else self.optimum)
+        """Bits that minimisation came to by itself over the optimum, or over what that is at least."""
+        return self.descent_alone / (self.at_least if self.optimum is None else self.optimum)
 
     @property
     def key(self) -> tuple[str, int | None]:
@@ -123,7 +123,7 @@ def affordable_runs(seconds: float, run_seconds: float, most: int) -> int:
 
 def row(design: str, tokens: int | None, report: Mapping[str, Any], sizing: Sizing) -> Row:
     assert sizing.optimum is not None
-    at = {"all tokens": sizing.worst, "LP": sizing.required, "emitted": sizing.emitted, "trimmed": sizing.trimmed}
+    at = {"all tokens": sizing.worst, "LP": sizing.required, "emitted": sizing.emitted, "minimal": sizing.minimal}
     return Row(
         design=design,
         tokens=tokens,
@@ -132,7 +132,7 @@ def row(design: str, tokens: int | None, report: Mapping[str, Any], sizing: Sizi
         sized=len(sizing.fifos),
         bits={name: found.bits if found else None for name, found in at.items()},
         cycles={name: found.cycles if found else None for name, found in at.items()},
-        trimmed_alone=sizing.trimmed_alone,
+        descent_alone=sizing.descent_alone,
         optimum=sizing.optimum.bits,
         at_least=sizing.optimum.lower_bound,
         proof=sizing.optimum.proof,
@@ -143,7 +143,7 @@ def row(design: str, tokens: int | None, report: Mapping[str, Any], sizing: Sizi
         build_seconds=sizing.seconds["build"],
         run_seconds=sizing.seconds["per_run"],
         runs=sizing.runs,
-        search_seconds=sizing.seconds["trimming"] + sizing.seconds["optimum"],
+        search_seconds=sizing.seconds["minimisation"] + sizing.seconds["optimum"],
         surprises=sizing.surprises,
     )
 
@@ -165,7 +165,7 @@ def missed(entry: Row) -> list[str]:
 def _missed(entry: Row) -> Iterator[str]:
     yield from (said for name in DEPTHS if (said := _lost(entry, name)))
     if entry.optimum is not None and entry.over_optimum > NEAR:
-        yield f"bits trimmed alone are {entry.over_optimum:.3f} times the optimum (required: at most {NEAR})"
+        yield f"bits of the descent are {entry.over_optimum:.3f} times the optimum (required: at most {NEAR})"
     if entry.lp is not None and entry.lp >= LP_SECONDS:
         yield f"the linear program took {entry.lp:.2f} s (required: less than {LP_SECONDS:g})"
     if entry.larger_loop_depths != "finished":
@@ -233,10 +233,10 @@ SECTIONS = (
             "all tokens": lambda row: _number(row.bits["all tokens"]),
             "LP": lambda row: _number(row.bits["LP"]),
             "emitted": lambda row: _number(row.bits["emitted"]),
-            "trimmed": lambda row: _number(row.bits["trimmed"]),
-            "trimmed alone": lambda row: _number(row.trimmed_alone),
+            "minimal": lambda row: _number(row.bits["minimal"]),
+            "descent alone": lambda row: _number(row.descent_alone),
             "optimum": lambda row: f">= {row.at_least:,}" if row.optimum is None else f"{row.optimum:,}",
-            "trimmed alone/optimum": lambda row: f"{'<= ' if row.optimum is None else ''}{row.over_optimum:.3f}",
+            "descent alone/optimum": lambda row: f"{'<= ' if row.optimum is None else ''}{row.over_optimum:.3f}",
         },
     ),
     Section(
@@ -246,10 +246,10 @@ SECTIONS = (
             "all tokens": lambda row: _cycles(row, "all tokens"),
             "LP": lambda row: _cycles(row, "LP"),
             "emitted": lambda row: _cycles(row, "emitted"),
-            "trimmed": lambda row: _cycles(row, "trimmed"),
+            "minimal": lambda row: _cycles(row, "minimal"),
             "lost by LP": lambda row: _difference(row, "LP"),
             "lost by emitted": lambda row: _difference(row, "emitted"),
-            "lost by trimmed": lambda row: _difference(row, "trimmed"),
+            "lost by minimal": lambda row: _difference(row, "minimal"),
             "loop depths doubled": lambda row: row.larger_loop_depths,
             "values": lambda row: "agree" if row.values_agree else "DIFFER",
         },
@@ -263,7 +263,7 @@ SECTIONS = (
             "build": lambda row: _seconds(row.build_seconds, 1),
             "one run": lambda row: _seconds(row.run_seconds, 3),
             "runs": lambda row: _number(row.runs),
-            "trimming and optimum": lambda row: _seconds(row.search_seconds, 1),
+            "minimisation and optimum": lambda row: _seconds(row.search_seconds, 1),
             "proof of the optimum": lambda row: row.proof,
             "runs that were faster with less room": lambda row: _number(row.surprises),
         },
@@ -284,11 +284,11 @@ def markdown(rows: Sequence[Row]) -> str:
 def verdicts(rows: Sequence[Row]) -> list[str]:
     """A list of what is missed, after what is required; and of the optima not known."""
     required = f"""\
-Required: no cycle lost, bits trimmed alone at most {NEAR} times the optimum where it is known, the linear program of a design
+Required: no cycle lost, bits of the descent at most {NEAR} times the optimum where it is known, the linear program of a design
 solved in less than {LP_SECONDS:g} s, values equal to PyTorch's, and an end with all loop depths doubled."""
     found = [f"* {entry.design}: {'; '.join(missed(entry))}." for entry in rows if missed(entry)]
     unknown = [
-        f"* {entry.design}: the optimum is not known; bits trimmed alone are at most {entry.over_optimum:.3f} times it."
+        f"* {entry.design}: the optimum is not known; bits of the descent are at most {entry.over_optimum:.3f} times it."
         for entry in rows
         if entry.optimum is None
     ]
@@ -309,7 +309,7 @@ def main() -> int:
     parser.add_argument("designs", nargs="*", metavar="DESIGN", help=f"default: {' '.join(DESIGNS)}")
     parser.add_argument("--seq", type=int, default=32, help="tokens of a block")
     parser.add_argument("--seconds", type=float, default=240, help="for the optimum of one design, about")
-    parser.add_argument("--most-runs", type=int, default=10 * MOST_RUNS, help="about how many runs for trimming and optimum each")
+    parser.add_argument("--most-runs", type=int, default=10 * MOST_RUNS, help="about how many runs for minimisation and optimum each")
     parser.add_argument("--rows", type=Path, help="JSON file with the rows of earlier calls; new ones are added")
     parser.add_argument("--missing", action="store_true", help="measure only what has no row in --rows yet")
     parser.add_argument("--write", action="store_true", help="write docs/fifo_sizing.md")

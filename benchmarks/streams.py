@@ -133,11 +133,11 @@ def _report(module: Any, options: PipelineOptions) -> Report:
 
 
 def memory_section(blocks: Sequence[Measured]) -> Section:
-    """(a+b) against unfused and fused linalg, and what re-reading inputs does."""
+    """(a+b) against unfused and fused linalg, and what duplicate loads of inputs do."""
     rows: list[list[str]] = []
     missed: list[str] = []
     for block in blocks:
-        memory, rereads = block.chosen["memory_bytes"], block.chosen["rereads"]
+        memory, duplicate_loads = block.chosen["memory_bytes"], block.chosen["duplicate_loads"]
         traffic = block.chosen["external_traffic_bytes"]
         share = memory["streams_over_before_unfused"]
         if share >= MOST_ON_CHIP:
@@ -148,9 +148,9 @@ def memory_section(blocks: Sequence[Measured]) -> Section:
             *(_kilobytes(memory[key]) for key in ("before", "before_unfused", "converters", "fifos", "local")),
             _percent(share),
             _percent(memory["streams_over_before"]),
-            str(len(rereads["list"])),
-            _kilobytes(rereads["saved_bytes"]),
-            _kilobytes(rereads["traffic_bytes"]),
+            str(len(duplicate_loads["list"])),
+            _kilobytes(duplicate_loads["saved_bytes"]),
+            _kilobytes(duplicate_loads["traffic_bytes"]),
             _kilobytes(traffic["read"] + traffic["written"]),
         ])
     return Section(
@@ -158,13 +158,13 @@ def memory_section(blocks: Sequence[Measured]) -> Section:
         "Counted in the IR: *fused* and *unfused* are the bytes of all tensors passed between linalg ops after and before "
         "element-wise fusion, (a) converters with their ping-pong factor, (b) FIFOs at emitted depth (from a schedule and a run of "
         f"the token model), (c) tiles and accumulators. Required: (a+b)/unfused below {_percent(MOST_ON_CHIP)}. "
-        "*re-read*: inputs that a second DMA reads again instead of a deep FIFO or a converter, the bytes on chip that saves and "
+        "*duplicate loads*: inputs that a second DMA reads again instead of a deep FIFO or a converter, the bytes on chip that saves and "
         "the traffic it adds per run, beside *all traffic* of the memory ports, in words with their padding. "
         "The adapter of a memory port "
         f"({_kilobytes(load_platform(PipelineOptions().platform).memory.adapter_bytes)} kB of block RAM) is not counted in (a) or "
         "(b): only what saves more than that is read again.",
         ("block", "tokens", "groups", "tasks", "FIFOs", "fused kB", "unfused kB", "(a) kB", "(b) kB", "(c) kB", "(a+b)/unfused",
-         "(a+b)/fused", "re-read", "saved kB", "added traffic kB", "all traffic kB"),
+         "(a+b)/fused", "duplicate loads", "saved kB", "added traffic kB", "all traffic kB"),
         rows,
         missed,
     )  # fmt: skip

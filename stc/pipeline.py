@@ -44,7 +44,7 @@ class PipelineOptions(ArgSpecConvertible):
 
     `tile`: default tile size. `rows`: rows of activations that share one pass over the weights. `propagate_orders`: choose tiles
     and loop orders by what neighbours want, rather than one tile size for everything. `lanes`: entries of a token where no
-    schedule asks for another width. `budget`: on-chip bytes for a group, 0 for what the platform has. `reread`: bytes on chip that
+    schedule asks for another width. `budget`: on-chip bytes for a group, 0 for what the platform has. `duplicate_loads`: bytes on chip that
     reading an input once more has to save, 0 for none, -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
     `dsp`: DSPs among which lanes and copies of the computations are chosen, 0 for `lanes` everywhere and no copies.
@@ -66,7 +66,7 @@ class PipelineOptions(ArgSpecConvertible):
     lanes: int = 16
     propagate_orders: bool = True
     budget: int = 0
-    reread: int = -1
+    duplicate_loads: int = -1
     serial_converters: str = "free"
     dsp: int = 0
     overall_unroll_size: int = 0
@@ -86,7 +86,7 @@ class PipelineOptions(ArgSpecConvertible):
 
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
-        numbers = {"tile": 1, "rows": 1, "lanes": 1, "budget": 0, "reread": -1, "dsp": 0, "overall_unroll_size": 0}
+        numbers = {"tile": 1, "rows": 1, "lanes": 1, "budget": 0, "duplicate_loads": -1, "dsp": 0, "overall_unroll_size": 0}
         numbers |= {"slack": 0, "fifo_margin": -1, "run_ahead": 0}
         for name, least in numbers.items():
             if (value := getattr(self, name)) < least:
@@ -125,8 +125,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
 
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
-    def reread(what: str) -> str:
-        return f'reread-{what}{{least={options.reread} platform="{options.platform}"}}'
+    def duplicate_loads(what: str) -> str:
+        return f'duplicate-loads{what}{{least={options.duplicate_loads} platform="{options.platform}"}}'
 
     return (
         Stage("linalg optimisation", LINALG_STAGE),
@@ -153,7 +153,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f"fold-itensors{{lanes={options.lanes}}}",  # after moving, which rebuilds tasks of one computation only
                 "insert-forks",
                 f"vectorize-streams{{lanes={options.lanes}}}",
-                reread("in-order"),
+                duplicate_loads("-in-order"),
                 "split-ports",
                 "simplify-routing",
                 f'choose-converters{{serial="{options.serial_converters}" strategy="{options.converters}"}}',
@@ -163,13 +163,13 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
-        Stage("resource allocation", ("set-fifo-depths", reread("inputs"))),
+        Stage("resource allocation", ("set-fifo-depths", duplicate_loads(""))),
         Stage(
             "HLS optimisation",
             (
-                "expand-tiles",
+                "lower-linalg-to-loops",
                 *(("allow-unsafe-math",) if options.unsafe_math else ()),
-                f'interleave-sums{{platform="{options.platform}"}}',
+                f'expand-partial-sums{{platform="{options.platform}"}}',
                 "hoist-constants",
                 f'hls-directives{{platform="{options.platform}"{style}}}',
                 # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.

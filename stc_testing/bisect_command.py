@@ -65,7 +65,7 @@ def bisect_command(
     raise typer.Exit(code)
 
 
-_OF_THE_DESIGN = frozenset({"emit_ir", "trim", "slack", "check", "check_inputs"})
+_OF_THE_DESIGN = frozenset({"emit_ir", "minimise_depths", "slack", "check", "check_inputs"})
 """Options of a compile that concern what comes after the passes."""
 
 

@@ -1,4 +1,4 @@
-"""The loops and guards around an access of an itensor, as they stand in the IR, for `stc.iteration.access_claims`."""
+"""The loops and guards around an access of an itensor, as they stand in the IR, for `stc.iteration.access_obligations`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.traits import IsolatedFromAbove
 from stc.analysis.index_expressions import index_expression
 from stc.analysis.loops import integer_constant
 from stc.dialects.itensor.accesses import loop_of_induction_variable
-from stc.iteration.access_claims import PREDICATES, Always, Around, Combined, Comparison, Enumeration, Guard, Sum
+from stc.iteration.access_obligations import PREDICATES, Always, Around, Combined, Comparison, Enumeration, Guard, Sum
 from stc.iteration.order import Loop
 
 

@@ -1,4 +1,4 @@
-"""Bytes that DMAs move to and from external memory per run, words as they are (padding and revisits included)."""
+"""Bytes that DMAs move to and from external memory per run, words as they are (padding and temporal reuse included)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from stc.analysis.kernel_memory import tensor_bytes
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.use_def import through_reshapes
-from stc.iteration.words import common_word, same_entries
+from stc.iteration.bus_words import common_word, same_entries
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Proof, index by index, that every access to an array stays within it: local arrays, blocks, words of memory ports, vector lanes.
+"""Proof, index by index, that every access to an array stays within it: local arrays, blocks, bus words of memory ports, vector lanes.
 
 | method | how |
 |---|---|
@@ -134,9 +134,9 @@ def touched_by(op: Operation) -> Iterator[Touched]:
             sides = lanes.get_shape()
             yield from _entries(op, op.base, op.indices, [1] * (len(op.indices) - len(sides)) + list(sides))
         case vector.ExtractOp() | vector.InsertOp():
-            whole = op.vector if isinstance(op, vector.ExtractOp) else op.dest
+            full = op.vector if isinstance(op, vector.ExtractOp) else op.dest
             positions = _mixed(op.static_position, op.dynamic_position)
-            yield from _entries(op, whole, positions, [1] * len(positions))
+            yield from _entries(op, full, positions, [1] * len(positions))
         case memref.SubviewOp():
             offsets = _mixed(op.static_offsets, op.offsets)
             sides = zip(op.static_sizes.get_values(), op.static_strides.get_values(), strict=True)

@@ -41,11 +41,11 @@ def tensor_bytes(type_: Attribute) -> int:
 
 def itensor_bytes(type_: ItensorType) -> int:
     """Bytes of all distinct tokens of an itensor: the tensor it enumerates."""
-    return type_.order.tokens_before_revisits * type_.order.element_count * bytes_of(type_.element_type)
+    return type_.order.distinct_token_count * type_.order.element_count * bytes_of(type_.element_type)
 
 
 def traffic_bytes(type_: ItensorType) -> int:
-    """Bytes that a DMA of an itensor moves per run: revisits are read again. Padding of words is left out."""
+    """Bytes that a DMA of an itensor moves per run: reuse loops are read again. Padding of words is left out."""
     return type_.order.token_count * type_.order.element_count * bytes_of(type_.element_type)
 
 

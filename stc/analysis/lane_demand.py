@@ -16,16 +16,16 @@ from stc.dialects.itensor import (
     CastOp,
     ChunkOp,
     ConcatOp,
-    DealOp,
+    SplitOp,
     ForkOp,
     ItensorType,
-    JoinOp,
+    MergeOp,
     ReadOp,
     ReassociateOp,
     WriteOp,
 )
 
-ROUTING = (CastOp, ForkOp, ReassociateOp, ChunkOp, ConcatOp, DealOp, JoinOp)
+ROUTING = (CastOp, ForkOp, ReassociateOp, ChunkOp, ConcatOp, SplitOp, MergeOp)
 """Ops whose operands and results carry tokens of one width."""
 
 
@@ -41,20 +41,20 @@ class LaneDemand:
     kernel: KernelOp
     default: int
     _parent: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    _wanted: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _required: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
     def __post_init__(self) -> None:
         for op in self.kernel.walk():
             if op is not self.kernel:
                 self._unite_ports(op)
         for op in self.kernel.walk():
-            if isinstance(op, ReadOp | WriteOp) and (lanes := wanted_lanes(op, self.default)) is not None:
+            if isinstance(op, ReadOp | WriteOp) and (lanes := required_lanes(op, self.default)) is not None:
                 stream = self._root(op.source if isinstance(op, ReadOp) else op.destination)
-                self._wanted[stream] = min(lanes, self._wanted.get(stream, lanes))
+                self._required[stream] = min(lanes, self._required.get(stream, lanes))
 
     def lanes(self, value: SSAValue) -> int:
         """The width wanted of the tokens of an itensor inside the kernel."""
-        return self._wanted.get(self._root(value), self.default)
+        return self._required.get(self._root(value), self.default)
 
     # Values of one stream ---------------------------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ def _same_stream(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
 # What a computation wants ---------------------------------------------------------------------------------------------
 
 
-def wanted_lanes(access: ReadOp | WriteOp, default: int) -> int | None:
+def required_lanes(access: ReadOp | WriteOp, default: int) -> int | None:
     """Lanes that the computations behind `access` want of its port, None where no schedule says; see `LaneDemand`."""
     uses = _consumers(access.result) if isinstance(access, ReadOp) else _producers(access.value)
     wishes = [wish for use in uses if (wish := _wish(use, default)) is not None]

@@ -8,7 +8,7 @@ from stc.analysis.generic_loops import GenericLoops
 from stc.iteration.order import StreamOrder
 
 _FROM_THE_LAST = ("column", "row", "plane", "batch")
-REVISIT = "visit"
+REUSE = "visit"
 TERM = "term"
 
 
@@ -42,7 +42,7 @@ def order_loop_names(order: StreamOrder) -> tuple[str, ...]:
     found: list[str] = []
     for loop, dimension in enumerate(order.dimension_of_loop):
         if dimension is None:
-            found.append(REVISIT)
+            found.append(REUSE)
         else:
             is_innermost = order.loops_of(dimension)[-1] == loop
             found.append(names[dimension] if is_innermost else first_of(names[dimension]))

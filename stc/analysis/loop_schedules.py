@@ -2,7 +2,7 @@
 
 An estimate; no vendor tool is asked. An operation starts when its operands are there, without limits on resources: the
 initiation interval accounts for those. What is stored to an entry of local memory and loaded from it in the same iteration is
-handed over without the memory (the compiler sees both indices); where the store has a condition that the load has not, a cycle
+forwarded without the memory (the compiler sees both indices); where the store has a condition that the load has not, a cycle
 chooses between what was stored and what is in memory. Copies of unrolled loops run side by side, unless one hands a value to the
 next. External memory answers at once here: its latency belongs to the port.
 """

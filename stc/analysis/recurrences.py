@@ -151,18 +151,18 @@ def _is_data(value: SSAValue, root: Operation) -> bool:
 
 def iterations(nest: list[scf.ForOp], most: int) -> tuple[dict[SSAValue, np.ndarray], int]:
     """The induction variables in each iteration of the nest, and how many iterations these are: some `most`, the first ones."""
-    kept: list[tuple[scf.ForOp, int]] = []
+    retained: list[tuple[scf.ForOp, int]] = []
     for loop in reversed(nest):
-        inside = prod(trip for _, trip in kept)
+        inside = prod(trip for _, trip in retained)
         trip = trip_count(loop)
-        if inside * trip > most and kept:
-            kept.append((loop, min(2, trip)))
+        if inside * trip > most and retained:
+            retained.append((loop, min(2, trip)))
             break
-        kept.append((loop, min(trip, most)))
-    count = prod(trip for _, trip in kept)
+        retained.append((loop, min(trip, most)))
+    count = prod(trip for _, trip in retained)
     time, inside = np.arange(count), 1
     values: dict[SSAValue, np.ndarray] = {}
-    for loop, trip in kept:
+    for loop, trip in retained:
         bounds = constant_bounds(loop)
         assert bounds is not None
         values[loop.body.block.args[0]] = bounds.lower + bounds.step * (time // inside % trip)

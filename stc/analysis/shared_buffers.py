@@ -11,7 +11,7 @@ from stc.iteration.normal_form import same_sequence
 def buffer_value(packed: SSAValue) -> SSAValue:
     """The packed tensor whose buffer `packed` lies in: itself, or what was unpacked only to be packed again in the same layout.
 
-    That the host neither unpacks nor packs: layouts that enumerate one sequence, revisits left out, in the same words.
+    That the host neither unpacks nor packs: layouts that enumerate one sequence, temporal reuse left out, in the same words.
     """
     while (before := _unpacked_alike(packed)) is not None:
         packed = before
@@ -24,6 +24,6 @@ def _unpacked_alike(packed: SSAValue) -> SSAValue | None:
     unpack = pack.source.owner if isinstance(pack, PackOp) else None
     if not isinstance(pack, PackOp) or not isinstance(unpack, UnpackOp) or unpack.stripes.types != pack.stripes.types:
         return None
-    before, after = unpack.layout.order.without_revisits(), pack.layout.order.without_revisits()
+    before, after = unpack.layout.order.without_reuse(), pack.layout.order.without_reuse()
     is_same = before.element == after.element and same_sequence(before, after)
     return unpack.stripes[tuple[SSAValue, ...](pack.stripes).index(packed)] if is_same else None

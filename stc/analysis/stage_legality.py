@@ -69,7 +69,7 @@ RESHAPES = _names("tensor", "expand_shape collapse_shape cast")
 MOVEMENTS = RESHAPES | _names("tensor", "empty extract_slice concat from_elements")
 STRUCTURED = _names("linalg", "generic fill")
 TILES = _names("tensor", "empty extract_slice insert_slice")
-ROUTING = _names("itensor", "empty instance cast reassociate converter chunk concat fork deal join")
+ROUTING = _names("itensor", "empty instance cast reassociate converter chunk concat fork split merge")
 BETWEEN_TASKS = _names("dataflow", "task yield")
 STREAMS = frozenset({"stream.create", "stream.buffer", "dataflow.memory"})
 MEMORY = _names("memref", "alloc load store")
@@ -121,7 +121,7 @@ STAGES: Mapping[str, Legality] = {
         body=BODY,
         removals=(
             Removal("lower-converters", "kernel", frozenset({"itensor.converter"})),
-            Removal("lower-layout", "kernel", _names("itensor", "cast reassociate chunk concat fork deal join")),
+            Removal("lower-layout", "kernel", _names("itensor", "cast reassociate chunk concat fork split merge")),
             Removal("lower-tasks", "kernel", _names("itensor", "empty instance") | _names("stream", "from_itensor to_itensor")),
             Removal("lower-tasks", "task", TILES | _names("itensor", "read write")),
         ),
@@ -131,7 +131,7 @@ STAGES: Mapping[str, Legality] = {
         function=_PACKED,
         kernel=BETWEEN_TASKS | STREAMS,
         task=LOOPS | SCALAR | INDEX | MEMORY | ACCESSES | {"dataflow.yield"},
-        removals=(Removal("expand-tiles", "task", STRUCTURED | VIEWS),),
+        removals=(Removal("lower-linalg-to-loops", "task", STRUCTURED | VIEWS),),
     ),
 }
 """The published stages, in order, and what each may leave."""

@@ -1,7 +1,7 @@
 """Proof, edge by edge, that each consumer of an itensor gets the token sequence of its type (docs/design/method.md section 7).
 
 An edge is a place where one type meets another, or a type meets loops: a value at a port of a task, an access, a cast, a
-reassociation, a reorder, a converter, a chunk, a concatenation, a fork, a deal, a join, and the boundary of a kernel. What is
+reassociation, a reorder, a converter, a chunk, a concatenation, a fork, a split, a merge, and the boundary of a kernel. What is
 read has a writer, a task accesses each of its ports, and once forks have been inserted each stream has one reader. `method` says
 how an edge was shown:
 
@@ -13,10 +13,10 @@ how an edge was shown:
 | closed form | an exact argument about loops (`stc.iteration.converter_proofs`, `stc.iteration.restriction`) |
 | z3 | the solver alone found no symbol values and token that differ |
 | counted | all tokens, all addresses of a dimension, or all readers were enumerated |
-| assumed | not proved: words of external memory that come from where nobody sees how they were laid out |
+| assumed | not proved: bus words of external memory that come from where nobody sees how they were laid out |
 
 Where two types meet that are not one and the same, z3 is asked as well, from the types as they are spelled
-(`stc.iteration.claims`): `stc.analysis.second_opinion` says what is made of both answers.
+(`stc.iteration.proof_obligations`): `stc.analysis.proof_cross_check` says what is made of both answers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue, Use
 from xdsl.utils.exceptions import VerifyException
 
 from stc.analysis.access_nests import enumeration
-from stc.analysis.second_opinion import Z3, Contradiction, NotProved, Open, Wrong, judged
+from stc.analysis.proof_cross_check import Z3, Contradiction, NotProved, Open, Wrong, judged
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, PackOp, TaskOp, UnpackOp, YieldOp
 from stc.dialects.dataflow.boundary import verify_boundary, verify_slice_of
@@ -44,12 +44,12 @@ from stc.dialects.itensor import (
     ChunkOp,
     ConcatOp,
     ConverterOp,
-    DealOp,
+    SplitOp,
     EmptyOp,
     ForkOp,
     InstanceOp,
     ItensorType,
-    JoinOp,
+    MergeOp,
     ReadOp,
     ReassociateOp,
     ReorderOp,
@@ -59,16 +59,16 @@ from stc.dialects.itensor.accesses import verify_access
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.sequences import MOST_TOKENS_COUNTED, slice_mismatch
 from stc.dialects.locations import source_location
-from stc.iteration.claims import Claim, Cover, Dealt, NoForm, SameEntries, Slice, answer, same_positions, same_tokens, stacked
-from stc.iteration.converter_claims import Conversion
+from stc.iteration.proof_obligations import Obligation, Cover, SplitPart, NoForm, SameEntries, Slice, answer, same_positions, same_tokens, stacked
+from stc.iteration.converter_obligations import Conversion
 from stc.iteration.converter_proofs import ConverterFault, Proved, prove_converter
-from stc.iteration.dealing import dealt, without_constants
+from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.flattening import flattened
 from stc.iteration.normal_form import normal_form
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.proofs import Differs, Equal, compare_sequences
 from stc.iteration.restriction import restricted
-from stc.iteration.words import in_one_width, slot
+from stc.iteration.bus_words import in_one_width, slot
 
 Solver: TypeAlias = Literal["normal-form", "both", "z3"]
 """What z3 is asked: what no other proof decides; all edges between types that are not one and the same; accesses as well."""
@@ -147,14 +147,14 @@ class StreamProofs:
 class _Edge:
     """An edge to prove: `prove` returns the method, or raises NotProved, VerifyException or ValueError (undecided).
 
-    `claim`: what z3 is asked, None where both types are the same or where it is not about types; ValueError where it has no form.
+    `obligation`: what z3 is asked, None where both types are the same or where it is not about types; ValueError where it has no form.
     """
 
     op: Operation
     kind: str
     name: str
     prove: Callable[[], str]
-    claim: Callable[[], Claim | None] = lambda: None
+    obligation: Callable[[], Obligation | None] = lambda: None
 
 
 def prove_streams(module: ModuleOp, solver: Solver = "both") -> StreamProofs:
@@ -162,7 +162,7 @@ def prove_streams(module: ModuleOp, solver: Solver = "both") -> StreamProofs:
 
     What was proved before, for another pass, is proved again: the seconds are those of the proofs.
     """
-    for cached in (compare_sequences, _sliced, _dealt, answer):
+    for cached in (compare_sequences, _sliced, _split, answer):
         cached.cache_clear()
     proofs = StreamProofs()
     for edge in chain.from_iterable(map(_edges_of, module.walk())):
@@ -185,7 +185,7 @@ def _proved(edge: _Edge, solver: Solver) -> ProvedEdge:
     except ValueError as error:
         first = Open(str(error))
     middle = time.perf_counter()
-    proof = judged(first, _claim(edge) if _is_asked(edge, solver) else None)
+    proof = judged(first, _obligation(edge) if _is_asked(edge, solver) else None)
     end = time.perf_counter()
     return ProvedEdge(edge.name, edge.kind, proof.method, proof.z3, end - begin, 0.0 if proof.z3 == "not asked" else end - middle)
 
@@ -194,9 +194,9 @@ def _is_asked(edge: _Edge, solver: Solver) -> bool:
     return solver == "z3" or (solver == "both" and not isinstance(edge.op, ReadOp | WriteOp))
 
 
-def _claim(edge: _Edge) -> Claim | None:
+def _obligation(edge: _Edge) -> Obligation | None:
     try:
-        return edge.claim()
+        return edge.obligation()
     except ValueError as error:
         return NoForm(str(error))
 
@@ -218,7 +218,7 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
             for index, stripe in enumerate(op.stripes):
                 name = f"{_named(stripe)} unpacked to {_named(op.result)}"
                 reader = striped(op.layout, len(op.stripes))[index]
-                yield _Edge(op, "boundary", name, partial(_packed_alike, stripe, reader), partial(_packed_claim, stripe, reader))
+                yield _Edge(op, "boundary", name, partial(_packed_alike, stripe, reader), partial(_packed_obligation, stripe, reader))
         case TaskOp():
             yield from _port_edges(op)
         case EmptyOp() | InstanceOp():
@@ -249,13 +249,13 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
             for copy in op.copies:
                 values = op.source, copy
                 yield _Edge(op, "fork", _between(op), partial(_equal_types, *values), partial(_same_values, *values))
-        case DealOp():
+        case SplitOp():
             for index, part in enumerate(op.parts):
                 name = f"part {index} of {_named(op.source)}"
-                dealt_to = _order(op.source), _order(part), index, len(op.parts)
-                yield _Edge(op, "deal", name, partial(_dealt, *dealt_to), partial(Dealt, *dealt_to))
-        case JoinOp():
-            yield from _join_edges(op)
+                split_into = _order(op.source), _order(part), index, len(op.parts)
+                yield _Edge(op, "split", name, partial(_split, *split_into), partial(SplitPart, *split_into))
+        case MergeOp():
+            yield from _merge_edges(op)
         case _ if _handles_itensors(op):
             yield _Edge(op, "unknown", f"'{op.name}' in {_owner(op)}", partial(_unknown, op))
         case _:
@@ -276,7 +276,7 @@ def _boundary_edges(kernel: KernelOp) -> Iterator[_Edge]:
         if isinstance(port.type, ItensorType):
             label = f"{_named(outside)} into kernel @{name}"
             proof = partial(_enters, outside, port.type, f"operand {index}")
-            yield _Edge(kernel, "boundary", label, proof, partial(_packed_claim, outside, port.type))
+            yield _Edge(kernel, "boundary", label, proof, partial(_packed_obligation, outside, port.type))
     for index, (result, inside) in enumerate(zip(kernel.outputs, kernel.terminator.arguments, strict=True)):
         if isinstance(inside.type, ItensorType):
             label = f"{_named(inside)} out of kernel @{name}"
@@ -296,22 +296,22 @@ def _port_edges(task: TaskOp) -> Iterator[_Edge]:
         yield _Edge(task, "port", name, partial(_equal_types, port, result), partial(_same_values, port, result))
 
 
-def _slice_edges(op: Operation, kind: str, whole: SSAValue, parts, offsets) -> Iterator[_Edge]:
+def _slice_edges(op: Operation, kind: str, full: SSAValue, parts, offsets) -> Iterator[_Edge]:
     for index, (part, offset) in enumerate(zip(parts, offsets, strict=True)):
-        name = f"slice {index} of {_named(whole)}"
-        sides = _order(whole), _order(part), offset
+        name = f"slice {index} of {_named(full)}"
+        sides = _order(full), _order(part), offset
         yield _Edge(op, kind, name, partial(_sliced, *sides), partial(Slice, *sides))
 
 
-def _join_edges(op: JoinOp) -> Iterator[_Edge]:
+def _merge_edges(op: MergeOp) -> Iterator[_Edge]:
     result, inputs = _order(op.result), [_order(value) for value in op.inputs]
     if len(set(inputs)) == 1 and inputs[0].is_exact:  # tensors of their own, not parts of one
         stack = inputs[0], len(inputs), result
-        yield _Edge(op, "join", _between(op), partial(_stacked, *stack), partial(stacked, *stack))
+        yield _Edge(op, "merge", _between(op), partial(_stacked, *stack), partial(stacked, *stack))
         return
     for index, part in enumerate(inputs):
-        dealt_to = result, part, index, len(inputs)
-        yield _Edge(op, "join", f"part {index} of {_named(op.result)}", partial(_dealt, *dealt_to), partial(Dealt, *dealt_to))
+        split_into = result, part, index, len(inputs)
+        yield _Edge(op, "merge", f"part {index} of {_named(op.result)}", partial(_split, *split_into), partial(SplitPart, *split_into))
 
 
 # How each is proved -------------------------------------------------------------------------------------------------------
@@ -329,15 +329,15 @@ def _equal(source: StreamOrder, target: StreamOrder) -> str:
             raise Open(str(unproved), unproved.reason)
 
 
-def _same(source: StreamOrder, target: StreamOrder) -> Claim | None:
+def _same(source: StreamOrder, target: StreamOrder) -> Obligation | None:
     return None if source == target else same_tokens(source, target)
 
 
-def _same_values(source: SSAValue, target: SSAValue) -> Claim | None:
+def _same_values(source: SSAValue, target: SSAValue) -> Obligation | None:
     return _same(_order(source), _order(target))
 
 
-_SAME_SCALARS = (CastOp, ReassociateOp, ReorderOp, ConverterOp, ChunkOp, ConcatOp, ForkOp, DealOp, JoinOp)
+_SAME_SCALARS = (CastOp, ReassociateOp, ReorderOp, ConverterOp, ChunkOp, ConcatOp, ForkOp, SplitOp, MergeOp)
 """Operations that change at most the order, never what an entry is."""
 
 
@@ -409,7 +409,7 @@ def _access(op: ReadOp | WriteOp) -> str:
     return "verifier"
 
 
-def _enumeration(op: ReadOp | WriteOp) -> Claim:
+def _enumeration(op: ReadOp | WriteOp) -> Obligation:
     return enumeration(op, op.indices, op.itensor_type.order.loops)
 
 
@@ -418,7 +418,7 @@ def _verified(op: Operation) -> str:
     return "verifier"
 
 
-def _cover(op: ConcatOp) -> Claim:
+def _cover(op: ConcatOp) -> Obligation:
     shapes = (_order(value).static_shape for value in op.inputs)
     return Cover(_order(op.result).static_shape, tuple(zip(op.offsets, shapes, strict=True)))
 
@@ -446,7 +446,7 @@ def _converter(op: ConverterOp) -> str:
     raise Wrong(str(outcome)) if isinstance(outcome, ConverterFault) else Open(str(outcome), outcome.reason)
 
 
-def _conversion(op: ConverterOp) -> Claim:
+def _conversion(op: ConverterOp) -> Obligation:
     return Conversion(*_converter_parts(op))
 
 
@@ -457,34 +457,34 @@ def _converter_parts(op: ConverterOp):
 
 
 @lru_cache(maxsize=4096)
-def _sliced(whole: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> str:
-    """`part` is the tokens of `whole` in its slice at `offset`."""
-    if whole.element != part.element:
-        raise Wrong(f"tokens are of shape {list(whole.element)} in the whole but of {list(part.element)} in the slice")
-    inside = restricted(whole, offset, part.static_shape)
+def _sliced(full: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> str:
+    """`part` is the tokens of `full` in its slice at `offset`."""
+    if full.element != part.element:
+        raise Wrong(f"tokens are of shape {list(full.element)} in the whole but of {list(part.element)} in the slice")
+    inside = restricted(full, offset, part.static_shape)
     if inside is not None:
         _equal(inside, part)
         return "closed form"
-    if whole.token_count > MOST_TOKENS_COUNTED:
-        raise Open(f"not proved: the slice is no nest of loops, and {whole.token_count} tokens are too many to count")
-    if (mismatch := slice_mismatch(whole, part, offset)) is not None:
+    if full.token_count > MOST_TOKENS_COUNTED:
+        raise Open(f"not proved: the slice is no nest of loops, and {full.token_count} tokens are too many to count")
+    if (mismatch := slice_mismatch(full, part, offset)) is not None:
         token, expected, found = mismatch
         raise Wrong(str(Differs(token, expected, found)))
     return "counted"
 
 
 @lru_cache(maxsize=4096)
-def _dealt(whole: StreamOrder, part: StreamOrder, number: int, parts: int) -> str:
-    """`part` is the tokens number, number + parts, ... of `whole`, at their coordinates or, as a tensor of its own, from 0."""
-    expected = dealt(normal_form(whole), parts)[number]
+def _split(full: StreamOrder, part: StreamOrder, number: int, parts: int) -> str:
+    """`part` is the tokens number, number + parts, ... of `full`, at their coordinates or, as a tensor of its own, from 0."""
+    expected = round_robin_parts(normal_form(full), parts)[number]
     return _equal(without_constants(expected) if part.is_exact else expected, part)
 
 
-def _stacked(part: StreamOrder, parts: int, whole: StreamOrder) -> str:
-    """`whole` has as many tokens of the same shape as `parts` tensors in the order of `part`."""
-    if part.element != whole.element:
-        raise Wrong(f"tokens are of shape {list(part.element)} in the inputs but of {list(whole.element)} in the result")
-    return _equal(_counting(parts, part), _counting(1, whole))
+def _stacked(part: StreamOrder, parts: int, full: StreamOrder) -> str:
+    """`full` has as many tokens of the same shape as `parts` tensors in the order of `part`."""
+    if part.element != full.element:
+        raise Wrong(f"tokens are of shape {list(part.element)} in the inputs but of {list(full.element)} in the result")
+    return _equal(_counting(parts, part), _counting(1, full))
 
 
 def _counting(times: int, order: StreamOrder) -> StreamOrder:
@@ -534,14 +534,14 @@ def _leaves(kernel: KernelOp, index: int, result: OpResult, inside: ItensorType)
 def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
     """The entries of a packed tensor lie in the order in which `reader` takes them, where it is known who laid them out.
 
-    Memory holds each distinct token once; a revisit reads words again. Tokens of several widths are the same entries where they
+    Memory holds each distinct token once; a reuse loop reads words again. Tokens of several widths are the same entries where they
     follow one another without padding.
     """
     layout = _layout_of(packed)
     if layout is None:
         is_packed = isinstance(packed.type, TensorType) and isinstance(packed.type.element_type, VectorType)
         return "assumed" if is_packed else "type"
-    first, second = layout.order.without_revisits(), reader.order.without_revisits()
+    first, second = layout.order.without_reuse(), reader.order.without_reuse()
     if first.element != second.element and any(_is_padded(order, packed) for order in (first, second)):
         raise NotProved(f"tokens of {list(first.element)} and of {list(second.element)} entries lie in words with padding")
     if _is_moved(layout.order, reader.order):
@@ -549,7 +549,7 @@ def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
     return _equal(*in_one_width(first, second))
 
 
-def _packed_claim(packed: SSAValue, reader: ItensorType) -> Claim | None:
+def _packed_obligation(packed: SSAValue, reader: ItensorType) -> Obligation | None:
     layout = _layout_of(packed)
     if layout is None or layout.order == reader.order:
         return None
@@ -557,7 +557,7 @@ def _packed_claim(packed: SSAValue, reader: ItensorType) -> Claim | None:
 
 
 def _is_moved(first: StreamOrder, second: StreamOrder) -> bool:
-    """Whether a slice is a tensor of its own on one side: which slice, the deal or join said."""
+    """Whether a slice is a tensor of its own on one side: which slice, the split or merge said."""
     return first.is_exact != second.is_exact
 
 

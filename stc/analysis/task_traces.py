@@ -20,7 +20,7 @@ from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.iteration import trace
-from stc.iteration.trace import Access, Branch, For, Hold, Item, MemoryPace, Pipeline, TaskTrace
+from stc.iteration.trace import Access, Branch, For, Hold, Item, MemoryBeats, Pipeline, TaskTrace
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Hardware:
     outside the task; those not named answer at once."""
 
     clock_ns: float
-    memories: Mapping[SSAValue, MemoryPace] = field(default_factory=dict[SSAValue, MemoryPace])
+    memories: Mapping[SSAValue, MemoryBeats] = field(default_factory=dict[SSAValue, MemoryBeats])
 
 
 def task_trace(task: TaskOp, names: Mapping[SSAValue, str], hardware: Hardware | None = None) -> TaskTrace:
@@ -58,10 +58,10 @@ class _Walk:
         return loop_labels(self.task)
 
     @cached_property
-    def memories(self) -> dict[SSAValue, MemoryPace]:
-        paces = self.hardware.memories if self.hardware is not None else {}
+    def memories(self) -> dict[SSAValue, MemoryBeats]:
+        beats = self.hardware.memories if self.hardware is not None else {}
         ports = zip(self.task.body.block.args, self.task.operands, strict=True)
-        return {port: paces[value] for port, value in ports if value in paces}
+        return {port: beats[value] for port, value in ports if value in beats}
 
     def items(self, block: Block) -> Iterator[Item]:
         for op in block.ops:
@@ -113,7 +113,7 @@ class _Walk:
         depth = loop_estimate(loop, self.task, self.hardware.clock_ns).depth
         return Pipeline(interval, depth, pipeline_style(loop), self._memory(loop))
 
-    def _memory(self, loop: scf.ForOp) -> MemoryPace | None:
+    def _memory(self, loop: scf.ForOp) -> MemoryBeats | None:
         """The external memory that every iteration moves a word of."""
         if not self.memories:
             return None

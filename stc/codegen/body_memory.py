@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from stc.codegen.body import BodyPrinter, Handler
-from stc.codegen.cpp_types import kept_dimensions
+from stc.codegen.cpp_types import retained_dimensions
 from stc.codegen.expressions import Expression
 from stc.diagnostics import CompileError
 from stc.dialects.facts import PARTITION
@@ -19,18 +19,18 @@ from stc.dialects.stream import AcquireOp, ReadOp, WriteOp
 def element_text(printer: BodyPrinter, array: SSAValue, indices: Sequence[SSAValue]) -> Expression:
     """`array[i][j]`, a read of memory."""
     assert isinstance(array.type, MemRefType)
-    name, kept = printer.text(array, 0), kept_dimensions(array.type)
-    return Expression(name + "".join(f"[{printer.text(indices[dimension])}]" for dimension in kept), 0, reads_memory=True)
+    name, retained = printer.text(array, 0), retained_dimensions(array.type)
+    return Expression(name + "".join(f"[{printer.text(indices[dimension])}]" for dimension in retained), 0, reads_memory=True)
 
 
 def partition_pragmas(operation: memref.AllocOp, name: str) -> list[str]:
     """The `array_partition` pragmas of the array that `operation` makes, called `name`."""
     assert isinstance(operation.memref.type, MemRefType)
-    kept, pragmas = kept_dimensions(operation.memref.type), list[str]()
+    retained, pragmas = retained_dimensions(operation.memref.type), list[str]()
     for dimension, factor in PARTITION.of(operation) or ():
-        if dimension in kept:
+        if dimension in retained:
             kind = "type=complete" if factor == 0 else f"type=cyclic factor={factor}"
-            pragmas.append(f"array_partition variable={name} {kind} dim={kept.index(dimension) + 1}")
+            pragmas.append(f"array_partition variable={name} {kind} dim={retained.index(dimension) + 1}")
     return pragmas
 
 
@@ -39,7 +39,7 @@ def _print_alloc(printer: BodyPrinter, operation: Operation) -> None:
     result = operation.results[0]
     assert isinstance(result.type, MemRefType)
     name = printer.scope.declare(result.name_hint or "buffer")
-    extents = "".join(f"[{result.type.get_shape()[dimension]}]" for dimension in kept_dimensions(result.type))
+    extents = "".join(f"[{result.type.get_shape()[dimension]}]" for dimension in retained_dimensions(result.type))
     printer.lines.add(f"{printer.typedefs.value_type(result.type.element_type)} {name}{extents};")
     for pragma in partition_pragmas(operation, name):
         printer.lines.pragma(pragma)

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, VectorTy
 from xdsl.ir import Operation, SSAValue
 
 from stc.codegen.body import BodyPrinter, Handler
-from stc.codegen.cpp_types import kept_dimensions
+from stc.codegen.cpp_types import retained_dimensions
 from stc.codegen.expressions import Expression, expression, result_name
 from stc.codegen.literals import literal
 from stc.diagnostics import CompileError
@@ -93,7 +93,7 @@ def _print_broadcast(printer: BodyPrinter, operation: Operation) -> None:
 def _print_vector_load(printer: BodyPrinter, operation: Operation) -> None:
     assert isinstance(operation, vector.LoadOp)
     array = printer.text(operation.base, 0)
-    indices = _kept_indices(printer, operation)
+    indices = _retained_indices(printer, operation)
     name = _new_vector(printer, operation.result, f"{array}_values")
     printer.lane_loop(name, _lanes(operation.result), lambda lane: f"{name}[{lane}] = {_at_lane(array, indices, lane)};")
 
@@ -101,7 +101,7 @@ def _print_vector_load(printer: BodyPrinter, operation: Operation) -> None:
 def _print_vector_store(printer: BodyPrinter, operation: Operation) -> None:
     assert isinstance(operation, vector.StoreOp)
     array = printer.text(operation.base, 0)
-    indices = _kept_indices(printer, operation)
+    indices = _retained_indices(printer, operation)
     stored = printer.value(operation.vector)
     is_splat = operation.vector in printer.splats
     printer.flush()
@@ -113,10 +113,10 @@ def _print_vector_store(printer: BodyPrinter, operation: Operation) -> None:
     )
 
 
-def _kept_indices(printer: BodyPrinter, operation: vector.LoadOp | vector.StoreOp) -> list[Expression]:
+def _retained_indices(printer: BodyPrinter, operation: vector.LoadOp | vector.StoreOp) -> list[Expression]:
     """The indices of an access along the dimensions that the array has in C++; lanes run along the last."""
     assert isinstance(operation.base.type, MemRefType)
-    return [printer.value(operation.indices[dimension]) for dimension in kept_dimensions(operation.base.type)]
+    return [printer.value(operation.indices[dimension]) for dimension in retained_dimensions(operation.base.type)]
 
 
 def _at_lane(array: str, indices: list[Expression], lane: str) -> str:

@@ -81,7 +81,7 @@ def token_bits(attribute: Attribute) -> int:
     return scalar_bits(element) * lanes
 
 
-def kept_dimensions(array: MemRefType) -> list[int]:
+def retained_dimensions(array: MemRefType) -> list[int]:
     """The dimensions of an array in C++: those of more than one entry, and one at least."""
     extents = array.get_shape()
     return [dimension for dimension, extent in enumerate(extents) if extent != 1] or list(range(len(extents)))[-1:]
@@ -106,7 +106,7 @@ class Typedefs:
         return name
 
     def block_type(self, name: str, memref: MemRefType) -> str:
-        """The typedef `name` of a block handed over by a stream of blocks."""
-        extents = "".join(f"[{memref.get_shape()[dimension]}]" for dimension in kept_dimensions(memref))
+        """The typedef `name` of a block released by a stream of blocks."""
+        extents = "".join(f"[{memref.get_shape()[dimension]}]" for dimension in retained_dimensions(memref))
         self.lines[name] = f"typedef {self.value_type(memref.element_type)} {name}{extents};"
         return name

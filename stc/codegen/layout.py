@@ -7,7 +7,7 @@ from stc.codegen.host_plan import Buffer
 from stc.codegen.source_lines import SourceLines
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
-from stc.iteration.words import slot
+from stc.iteration.bus_words import slot
 
 
 def print_layout(design: Design) -> str:
@@ -22,7 +22,7 @@ def print_layout(design: Design) -> str:
     for port in _first_ports(design):
         if port.buffer.layout is not None:
             lines.add("")
-            _print_port(lines, port, port.buffer.layout.order.without_revisits(), port.buffer.shape)
+            _print_port(lines, port, port.buffer.layout.order.without_reuse(), port.buffer.shape)
     lines.add("")
     lines.add("#endif")
     return lines.text()

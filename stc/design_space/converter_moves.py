@@ -48,13 +48,13 @@ class Network:
     """The streams of a kernel, by keys of tensors.
 
     `tasks` by name, producers before consumers. `made`: the order of each tensor that comes from elsewhere, `entry_bytes` of each
-    tensor; `wanted`: for each tensor the orders in which others read it. `obliging`: inputs of the kernel with one reader, which
+    tensor; `required`: for each tensor the orders in which others read it. `obliging`: inputs of the kernel with one reader, which
     come in whatever order that wants.
     """
 
     tasks: Mapping[str, MovingTask]
     made: Mapping[Any, StreamOrder]
-    wanted: Mapping[Any, tuple[StreamOrder, ...]]
+    required: Mapping[Any, tuple[StreamOrder, ...]]
     entry_bytes: Mapping[Any, int]
     obliging: frozenset[object] = frozenset()
 
@@ -91,18 +91,18 @@ class MemoryCost:
 def memory_cost(network: Network, plans: Plans) -> MemoryCost:
     """What a network costs when its tasks have these plans."""
     made = dict(network.made)
-    wanted = {tensor: set(map(normal_form, orders)) for tensor, orders in network.wanted.items()}
+    required = {tensor: set(map(normal_form, orders)) for tensor, orders in network.required.items()}
     tiles = 0
     for name, task in network.tasks.items():
         made[task.output.tensor] = _output(task, plans[name])
         for operand in task.computation.inputs:
             order = _input(task, plans[name], operand)
-            wanted.setdefault(operand.tensor, set()).add(normal_form(order))
+            required.setdefault(operand.tensor, set()).add(normal_form(order))
             tiles += order.element_count * operand.entry_bytes
         tiles += made[task.output.tensor].element_count * task.output.entry_bytes
     converters = sum(
         conversion(made[tensor], order).entries * network.entry_bytes[tensor]
-        for tensor, orders in wanted.items()
+        for tensor, orders in required.items()
         if tensor not in network.obliging and tensor in made
         for order in orders
     )
@@ -144,19 +144,19 @@ def _rows(network: Network) -> Iterator[tuple[str, ...]]:
 
 def _only_reader(network: Network, tensor: object) -> str | None:
     readers = [name for name, task in network.tasks.items() for operand in task.computation.inputs if operand.tensor == tensor]
-    return readers[0] if len(readers) == 1 and not network.wanted.get(tensor) else None
+    return readers[0] if len(readers) == 1 and not network.required.get(tensor) else None
 
 
 def _orders_near(network: Network, plans: Plans, tensor: object) -> list[StreamOrder]:
     """The orders in which a tensor comes and is wanted now."""
-    found = list(network.wanted.get(tensor, ()))
+    found = list(network.required.get(tensor, ()))
     if tensor in network.made:
         found.append(network.made[tensor])
     for name, task in network.tasks.items():
         if task.output.tensor == tensor:
             found.append(_output(task, plans[name]))
         found += [_input(task, plans[name], operand) for operand in task.computation.inputs if operand.tensor == tensor]
-    return list(dict.fromkeys(normal_form(order.without_revisits()) for order in found))
+    return list(dict.fromkeys(normal_form(order.without_reuse()) for order in found))
 
 
 def _follow_along(
@@ -213,7 +213,7 @@ def followed(
 
 
 def _entries_read(task: MovingTask, plan: LoopPlan, operand: Operand) -> int:
-    """Entries of an input that are read in all, revisits included."""
+    """Entries of an input that are read in all, temporal reuse included."""
     order = _input(task, plan, operand)
     return order.token_count * order.element_count
 

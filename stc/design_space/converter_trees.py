@@ -162,11 +162,11 @@ def _with_other_parent(tree: Tree, index: int, parents: Sequence[Parent]) -> Ite
 
 
 def _without_loose_ends(tree: Tree) -> Tree:
-    kept = tuple(
+    retained = tuple(
         parent if node.readers or index in tree.parents else None
         for index, (node, parent) in enumerate(zip(tree.nodes, tree.parents, strict=True))
     )
-    return tree if kept == tree.parents else _without_loose_ends(Tree(tree.nodes, kept))
+    return tree if retained == tree.parents else _without_loose_ends(Tree(tree.nodes, retained))
 
 
 def _ancestors(tree: Tree, index: int) -> list[int]:

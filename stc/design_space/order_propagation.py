@@ -109,8 +109,8 @@ class Propagation:
         self.plans[op.name] = plan
         for operand in inputs:
             if operand.order is None and not operand.is_parameter and operand.dims:
-                wanted = input_order(computation, plan.tile, plan.order, operand)
-                self.orders.setdefault(operand.tensor, wanted.without_revisits())  # read for the first time
+                required = input_order(computation, plan.tile, plan.order, operand)
+                self.orders.setdefault(operand.tensor, required.without_reuse())  # read for the first time
         for operand in computation.outputs:
             self.orders[operand.tensor] = output_order(computation, plan.tile, plan.order, operand)
 

@@ -159,11 +159,11 @@ def memory_cost(computation: Computation, tile: Sequence[int], order: Sequence[i
     return converters + accumulator_bytes(computation, tile, order), converters
 
 
-def converter_cost(operand: Operand, wanted: StreamOrder) -> int:
+def converter_cost(operand: Operand, required: StreamOrder) -> int:
     """Bytes of the converter from an input's order to the one wanted; 0 where it can come as wanted."""
-    if operand.order is None or same_sequence(operand.order, wanted):
+    if operand.order is None or same_sequence(operand.order, required):
         return 0
-    return infer_converter(operand.order, wanted).buffer_entries * operand.entry_bytes
+    return infer_converter(operand.order, required).buffer_entries * operand.entry_bytes
 
 
 def accumulator_bytes(computation: Computation, tile: Sequence[int], order: Sequence[int]) -> int:
@@ -177,7 +177,7 @@ def accumulator_bytes(computation: Computation, tile: Sequence[int], order: Sequ
 
 
 def parameter_tokens(computation: Computation, tile: Sequence[int], order: Sequence[int]) -> int:
-    """Elements of parameters read from external memory, revisits included."""
+    """Elements of parameters read from external memory, temporal reuse included."""
     operands = (operand for operand in computation.inputs if operand.is_parameter)
     return sum(input_order(computation, tile, order, operand).token_count for operand in operands)
 

@@ -88,7 +88,7 @@ class _State:
                 needed[operand.tensor] = max(needed.get(operand.tensor, 0), operand.ports(self.of(work)))
         return sum(needed.values())
 
-    def pace(self) -> int:
+    def interval(self) -> int:
         """Cycles of the slowest computation."""
         return max((self.cycles(work) for work in self.works), default=0)
 
@@ -102,13 +102,13 @@ class _State:
 def choose_parallelism(works: Sequence[Work], dsp: int, ports: int) -> Mapping[str, Parallelism]:
     """Lanes and copies for each of `works` within `dsp` DSPs and `ports` memory ports, at least one lane of each.
 
-    The computation with the most cycles left is sped up by the smallest step that it has, until none fits: it sets the pace. What
-    the others have more than that pace needs is taken back and spent once more. What is left in the end goes to the others in the
+    The computation with the most cycles left is sped up by the smallest step that it has, until none fits: it sets the interval. What
+    the others have more than that interval needs is taken back and spent once more. What is left in the end goes to the others in the
     same way, which shortens the way of the last tile.
     """
     start = _State(works, {work.name: 1 for work in works}, {work.family: 1 for work in works})
     state = _speed_up(start, dsp, ports, only_slowest=True)
-    while (better := _speed_up(_relaxed(state), dsp, ports, only_slowest=True)).pace() < state.pace():
+    while (better := _speed_up(_relaxed(state), dsp, ports, only_slowest=True)).interval() < state.interval():
         state = better
     state = _speed_up(state, dsp, ports, only_slowest=False)
     return {work.name: state.of(work) for work in works}
@@ -134,12 +134,12 @@ def _speed_up(state: _State, dsp: int, ports: int, *, only_slowest: bool) -> _St
 
 
 def _relaxed(state: _State) -> _State:
-    """The same pace with as few lanes as it takes."""
+    """The same interval with as few lanes as it takes."""
     relaxed = state.copied()
     for work in state.works:
         copies = state.copies[work.family]
         share = work.lane_extent // (copies if work.divides_lanes else 1)
-        enough = [lanes for lanes in lane_counts(share) if -(-work.points // (lanes * copies)) <= state.pace()]
+        enough = [lanes for lanes in lane_counts(share) if -(-work.points // (lanes * copies)) <= state.interval()]
         relaxed.lanes[work.name] = min([*enough, state.lanes[work.name]])
     return relaxed
 

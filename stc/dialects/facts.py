@@ -75,7 +75,7 @@ class Fact(Generic[T]):
         """The attribute, to be put into a dictionary of others."""
         return {self.name: self.encode(value)}
 
-    def kept(self, holder: Holder) -> dict[str, Attribute]:
+    def retained(self, holder: Holder) -> dict[str, Attribute]:
         """The attribute of `holder`, for another operation; nothing where it has none."""
         attributes = _attributes(holder)
         return {self.name: attributes[self.name]} if self.name in attributes else {}
@@ -182,7 +182,7 @@ STYLE: Fact[Style] = Fact(
     StringAttr,
     lambda attribute: STYLES.get(attribute.data, "stp"),
     StringAttr,
-    lambda op, value: None if STYLE.kept(op).get("stc.style") == StringAttr(value) else f"expected {', '.join(STYLES)}",
+    lambda op, value: None if STYLE.retained(op).get("stc.style") == StringAttr(value) else f"expected {', '.join(STYLES)}",
 )
 """How a pipelined loop waits; `stp` where nothing is said."""
 UNROLL = _number("stc.unroll", _count_of_loop)
@@ -196,8 +196,8 @@ COUNTERS: Fact[Pairs] = Fact(
     lambda rows: ArrayAttr([ArrayAttr([IntegerAttr(number, i64) for number in row]) for row in rows]),
 )
 """Of a loop from 0 by 1: for each value that it carries the four numbers of a `Counter`. It is believed only once it is proved."""
-REREADS: Fact[tuple[DictionaryAttr, ...]] = Fact("stc.rereads", ArrayAttr[DictionaryAttr], tuple, ArrayAttr)
-"""What a kernel reads more than once (`stc.analysis.rereads`)."""
+DUPLICATE_LOADS: Fact[tuple[DictionaryAttr, ...]] = Fact("stc.duplicate_loads", ArrayAttr[DictionaryAttr], tuple, ArrayAttr)
+"""What a kernel reads more than once (`stc.analysis.duplicate_loads`)."""
 
 PREFIX = "stc."
 """What begins so and is none of `FACTS` is a mistake: a misspelled schedule would be none."""
@@ -207,7 +207,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, UNSUPPORTED,
         SCHEDULE, FIXED, LANES, COPIES, STRIPE, TILE,
-        LABEL, PIPELINE, STYLE, UNROLL, COUNTERS, PARTITION, REREADS,
+        LABEL, PIPELINE, STYLE, UNROLL, COUNTERS, PARTITION, DUPLICATE_LOADS,
     )
 }  # fmt: skip
 """All of them, by name."""

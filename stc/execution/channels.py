@@ -92,7 +92,7 @@ class WritePort:
 
 @dataclass(eq=False)
 class Ring:
-    """Buffers handed from one writer to one reader, `depth` of them in all (None: as many as are asked for)."""
+    """Buffers passed from one writer to one reader, `depth` of them in all (None: as many as are asked for)."""
 
     name: str
     depth: int | None

@@ -30,9 +30,9 @@ class Factor:
         axes = tuple(self.loops.index(loop) for loop in order)
         if axes != tuple(range(len(axes))):
             text = f"{text}.transpose({axes})"
-        wanted = [group for index, group in enumerate(groups) if index > 0 or group]
-        if any(len(group) != 1 for group in wanted):
-            text = f"{text}.reshape({tuple(prod(extents[loop] for loop in group) for group in wanted)})"
+        required = [group for index, group in enumerate(groups) if index > 0 or group]
+        if any(len(group) != 1 for group in required):
+            text = f"{text}.reshape({tuple(prod(extents[loop] for loop in group) for group in required)})"
         return text
 
 

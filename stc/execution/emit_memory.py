@@ -16,7 +16,7 @@ from stc.execution.source import Source
 from stc.execution.subscripts import (
     checked,
     element_subscript,
-    kept_dimensions,
+    retained_dimensions,
     mixed,
     row_subscript,
     slice_subscript,
@@ -77,9 +77,9 @@ def emit_copy(source: Source, op: memref.CopyOp) -> None:
 def emit_subview(source: Source, op: memref.SubviewOp) -> None:
     sizes = static_entries(source, op, mixed(op.static_sizes, op.sizes), "subview size")
     strides = static_entries(source, op, mixed(op.static_strides, op.strides), "subview stride")
-    kept = kept_dimensions(sizes, _memref(op.result).get_shape())
+    retained = retained_dimensions(sizes, _memref(op.result).get_shape())
     offsets = mixed(op.static_offsets, op.offsets)
-    subscript = slice_subscript(source, op, offsets, sizes, strides, _memref(op.source).get_shape(), kept)
+    subscript = slice_subscript(source, op, offsets, sizes, strides, _memref(op.source).get_shape(), retained)
     source.assign(op.result, f"{source.name(op.source)}[{subscript or '...'}]")
 
 
@@ -120,9 +120,9 @@ def emit_insert(source: Source, op: vector.InsertOp) -> None:
     source.line(f"{source.name(op.result)}[{position}] = {source.name(op.source)}")
 
 
-def _position(source: Source, op: vector.ExtractOp | vector.InsertOp, whole: SSAValue) -> str:
+def _position(source: Source, op: vector.ExtractOp | vector.InsertOp, full: SSAValue) -> str:
     """The subscript of an entry, or of a part, of a vector."""
-    extents = cast(VectorType, whole.type).get_shape()
+    extents = cast(VectorType, full.type).get_shape()
     entries = mixed(op.static_position, op.dynamic_position)
     texts = [checked(source, op, entry, 1, extent) for entry, extent in zip(entries, extents, strict=False)]
     return ", ".join(texts) or "()"

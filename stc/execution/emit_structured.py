@@ -256,10 +256,10 @@ class _Body:
             )
             text = total.text if repeats == 1 else f"{total.text} * {self.source.refer(dtype.type(repeats))}"
             return self._completed(text, total.loops, loops)
-        whole = f"np.broadcast_to({self.value(term)}, {self.plan.extents})"
-        reduced = f"np.{combine.__name__}.reduce({whole}, axis={self.plan.reductions}, dtype={self.source.refer(dtype)})"
-        kept = [loop for loop in range(len(self.plan.extents)) if loop not in self.plan.reductions]
-        return _transposed(reduced, kept, loops)
+        full = f"np.broadcast_to({self.value(term)}, {self.plan.extents})"
+        reduced = f"np.{combine.__name__}.reduce({full}, axis={self.plan.reductions}, dtype={self.source.refer(dtype)})"
+        retained = [loop for loop in range(len(self.plan.extents)) if loop not in self.plan.reductions]
+        return _transposed(reduced, retained, loops)
 
     def _factor(self, value: SSAValue) -> Factor:
         """A factor of a product with an axis for each loop it depends on."""
@@ -285,6 +285,6 @@ def _may_share_storage(op: Operation) -> bool:
     return len(op.operands) == 1 and numpy_type(op.operands[0].type) == numpy_type(op.results[0].type)
 
 
-def _transposed(text: str, found: Sequence[int], wanted: Sequence[int]) -> str:
-    axes = tuple(list(found).index(loop) for loop in wanted)
+def _transposed(text: str, found: Sequence[int], required: Sequence[int]) -> str:
+    axes = tuple(list(found).index(loop) for loop in required)
     return text if axes == tuple(range(len(axes))) else f"{text}.transpose({axes})"

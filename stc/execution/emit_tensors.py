@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from stc.execution.dtypes import numpy_type
 from stc.execution.ownership import may_overwrite, slice_outlives
 from stc.execution.source import Source
-from stc.execution.subscripts import checked, kept_dimensions, mixed, slice_subscript, static_entries
+from stc.execution.subscripts import checked, retained_dimensions, mixed, slice_subscript, static_entries
 from stc.execution.tensors import undefined
 from stc.execution.translation import emit_call, emits
 
@@ -65,9 +65,9 @@ def emit_fill(source: Source, op: linalg.FillOp) -> None:
 def emit_extract_slice(source: Source, op: tensor.ExtractSliceOp) -> None:
     sizes = static_entries(source, op, mixed(op.static_sizes, op.sizes), "slice size")
     strides = static_entries(source, op, mixed(op.static_strides, op.strides), "slice stride")
-    kept = kept_dimensions(sizes, shape_of(op.result.type))
+    retained = retained_dimensions(sizes, shape_of(op.result.type))
     offsets = mixed(op.static_offsets, op.offsets)
-    subscript = slice_subscript(source, op, offsets, sizes, strides, shape_of(op.source.type), kept)
+    subscript = slice_subscript(source, op, offsets, sizes, strides, shape_of(op.source.type), retained)
     text = f"{source.name(op.source)}[{subscript}]" if subscript else source.name(op.source)
     source.assign(op.result, f"{text}.copy()" if slice_outlives(op) else text)
 
@@ -76,9 +76,9 @@ def emit_extract_slice(source: Source, op: tensor.ExtractSliceOp) -> None:
 def emit_insert_slice(source: Source, op: tensor.InsertSliceOp) -> None:
     sizes = static_entries(source, op, mixed(op.static_sizes, op.sizes), "slice size")
     strides = static_entries(source, op, mixed(op.static_strides, op.strides), "slice stride")
-    kept = kept_dimensions(sizes, shape_of(op.source.type))
+    retained = retained_dimensions(sizes, shape_of(op.source.type))
     offsets = mixed(op.static_offsets, op.offsets)
-    subscript = slice_subscript(source, op, offsets, sizes, strides, shape_of(op.dest.type), kept)
+    subscript = slice_subscript(source, op, offsets, sizes, strides, shape_of(op.dest.type), retained)
     name = _rewritten(source, op, op.dest, op.result)
     source.line(f"{name}[{subscript or '...'}] = {source.name(op.source)}")
 

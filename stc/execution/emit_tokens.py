@@ -94,13 +94,13 @@ def emit_stream_write(source: Source, op: stream.WriteOp) -> None:
     _emit_put(source, port, name, _retyped(source, source.name(op.value), op.value.type, port.channel.token_type))
 
 
-def _retyped(source: Source, name: str, found: Attribute | None, wanted: Attribute | None) -> str:
+def _retyped(source: Source, name: str, found: Attribute | None, required: Attribute | None) -> str:
     """A token read as another type of the same width, bit by bit."""
-    if wanted is None or found is None or found == wanted:
+    if required is None or found is None or found == required:
         return name
-    dtype = numpy_type(scalar_type(wanted))
+    dtype = numpy_type(scalar_type(required))
     text = f"np.atleast_1d({name}).view({source.refer(dtype, 'dtype')})"
-    return text if isinstance(wanted, VectorType) else f"{text}[0]"
+    return text if isinstance(required, VectorType) else f"{text}[0]"
 
 
 @emits(itensor.EmptyOp)

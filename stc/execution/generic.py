@@ -69,9 +69,9 @@ def iterate(
     else:
         results = _reduce_in_order(machine, body, spread, inputs, extents, reductions)
     machine.loop_indices.pop()
-    kept = [1 if loop in reductions else extent for loop, extent in enumerate(extents)]
+    retained = [1 if loop in reductions else extent for loop, extent in enumerate(extents)]
     return [
-        _from_loops(np.broadcast_to(result, kept), affine, initial)
+        _from_loops(np.broadcast_to(result, retained), affine, initial)
         for result, affine, initial in zip(results, maps[inputs:], operands[inputs:], strict=True)
     ]
 

@@ -132,14 +132,14 @@ class _Result:
 
 def _updated(operands: Sequence[Any], tensor: np.ndarray, place: Place, where: str) -> np.ndarray:
     """The operand with a slice replaced by `tensor`; CompileError where the slice does not lie in it."""
-    whole = np.array(operands[place.operand])
+    full = np.array(operands[place.operand])
     offsets = [
         int(operands[offset]) if is_operand else offset for offset, is_operand in zip(place.offsets, place.scalars, strict=True)
     ]
-    for dimension, (offset, extent, total) in enumerate(zip(offsets, tensor.shape, whole.shape, strict=True)):
+    for dimension, (offset, extent, total) in enumerate(zip(offsets, tensor.shape, full.shape, strict=True)):
         if not 0 <= offset <= total - extent:
             raise CompileError(
                 f"entries {offset} to {offset + extent - 1} of dimension {dimension} are outside its {total}", where=where
             )
-    whole[tuple(slice(offset, offset + extent) for offset, extent in zip(offsets, tensor.shape, strict=True))] = tensor
-    return whole
+    full[tuple(slice(offset, offset + extent) for offset, extent in zip(offsets, tensor.shape, strict=True))] = tensor
+    return full

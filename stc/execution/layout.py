@@ -10,13 +10,13 @@ from numpy.lib.stride_tricks import as_strided
 from stc.diagnostics import CompileError
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
-from stc.iteration.words import slot
+from stc.iteration.bus_words import slot
 
 
 def token_view(tensor: np.ndarray, order: StreamOrder, first_loop: int = 0) -> np.ndarray:
     """A strided view of a contiguous tensor: one axis per loop from `first_loop` on, then one per element dimension.
 
-    Revisits are axes of stride 0. Constants of the map are left out: the order must be exact.
+    Reuse loops are axes of stride 0. Constants of the map are left out: the order must be exact.
     """
     loops = range(first_loop, len(order.loops))
     driven = [order.dimension_of_loop[loop] for loop in loops]
@@ -29,32 +29,32 @@ def token_view(tensor: np.ndarray, order: StreamOrder, first_loop: int = 0) -> n
 
 
 def tokens_of(tensor: np.ndarray, order: StreamOrder, where: str) -> list[np.ndarray]:
-    """The tokens of a tensor in the order of its type, revisits included; CompileError where it is not the order's tensor."""
+    """The tokens of a tensor in the order of its type, temporal reuse included; CompileError where it is not the order's tensor."""
     _require_exact(order, where)
     if tensor.shape != order.static_shape:
         raise CompileError(f"tensor of shape {list(tensor.shape)} enters as {order}", where=where, accepted="the shape enumerated")
-    distinct = order.without_revisits()
+    distinct = order.without_reuse()
     tokens = np.array(token_view(np.asarray(tensor, order="C"), distinct)).reshape(-1, *order.element)
-    return _with_revisits(tokens, order)
+    return _with_reuse(tokens, order)
 
 
 def tokens_of_words(words: np.ndarray, order: StreamOrder, where: str) -> list[np.ndarray]:
     """As `tokens_of`, for a tensor packed in words, [words, lanes], or one stripe of it."""
     _require_disjoint(order, where)
-    return _with_revisits(np.asarray(_token_data(words, order), order="C").reshape(-1, *order.element), order)
+    return _with_reuse(np.asarray(_token_data(words, order), order="C").reshape(-1, *order.element), order)
 
 
 def _token_data(words: np.ndarray, order: StreamOrder) -> np.ndarray:
     """The entries of the distinct tokens, without padding."""
-    entries, count = order.element_count, order.tokens_before_revisits
+    entries, count = order.element_count, order.distinct_token_count
     taken = slot(entries, words.shape[1])
     assert taken is not None
     return words.reshape(-1)[: count * taken].reshape(count, taken)[:, :entries]
 
 
-def _with_revisits(tokens: np.ndarray, order: StreamOrder) -> list[np.ndarray]:
+def _with_reuse(tokens: np.ndarray, order: StreamOrder) -> list[np.ndarray]:
     distinct = list(tokens)
-    if not order.revisits:
+    if not order.reuse_loops:
         return distinct
     index = np.zeros((), dtype=np.int64)
     weight = len(distinct)
@@ -78,7 +78,7 @@ def tensor_of(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype,
     """
     _require_exact(order, where)
     tensor = np.empty(order.static_shape, dtype)
-    token_view(tensor, order.without_revisits())[...] = _last_visits(tokens, order, dtype, where)
+    token_view(tensor, order.without_reuse())[...] = _last_visits(tokens, order, dtype, where)
     return tensor
 
 
@@ -94,17 +94,17 @@ def _last_visits(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dty
 
 def _require_exact(order: StreamOrder, where: str) -> None:
     if not order.is_exact:
-        raise CompileError(f"{order} does not visit every coordinate once up to revisits", where=where, accepted="an exact order")
+        raise CompileError(f"{order} does not visit every coordinate once up to temporal reuse", where=where, accepted="an exact order")
 
 
 def _require_disjoint(order: StreamOrder, where: str) -> None:
     if not (order.is_exact or order.is_disjoint):
-        raise CompileError(f"{order} visits a coordinate twice", where=where, accepted="disjoint tokens, up to revisits")
+        raise CompileError(f"{order} visits a coordinate twice", where=where, accepted="disjoint tokens, up to temporal reuse")
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
 # A port's words are the distinct tokens of a stream order, in order, each with its entries row-major and padded to its slot
-# (`stc.iteration.words`). layout.h holds the same as C++ loops.
+# (`stc.iteration.bus_words`). layout.h holds the same as C++ loops.
 
 
 def pack(tensor: np.ndarray, order: StreamOrder, lanes: int, shape: tuple[int, ...] | None = None) -> np.ndarray:
@@ -113,9 +113,9 @@ def pack(tensor: np.ndarray, order: StreamOrder, lanes: int, shape: tuple[int, .
     `order` covers the tensor, unless `shape` says that the tensor is larger and this is one stripe of it. ValueError where the
     tensor is of another shape.
     """
-    wanted = order.static_shape if shape is None else shape
-    if tensor.shape != wanted:
-        raise ValueError(f"tensor has shape {tensor.shape}, its order enumerates {wanted}")
+    required = order.static_shape if shape is None else shape
+    if tensor.shape != required:
+        raise ValueError(f"tensor has shape {tensor.shape}, its order enumerates {required}")
     return words_of(_part_view(np.asarray(tensor, order="C"), order), order, lanes)
 
 
@@ -149,4 +149,4 @@ def unpack_into(tensor: np.ndarray, words: np.ndarray, order: StreamOrder) -> No
 def _part_view(tensor: np.ndarray, order: StreamOrder) -> np.ndarray:
     """`token_view` of the distinct tokens, from where the constants of the map say."""
     first = tuple(slice(static(coordinate.constant), None) for coordinate in order.coordinates)
-    return token_view(tensor[(*first, ...)], order.without_revisits())  # with the ellipsis: a view of rank 0, too
+    return token_view(tensor[(*first, ...)], order.without_reuse())  # with the ellipsis: a view of rank 0, too

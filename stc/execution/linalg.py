@@ -43,6 +43,6 @@ def run_reduce(machine: Machine, op: linalg.ReduceOp) -> Sequence[Value]:
     source, _ = operands = machine.operands(op)
     reduced = op.dimensions.get_values()
     kinds = [IteratorType.REDUCTION if d in reduced else IteratorType.PARALLEL for d in range(source.ndim)]
-    kept = tuple(AffineDimExpr(d) for d in range(source.ndim) if d not in reduced)
-    maps = [AffineMap.identity(source.ndim), AffineMap(source.ndim, 0, kept)]
+    retained = tuple(AffineDimExpr(d) for d in range(source.ndim) if d not in reduced)
+    maps = [AffineMap.identity(source.ndim), AffineMap(source.ndim, 0, retained)]
     return iterate(machine, op, op.region.block, maps, kinds, operands, 1)

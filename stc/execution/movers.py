@@ -1,4 +1,4 @@
-"""Operations that only move tokens, as processes: reorder, converter, chunk, concat, deal, join, and changes of a token's shape."""
+"""Operations that only move tokens, as processes: reorder, converter, chunk, concat, split, merge, and changes of a token's shape."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def collect(source: ReadPort, count: int, into: list[np.ndarray]) -> Steps:
         into.append(source.queue.popleft())
 
 
-def join(sources: Sequence[ReadPort], target: WritePort, count: int) -> Steps:
+def merge(sources: Sequence[ReadPort], target: WritePort, count: int) -> Steps:
     """Tokens from each source in turn, `count` from each."""
     for index in range(count):
         for source in sources:
@@ -52,7 +52,7 @@ def join(sources: Sequence[ReadPort], target: WritePort, count: int) -> Steps:
             put(target, source.queue.popleft())
 
 
-def deal(source: ReadPort, targets: Sequence[WritePort], count: int) -> Steps:
+def split(source: ReadPort, targets: Sequence[WritePort], count: int) -> Steps:
     """Tokens to each target in turn, `count` in all."""
     for index in range(count):
         while not source.queue:
@@ -77,12 +77,12 @@ def chunk(op: ChunkOp, source: ReadPort, targets: Sequence[WritePort]) -> Steps:
     """Each token to the slice it lies in; tokens in none are dropped. Overlapping slices get copies."""
     order = _order(op.source.type)
     tokens = order.enumerate()
-    wanted = [_inside(tokens, part.type, offset) for part, offset in zip(op.slices, op.offsets, strict=True)]
+    required = [_inside(tokens, part.type, offset) for part, offset in zip(op.slices, op.offsets, strict=True)]
     for index in range(order.token_count):
         while not source.queue:
             yield source, index
         token = source.queue.popleft()
-        for target, inside in zip(targets, wanted, strict=True):
+        for target, inside in zip(targets, required, strict=True):
             if inside[index]:
                 put(target, token)
 
@@ -167,7 +167,7 @@ def _assembled(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype
 
 
 def _distinct_view(buffer: np.ndarray, order: StreamOrder) -> np.ndarray:
-    """The tokens of a tile, revisits left out."""
+    """The tokens of a tile, temporal reuse left out."""
     view = token_view(buffer, order)
     first = [0 if dimension is None else slice(None) for dimension in order.dimension_of_loop]
     return view[(*first, ...)]  # a view of rank 0 too, not its entry

@@ -68,7 +68,7 @@ class Network:
                 self._relay(op, op.source, op.result)
             case itensor.ReorderOp() | itensor.ConverterOp() | itensor.ChunkOp() | itensor.ConcatOp():
                 self._move(op)
-            case itensor.DealOp() | itensor.JoinOp():
+            case itensor.SplitOp() | itensor.MergeOp():
                 self._move(op)
             case stream.CreateOp():
                 self.channel(op.result, op.sym_name.data)
@@ -132,12 +132,12 @@ class Network:
                 steps = movers.chunk(op, readers[0], writers)
             case itensor.ConcatOp():
                 steps = movers.concat(op, readers, writers[0])
-            case itensor.DealOp():
-                steps = movers.deal(readers[0], writers, _token_count(op))
+            case itensor.SplitOp():
+                steps = movers.split(readers[0], writers, _token_count(op))
             case _:
                 first = op.operands[0].type
                 assert isinstance(first, ItensorType)
-                steps = movers.join(readers, writers[0], first.order.token_count)
+                steps = movers.merge(readers, writers[0], first.order.token_count)
         self.process(name, [*readers, *writers], steps)
 
     def _task(self, op: TaskOp) -> None:

@@ -81,13 +81,13 @@ def slice_subscript(
     sizes: Sequence[int],
     strides: Sequence[int],
     extents: Sequence[int],
-    kept: Sequence[bool],
+    retained: Sequence[bool],
 ) -> str:
     """The subscript of a slice; dimensions that are not kept (of size 1) are dropped. Empty where it is everything."""
-    if all(kept) and list(sizes) == list(extents) and all(offset == 0 for offset in offsets):
+    if all(retained) and list(sizes) == list(extents) and all(offset == 0 for offset in offsets):
         return ""
     texts: list[str] = []
-    for offset, size, stride, extent, keep in zip(offsets, sizes, strides, extents, kept, strict=True):
+    for offset, size, stride, extent, keep in zip(offsets, sizes, strides, extents, retained, strict=True):
         span = (size - 1) * stride + 1
         start = checked(source, op, offset, span, extent)
         if not keep:
@@ -99,16 +99,16 @@ def slice_subscript(
     return ", ".join(texts) or "()"
 
 
-def kept_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[bool]:
+def retained_dimensions(sizes: Sequence[int], shape: Sequence[int]) -> list[bool]:
     """Which dimensions of a slice of `sizes` a (rank-reduced) tensor of `shape` keeps; the others have size 1.
 
     Of several dimensions of size 1 it does not matter which are dropped: the first are kept.
     """
-    wanted = list(shape)
-    kept: list[bool] = []
+    required = list(shape)
+    retained: list[bool] = []
     for size in sizes:
-        keep = bool(wanted) and wanted[0] == size
+        keep = bool(required) and required[0] == size
         if keep:
-            wanted.pop(0)
-        kept.append(keep)
-    return kept
+            required.pop(0)
+        retained.append(keep)
+    return retained

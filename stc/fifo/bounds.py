@@ -1,4 +1,4 @@
-"""Which expensive FIFOs can be kept small without losing a cycle: a further run from which `stc.fifo.lp` can pick paces.
+"""Which expensive FIFOs can be kept small without losing a cycle: a further run from which `stc.fifo.lp` can pick schedules.
 
 A task that nobody holds up runs ahead of its slowest consumer in the earliest run, and waits for its fastest one in the latest;
 with consumers of different speed neither is good for all FIFOs behind it. Bounding those FIFOs makes such a task wait in between:
@@ -24,7 +24,7 @@ CHEAP = LUT_BITS
 """What other FIFOs may have at least: distributed RAM comes in this depth."""
 
 
-def frugal_run(
+def bounded_asap_schedule(
     network: Network, fifos: Sequence[FifoEdge], slots: Mapping[str, int], usable: Resources, first: NetworkRun, end: int
 ) -> tuple[dict[str, int], NetworkRun | None]:
     """Bounds of expensive FIFOs, and the run with them, which ends by cycle `end`; None where no bound is possible.

@@ -1,6 +1,6 @@
 """Tokens in a FIFO as a function of the delay between its two tasks: exact from the curves, and by the published formulas.
 
-Both tasks keep their pace: token k enters the FIFO in cycle `written[k]` of the source and must be readable in cycle `needed[k]`
+Both tasks keep their issue rate: token k enters the FIFO in cycle `written[k]` of the source and must be readable in cycle `needed[k]`
 of the target. `delay` is the start of the target minus that of the source. Bursts and pauses are in the curves.
 """
 
@@ -97,7 +97,7 @@ class FifoCurves:
 
 
 @dataclass(frozen=True)
-class Pace:
+class IssueRate:
     """The token model of one side of an edge, in the terms of docs/design/method.md section 6: `tokens` (T), one every `interval`
     cycles (II), the first in cycle `first` (D of a source, C_in of a target)."""
 
@@ -111,7 +111,7 @@ class Pace:
         return self.first + (self.tokens - 1) * self.interval
 
 
-def published_tokens(source: Pace, target: Pace, delay: float) -> int:
+def published_tokens(source: IssueRate, target: IssueRate, delay: float) -> int:
     """`max_tokens` as published, for uniform traffic; `delay` is from the start of the source to the first read of the target.
 
     L is taken as the cycle of the last write: with the cycle in which the whole task ends the formula would count less.
@@ -122,7 +122,7 @@ def published_tokens(source: Pace, target: Pace, delay: float) -> int:
     return min(total, ceil((delay - source.first) / source.interval))
 
 
-def corrected_slots(source: Pace, target: Pace, delay: float) -> int:
+def corrected_slots(source: IssueRate, target: IssueRate, delay: float) -> int:
     """The slots that uniform traffic needs if a FIFO has no latency and a slot is free `SLOT_LATENCY` cycles after the read.
 
     Two corrections to `published_tokens`. A slower source fills a slot at the moment of the first read as well, since that frees

@@ -5,7 +5,7 @@
     least = optimal_depths(test)                            # the least bits (stc.fifo.optimum)
 
 Depths are *enough* where the run ends within `allowed` cycles. What a run is, and so what is proved, is the asker's: the simulated
-design keeps its cycles (`stc size`), saves so many (`stc.simulation.slowness`) or ends at all (`stc.simulation.cures`, where cycles
+design keeps its cycles (`stc size`), saves so many (`stc.simulation.slowness`) or ends at all (`stc.simulation.fixes`, where cycles
 do not count), or tasks with unlimited FIFOs elsewhere end by a cycle (`stc.fifo.bounds`).
 
 Depths are *minimal* where no FIFO can be one less: the run is then slower, or does not end.

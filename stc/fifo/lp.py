@@ -1,14 +1,14 @@
-"""FIFO depths from a schedule: when every task starts, and at what pace, so that FIFOs are cheap and no cycle is lost
+"""FIFO depths from a schedule: when every task starts, and at what schedule, so that FIFOs are cheap and no cycle is lost
 (docs/design/method.md section 6).
 
-Every task has one pace or several (`Pace`: the cycles of all it does, in a run that is possible); its start is free besides.
+Every task has one schedule or several (`TaskSchedule`: the cycles of all it does, in a run that is possible); its start is free besides.
 With start-time potentials s, one constraint per FIFO keeps its target from starving, s_target - s_source >=
 `FifoCurves.least_delay`, and implies the constraint along every path. Everything ends by the least makespan, or a slack above. The
 objective is what the FIFOs cost at the slots they then need (`FifoCurves.slots`): the step function of the platform, and bits to
 break ties. The delay of an edge lies in one of several pieces (`stc.fifo.pieces`), each with a binary variable.
 
 A schedule without stalls at some depths is a solution of all that holds tasks up, and the run itself is the earliest solution: at
-these depths the design is at least as fast as the schedule, in the model that the paces are taken from.
+these depths the design is at least as fast as the schedule, in the model that the schedules are taken from.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ PENALTY = 1e6
 
 @dataclass(frozen=True)
 class FifoSchedule:
-    """How much later each task starts than at its pace (`shifts`), which of its paces it has, and what follows: by FIFO its `slots`
+    """How much later each task starts than at its schedule (`shifts`), which of its schedules it has, and what follows: by FIFO its `slots`
     and the delay between its tasks, and when everything has ended. `seconds` are the solver's, `preparation_seconds` those in which
     costs were read off the curves and the program was written."""
 
     shifts: dict[str, int]
-    paces: dict[str, int]
+    schedules: dict[str, int]
     slots: dict[str, int]
     delays: dict[str, int]
     makespan: int
@@ -50,17 +50,17 @@ class FifoSchedule:
 def solve(problem: SizingProblem, usable: Resources, slack: float = 0.0) -> FifoSchedule:
     """The cheapest schedule that ends within (1 + `slack`) of the makespan; `usable`: what the device has.
 
-    ValueError where no choice of paces and starts keeps the rings and ends in time.
+    ValueError where no choice of schedules and starts keeps the rings and ends in time.
     """
     begin = time.perf_counter()
     costs = EdgeCosts(problem, usable, floor(problem.makespan * (1 + slack)))
     program = _Program(costs)
-    shifts, paces = program.solved()
-    ends = [problem.paces[task][paces[task]].end + shift for task, shift in shifts.items()]
+    shifts, schedules = program.solved()
+    ends = [problem.schedules[task][schedules[task]].end + shift for task, shift in shifts.items()]
     return FifoSchedule(
         shifts,
-        paces,
-        {edge.name: _slots(costs, edge, shifts, paces) or 0 for edge in problem.fifos},
+        schedules,
+        {edge.name: _slots(costs, edge, shifts, schedules) or 0 for edge in problem.fifos},
         {edge.name: shifts[edge.target] - shifts[edge.source] for edge in problem.fifos},
         max(ends, default=0),
         f"mixed-integer linear program of {program.binaries} binaries, PuLP {pulp.__version__} with HiGHS",
@@ -69,16 +69,16 @@ def solve(problem: SizingProblem, usable: Resources, slack: float = 0.0) -> Fifo
     )
 
 
-def _slots(costs: EdgeCosts, edge: FifoEdge, shifts: Mapping[str, int], paces: Mapping[str, int]) -> int | None:
+def _slots(costs: EdgeCosts, edge: FifoEdge, shifts: Mapping[str, int], schedules: Mapping[str, int]) -> int | None:
     """The depth an edge needs in a schedule; None where its target starves."""
-    return costs.depth(edge, (paces[edge.source], paces[edge.target]), shifts[edge.target] - shifts[edge.source])
+    return costs.depth(edge, (schedules[edge.source], schedules[edge.target]), shifts[edge.target] - shifts[edge.source])
 
 
 @dataclass(frozen=True)
 class _Solution:
-    """Paces, a piece per edge, and what they cost."""
+    """Schedules, a piece per edge, and what they cost."""
 
-    paces: dict[str, int]
+    schedules: dict[str, int]
     pieces: dict[Ends, Piece]
     cost: float
 
@@ -87,43 +87,43 @@ class _Program:
     """`binaries`: how many variables were whole so far; `seconds`: time spent in the solver."""
 
     def __init__(self, costs: EdgeCosts) -> None:
-        self.costs, self.paces, self.binaries, self.seconds = costs, costs.problem.paces, 0, 0.0
+        self.costs, self.schedules, self.binaries, self.seconds = costs, costs.problem.schedules, 0, 0.0
 
     def solved(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Shifts and paces. Without shifts first: what the best choice of paces costs then bounds what any FIFO may cost."""
+        """Shifts and schedules. Without shifts first: what the best choice of schedules costs then bounds what any FIFO may cost."""
         least = {ends: self.costs.least_cost(ends) for ends in self.costs.edges}
         unmoved = {ends: self.costs.unmoved(ends) for ends in self.costs.edges}
         still = self._chosen(unmoved, moved=False) if all(unmoved.values()) else None
-        in_place = dict.fromkeys(self.paces, 0)
+        in_place = dict.fromkeys(self.schedules, 0)
         if still is not None and still.cost <= (1 + GAP) * sum(least.values()):
-            return in_place, still.paces
+            return in_place, still.schedules
         spare = (still.cost if still is not None else inf) - sum(least.values())
         best = self._chosen({ends: self.costs.pieces(ends, cost + spare) for ends, cost in least.items()}, moved=True)
         shifts = self._shifts(best) if best is not None else None
-        if best is not None and shifts is not None and self._keeps(shifts, best.paces):
-            return shifts, best.paces
+        if best is not None and shifts is not None and self._keeps(shifts, best.schedules):
+            return shifts, best.schedules
         if still is None:
-            raise ValueError("no starts keep all paces and rings")
-        return in_place, still.paces
+            raise ValueError("no starts keep all schedules and rings")
+        return in_place, still.schedules
 
-    def _keeps(self, shifts: Mapping[str, int], paces: Mapping[str, int]) -> bool:
+    def _keeps(self, shifts: Mapping[str, int], schedules: Mapping[str, int]) -> bool:
         """Whether nobody starves or waits for a block: a last check in whole numbers."""
         for ends, edges in self.costs.edges.items():
-            if any(isinstance(edge, FifoEdge) and _slots(self.costs, edge, shifts, paces) is None for edge in edges):
+            if any(isinstance(edge, FifoEdge) and _slots(self.costs, edge, shifts, schedules) is None for edge in edges):
                 return False
             rings = [edge for edge in edges if isinstance(edge, RingEdge)]
-            least, largest = self.costs.delays(ends, (paces[ends[0]], paces[ends[1]])) if rings else (0, 0)
+            least, largest = self.costs.delays(ends, (schedules[ends[0]], schedules[ends[1]])) if rings else (0, 0)
             if rings and not least <= shifts[ends[1]] - shifts[ends[0]] <= largest:
                 return False
         return True
 
     def _chosen(self, pieces: Mapping[Ends, Mapping[Choice, Sequence[Piece]]], moved: bool) -> _Solution | None:
-        """The cheapest choice of paces and pieces, None where there is none; tasks keep their starts unless they may be `moved`."""
-        problem = pulp.LpProblem("paces", pulp.LpMinimize)
-        at_pace = {task: self._picks(f"pace_{n}", len(paces)) for n, (task, paces) in enumerate(self.paces.items())}
-        shifts = {task: pulp.LpVariable(f"s_{n}") for n, task in enumerate(self.paces)}
-        for task, picks in at_pace.items():
-            ranges = [self.costs.shifts(task, pace) if moved else (0, 0) for pace in range(len(picks))]
+        """The cheapest choice of schedules and pieces, None where there is none; tasks keep their starts unless they may be `moved`."""
+        problem = pulp.LpProblem("schedules", pulp.LpMinimize)
+        at_schedule = {task: self._picks(f"schedule_{n}", len(schedules)) for n, (task, schedules) in enumerate(self.schedules.items())}
+        shifts = {task: pulp.LpVariable(f"s_{n}") for n, task in enumerate(self.schedules)}
+        for task, picks in at_schedule.items():
+            ranges = [self.costs.shifts(task, schedule) if moved else (0, 0) for schedule in range(len(picks))]
             problem += pulp.lpSum(picks) == 1
             problem += shifts[task] >= pulp.lpSum(low * x for (low, _), x in zip(ranges, picks, strict=True))
             problem += shifts[task] <= pulp.lpSum(high * x for (_, high), x in zip(ranges, picks, strict=True))
@@ -134,8 +134,8 @@ class _Program:
             picks = self._picks(f"piece_{n}", len(entries))
             extra = [pulp.LpVariable(f"extra_{n}_{i}", 0) for i in range(len(entries))]
             for side, task in enumerate(ends):
-                for pace, x in enumerate(at_pace[task]):
-                    problem += pulp.lpSum(z for (choice, _), z in zip(entries, picks, strict=True) if choice[side] == pace) == x
+                for schedule, x in enumerate(at_schedule[task]):
+                    problem += pulp.lpSum(z for (choice, _), z in zip(entries, picks, strict=True) if choice[side] == schedule) == x
             delay = shifts[ends[1]] - shifts[ends[0]]
             problem += delay == pulp.lpSum(p.least * z + y for (_, p), z, y in zip(entries, picks, extra, strict=True))
             for (_, piece), z, y in zip(entries, picks, extra, strict=True):
@@ -149,8 +149,8 @@ class _Program:
         best: dict[Ends, tuple[float, Piece]] = {}
         for ends, piece, z in chosen:
             best[ends] = max(best.get(ends, (-1.0, piece)), (z.value() or 0, piece), key=lambda entry: entry[0])
-        paces = {task: int(np.argmax([x.value() or 0 for x in picks])) for task, picks in at_pace.items()}
-        return _Solution(paces, {ends: piece for ends, (_, piece) in best.items()}, _value(cost))
+        schedules = {task: int(np.argmax([x.value() or 0 for x in picks])) for task, picks in at_schedule.items()}
+        return _Solution(schedules, {ends: piece for ends, (_, piece) in best.items()}, _value(cost))
 
     def _is_solved(self, problem: pulp.LpProblem) -> bool:
         """Solve; whether there is a solution."""
@@ -169,11 +169,11 @@ class _Program:
         """Whole shifts for the pieces chosen: rounding down keeps all differences of whole numbers."""
         problem = pulp.LpProblem("shifts", pulp.LpMinimize)
         shifts = {
-            task: pulp.LpVariable(f"s_{n}", *self.costs.shifts(task, pace)) for n, (task, pace) in enumerate(found.paces.items())
+            task: pulp.LpVariable(f"s_{n}", *self.costs.shifts(task, schedule)) for n, (task, schedule) in enumerate(found.schedules.items())
         }
         cost: list[pulp.LpAffineExpression] = []
         for n, (ends, piece) in enumerate(found.pieces.items()):
-            _, largest = self.costs.delays(ends, (found.paces[ends[0]], found.paces[ends[1]]))
+            _, largest = self.costs.delays(ends, (found.schedules[ends[0]], found.schedules[ends[1]]))
             delay = shifts[ends[1]] - shifts[ends[0]]
             beyond = pulp.LpVariable(f"beyond_{n}", 0)
             problem += delay >= piece.floor

@@ -111,18 +111,18 @@ def _room(run: NetworkRun, depths: Mapping[str, int]) -> dict[str, Cycles]:
 def latest_run(network: Network, first: NetworkRun, end: int) -> NetworkRun:
     """Everything as late as possible, if all is to have ended by cycle `end`; `first` is the earliest run.
 
-    Tasks that move words of external memory keep the pace they have there: those that write end at `end`, those that read do not
+    Tasks that move bus words of external memory keep the issue rate they have there: those that write end at `end`, those that read do not
     move, because they wait for nobody.
     """
-    kept: dict[str, TaskWalk] = {}
+    retained: dict[str, TaskWalk] = {}
     for task in network.tasks:
         if memories := [loop.memory for loop in loops_of(task.program) if loop.memory is not None]:
             later = end - first.ends[task.name] if all(memory.writes for memory in memories) else 0
-            kept[task.name] = first.walked.walks[task.name].mirrored(later)
-    return _backwards(network, _Walker(network, -end, backwards=True, kept=kept).walked())
+            retained[task.name] = first.walked.walks[task.name].mirrored(later)
+    return _backwards(network, _Walker(network, -end, backwards=True, retained=retained).walked())
 
 
-def own_pace_run(network: Network) -> NetworkRun:
+def own_rate_run(network: Network) -> NetworkRun:
     """Every task from cycle 0 on as if its inputs were always there: only rings hold it up."""
     return _forwards(network, _Walker(replace(network, links=()), 0, backwards=False).walked())
 
@@ -130,7 +130,7 @@ def own_pace_run(network: Network) -> NetworkRun:
 def _forwards(network: Network, walked: Walked, before: NetworkRun | None = None) -> NetworkRun:
     """The run that was walked; what `before` has of tasks that are the same is taken from there."""
     late = {task.name: task.late for task in network.tasks}
-    kept = {task.name: task.kept for task in network.tasks}
+    retained = {task.name: task.retained for task in network.tasks}
     same = walked.same if before is not None else set[str]()
     written = {} if before is None else {link.name: before.written[link.name] for link in network.links if link.source in same}
     needed = {} if before is None else {link.name: before.needed[link.name] for link in network.links if link.target in same}
@@ -141,7 +141,7 @@ def _forwards(network: Network, walked: Walked, before: NetworkRun | None = None
             written[link.name] = walked.walks[link.source].issues[write] + late[link.source][write]
         if link.name not in needed:
             needed[link.name] = walked.walks[link.target].issues[read] + late[link.target][read]
-            taken[link.name] = needed[link.name] + kept[link.target][read] if read in kept[link.target] else needed[link.name]
+            taken[link.name] = needed[link.name] + retained[link.target][read] if read in retained[link.target] else needed[link.name]
     begins = {name: walk.begin for name, walk in walked.walks.items()}
     ends = {name: walk.now for name, walk in walked.walks.items()}
     return NetworkRun(begins, ends, written, needed, taken, {name: ring.times for name, ring in walked.rings.items()}, walked)
@@ -150,7 +150,7 @@ def _forwards(network: Network, walked: Walked, before: NetworkRun | None = None
 def _backwards(network: Network, walked: Walked) -> NetworkRun:
     """The run that was walked backwards."""
     late = {task.name: task.late for task in network.tasks}
-    kept = {task.name: task.kept for task in network.tasks}
+    retained = {task.name: task.retained for task in network.tasks}
     written: dict[str, Cycles] = {}
     needed: dict[str, Cycles] = {}
     taken: dict[str, Cycles] = {}
@@ -158,7 +158,7 @@ def _backwards(network: Network, walked: Walked) -> NetworkRun:
         write, read = (link.name, True), (link.name, False)
         written[link.name] = late[link.source][write] - walked.walks[link.source].issues[write][::-1]
         needed[link.name] = late[link.target][read] - walked.walks[link.target].issues[read][::-1]
-        taken[link.name] = needed[link.name] + kept[link.target][read] if read in kept[link.target] else needed[link.name]
+        taken[link.name] = needed[link.name] + retained[link.target][read] if read in retained[link.target] else needed[link.name]
     begins = {name: -walk.now for name, walk in walked.walks.items()}
     ends = {name: -walk.begin for name, walk in walked.walks.items()}
     rings: dict[str, dict[Moment, list[int]]] = {
@@ -186,7 +186,7 @@ _ENDED = object()
 class _Walker:
     """Walks each task after those that hold it up; tasks that share rings in turns.
 
-    `room`: by FIFO, no token is written before its cycle. `kept`: what tasks do that nobody holds up. `before`: an earliest run
+    `room`: by FIFO, no token is written before its cycle. `retained`: what tasks do that nobody holds up. `before`: an earliest run
     under limits that were no stricter. A task that keeps the new ones there, and whose inputs come as they did, walks the same.
     """
 
@@ -196,12 +196,12 @@ class _Walker:
         begin: int,
         backwards: bool,
         room: Mapping[str, Cycles] | None = None,
-        kept: Mapping[str, TaskWalk] | None = None,
+        retained: Mapping[str, TaskWalk] | None = None,
         before: NetworkRun | None = None,
     ) -> None:
         self.network, self.begin, self.backwards, self.room, self.before = network, begin, backwards, room or {}, before
         self.tasks = {task.name: task.mirrored if backwards else task for task in network.tasks}
-        self.found = Walked(dict(kept or {}), {name: RingTimes(blocks) for name, blocks in network.rings.items()})
+        self.found = Walked(dict(retained or {}), {name: RingTimes(blocks) for name, blocks in network.rings.items()})
         self.incoming: dict[str, list[Link]] = {name: [] for name in self.tasks}
         self.outgoing: dict[str, list[Link]] = {name: [] for name in self.tasks}
         for link in network.links:

@@ -5,10 +5,10 @@
 More slots never make a run slower (see `stc.fifo.depth_search` for why, and for the exception, which is counted). So a run at
 depths that are too few, raised until no FIFO can have one slot more without the run being fast enough, says: *one of these
 FIFOs must be deeper*. Those with all their tokens drop out of the clause; what is left are the FIFOs that can stand in for
-each other. (The first sentences are of one FIFO each: its least depth with all others unlimited.) The cheapest depths that
-satisfy all such sentences (an integer program) are a lower bound on the bits; they are run: if they are enough they are the
-optimum, if not, the run gives the next sentence. What earlier sentences suggest (`stc.fifo.staircases`) is tried first: such a
-sentence takes one run, a search takes dozens. Every sentence excludes depths that were not excluded before, so this ends; where
+each other. (The first clauses are of one FIFO each: its least depth with all others unlimited.) The cheapest depths that
+satisfy all such clauses (an integer program) are a lower bound on the bits; they are run: if they are enough they are the
+optimum, if not, the run gives the next clause. What earlier clauses suggest (`stc.fifo.staircases`) is tried first: such a
+clause takes one run, a search takes dozens. Every clause excludes depths that were not excluded before, so this ends; where
 the budget of runs ends it earlier, the bound stands.
 """
 
@@ -24,7 +24,7 @@ from stc.fifo.depth_search import FLOOR, MOST_RUNS, DepthTest, SizedFifo, Vector
 from stc.fifo.staircases import Clause, Staircases
 
 GUESSES = 4
-"""Runs that are spent on guessed sentences before one is searched for."""
+"""Runs that are spent on guessed clauses before one is searched for."""
 Proof = Literal["each FIFO alone", "search", "not known"]
 
 
@@ -73,7 +73,7 @@ def optimal_depths(test: DepthTest, most_runs: int = MOST_RUNS, known: Mapping[s
 
 
 def _guessed(test: DepthTest, depths: Vector, staircases: Staircases) -> Clause | None:
-    """A sentence that earlier ones suggest and a run proves: depths that just do not satisfy it are not enough."""
+    """A clause that earlier ones suggest and a run proves: depths that just do not satisfy it are not enough."""
     last_run = test.runs + GUESSES
     for guess in staircases.guesses(depths):
         if test.runs == last_run:

@@ -34,7 +34,7 @@ FAR = 1 << 40
 
 
 @dataclass(frozen=True, eq=False)
-class Pace:
+class TaskSchedule:
     """What one task does when, from cycle `begin` to `end`: tokens by FIFO, blocks by ring and moment.
 
     `sooner`: so many cycles earlier it may start; less than `begin` where it reads external memory, which has to have answered.
@@ -48,8 +48,8 @@ class Pace:
     taken: Mapping[str, Cycles]
     blocks: Mapping[str, Mapping[Moment, Cycles]]
 
-    def stretched(self, numerator: int, denominator: int) -> Pace:
-        """Every cycle times a factor of at least 1, rounded down: a slower pace that keeps all distances."""
+    def stretched(self, numerator: int, denominator: int) -> TaskSchedule:
+        """Every cycle times a factor of at least 1, rounded down: a slower schedule that keeps all distances."""
 
         def slow(times: Mapping[str, Cycles]) -> dict[str, Cycles]:
             return {name: cycles * numerator // denominator for name, cycles in times.items()}
@@ -58,7 +58,7 @@ class Pace:
             ring: {moment: at * numerator // denominator for moment, at in times.items()} for ring, times in self.blocks.items()
         }
         begin, end, sooner = (cycle * numerator // denominator for cycle in (self.begin, self.end, self.sooner))
-        return Pace(begin, end, sooner, slow(self.written), slow(self.needed), slow(self.taken), blocks)
+        return TaskSchedule(begin, end, sooner, slow(self.written), slow(self.needed), slow(self.taken), blocks)
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class RingEdge:
 
 @dataclass(frozen=True)
 class SizingProblem:
-    """`makespan`: the least in which everything can end at one choice of paces, all starts being 0."""
+    """`makespan`: the least in which everything can end at one choice of schedules, all starts being 0."""
 
-    paces: Mapping[str, Sequence[Pace]]
+    schedules: Mapping[str, Sequence[TaskSchedule]]
     fifos: Sequence[FifoEdge]
     rings: Sequence[RingEdge]
     makespan: int
@@ -100,7 +100,7 @@ Ends: TypeAlias = tuple[str, str]
 """Source and target of an edge: all that ties the same two tasks is one edge."""
 
 Choice: TypeAlias = tuple[int, int]
-"""The pace of the source of an edge, and that of its target."""
+"""The schedule of the source of an edge, and that of its target."""
 
 
 @dataclass(frozen=True)
@@ -135,17 +135,17 @@ class EdgeCosts:
         self._slots = cache(FifoCurves.sampled_slots)
 
     def _curves(self, edge: FifoEdge, choice: Choice) -> FifoCurves:
-        """The curves of a FIFO at these paces of its tasks."""
-        source, target = self.problem.paces[edge.source][choice[0]], self.problem.paces[edge.target][choice[1]]
+        """The curves of a FIFO at these schedules of its tasks."""
+        source, target = self.problem.schedules[edge.source][choice[0]], self.problem.schedules[edge.target][choice[1]]
         return FifoCurves(source.written[edge.name], target.needed[edge.name], target.taken[edge.name])
 
-    def shifts(self, task: str, pace: int) -> tuple[int, int]:
-        """How much earlier (negative) and how much later a task may start at a pace."""
-        found = self.problem.paces[task][pace]
+    def shifts(self, task: str, schedule: int) -> tuple[int, int]:
+        """How much earlier (negative) and how much later a task may start at a schedule."""
+        found = self.problem.schedules[task][schedule]
         return -found.sooner, self.end - found.end
 
     def _delays(self, ends: Ends, choice: Choice, shallow: bool = False) -> tuple[int, int]:
-        """The least and largest delay that an edge allows at these paces; the least is larger if it allows none.
+        """The least and largest delay that an edge allows at these schedules; the least is larger if it allows none.
 
         `shallow`: FIFOs that may be shift registers are.
         """
@@ -156,15 +156,15 @@ class EdgeCosts:
                 latency = SHALLOW_LATENCY if shallow and edge.least <= SHALLOW else edge.latency
                 least = max(least, self.curves(edge, choice).least_delay(latency))
             else:
-                paces = [self.problem.paces[task][pace] for task, pace in zip(ends, choice, strict=True)]
-                low, high = ring_delays(edge, *paces)
+                schedules = [self.problem.schedules[task][schedule] for task, schedule in zip(ends, choice, strict=True)]
+                low, high = ring_delays(edge, *schedules)
                 least, largest = max(least, low), min(largest, high)
         return least, largest
 
     def _first(self, ends: Ends) -> dict[Choice, tuple[Piece, ...]]:
-        """The pieces with as few slots as may be, of shift registers and of memories, by choice of paces."""
+        """The pieces with as few slots as may be, of shift registers and of memories, by choice of schedules."""
         found: dict[Choice, tuple[Piece, ...]] = {}
-        for choice in product(range(len(self.problem.paces[ends[0]])), range(len(self.problem.paces[ends[1]]))):
+        for choice in product(range(len(self.problem.schedules[ends[0]])), range(len(self.problem.schedules[ends[1]]))):
             least, largest = self.delays(ends, choice)
             deep = [self._piece(ends, choice, least)] if least <= largest else []
             if pieces := (*self._shallow(ends, choice), *deep):
@@ -236,12 +236,12 @@ def share(bits: int, slots: int, usable: Resources) -> float:
     return MICRO * (fifo_cost(bits, depth).share(usable) + TIE_BREAK * bits * depth / LUT_BITS / usable.lut)
 
 
-def ring_delays(ring: RingEdge, source: Pace, target: Pace) -> tuple[int, int]:
+def ring_delays(ring: RingEdge, source: TaskSchedule, target: TaskSchedule) -> tuple[int, int]:
     """The least and largest delay of the reader of a ring at which neither task waits for a block."""
     writer, reader, far = source.blocks[ring.name], target.blocks[ring.name], FAR
-    least = (writer["published"] + BLOCK_LATENCY - reader["taken"]).max(initial=-far)
-    room = writer["room"][ring.blocks :]
-    largest = (room - reader["freed"][: len(room)] - BLOCK_LATENCY).min(initial=far)
+    least = (writer["write_release"] + BLOCK_LATENCY - reader["read_acquire"]).max(initial=-far)
+    room = writer["write_acquire"][ring.blocks :]
+    largest = (room - reader["read_release"][: len(room)] - BLOCK_LATENCY).min(initial=far)
     return int(least), int(largest)
 
 

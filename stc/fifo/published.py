@@ -23,8 +23,8 @@ import networkx as nx
 import pulp
 
 from stc.diagnostics import CompileError
-from stc.fifo.curves import Pace, published_tokens
-from stc.fifo.network_run import Network, own_pace_run
+from stc.fifo.curves import IssueRate, published_tokens
+from stc.fifo.network_run import Network, own_rate_run
 from stc.fifo.pieces import FifoEdge
 from stc.iteration.task_timeline import Cycles
 
@@ -39,8 +39,8 @@ class Edge:
     name: str
     source_kernel: str
     target_kernel: str
-    source: Pace
-    target: Pace
+    source: IssueRate
+    target: IssueRate
 
 
 def published_slots(network: Network, fifos: Sequence[FifoEdge], conservative: bool = False) -> dict[str, int]:
@@ -54,20 +54,20 @@ def published_slots(network: Network, fifos: Sequence[FifoEdge], conservative: b
 
 
 def _edges(network: Network, fifos: Sequence[FifoEdge], conservative: bool) -> list[Edge]:
-    run = own_pace_run(network)
+    run = own_rate_run(network)
     kernel_of = _kernels(network)
     latency: dict[str, int] = {}
     for task, kernel in kernel_of.items():
         latency[kernel] = max(latency.get(kernel, 1), run.ends[task])
     slowest = max(latency.values(), default=1)
 
-    def pace(cycles: Cycles, kernel: str) -> Pace:
+    def rate(cycles: Cycles, kernel: str) -> IssueRate:
         first, last = int(cycles[0]), int(cycles[-1])
         interval = (last - first) / (len(cycles) - 1) if len(cycles) > 1 else 1.0
-        return Pace(len(cycles), max(first, 0), interval * (slowest / latency[kernel] if conservative else 1))
+        return IssueRate(len(cycles), max(first, 0), interval * (slowest / latency[kernel] if conservative else 1))
 
     return [
-        Edge(fifo.name, source, target, pace(run.written[fifo.name], source), pace(run.needed[fifo.name], target))
+        Edge(fifo.name, source, target, rate(run.written[fifo.name], source), rate(run.needed[fifo.name], target))
         for fifo in fifos
         for source, target in [(kernel_of[fifo.source], kernel_of[fifo.target])]
     ]

@@ -13,11 +13,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from stc.fifo.bounds import frugal_run
+from stc.fifo.bounds import bounded_asap_schedule
 from stc.fifo.curves import SHALLOW, SHALLOW_LATENCY
 from stc.fifo.lp import FifoSchedule, solve
 from stc.fifo.network_run import Network, NetworkRun, bounded_run, earliest_run, latest_run
-from stc.fifo.pieces import FifoEdge, Pace, RingEdge, SizingProblem, share
+from stc.fifo.pieces import FifoEdge, TaskSchedule, RingEdge, SizingProblem, share
 from stc.iteration.task_timeline import Cycles
 from stc.platforms.platform import Resources
 
@@ -69,7 +69,7 @@ class _NoCycleLost:
         self.network, self.fifos, self.rings, self.usable, self.slack = network, fifos, rings, usable, slack
         self.first = earliest_run(network)
         self.end = int(self.first.makespan * (1 + slack))
-        self.latest = self._paces_in(latest_run(network, self.first, self.end))
+        self.latest = self._schedules_in(latest_run(network, self.first, self.end))
 
     def schedule(self, bounds: dict[str, int] | None) -> tuple[FifoSchedule, dict[str, int]]:
         """The cheapest that was found, and the bounds on FIFOs that helped, if any did: a good guess for a similar network.
@@ -79,36 +79,36 @@ class _NoCycleLost:
         """
         if bounds and (run := bounded_run(self.network, bounds, self.first, self.end)) is not None:
             return self._solved(self._with_latest(run)), bounds
-        paces = self._with_latest(self.first)
-        found = self._solved(paces)
+        schedules = self._with_latest(self.first)
+        found = self._solved(schedules)
         if bounds is not None:
             return found, {}
-        bounds, run = frugal_run(self.network, self.fifos, found.slots, self.usable, self.first, self.end)
+        bounds, run = bounded_asap_schedule(self.network, self.fifos, found.slots, self.usable, self.first, self.end)
         if run is None:
             return found, {}
-        picked = {task: some[found.paces[task]] for task, some in paces.items()}
-        again = self._solved({task: _distinct([pace, picked[task]]) for task, pace in self._paces_in(run).items()})
+        picked = {task: some[found.schedules[task]] for task, some in schedules.items()}
+        again = self._solved({task: _distinct([schedule, picked[task]]) for task, schedule in self._schedules_in(run).items()})
         best = min(found, again, key=self._cost)
         seconds, preparation = found.seconds + again.seconds, found.preparation_seconds + again.preparation_seconds
         return replace(best, seconds=seconds, preparation_seconds=preparation), bounds if best is not found else {}
 
-    def _with_latest(self, run: NetworkRun) -> dict[str, list[Pace]]:
-        return {task: _distinct([pace, self.latest[task]]) for task, pace in self._paces_in(run).items()}
+    def _with_latest(self, run: NetworkRun) -> dict[str, list[TaskSchedule]]:
+        return {task: _distinct([schedule, self.latest[task]]) for task, schedule in self._schedules_in(run).items()}
 
-    def _paces_in(self, run: NetworkRun) -> dict[str, Pace]:
-        return _paces(self.network, run, self.first, self.fifos, self.rings)
+    def _schedules_in(self, run: NetworkRun) -> dict[str, TaskSchedule]:
+        return _task_schedules(self.network, run, self.first, self.fifos, self.rings)
 
-    def _solved(self, paces: Mapping[str, Sequence[Pace]]) -> FifoSchedule:
-        return solve(SizingProblem(paces, self.fifos, self.rings, self.first.makespan), self.usable, self.slack)
+    def _solved(self, schedules: Mapping[str, Sequence[TaskSchedule]]) -> FifoSchedule:
+        return solve(SizingProblem(schedules, self.fifos, self.rings, self.first.makespan), self.usable, self.slack)
 
     def _cost(self, found: FifoSchedule) -> float:
         return sum(share(fifo.bits, found.slots[fifo.name], self.usable) for fifo in self.fifos)
 
 
-def _paces(
+def _task_schedules(
     network: Network, run: NetworkRun, first: NetworkRun, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge]
-) -> dict[str, Pace]:
-    """The paces of all tasks in `run` but those that fill FIFOs which are not sized: these keep to their cycles in `first`."""
+) -> dict[str, TaskSchedule]:
+    """The schedules of all tasks in `run` but those that fill FIFOs which are not sized: these keep to their cycles in `first`."""
     sized = {fifo.name for fifo in fifos}
     fed = [link for link in network.links if link.name not in sized]
     sources = {link.source for link in fed}
@@ -117,12 +117,12 @@ def _paces(
         least = int((run.needed[link.name] - first.written[link.name]).min()) - link.latency
         spare[link.target] = min(spare.get(link.target, least), least)
     tasks = [task.name for task in network.tasks if task.name not in sources]
-    return {task: _pace(run, task, min(run.begins[task], spare.get(task, run.begins[task])), fifos, rings) for task in tasks}
+    return {task: _task_schedule(run, task, min(run.begins[task], spare.get(task, run.begins[task])), fifos, rings) for task in tasks}
 
 
-def _pace(run: NetworkRun, task: str, sooner: int, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge]) -> Pace:
+def _task_schedule(run: NetworkRun, task: str, sooner: int, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge]) -> TaskSchedule:
     reads = [fifo.name for fifo in fifos if fifo.target == task]
-    return Pace(
+    return TaskSchedule(
         run.begins[task],
         run.ends[task],
         sooner,
@@ -137,12 +137,12 @@ def _pace(run: NetworkRun, task: str, sooner: int, fifos: Sequence[FifoEdge], ri
     )
 
 
-def _distinct(paces: Sequence[Pace]) -> list[Pace]:
-    """`paces` without those that only start earlier or later than one after them."""
-    return [pace for number, pace in enumerate(paces) if not any(_is_same(pace, other) for other in paces[number + 1 :])]
+def _distinct(schedules: Sequence[TaskSchedule]) -> list[TaskSchedule]:
+    """`schedules` without those that only start earlier or later than one after them."""
+    return [schedule for number, schedule in enumerate(schedules) if not any(_is_same(schedule, other) for other in schedules[number + 1 :])]
 
 
-def _is_same(first: Pace, last: Pace) -> bool:
+def _is_same(first: TaskSchedule, last: TaskSchedule) -> bool:
     by = last.end - first.end
     pairs = [*_pairs(first.written, last.written), *_pairs(first.needed, last.needed)]
     pairs += [pair for ring in first.blocks for pair in _pairs(first.blocks[ring], last.blocks[ring])]

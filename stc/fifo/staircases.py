@@ -1,10 +1,10 @@
-"""Which sentence about FIFO depths to try next: where FIFOs stand in for each other, sentences form staircases.
+"""Which clause about FIFO depths to try next: where FIFOs stand in for each other, clauses form staircases.
 
-A sentence (`Clause`) says: *one of these FIFOs must be at least so deep*. Where 64 slots more in one FIFO save 128 in another, all
+A clause says: *one of these FIFOs must be at least so deep*. Where 64 slots more in one FIFO save 128 in another, all
 of "a >= 64 or b >= 1536", "a >= 128 or b >= 1408", ... hold; and where a design has copies of a task, each copy has the same
-sentences. Found one by one, each takes a search of dozens of runs; guessed from earlier ones, it takes the one run that proves it:
+clauses. Found one by one, each takes a search of dozens of runs; guessed from earlier ones, it takes the one run that proves it:
 
-* a *step* that led from one sentence to another of the same FIFOs, one deeper and one less deep, is repeated;
+* a *step* that led from one clause to another of the same FIFOs, one deeper and one less deep, is repeated;
 * *twins*, FIFOs with as many bits and tokens, change places.
 
 A guess is worth a run if the depths that are looked at do not satisfy it. Nothing depends on guesses being right.
@@ -23,7 +23,7 @@ Step = tuple[tuple[int, int], tuple[int, int]]
 
 
 class Staircases:
-    """The sentences so far, and the guesses that they suggest."""
+    """The clauses so far, and the guesses that they suggest."""
 
     def __init__(self, fifos: Sequence[SizedFifo]):
         self.fifos = tuple(fifos)
@@ -45,13 +45,13 @@ class Staircases:
         self._known.append(clause)
 
     def marks(self, index: int) -> set[int]:
-        """Depths of a FIFO in the sentences so far."""
+        """Depths of a FIFO in the clauses so far."""
         return {clause[index] for clause in self._known if index in clause}
 
     def guesses(self, depths: Vector) -> list[Clause]:
-        """Sentences that may hold and that `depths` do not satisfy.
+        """Clauses that may hold and that `depths` do not satisfy.
 
-        Those of FIFOs that a sentence names together come first, then the strongest (most bits beyond these depths).
+        Those of FIFOs that a clause names together come first, then the strongest (most bits beyond these depths).
         """
         together = {frozenset(clause) for clause in self._known}
         found = {tuple(sorted(guess.items())): guess for guess in self._candidates() if self._excludes(guess, depths)}

@@ -11,16 +11,16 @@ from functools import cache
 
 import numpy as np
 
-from stc.iteration.task_timeline import Cycles, Handover, Loop, Node, Repeat, Row, Stretch, handovers, stretch
+from stc.iteration.task_timeline import Cycles, TimedLockEvent, Loop, Node, Repeat, Row, Stretch, lock_events, stretch
 from stc.iteration.trace import Moment, Port
 
 BLOCK_LATENCY = 1
-"""Cycles from handing over a block to taking it, either way, as the timed simulation has it."""
+"""Cycles from releasing a block to taking it, either way, as the timed simulation has it."""
 
-HELD_UP_BY: dict[Moment, Moment] = {"room": "freed", "taken": "published"}
+HELD_UP_BY: dict[Moment, Moment] = {"write_acquire": "read_release", "read_acquire": "write_release"}
 
 stretched = cache(stretch)
-hands_over = cache(lambda node: next(handovers(node), None) is not None)
+has_lock_events = cache(lambda node: next(lock_events(node), None) is not None)
 
 
 @dataclass
@@ -29,13 +29,13 @@ class RingTimes:
 
     blocks: int
     times: dict[Moment, list[int]] = field(
-        default_factory=lambda: {"room": [], "published": [], "taken": [], "freed": []}  # pyright: ignore[reportArgumentType]
+        default_factory=lambda: {"write_acquire": [], "write_release": [], "read_acquire": [], "read_release": []}  # pyright: ignore[reportArgumentType]
     )
 
 
 @dataclass
 class TaskWalk:
-    """One task on its way. `bounds[port][k]`: the iteration that moves token k issues no earlier. `moved` counts handovers."""
+    """One task on its way. `bounds[port][k]`: the iteration that moves token k issues no earlier. `moved` counts acquisitions and releases."""
 
     bounds: Mapping[Port, Cycles]
     rings: Mapping[str, RingTimes]
@@ -58,28 +58,28 @@ class TaskWalk:
     def walk(self, node: Node) -> Iterator[None]:
         """Go through `node`; yields where a block is missing."""
         match node:
-            case Handover():
-                yield from self._hand_over(node)
-            case Row() if hands_over(node):
+            case TimedLockEvent():
+                yield from self._lock_event(node)
+            case Row() if has_lock_events(node):
                 for part in node.parts:
                     yield from self.walk(part)
-            case Repeat() if hands_over(node):
+            case Repeat() if has_lock_events(node):
                 for _ in range(node.count):
                     yield from self.walk(node.body)
             case _:
                 self._go(node)
 
-    def _hand_over(self, handover: Handover) -> Iterator[None]:
-        ring = self.rings[handover.ring]
-        times, at = ring.times[handover.moment], self.now + handover.head
-        if handover.moment in HELD_UP_BY:
-            others = ring.times[HELD_UP_BY[handover.moment]]
-            block = len(times) - (ring.blocks if handover.moment == "room" else 0)
+    def _lock_event(self, event: TimedLockEvent) -> Iterator[None]:
+        ring = self.rings[event.ring]
+        times, at = ring.times[event.moment], self.now + event.head
+        if event.moment in HELD_UP_BY:
+            others = ring.times[HELD_UP_BY[event.moment]]
+            block = len(times) - (ring.blocks if event.moment == "write_acquire" else 0)
             while block >= len(others):
                 yield
             at = max(at, others[block] + BLOCK_LATENCY) if block >= 0 else at
         times.append(at)
-        self.now = at + handover.tail
+        self.now = at + event.tail
         self.moved += 1
 
     def _go(self, node: Node) -> None:
@@ -91,7 +91,7 @@ class TaskWalk:
                     self._go(part)
             case Repeat():
                 self._repeat(node)
-            case Handover():
+            case TimedLockEvent():
                 raise AssertionError(node)
 
     def _loop(self, loop: Loop) -> None:

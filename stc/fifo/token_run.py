@@ -62,7 +62,7 @@ class _Link:
         allowed = bisect_left(self.freed, fired) + self.depth
         return self.room[allowed] if allowed < len(self.room) else None
 
-    def wanted(self, writer: int, reader: int) -> int:
+    def required(self, writer: int, reader: int) -> int:
         """The depth that the next firing of the writer needs."""
         return bisect_left(self.room, writer + 1) - bisect_left(self.freed, reader)
 
@@ -73,9 +73,9 @@ def least_depth_of(writer: Firings, reader: Firings, name: str) -> int:
     A waiting writer needs room for one of its tokens while so many are on their way and not published; a waiting reader misses one
     of those that a firing takes at once.
     """
-    room, published = writer.moments[name, "room"], writer.moments[name, "published"]
+    room, published = writer.moments[name, "write_acquire"], writer.moments[name, "write_release"]
     under_way = np.searchsorted(room, room, "right") - np.searchsorted(published, room, "left")
-    return int(under_way.max(initial=1)) + _most_at_once(reader.moments[name, "taken"]) - 1
+    return int(under_way.max(initial=1)) + _most_at_once(reader.moments[name, "read_acquire"]) - 1
 
 
 def _most_at_once(at: Cycles) -> int:
@@ -107,14 +107,14 @@ class _Run:
             self.around[link.reader].append(link)
 
     def _link(self, channel: Channel) -> _Link | None:
-        writer = next((n for n, task in enumerate(self.tasks) if (channel.name, "room") in task.moments), None)
-        reader = next((n for n, task in enumerate(self.tasks) if (channel.name, "taken") in task.moments), None)
+        writer = next((n for n, task in enumerate(self.tasks) if (channel.name, "write_acquire") in task.moments), None)
+        reader = next((n for n, task in enumerate(self.tasks) if (channel.name, "read_acquire") in task.moments), None)
         if reader is None:
             return None
-        taken, freed = _views(self.tasks[reader], channel.name, "taken", "freed")
+        taken, freed = _views(self.tasks[reader], channel.name, "read_acquire", "read_release")
         if writer is None:
             return _Link(channel, channel.depth, reader, reader, (), (), taken, freed)
-        room, published = _views(self.tasks[writer], channel.name, "room", "published")
+        room, published = _views(self.tasks[writer], channel.name, "write_acquire", "write_release")
         return _Link(channel, channel.depth, writer, reader, room, published, taken, freed)
 
     def _forest(self) -> set[str]:
@@ -171,12 +171,12 @@ class _Run:
         smallest when it holds everything grows: scores rather than keys, say.
         """
         seen: set[int] = set()
-        full = [link for task in self._wanted(waiting) for link in self._chain(task, seen)]
+        full = [link for task in self._required(waiting) for link in self._chain(task, seen)]
         if not full:
             raise self._no_end(Diagnosis(self._stop(task) for task in waiting))
         link = min(full, key=lambda link: (link.channel.tokens * link.channel.bits, link.channel.name))
         grown = min(link.depth + max(1, link.depth // GROWTH), link.channel.tokens)
-        link.depth = max(grown, link.wanted(self.fired[link.writer], self.fired[link.reader]))
+        link.depth = max(grown, link.required(self.fired[link.writer], self.fired[link.reader]))
 
     def _no_end(self, diagnosis: Diagnosis) -> CompileError:
         """Nobody can go on, and no FIFO whose room would help is full."""
@@ -199,7 +199,7 @@ class _Run:
     def _waits(self, task: int) -> bool:
         return self.fired[task] < self.tasks[task].count
 
-    def _wanted(self, waiting: Sequence[int]) -> Iterator[int]:
+    def _required(self, waiting: Sequence[int]) -> Iterator[int]:
         """The tasks that write what somebody waits to read."""
         for link in self.links.values():
             misses = link.reader in waiting and link.reader_limit(self.fired[link.writer]) == self.fired[link.reader]

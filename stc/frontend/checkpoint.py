@@ -28,11 +28,11 @@ def load_weights(module: torch.nn.Module, source: str, *, prefixes: Sequence[str
     names = _names(files)
     prefix = _prefix(names, prefixes, folder)
     found = {name.removeprefix(prefix): file for name, file in names.items() if name.startswith(prefix)}
-    wanted = dict(module.named_parameters())
-    _compare_names(found, wanted, prefix, ignored, folder)
-    values = {name: _read(found[name], prefix + name, parameter) for name, parameter in wanted.items()}
+    required = dict(module.named_parameters())
+    _compare_names(found, required, prefix, ignored, folder)
+    values = {name: _read(found[name], prefix + name, parameter) for name, parameter in required.items()}
     with torch.no_grad():
-        for name, parameter in wanted.items():
+        for name, parameter in required.items():
             parameter.copy_(values[name])
 
 
@@ -84,13 +84,13 @@ def _prefix(names: Mapping[str, Path], prefixes: Sequence[str], folder: Path) ->
 
 
 def _compare_names(
-    found: Mapping[str, Path], wanted: Mapping[str, torch.Tensor], prefix: str, ignored: Sequence[str], folder: Path
+    found: Mapping[str, Path], required: Mapping[str, torch.Tensor], prefix: str, ignored: Sequence[str], folder: Path
 ) -> None:
-    missing = [name for name in wanted if name not in found]
+    missing = [name for name in required if name not in found]
     if missing:
-        shape = tuple(wanted[missing[0]].shape)
+        shape = tuple(required[missing[0]].shape)
         raise CompileError(f"tensor {prefix}{missing[0]} of shape {shape} is missing", where=str(folder))
-    extra = [name for name in found if name not in wanted and name not in ignored]
+    extra = [name for name in found if name not in required and name not in ignored]
     if extra:
         raise CompileError(f"tensor {prefix}{extra[0]} is not a parameter of the model", where=str(folder))
 

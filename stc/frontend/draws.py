@@ -76,7 +76,7 @@ def inputs_of(name: str, example: Arrays, random: np.random.Generator) -> dict[s
     return {key: _scaled(array, SCALES[name]) for key, array in example.items()}
 
 
-def kept_inputs(reference: Reference, example: Arrays) -> tuple[str, ...]:
+def retained_inputs(reference: Reference, example: Arrays) -> tuple[str, ...]:
     """The inputs that a draw has as the example has them."""
     return tuple(key for key, array in reference.inputs.items() if array.tobytes() == example[key].tobytes())
 

@@ -89,12 +89,12 @@ def _common_type(node: Node) -> torch.dtype | None:
 
 
 def _cut_back(graph: Graph, result: Node, computed: torch.Tensor) -> None:
-    wanted = _dtype(result)
+    required = _dtype(result)
     _become(result, computed)
-    if wanted is None or computed.dtype == wanted:
+    if required is None or computed.dtype == required:
         return
     with graph.inserting_after(result):
-        narrow = _converted(graph, result, wanted)
+        narrow = _converted(graph, result, required)
     result.replace_all_uses_with(narrow, delete_user_cb=lambda user: user is not narrow)
 
 

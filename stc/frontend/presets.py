@@ -31,18 +31,18 @@ class Preset:
         """A new transformers configuration."""
         return make_configuration(self.model_type, self.options, self.name)
 
-    def layer(self, wanted: int | None) -> int:
+    def layer(self, required: int | None) -> int:
         """Which decoder layer to take: the wanted one, by default the first; CompileError where it is not of the preset's kind."""
         if self.attention is None:
-            return 0 if wanted is None else wanted
+            return 0 if required is None else required
         kinds = self.configuration().layer_types
         indices = [index for index, kind in enumerate(kinds) if kind == self.attention]
-        if wanted is None:
+        if required is None:
             return indices[0]
-        if wanted not in indices:
+        if required not in indices:
             accepted = ", ".join(str(index) for index in indices)
-            raise CompileError(f"layer {wanted} has no {self.attention}", where=self.name, accepted=accepted)
-        return wanted
+            raise CompileError(f"layer {required} has no {self.attention}", where=self.name, accepted=accepted)
+        return required
 
 
 def _gpt2(hidden: int, heads: int, layers: int, positions: int) -> dict[str, Any]:

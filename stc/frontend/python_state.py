@@ -175,11 +175,11 @@ def _of_class(kind: type) -> Iterator[tuple[str, object]]:
 
 def _of_function(name: str, function: FunctionType) -> Iterator[tuple[str, object]]:
     """What a function of the user's reads besides its arguments; of a library's, the functions that it wraps."""
-    kept = [*_closure(function), *_defaults(function), *vars(function).items()]
+    retained = [*_closure(function), *_defaults(function), *vars(function).items()]
     if function.__code__.co_filename.startswith(_LIBRARIES):
-        yield from ((name, child) for _, child in kept if isinstance(child, _CALLED))
+        yield from ((name, child) for _, child in retained if isinstance(child, _CALLED))
         return
-    yield from ((f"{function.__qualname__}.{key}", child) for key, child in kept)
+    yield from ((f"{function.__qualname__}.{key}", child) for key, child in retained)
     yield from _globals(function)
 
 

@@ -79,7 +79,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     an exponential: nothing is left of a small number. Its rms_norm without epsilon takes 0; it pads by negative amounts instead of
     cutting off.
     """
-    kept = {op: rule for op, rule in get_decomposition_table().items() if "group_norm" not in str(op)}
+    retained = {op: rule for op, rule in get_decomposition_table().items() if "group_norm" not in str(op)}
     extrema = {
         torch.ops.aten.maximum.default: _maximum,
         torch.ops.aten.minimum.default: _minimum,
@@ -108,7 +108,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         torch.ops.aten.bitwise_right_shift.Tensor_Scalar: lambda x, bits: x >> bits,
     }
     pytorchs = get_decompositions([torch.ops.aten.gelu.default, torch.ops.aten.elu.default])
-    return {**kept, **pytorchs, **extrema, **own}
+    return {**retained, **pytorchs, **extrema, **own}
 
 
 def _negative(x: torch.Tensor) -> torch.Tensor:

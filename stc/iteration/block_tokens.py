@@ -1,4 +1,4 @@
-"""Blocks of whole tokens: where the entries of a handed-over block can be the tokens that both sides move.
+"""Blocks of whole tokens: where the entries of a released block can be the tokens that both sides move.
 
 A stream of blocks cannot be partitioned (UG1399, Limitations of `hls::stream_of_blocks`): in one cycle a side reaches as many of
 its entries as the memory has ports. A side that moves a token per cycle must find it in one entry.

@@ -146,7 +146,7 @@ class ConverterPlan:
 
 
 def common_prefix(source: StreamOrder, target: StreamOrder) -> int:
-    """How many outermost loops of both are the same: trip, dimension, and step unless it is a revisit."""
+    """How many outermost loops of both are the same: trip, dimension, and step unless it is a reuse loop."""
     shared = 0
     for first, second, left, right in zip(
         source.loops, target.loops, source.dimension_of_loop, target.dimension_of_loop, strict=False
@@ -183,7 +183,7 @@ def check_orders(source: StreamOrder, target: StreamOrder) -> None:
     The target may visit coordinates several times, by elements that overlap.
     """
     if not source.is_exact:
-        raise ValueError("converter source is not exact: it does not visit every coordinate once up to revisits")
+        raise ValueError("converter source is not exact: it does not visit every coordinate once up to temporal reuse")
     if not target.is_covering:
         raise ValueError("converter target does not visit every coordinate")
     if source.static_shape != target.static_shape:
@@ -206,7 +206,7 @@ def infer_converter(source: StreamOrder, target: StreamOrder, line_buffers: bool
     (`check_orders`). With `line_buffers` a line buffer where one is smaller (`line_buffer_of`).
 
     Every loop is shared that both have in common (after splitting to a common refinement): a loop that drives a dimension makes
-    the block smaller by its trip count, a revisit does not make it larger. There are two blocks where the shared loops cut the
+    the block smaller by its trip count, a reuse loop does not make it larger. There are two blocks where the shared loops cut the
     tensor at least in two: so ping-pong never takes more than the tensor once, which is what a converter that shares nothing
     takes, and filling overlaps with emptying wherever two blocks fit in that.
     """
@@ -263,8 +263,8 @@ def _share_prefix(source: StreamOrder, target: StreamOrder) -> tuple[StreamOrder
     while shared < min(len(source.loops), len(target.loops)):
         if source.dimension_of_loop[shared] != target.dimension_of_loop[shared]:
             break
-        is_revisit = source.dimension_of_loop[shared] is None
-        trips = _common_outer_trips(source.loops[shared], target.loops[shared], is_revisit)
+        is_reuse = source.dimension_of_loop[shared] is None
+        trips = _common_outer_trips(source.loops[shared], target.loops[shared], is_reuse)
         if trips is None:
             break
         split = _with_outer_trip(source, shared, trips), _with_outer_trip(target, shared, trips)
@@ -275,9 +275,9 @@ def _share_prefix(source: StreamOrder, target: StreamOrder) -> tuple[StreamOrder
     return source, target, shared
 
 
-def _common_outer_trips(source: Loop, target: Loop, is_revisit: bool) -> int | None:
+def _common_outer_trips(source: Loop, target: Loop, is_reuse: bool) -> int | None:
     """The trip count of the largest loop that is an outer part of both, None where there is none."""
-    if is_revisit:
+    if is_reuse:
         return static(source.trip) if source.trip == target.trip else None
     if source == target:
         return static(source.trip)

@@ -88,7 +88,7 @@ def prove_converter(
     if not 0 <= shared_loops <= min(len(source.loops), len(target.loops)):
         return Unproved(f"there are no {shared_loops} loops to share")
     if blocks < 1:
-        return Unproved(f"there are {blocks} blocks to hand over, expected at least one")
+        return Unproved(f"there are {blocks} blocks to acquire, expected at least one")
     if not source.rank == target.rank == len(buffer_shape):
         return Unproved(f"source, target and buffer are of rank {source.rank}, {target.rank} and {len(buffer_shape)}")
     if window is not None and not 0 <= window < source.rank:
@@ -213,10 +213,10 @@ def _prove_dimension(source: _Side, target: _Side, dimension: int, extent: int) 
 def _is_within(target: _Side, source: _Side, dimension: int) -> bool:
     """Whether the source brings an interval of the dimension, each coordinate at the address of its value, and the target stays in
     it: windows that overlap."""
-    whole = source.entries(dimension)
-    if source.start(dimension) != (0, 0) or len(whole) > 1 or any((d.coordinate, d.address) != (1, 1) for d in whole):
+    full = source.entries(dimension)
+    if source.start(dimension) != (0, 0) or len(full) > 1 or any((d.coordinate, d.address) != (1, 1) for d in full):
         return False
-    if not all(is_static(digit.trip) for digit in whole):
+    if not all(is_static(digit.trip) for digit in full):
         return False
     diagonal = all(digit.coordinate == digit.address for digit in target.entries(dimension))
     return diagonal and target.start(dimension) == (0, 0) and _last_address(target, dimension) <= _last_address(source, dimension)
@@ -269,17 +269,17 @@ def _counted(source: _Side, target: _Side, dimension: int, extent: int) -> Outco
             return _fault(source, int(token), reason)
         stored[first:last] = arriving
     addresses, coordinates, tokens = target.tokens(dimension)
-    wanted = np.add.outer(coordinates, offsets := np.arange(target.order.element[dimension]))
+    required = np.add.outer(coordinates, offsets := np.arange(target.order.element[dimension]))
     places = np.add.outer(addresses, offsets)
     found = np.where(places < extent, stored[np.minimum(places, extent - 1)], -1)
-    wrong = found != wanted
+    wrong = found != required
     if not wrong.any():
         return Proved("counted")
     row = min(np.flatnonzero(wrong.any(axis=1)), key=lambda index: tokens[index])
     column = int(np.flatnonzero(wrong[row])[0])
     held = int(found[row, column])
     reason = (
-        f"needs coordinate {int(wanted[row, column])} of dimension {dimension} at address {int(places[row, column])} of it, which "
+        f"needs coordinate {int(required[row, column])} of dimension {dimension} at address {int(places[row, column])} of it, which "
         + ("was not received in the same shared iteration" if held < 0 else f"holds coordinate {held}")
     )
     return _fault(target, int(tokens[row]), reason)

@@ -13,13 +13,13 @@ from typing import TypeAlias
 import numpy as np
 
 from stc.iteration.task_timeline import Cycles, held_back, loop_of
-from stc.iteration.trace import Handing, Holding, InTurn, Moment, Nest, Repeated, Step, Straight, TaskTrace, steps
+from stc.iteration.trace import LockEvent, Holding, InTurn, Moment, Nest, Repeated, Step, Straight, TaskTrace, steps
 
 Side: TypeAlias = tuple[str, Moment]
 """A channel, and what happens to its tokens: see `Moment`."""
 
-WRITTEN: tuple[Moment, Moment] = ("room", "published")
-READ: tuple[Moment, Moment] = ("taken", "freed")
+WRITTEN: tuple[Moment, Moment] = ("write_acquire", "write_release")
+READ: tuple[Moment, Moment] = ("read_acquire", "read_release")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class _Firings:
                 return self._nest(step)
             case Straight():
                 return _together(step.ports)
-            case Handing():
+            case LockEvent():
                 return _Part(1, {(step.ring, step.moment): _ZERO})
             case Holding():
                 return self._with_blocks(step)
@@ -91,11 +91,11 @@ class _Firings:
         deep = loop_of(nest, self.deeper, takes_blocks)
         for (name, writes), at in deep.iterations.items():
             if writes:
-                moments[name, "published"] = np.maximum.accumulate(at)  # a FIFO has no token before those ahead of it
+                moments[name, "write_release"] = np.maximum.accumulate(at)  # a FIFO has no token before those ahead of it
         return _Part(deep.count, moments)
 
     def _with_blocks(self, step: Holding) -> _Part:
-        """An iteration takes its blocks when it fires; those that it fills are handed over when it leaves the pipeline."""
+        """An iteration takes its blocks when it fires; those that it fills are released when it leaves the pipeline."""
         part, every = self._nest(step.nest, takes_blocks=True), np.arange(step.nest.count, dtype=np.int64)
         held = held_back(step.nest, self.deeper)
         moments: list[Side] = [(ring, moment) for ring, writes in step.rings for moment in (WRITTEN if writes else READ)]

@@ -102,8 +102,8 @@ class IndexExpression(Generic[V]):
         factors = dict(self.terms)
         for term, factor in other.terms:
             factors[term] = factors.get(term, 0) + factor
-        kept = frozenset((term, factor) for term, factor in factors.items() if factor)
-        return IndexExpression(self.constant + other.constant, kept)
+        retained = frozenset((term, factor) for term, factor in factors.items() if factor)
+        return IndexExpression(self.constant + other.constant, retained)
 
     def minus(self, other: IndexExpression[V]) -> IndexExpression[V]:
         """The difference."""

@@ -73,7 +73,7 @@ def _shape_of_moves(
 
 def nesting(order: StreamOrder) -> tuple[int, ...] | None:
     """The dimensions of `order` from the outermost loop inwards, None unless each has at most one loop and all is exact."""
-    order = order.without_revisits().without_unit_loops()
+    order = order.without_reuse().without_unit_loops()
     if not order.is_exact or any(len(coordinate.loops) > 1 for coordinate in order.coordinates):
         return None
     looped = [dimension for dimension in order.dimension_of_loop if dimension is not None]

@@ -26,7 +26,7 @@ def least_live_entries(source: StreamOrder, target: StreamOrder) -> int | None:
     long to wait for that is a choice between memory and time, not a bound.
     """
     source, target = _one_round(normal_form(source), normal_form(target))
-    if source.revisits:
+    if source.reuse_loops:
         return None
     if max(source.token_count, target.token_count) > MOST_TOKENS:
         return None
@@ -41,7 +41,7 @@ def least_live_entries(source: StreamOrder, target: StreamOrder) -> int | None:
 
 def _needed(arrival: np.ndarray, target: StreamOrder) -> np.ndarray:
     """For each target token the source token that brings the last of its entries."""
-    distinct = target.without_revisits()
+    distinct = target.without_reuse()
     latest = _entries(arrival, distinct).max(axis=tuple(range(len(distinct.loops), len(distinct.loops) + target.rank)))
     again = tuple(np.newaxis if dimension is None else slice(None) for dimension in target.dimension_of_loop)
     return np.broadcast_to(latest[again], _trips(target)).ravel()
@@ -49,7 +49,7 @@ def _needed(arrival: np.ndarray, target: StreamOrder) -> np.ndarray:
 
 def _last_use(target: StreamOrder) -> np.ndarray:
     """For each entry of the tensor the last target token that contains it."""
-    distinct = target.without_revisits()
+    distinct = target.without_reuse()
     tokens = np.arange(target.token_count).reshape(_trips(target))
     last = tokens[tuple(-1 if dimension is None else slice(None) for dimension in target.dimension_of_loop)]
     use = np.full(target.static_shape, -1, dtype=np.int64)
@@ -71,16 +71,16 @@ def _beside_elements(of_tokens: np.ndarray, order: StreamOrder) -> np.ndarray:
 
 
 def _entries(tensor: np.ndarray, order: StreamOrder) -> np.ndarray:
-    """A view of a contiguous tensor: one axis per loop of an order without revisits, then one per element dimension."""
+    """A view of a contiguous tensor: one axis per loop of an order without temporal reuse, then one per element dimension."""
     driven = zip(order.dimension_of_loop, order.loops, strict=True)
     strides = [tensor.strides[dimension] * loop.step for dimension, loop in driven if dimension is not None]
     return as_strided(tensor, (*_trips(order), *order.element), (*strides, *tensor.strides))
 
 
 def _one_round(source: StreamOrder, target: StreamOrder) -> tuple[StreamOrder, StreamOrder]:
-    """Both orders inside the repetitions they share: inside the common outer loops down to the last revisit among them."""
+    """Both orders inside the repetitions they share: inside the common outer loops down to the last reuse loop among them."""
     shared = common_prefix(source, target)
-    repeated = max((loop + 1 for loop in source.revisits if loop < shared), default=0)
+    repeated = max((loop + 1 for loop in source.reuse_loops if loop < shared), default=0)
     if not all(keeps_windows_whole(target, loop, repeated) for loop in range(repeated)):
         return source, target
     return block_order(source, repeated), block_order(target, repeated)

@@ -1,7 +1,7 @@
 """Loop nests as raw numbers: what a stream order says of its tokens or entries, before anything is simplified.
 
-A step of a nest is one iteration of all its loops; its values are sums of loop counters times strides. The claims that
-are put to z3 (`stc.iteration.claims`) are stated in these numbers, and share no code with normal forms and arguments about loops.
+A step of a nest is one iteration of all its loops; its values are sums of loop counters times strides. The obligations that
+are put to z3 (`stc.iteration.proof_obligations`) are stated in these numbers, and share no code with normal forms and arguments about loops.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Nest:
         """The same steps, their values counted from those of the first."""
         return Nest(self.trips, self.strides, (0,) * len(self.start))
 
-    def without_revisits(self) -> Nest:
+    def without_reuse(self) -> Nest:
         """The steps with every loop that changes no value made once: each value that memory holds."""
-        kept = [loop for loop, strides in enumerate(self.strides) if any(strides)]
-        return Nest(tuple(self.trips[loop] for loop in kept), tuple(self.strides[loop] for loop in kept), self.start)
+        retained = [loop for loop, strides in enumerate(self.strides) if any(strides)]
+        return Nest(tuple(self.trips[loop] for loop in retained), tuple(self.strides[loop] for loop in retained), self.start)
 
     def without_values(self) -> Nest:
         """As many steps of no values."""
@@ -88,9 +88,9 @@ def tokens(order: StreamOrder) -> Nest:
 
 def visits(order: StreamOrder) -> Nest:
     """The coordinate of each token, and behind it which visit of this coordinate it is, where each is visited once but for
-    revisits (of static trips)."""
+    reuse loops (of static trips)."""
     nest = tokens(order)
-    inner = {loop: prod(static(order.loops[other].trip) for other in order.revisits if other > loop) for loop in order.revisits}
+    inner = {loop: prod(static(order.loops[other].trip) for other in order.reuse_loops if other > loop) for loop in order.reuse_loops}
     strides = tuple((*strides, inner.get(loop, 0)) for loop, strides in enumerate(nest.strides))
     return Nest(nest.trips, strides, (*nest.start, 0))
 

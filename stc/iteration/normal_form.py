@@ -1,12 +1,12 @@
 """Normal form of stream orders: the first and cheap half of deciding whether two streams are the same sequence.
 
-Types that differ in spelling but not in order (unit loops, split or merged loops, the steps of revisits, the order in which a
+Types that differ in spelling but not in order (unit loops, split or merged loops, the steps of reuse loops, the order in which a
 sum is written) have the same normal form. For static sizes the converse holds too: the innermost loop of a normal form is the
 longest run of equal differences at the start of the sequence, what remains is the sequence of the first tokens of the runs, and
 so on outwards, so that the sequence determines every loop.
 
 With symbolic sizes the normal form keeps what holds for every value of the symbols: a size that can only be 1 is 1, static loops
-merge, neighbouring revisits commute (the static ones come first and are one loop). Equal normal forms are equal sequences for all
+merge, neighbouring reuse loops commute (the static ones come first and are one loop). Equal normal forms are equal sequences for all
 values; unequal ones may coincide for all values of small symbols, which is the solver's business (`stc.iteration.proofs`).
 """
 
@@ -19,13 +19,13 @@ from stc.iteration.size import is_static, simplified, static
 def normal_form(order: StreamOrder) -> StreamOrder:
     """`order` without unit loops, with neighbouring loops merged where one continues the other, and spelled in one way.
 
-    Revisits get step 1 (their values drive nothing) and sums name their loops outermost first.
+    Reuse loops get step 1 (their values drive nothing) and sums name their loops outermost first.
     """
     order = _one_spelling(order)
     for outer in range(len(order.loops) - 1):
         if _continues(order, outer):
             return normal_form(_merge(order, outer))
-        if _revisits_out_of_order(order, outer):
+        if _reuse_out_of_order(order, outer):
             loops = (*order.loops[:outer], order.loops[outer + 1], order.loops[outer], *order.loops[outer + 2 :])
             return normal_form(StreamOrder(order.element, loops, order.coordinates))
     return order
@@ -55,8 +55,8 @@ def _continues(order: StreamOrder, outer: int) -> bool:
     return first.step == static(second.trip) * second.step
 
 
-def _revisits_out_of_order(order: StreamOrder, outer: int) -> bool:
-    """Whether loops `outer` and `outer + 1` are revisits whose symbolic trips stand in the other order than they are spelled in."""
+def _reuse_out_of_order(order: StreamOrder, outer: int) -> bool:
+    """Whether loops `outer` and `outer + 1` are reuse loops whose symbolic trips stand in the other order than they are spelled in."""
     if order.dimension_of_loop[outer] is not None or order.dimension_of_loop[outer + 1] is not None:
         return False
     first, second = order.loops[outer].trip, order.loops[outer + 1].trip
@@ -69,8 +69,8 @@ def _merge(order: StreamOrder, outer: int) -> StreamOrder:
     loops = (*order.loops[:outer], merged, *order.loops[outer + 2 :])
 
     def renumbered(coordinate: Coordinate) -> Coordinate:
-        kept = {loop if loop <= outer else loop - 1 for loop in coordinate.loops}
-        return Coordinate(tuple(sorted(kept)), coordinate.constant)
+        retained = {loop if loop <= outer else loop - 1 for loop in coordinate.loops}
+        return Coordinate(tuple(sorted(retained)), coordinate.constant)
 
     return StreamOrder(order.element, loops, tuple(renumbered(c) for c in order.coordinates))
 

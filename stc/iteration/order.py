@@ -2,7 +2,7 @@
 
 A `StreamOrder` is an itensor type without its scalar type: the element's shape, the iteration space (loops, outermost first)
 and for each data dimension the coordinate of an element's first entry, a sum of loop values plus a constant. Loop k takes the
-values 0, step, ..., (trip - 1) * step. A loop that is in no coordinate is a *revisit*: everything inside it crosses again.
+values 0, step, ..., (trip - 1) * step. A loop that is in no coordinate is a *reuse loop* (temporal reuse): everything inside it crosses again.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ class StreamOrder:
 
     @cached_property
     def dimension_of_loop(self) -> tuple[int | None, ...]:
-        """For each loop the data dimension it drives, None for a revisit."""
+        """For each loop the data dimension it drives, None for a reuse loop."""
         driven = {loop: dim for dim, coordinate in enumerate(self.coordinates) for loop in coordinate.loops}
         return tuple(driven.get(loop) for loop in range(len(self.loops)))
 
     @property
-    def revisits(self) -> tuple[int, ...]:
+    def reuse_loops(self) -> tuple[int, ...]:
         """The loops that drive no data dimension."""
         return tuple(loop for loop, dim in enumerate(self.dimension_of_loop) if dim is None)
 
@@ -141,12 +141,12 @@ class StreamOrder:
 
     @cached_property
     def token_count(self) -> int:
-        """Tokens that cross the stream, revisits included."""
+        """Tokens that cross the stream, temporal reuse included."""
         return prod(static(loop.trip) for loop in self.loops)
 
     @cached_property
-    def tokens_before_revisits(self) -> int:
-        """Distinct tokens: the count with every revisit taken once."""
+    def distinct_token_count(self) -> int:
+        """Distinct tokens: the count with every reuse loop taken once."""
         return prod(static(loop.trip) for loop, dim in zip(self.loops, self.dimension_of_loop, strict=True) if dim is not None)
 
     # Meaning ----------------------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class StreamOrder:
 
     @cached_property
     def is_exact(self) -> bool:
-        """True if every coordinate of the tensor is visited, by elements that are disjoint up to revisits.
+        """True if every coordinate of the tensor is visited, by elements that are disjoint up to temporal reuse.
 
         Along each dimension the loops (by descending step) must tile the extent: the innermost advances by the element,
         each other by the whole span of those below it; the constant is 0. Symbolic trips count only for a single loop.
@@ -189,7 +189,7 @@ class StreamOrder:
 
     @cached_property
     def is_disjoint(self) -> bool:
-        """True if elements are disjoint up to revisits, whether or not they cover the tensor (a part of a dealt stream does not).
+        """True if elements are disjoint up to temporal reuse, whether or not they cover the tensor (a part of a split stream does not).
 
         Along each dimension every loop (by ascending step) advances by at least the span of the element and the loops below.
         """
@@ -236,15 +236,15 @@ class StreamOrder:
         coordinates = tuple(Coordinate(c.loops, value_at(c.constant, values)) for c in self.coordinates)
         return StreamOrder(self.element, loops, coordinates)
 
-    def without_revisits(self) -> StreamOrder:
-        """The same order with every revisit dropped."""
+    def without_reuse(self) -> StreamOrder:
+        """The same order with every reuse loop dropped."""
         return self._keep([loop for loop, dim in enumerate(self.dimension_of_loop) if dim is not None])
 
-    def _keep(self, kept: list[int]) -> StreamOrder:
-        position = {loop: index for index, loop in enumerate(kept)}
+    def _keep(self, retained: list[int]) -> StreamOrder:
+        position = {loop: index for index, loop in enumerate(retained)}
         return StreamOrder(
             self.element,
-            tuple(self.loops[loop] for loop in kept),
+            tuple(self.loops[loop] for loop in retained),
             tuple(
                 Coordinate(tuple(position[loop] for loop in coordinate.loops if loop in position), coordinate.constant)
                 for coordinate in self.coordinates

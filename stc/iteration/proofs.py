@@ -4,7 +4,7 @@ Static orders are decided by their normal forms alone, the first differing token
 symbols: equal normal forms are equal sequences; sequences that differ where every symbol is at its maximum differ; what is left
 (orders that coincide by the smallness of their symbols) is matched from the outside, and z3 looks for symbol values and a token
 at which the rest differs. What z3 cannot decide is `Unproved`: nothing is sampled.
-That this is right is not taken for granted: `verify-streams` puts the types themselves to z3 as well (`stc.iteration.claims`).
+That this is right is not taken for granted: `verify-streams` puts the types themselves to z3 as well (`stc.iteration.proof_obligations`).
 """
 
 from __future__ import annotations
@@ -160,10 +160,10 @@ def _without_equal_loops(source: StreamOrder, target: StreamOrder) -> tuple[Stre
     most = min(len(left), len(right))
     outer = next((count for count in range(most) if left[count] != right[count]), most)
     inner = next((count for count in range(most - outer) if left[-1 - count] != right[-1 - count]), most - outer)
-    return _kept(source, outer, len(source.loops) - inner), _kept(target, outer, len(target.loops) - inner)
+    return _retained(source, outer, len(source.loops) - inner), _retained(target, outer, len(target.loops) - inner)
 
 
-def _kept(order: StreamOrder, start: int, stop: int) -> StreamOrder:
+def _retained(order: StreamOrder, start: int, stop: int) -> StreamOrder:
     coordinates = tuple(
         replace(coordinate, loops=tuple(loop - start for loop in coordinate.loops if start <= loop < stop))
         for coordinate in order.coordinates

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from stc.diagnostics import CompileError, UntimedError
 from stc.iteration.trace import (
     MICRO,
-    Handing,
+    LockEvent,
     Holding,
     InTurn,
-    MemoryPace,
+    MemoryBeats,
     Moment,
     Nest,
     Pipeline,
@@ -41,7 +41,7 @@ Cycles: TypeAlias = NDArray[np.int64]
 class Loop:
     """`count` firings, `interval` cycles apart; `head` cycles before the first issues, `tail` from the last issue to the end.
 
-    `iterations[port][k]`: which firing moves the k-th token of a port. `late[port][k]`: how many cycles after its issue. `kept`:
+    `iterations[port][k]`: which firing moves the k-th token of a port. `late[port][k]`: how many cycles after its issue. `retained`:
     cycles from the read of a token until it counts as taken. `memory`: external memory that every iteration moves a word of.
     `drain`: the last so many firings are no iterations: they only write what earlier ones computed (`loop_of`).
     """
@@ -52,8 +52,8 @@ class Loop:
     tail: int
     iterations: dict[Port, Cycles] = field(default_factory=dict[Port, Cycles])
     late: dict[Port, Cycles] = field(default_factory=dict[Port, Cycles])
-    kept: int = 0
-    memory: MemoryPace | None = None
+    retained: int = 0
+    memory: MemoryBeats | None = None
     drain: int = 0
 
     @cached_property
@@ -82,7 +82,7 @@ class Loop:
     def _taken(self, ready: Cycles, micro: int) -> Cycles:
         """When words leave that memory takes one by one: it is free `micro` after it began with the one before.
 
-        It begins with a word within the cycle before, if it is free there: else a pace of 1.2 cycles would be one of 1.5. The first
+        It begins with a word within the cycle before, if it is free there: else an issue rate of 1.2 cycles would be one of 1.5. The first
         words leave after as many firings as drain.
         """
         if micro <= self.interval * MICRO:
@@ -117,7 +117,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, eq=False)
-class Handover:
+class TimedLockEvent:
     """A moment of the next block of `ring`, with `head` cycles before and `tail` after it."""
 
     ring: str
@@ -126,12 +126,12 @@ class Handover:
     tail: int
 
 
-Node: TypeAlias = Loop | Row | Repeat | Handover
+Node: TypeAlias = Loop | Row | Repeat | TimedLockEvent
 
-TAIL: dict[Moment, int] = {"room": 0, "published": 1, "taken": 1, "freed": 0}
+TAIL: dict[Moment, int] = {"write_acquire": 0, "write_release": 1, "read_acquire": 1, "read_release": 0}
 """Cycles that a task spends on each moment."""
 
-MIRRORED: dict[Moment, Moment] = {"room": "freed", "freed": "room", "published": "taken", "taken": "published"}
+MIRRORED: dict[Moment, Moment] = {"write_acquire": "read_release", "read_release": "write_acquire", "write_release": "read_acquire", "read_acquire": "write_release"}
 
 
 @dataclass(frozen=True)
@@ -156,10 +156,10 @@ class TaskTimeline:
         return _per_token(self.program, lambda loop: loop.late)
 
     @cached_property
-    def kept(self) -> dict[Port, Cycles]:
+    def retained(self) -> dict[Port, Cycles]:
         """For every port of which tokens do not count as taken at once: cycles from the read of each until it does."""
-        found = _per_token(self.program, lambda loop: {port: np.full(len(late), loop.kept) for port, late in loop.late.items()})
-        return {port: kept for port, kept in found.items() if not port[1] and kept.any()}
+        found = _per_token(self.program, lambda loop: {port: np.full(len(late), loop.retained) for port, late in loop.late.items()})
+        return {port: retained for port, retained in found.items() if not port[1] and retained.any()}
 
     @cached_property
     def mirrored(self) -> TaskTimeline:
@@ -169,7 +169,7 @@ class TaskTimeline:
     @cached_property
     def rings(self) -> frozenset[str]:
         """Those that it takes blocks of."""
-        return frozenset(handover.ring for handover in handovers(self.program))
+        return frozenset(event.ring for event in lock_events(self.program))
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def stretch(node: Node) -> Stretch:
             at = node.unhindered
             last = int(at[-1]) if node.count else 0
             return Stretch(node.head + last + node.tail, {port: node.head + at[taken] for port, taken in node.iterations.items()})
-        case Handover():
+        case TimedLockEvent():
             return Stretch(node.head + node.tail, {})
         case Row():
             return _in_a_row([stretch(part) for part in node.parts])
@@ -201,7 +201,7 @@ def _per_token(node: Node, of: Callable[[Loop], dict[Port, Cycles]]) -> dict[Por
     match node:
         case Loop():
             return of(node)
-        case Handover():
+        case TimedLockEvent():
             return {}
         case Row():
             return _joined([_per_token(part, of) for part in node.parts])
@@ -215,18 +215,18 @@ def mirrored(node: Node) -> Node:
         case Loop():
             iterations = {port: node.count - 1 - taken[::-1] for port, taken in node.iterations.items()}
             late = {port: late[::-1] for port, late in node.late.items()}
-            return Loop(node.count, node.interval, node.tail, node.head, iterations, late, node.kept, node.memory, node.drain)
-        case Handover():
-            return Handover(node.ring, MIRRORED[node.moment], node.tail, node.head)
+            return Loop(node.count, node.interval, node.tail, node.head, iterations, late, node.retained, node.memory, node.drain)
+        case TimedLockEvent():
+            return TimedLockEvent(node.ring, MIRRORED[node.moment], node.tail, node.head)
         case Row():
             return Row(tuple(mirrored(part) for part in reversed(node.parts)))
         case Repeat():
             return Repeat(mirrored(node.body), node.count)
 
 
-def handovers(node: Node) -> Iterator[Handover]:
-    """Every handover in the text of `node`."""
-    return (leaf for leaf in _leaves(node) if isinstance(leaf, Handover))
+def lock_events(node: Node) -> Iterator[TimedLockEvent]:
+    """Every lock event in the text of `node`."""
+    return (leaf for leaf in _leaves(node) if isinstance(leaf, TimedLockEvent))
 
 
 def loops_of(node: Node) -> Iterator[Loop]:
@@ -234,9 +234,9 @@ def loops_of(node: Node) -> Iterator[Loop]:
     return (leaf for leaf in _leaves(node) if isinstance(leaf, Loop))
 
 
-def _leaves(node: Node) -> Iterator[Loop | Handover]:
+def _leaves(node: Node) -> Iterator[Loop | TimedLockEvent]:
     match node:
-        case Loop() | Handover():
+        case Loop() | TimedLockEvent():
             yield node
         case Row():
             for part in node.parts:
@@ -290,8 +290,8 @@ class _Timer:
                 return loop_of(step)
             case Straight():
                 return _row([_straight(port) for port in step.ports])
-            case Handing():
-                return Handover(step.ring, step.moment, 0, TAIL[step.moment])
+            case LockEvent():
+                return TimedLockEvent(step.ring, step.moment, 0, TAIL[step.moment])
             case Holding():
                 return _iterations_with_blocks(step)
             case InTurn():
@@ -307,7 +307,7 @@ def _row(parts: list[Node]) -> Node:
 def _straight(port: Port) -> Loop:
     """An access between loops takes a cycle; what is read counts as taken when that is over."""
     at_once = {port: np.zeros(1, dtype=np.int64)}
-    return Loop(1, 1, 0, 1, at_once, at_once, kept=1)
+    return Loop(1, 1, 0, 1, at_once, at_once, retained=1)
 
 
 def _hardware(nest: Nest) -> Pipeline:
@@ -359,7 +359,7 @@ def held_back(nest: Nest, deeper: int = 1) -> int:
     return (depth - 1 - first_stage(depth)) // hardware.interval if hardware.style == "stp" else 0
 
 
-def _waits_and_leaves(ports: Iterable[Port], memory: MemoryPace | None, takes_blocks: bool) -> bool:
+def _waits_and_leaves(ports: Iterable[Port], memory: MemoryBeats | None, takes_blocks: bool) -> bool:
     """Whether a loop may wait to read, or for a block, and something else leaves it."""
     reads = takes_blocks or any(not writes for _, writes in ports) or (memory is not None and not memory.writes)
     return reads and (any(writes for _, writes in ports) or (memory is not None and memory.writes))
@@ -439,8 +439,8 @@ def _iterations_with_blocks(step: Holding) -> Node:
     given: list[Node] = []
     for ring, writes in step.rings:
         late = depth - 1 if writes else first  # it leaves with what was written to it; the next iteration does not wait
-        taken.append(Handover(ring, "room" if writes else "taken", first, -first))
-        given.append(Handover(ring, "published" if writes else "freed", late - interval, interval - late))
+        taken.append(TimedLockEvent(ring, "write_acquire" if writes else "read_acquire", first, -first))
+        given.append(TimedLockEvent(ring, "write_release" if writes else "read_release", late - interval, interval - late))
     rows = [Row((*taken, _iteration(step.nest, ports, depth, interval), *reversed(given))) for ports in accesses_in_turn(step.nest)]
     return Row((*rows, Loop(1, 1, 0, max(0, depth + 1 - interval))))
 

@@ -8,7 +8,7 @@ Everything else is a query:
 
 * `tokens`, `executions`: how often an access happens, as products of trip counts and of the points at which guards hold;
 * `accesses_of_iteration`, `most_per_iteration`: what one iteration of a loop moves;
-* `steps`: loops, repetitions and handovers in order, of which the next two are views. An outer loop is split where a guard
+* `steps`: loops, repetitions and acquisitions and releases in order, of which the next two are views. An outer loop is split where a guard
   changes, not at every iteration, and so is a merged nest (`Nest.cases`);
 * `stc.iteration.firings`: without time: which numbered firing moves which token;
 * `stc.iteration.task_timeline`: in time: which cycle does, where loops know their interval and depth (`Pipeline`).
@@ -41,7 +41,7 @@ MAX_GRID = 1 << 24
 """A condition on several loops at once is evaluated at all their points, up to so many."""
 
 MICRO = 1_000_000
-"""The memory's pace is in millionths of a cycle, as the simulation is told it."""
+"""The memory's issue rate is in millionths of a cycle, as the simulation is told it."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def most_trips(trips: Trips) -> int:
 
 
 @dataclass(frozen=True)
-class MemoryPace:
+class MemoryBeats:
     """External memory behind a loop: one word per iteration, `micro` millionths of a cycle apart.
 
     Words that are read are there from `latency` cycles after the begin of the loop on, however late they are asked for: as many as
@@ -95,7 +95,7 @@ class Pipeline:
     interval: int
     depth: int
     style: Style = "stp"
-    memory: MemoryPace | None = None
+    memory: MemoryBeats | None = None
 
 
 # The program ----------------------------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ class TaskTrace:
 
     def tokens(self, name: str, writes: bool) -> int:
         """How many tokens (blocks, words) of `name` the task moves."""
-        wanted = (name, writes)
-        return sum(points(loops, guards) for item, loops, guards in placed(self.body) if _port(item) == wanted)
+        required = (name, writes)
+        return sum(points(loops, guards) for item, loops, guards in placed(self.body) if _port(item) == required)
 
     def bytes(self, writes: bool) -> int:
         """How many bytes of memories it moves."""
@@ -311,8 +311,8 @@ def points(loops: tuple[For, ...], guards: tuple[Guard, ...]) -> int:
     axes = tuple(loop for loop in loops if loop.variable in involved)
     grid = Grid.of(axes, [condition for condition, _ in guards], {})
     holds = grid.everywhere
-    for condition, wanted in guards:
-        holds = holds & (grid.holds(condition, {}) == wanted)
+    for condition, required in guards:
+        holds = holds & (grid.holds(condition, {}) == required)
     return free * int((grid.sizes * holds).sum())
 
 
@@ -459,8 +459,8 @@ class Nest:
 
     def _made(self, grid: Grid, guards: tuple[Guard, ...]) -> NDArray[np.bool_]:
         made = grid.everywhere
-        for condition, wanted in guards:
-            made = made & (grid.holds(condition, self.known) == wanted)
+        for condition, required in guards:
+            made = made & (grid.holds(condition, self.known) == required)
         return made
 
 
@@ -471,13 +471,13 @@ class Straight:
     ports: tuple[Port, ...]
 
 
-Moment = Literal["room", "published", "taken", "freed"]
-"""A block of a ring is taken to be filled, handed over, taken to be emptied, and given back. A token of a FIFO is written where it
+Moment = Literal["write_acquire", "write_release", "read_acquire", "read_release"]
+"""A block of a ring is taken to be filled, released, taken to be emptied, and given back. A token of a FIFO is written where it
 has room and is published, and read where it is taken and frees its slot."""
 
 
 @dataclass(frozen=True)
-class Handing:
+class LockEvent:
     """A moment of the next block of `ring`."""
 
     ring: str
@@ -507,7 +507,7 @@ class Repeated:
     count: int
 
 
-Step: TypeAlias = Nest | Straight | Handing | Holding | InTurn | Repeated
+Step: TypeAlias = Nest | Straight | LockEvent | Holding | InTurn | Repeated
 
 
 def steps(trace: TaskTrace) -> Step:
@@ -548,8 +548,8 @@ class _Steps:
                         self.pending.append(item.port)
                 case Hold():
                     self._flush()
-                    self.parts.append(Handing(item.ring, "room" if item.writes else "taken"))
-                    held.append(Handing(item.ring, "published" if item.writes else "freed"))
+                    self.parts.append(LockEvent(item.ring, "write_acquire" if item.writes else "read_acquire"))
+                    held.append(LockEvent(item.ring, "write_release" if item.writes else "read_release"))
                 case Branch():
                     holds = item.condition.evaluate(_arrays(self.known))
                     self._block(item.then if _defined(holds) else item.other)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.words import packed_words
+from stc.iteration.bus_words import packed_words
 from stc.manifest.element_types import ELEMENT_TYPES
 from stc.manifest.schema import HostTensor, Kernel, Manifest, Order, Port
 

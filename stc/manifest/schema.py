@@ -119,7 +119,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class BlockBuffer:
-    """One `hls::stream_of_blocks`: `count` blocks of `shape`, handed over `blocks` times per launch."""
+    """One `hls::stream_of_blocks`: `count` blocks of `shape`, released `blocks` times per launch."""
 
     name: str
     element_type: str

@@ -36,7 +36,7 @@ class Channel:
 
 
 @dataclass(frozen=True)
-class Reconvergence:
+class ReconvergentPaths:
     """Ways from the task `parts` to the task `meets`, two or as many as there are with no other task in common: the channels
     along each."""
 
@@ -48,7 +48,7 @@ class Reconvergence:
 
 @dataclass(frozen=True)
 class TaskGraph:
-    """One kernel. `loads`: the tasks that fetch words of external memory."""
+    """One kernel. `loads`: the tasks that fetch bus words of external memory."""
 
     kernel: str
     tasks: tuple[str, ...]
@@ -122,11 +122,11 @@ class TaskGraph:
         except nx.NetworkXNoCycle:
             return ()
 
-    def full_in_circles(self) -> Iterator[str]:
-        """Channels that may be full while tasks wait in a circle.
+    def full_in_wait_cycles(self) -> Iterator[str]:
+        """Channels that may be full while tasks wait in a wait-for cycle.
 
         A task waits for a token of the producer, or for room, of the consumer, where fewer slots than tokens are there; a channel
-        is not full and empty at once. Any more waits than these are not possible, so that without such channels no circle is
+        is not full and empty at once. Any more waits than these are not possible, so that without such channels no wait-for cycle is
         (launches that overlap included: the first of those that have not ended never waits for room that a later one takes).
         """
         waits: nx.MultiDiGraph[str] = nx.MultiDiGraph()
@@ -141,7 +141,7 @@ class TaskGraph:
                 yield channel.name
             waits.add_edge(channel.consumer, channel.producer, key=channel.name)
 
-    def reconvergences(self) -> Iterator[Reconvergence]:
+    def reconvergent_paths(self) -> Iterator[ReconvergentPaths]:
         """Every pair of tasks that separate ways join, with a largest set of such ways; nothing where tasks form a cycle."""
         if self.cycle():
             return
@@ -150,7 +150,7 @@ class TaskGraph:
             if len(nodes) > 2:
                 yield from self._within(self.paths.subgraph(nodes))
 
-    def _within(self, block: nx.DiGraph[Node]) -> Iterator[Reconvergence]:
+    def _within(self, block: nx.DiGraph[Node]) -> Iterator[ReconvergentPaths]:
         order = list(nx.topological_sort(block))
         parts = [node for node in order if block.out_degree(node) > 1]
         meets = [node for node in order if block.in_degree(node) > 1]
@@ -158,7 +158,7 @@ class TaskGraph:
             below = nx.descendants(block, part)
             for meet in meets:
                 if meet in below and len(sides := _separate_ways(block, part, meet)) > 1:
-                    yield Reconvergence(self.kernel, part[1], meet[1], sides)
+                    yield ReconvergentPaths(self.kernel, part[1], meet[1], sides)
 
 
 def _separate_ways(graph: nx.DiGraph[Node], part: Node, meet: Node) -> tuple[tuple[str, ...], ...]:

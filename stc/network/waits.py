@@ -26,7 +26,7 @@ no depth; or what is known of the run does not tell."""
 class Stop:
     """Where one task stopped: it waits to read (or write) token `token` of `tokens` of a channel, counted from 0.
 
-    `waits_to`: read or write; other waits (join, handover, poll) have no channel. `kind`: "fifo", or another kind of channel, which
+    `waits_to`: read or write; other waits (join, acquire, poll) have no channel. `kind`: "fifo", or another kind of channel, which
     has no depth to set. `on`: the task it waits for, empty where nobody knows. `held_back`: tokens that the pipeline of the writer
     has computed but keeps.
     """

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 BURST_BYTES = 64
 """A buffer is padded to a multiple of this."""
-PACE_DIGITS = 6
+BEAT_DIGITS = 6
 """Cycles between words are told to a millionth."""
 
 Buffer = TypeVar("Buffer", bound=Hashable)
@@ -39,4 +39,4 @@ def cycles_per_word(word_bytes: float, sharing: int, channel_bytes_per_cycle: fl
     `word_bytes` with the word's part of the padding. The `sharing` ports of the channel have equal parts of its
     `channel_bytes_per_cycle`, also while the others are idle (assumed; pessimistic).
     """
-    return round(max(1.0, word_bytes * sharing / channel_bytes_per_cycle), PACE_DIGITS)
+    return round(max(1.0, word_bytes * sharing / channel_bytes_per_cycle), BEAT_DIGITS)

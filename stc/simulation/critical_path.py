@@ -1,8 +1,8 @@
 """The critical path of a run: what the last cycle waited for, and that for, and so on back to the beginning.
 
 From the end of the last task one walks back in time. A task either worked, or it waited: for a token, then what its producer did
-before is next; for a free slot, then what the consumer did; for memory; for the return of a task that hands over a variable. Where
-tasks wait for one another in turn, over and over, the stretch is told as one circle: its cycles are those tasks' own work and, for
+before is next; for a free slot, then what the consumer did; for memory; for the return of a task that releases a variable. Where
+tasks wait for one another in turn, over and over, the stretch is told as one wait-for cycle: its cycles are those tasks' own work and, for
 the rest, the time that tokens and slots spend in the FIFOs between them. The cycles of all parts sum to the cycles of the run.
 """
 
@@ -23,7 +23,7 @@ class PathPart:
     """`cycles` between `begin` and `end`, spent by `task`: its own work ("work"), a token or slot on its way through FIFO `channel`
     ("fifo"), a wait for external memory ("memory"), a wait for something that no report tells ("start").
 
-    In a circle of tasks that wait in turn several parts share the time from `begin` to `end`; else `cycles` is all of it.
+    In a wait-for cycle of tasks that wait in turn several parts share the time from `begin` to `end`; else `cycles` is all of it.
     """
 
     task: str
@@ -86,7 +86,7 @@ class _Walk:
         self.kernel = kernel
         self.tasks: Mapping[str, TaskTime] = {task.name: task for task in tasks}
         self.fifos: Mapping[str, FifoTime] = {fifo.name: fifo for fifo in fifos}
-        self.circle: list[tuple[_At, Wait]] = []   # waits that the walk is in the middle of
+        self.wait_cycle: list[tuple[_At, Wait]] = []   # waits that the walk is in the middle of
 
     def back_from(self, end: int) -> Iterator[PathPart]:
         """Parts, the last first."""
@@ -111,15 +111,15 @@ class _Walk:
         wait, ended = _last_wait(task, here)
         begin = max((begin for begin, _ in task.calls if begin < here.at), default=0)
         if wait is None or ended < begin:
-            self.circle = []
+            self.wait_cycle = []
             return [_work(here.task, begin, here.at)], self.before_call(task, begin)
         if wait.end <= ended:
-            self.circle = []
-        elif (members := self.closed_circle(here, wait)) is not None:
-            self.circle = []
-            return self.told_as_circle(members, here)
+            self.wait_cycle = []
+        elif (members := self.closed_wait_cycle(here, wait)) is not None:
+            self.wait_cycle = []
+            return self.told_as_wait_cycle(members, here)
         else:
-            self.circle.append((here, wait))
+            self.wait_cycle.append((here, wait))
         part, following = self.cause(here.task, wait, ended)
         return [_work(here.task, ended, here.at), part], following
 
@@ -152,14 +152,14 @@ class _Walk:
         part = PathPart(task, before, ended, ended - before, "fifo", wait.channel)
         return part, _At(peer, before, fifo.lead if wait.reads else 0)
 
-    def closed_circle(self, here: _At, wait: Wait) -> list[tuple[_At, Wait]] | None:
+    def closed_wait_cycle(self, here: _At, wait: Wait) -> list[tuple[_At, Wait]] | None:
         """The waits since the walk was in the middle of this one before."""
-        for index, (before, known) in enumerate(self.circle):
+        for index, (before, known) in enumerate(self.wait_cycle):
             if known is wait and before.task == here.task:
-                return self.circle[index:]
+                return self.wait_cycle[index:]
         return None
 
-    def told_as_circle(self, members: Sequence[tuple[_At, Wait]], here: _At) -> tuple[list[PathPart], _At | None]:
+    def told_as_wait_cycle(self, members: Sequence[tuple[_At, Wait]], here: _At) -> tuple[list[PathPart], _At | None]:
         """Tasks that wait in turn, back to where the first of them had not begun to."""
         first, wait = max(members, key=lambda member: member[1].begin)
         begin = min(wait.begin, here.at - 1)

@@ -77,7 +77,7 @@ def _fifo(stream: Stream) -> _Channel:
 
 
 def _ring(ring: BlockBuffer) -> _Channel:
-    room, traffic = "has {} blocks", "is handed over {:,} times"
+    room, traffic = "has {} blocks", "is released {:,} times"
     return _Channel(RING, ring.name, ring.producer, ring.consumer, ring.count, ring.blocks, room, traffic)
 
 

@@ -120,7 +120,7 @@ class ChannelUse:
 
 @dataclass(frozen=True)
 class BlockedTask:
-    """A task that could not go on: `waits_to` is read, write, join, handover or poll; `peer` the task at the other end.
+    """A task that could not go on: `waits_to` is read, write, join, acquire or poll; `peer` the task at the other end.
 
     `held_back`: tokens of the channel that its writer has computed but keeps in a pipeline that stops as a whole (stp).
     """

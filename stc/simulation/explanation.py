@@ -1,4 +1,4 @@
-"""Why a run that ended in a deadlock did so, and the least change of FIFO depths that cures it, in words a person can act on."""
+"""Why a run that ended in a deadlock did so, and the least change of FIFO depths that fixes it, in words a person can act on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stc.manifest.schema import LoopSchedule, Manifest
 from stc.network.graph import Channel
 from stc.network.waits import Cause, Diagnosis, Stop, WaitCycle
 from stc.simulation.csim import BlockedTask
-from stc.simulation.cures import MOST_RUNS, Cure, DepthsIgnored, OutOfRuns, Rerun, Room, Run, Trials, joint_cure, single_cures
+from stc.simulation.fixes import MOST_RUNS, Fix, DepthsIgnored, OutOfRuns, Rerun, Room, Run, Trials, joint_fix, single_fixes
 from stc.simulation.task_graphs import task_graphs
 
 STUCK = ("deadlock", "livelock")
@@ -22,24 +22,24 @@ MOST_DEPTH = 1 << 20
 class Explanation:
     """Why nothing could go on.
 
-    `diagnosis`: who waits for whom; where no depth helps, what is left with larger FIFOs. `cures`: each cures it alone, cheapest
+    `diagnosis`: who waits for whom; where no depth helps, what is left with larger FIFOs. `fixes`: each fixes it alone, cheapest
     first; none where no depth does, or where the search was not finished (`searched`).
     """
 
     cause: Cause
     diagnosis: Diagnosis
-    cures: tuple[Cure, ...]
+    fixes: tuple[Fix, ...]
     searched: bool
     runs: int
     text: str
 
     @property
     def culprits(self) -> tuple[str, ...]:
-        """The FIFOs whose depth is at fault: each that cures the deadlock alone, or the set that does so together."""
-        return tuple(dict.fromkeys(name for cure in self.cures for name in cure.depths))
+        """The FIFOs whose depth is at fault: each that fixes the deadlock alone, or the set that does so together."""
+        return tuple(dict.fromkeys(name for fix in self.fixes for name in fix.depths))
 
     def as_json(self) -> dict[str, Any]:
-        found = {"cause": self.cause, **self.diagnosis.as_json(), "cures": [asdict(cure) for cure in self.cures]}
+        found = {"cause": self.cause, **self.diagnosis.as_json(), "fixes": [asdict(fix) for fix in self.fixes]}
         return {**found, "searched": self.searched, "runs": self.runs, "text": self.text, "culprits": self.culprits}
 
 
@@ -48,8 +48,8 @@ def explain(
 ) -> Explanation | None:
     """Why `result` could not go on, or left tokens behind; None where it is neither.
 
-    `rerun` runs the same design with some FIFO depths replaced (the rest as in `result`), for the least depths that cure it;
-    without it the cause is told, but no cure.
+    `rerun` runs the same design with some FIFO depths replaced (the rest as in `result`), for the least depths that fix it;
+    without it the cause is told, but no fix.
     """
     if result.outcome == "leftover":
         return Explanation("token count", Diagnosis(()), (), False, 0, _leftover_words(result))
@@ -63,7 +63,7 @@ def _no_run(depths: Mapping[str, int]) -> Run:
 
 
 class _Deadlock:
-    """The search for what cures a run of the design of `manifest`."""
+    """The search for what fixes a run of the design of `manifest`."""
 
     def __init__(self, manifest: Manifest, trials: Trials):
         self.channels: dict[str, Channel] = {c.name: c for graph in task_graphs(manifest) for c in graph.channels}
@@ -73,10 +73,10 @@ class _Deadlock:
     def explained(self, result: Run, may_run: bool) -> Explanation:
         """`may_run`: whether there is a way to run the design again."""
         first = left = self._diagnosed(result)
-        cures, searched = (), False
+        fixes, searched = (), False
         if may_run and first.cause == "depth":
             try:
-                cures, left = self._search(first)
+                fixes, left = self._search(first)
                 searched = True
             except (OutOfRuns, DepthsIgnored):
                 pass
@@ -87,8 +87,8 @@ class _Deadlock:
             return Explanation(cause, first, (), True, runs, "\n".join(text))
         if left is not first:
             text += ["with larger FIFOs it goes on, but not to its end:", *self._situation(left)]
-        text += self._verdict(left, cures, searched, runs)
-        return Explanation(left.cause, left, cures, searched, runs, "\n".join(text))
+        text += self._verdict(left, fixes, searched, runs)
+        return Explanation(left.cause, left, fixes, searched, runs, "\n".join(text))
 
     def _diagnosed(self, result: Run) -> Diagnosis:
         return Diagnosis(self._stop(task) for task in result.blocked)
@@ -106,12 +106,12 @@ class _Deadlock:
         channel = self.channels.get(stop.channel)
         return Room(stop.depth, stop.tokens or MOST_DEPTH, channel.bits if channel is not None else 1)
 
-    def _search(self, first: Diagnosis) -> tuple[tuple[Cure, ...], Diagnosis | Run]:
-        """The cures; and where there are none, what is left with the FIFOs enlarged: waits, or a run that failed otherwise."""
+    def _search(self, first: Diagnosis) -> tuple[tuple[Fix, ...], Diagnosis | Run]:
+        """The fixes; and where there are none, what is left with the FIFOs enlarged: waits, or a run that failed otherwise."""
         everywhere = set(first.wait_cycles[0].full).intersection(*(cycle.full for cycle in first.wait_cycles))
         rooms = {stop.channel: self._room(stop) for stop in first.wait_cycles[0].enlargeable if stop.channel in everywhere}
-        if cures := single_cures(list(rooms), rooms, self.trials):
-            return tuple(cures), first
+        if fixes := single_fixes(list(rooms), rooms, self.trials):
+            return tuple(fixes), first
         rooms, left = {}, first
         while left.cause == "depth":
             full = [stop for cycle in left.wait_cycles for stop in cycle.enlargeable]
@@ -121,8 +121,8 @@ class _Deadlock:
             rooms |= new
             result = self.trials.run({name: room.most for name, room in rooms.items()})
             if result.outcome == "finished":
-                cure = joint_cure(list(rooms), rooms, self.trials)
-                return ((cure,) if cure is not None else ()), first
+                fix = joint_fix(list(rooms), rooms, self.trials)
+                return ((fix,) if fix is not None else ()), first
             if result.outcome not in STUCK:
                 return (), result
             left = self._diagnosed(result)
@@ -156,18 +156,18 @@ class _Deadlock:
                    "lets them out only as further iterations push them. The deeper this pipeline, the deeper the FIFO must be; "
                    "a flushing one (style=flp) would hold none")
 
-    def _verdict(self, diagnosis: Diagnosis, cures: tuple[Cure, ...], searched: bool, runs: int) -> Iterator[str]:
+    def _verdict(self, diagnosis: Diagnosis, fixes: tuple[Fix, ...], searched: bool, runs: int) -> Iterator[str]:
         match diagnosis.cause:
             case "token count":
-                yield "no FIFO depth cures this: " + "; ".join(self._count_words(stop) for stop in diagnosis.short)
+                yield "no FIFO depth fixes this: " + "; ".join(self._count_words(stop) for stop in diagnosis.short)
             case "cycle of tasks":
-                yield "no FIFO depth cures this: each of these tasks needs a token from the next before it can send its own"
+                yield "no FIFO depth fixes this: each of these tasks needs a token from the next before it can send its own"
             case "ring":
                 yield from _ring_words(diagnosis)
             case "unknown":
                 yield "the run does not tell which tasks wait for which"
             case "depth":
-                yield from _cure_words(diagnosis, cures, searched, runs)
+                yield from _fix_words(diagnosis, fixes, searched, runs)
 
     def _count_words(self, stop: Stop) -> str:
         declared = f" (the manifest says {self.channels[stop.channel].tokens})" if stop.channel in self.channels else ""
@@ -176,7 +176,7 @@ class _Deadlock:
 
 def _leftover_words(result: Run) -> str:
     words = result.explanation or result.outcome
-    return f"{words}\nno FIFO depth cures this: make the loops of both sides agree" if result.outcome == "leftover" else words
+    return f"{words}\nno FIFO depth fixes this: make the loops of both sides agree" if result.outcome == "leftover" else words
 
 
 def _depth_words(loop: LoopSchedule | None) -> str:
@@ -184,31 +184,31 @@ def _depth_words(loop: LoopSchedule | None) -> str:
 
 
 def _ring_words(diagnosis: Diagnosis) -> Iterator[str]:
-    """A writer whose pipeline stops as a whole cannot hand over what it filled while it waits for the next block."""
+    """A writer whose pipeline stops as a whole cannot release what it filled while it waits for the next block."""
     rings = [cycle for cycle in diagnosis.wait_cycles if cycle.full and not cycle.enlargeable]
     stops = [stop for cycle in rings for stop in cycle.stops if stop.waits_to == "write"]
     keepers = [stop for stop in stops if stop.held_back]
     for stop in keepers:
         pipeline = f"the pipeline of {stop.loop or 'its loop'}"
-        yield (f"no FIFO depth cures this: {stop.task} keeps {stop.held_back} filled blocks of '{stop.channel}' in {pipeline} "
+        yield (f"no FIFO depth fixes this: {stop.task} keeps {stop.held_back} filled blocks of '{stop.channel}' in {pipeline} "
                "(style stp), which stands still while it waits for another; a flushing one (style=flp) would hand them over")
     if not keepers:
-        yield (f"no FIFO depth cures this: what is full is {_names(stop.channel for stop in stops)}, a ring of blocks, which holds "
+        yield (f"no FIFO depth fixes this: what is full is {_names(stop.channel for stop in stops)}, a ring of blocks, which holds "
                "one or two; its writer must have no other output whose path meets it again")
 
 
-def _cure_words(diagnosis: Diagnosis, cures: tuple[Cure, ...], searched: bool, runs: int) -> Iterator[str]:
+def _fix_words(diagnosis: Diagnosis, fixes: tuple[Fix, ...], searched: bool, runs: int) -> Iterator[str]:
     full = {stop.channel: stop for cycle in diagnosis.wait_cycles for stop in cycle.stops if stop.waits_to == "write"}
     if not searched:
         known = f"the least depth was not found within {runs} runs" if runs else "the least depth was not looked for"
         yield f"too shallow: {_names(full)}; {known}"
         return
-    if not cures:
-        yield "no FIFO depth was found that cures this"
+    if not fixes:
+        yield "no FIFO depth was found that fixes this"
         return
-    for number, cure in enumerate(cures):
-        what = " and ".join(_enlarge(name, depth, full.get(name)) for name, depth in cure.depths.items())
-        alone = "" if len(cure.depths) == 1 else "no single FIFO cures this; the smallest set found: "
+    for number, fix in enumerate(fixes):
+        what = " and ".join(_enlarge(name, depth, full.get(name)) for name, depth in fix.depths.items())
+        alone = "" if len(fix.depths) == 1 else "no single FIFO fixes this; the smallest set found: "
         yield f"{'or: ' if number else alone}{what}"
     yield f"found by {runs} runs: with these depths the design ends, with any of them one less it does not"
 

@@ -345,10 +345,10 @@ class Instrumenter:
 
     def instrument_ports(self, function: Block) -> None:
         """`T *x` becomes `stc_sim::Words<T> x` where the function gets a memory port for it."""
-        wanted = {position for name, position in self.port_parameters if name == function.name}
-        for position, (begin, end) in enumerate(self.parameters_of(function) if wanted else ()):
+        required = {position for name, position in self.port_parameters if name == function.name}
+        for position, (begin, end) in enumerate(self.parameters_of(function) if required else ()):
             stars = [i for i in range(begin, end) if self.tokens[i].text == "*"]
-            if position in wanted and stars == [end - 2]:
+            if position in required and stars == [end - 2]:
                 self.insert_before(begin, "stc_sim::Words<")
                 self.edits.append(Edit(self.tokens[end - 2].begin, self.tokens[end - 2].end, "> "))
 
@@ -655,7 +655,7 @@ class Region:
         return f"Loop_{self.out.loop_name(keyword)}_proc{number or ''}"
 
     def outline(self, i: int) -> int:
-        """A loop that stands in the body becomes a task, to which the variables of the body that it uses are handed over."""
+        """A loop that stands in the body becomes a task, to which the variables of the body that it uses are released."""
         stop = self.out.statement_end(i)
         if (found := next((t for t in self.tokens[i : stop + 1] if t.text in ("return", "goto")), None)) is not None:
             raise self.refuse(found, f"'{found.text}' in a loop of a dataflow body")
@@ -841,7 +841,7 @@ class Region:
             yield current
 
     def argument(self, tokens: list[Token], callee: str, position: int) -> str:
-        """The argument as the fiber gets it: variables of this body are marked, because they are handed over; memory ports know
+        """The argument as the fiber gets it: variables of this body are marked, because they are released; memory ports know
         their extents."""
         text = joined(tokens)
         if (words := self.ports.get(text)) is not None and text not in self.locals:

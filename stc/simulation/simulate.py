@@ -100,7 +100,7 @@ def simulate(
 
 def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> SimulationResult:
     channels = [entry["channel"] for entry in timing["channels"]]
-    handovers = timing.get("handovers", [])
+    releases = timing.get("releases", [])
     kernels = {kernel.name for kernel in manifest.kernels}
     ends: dict[str, tuple[int, ...]] = {}
     for kernel, end in timing["invocations"]:
@@ -134,7 +134,7 @@ def _result(manifest: Manifest, values: CsimResult, timing: dict[str, Any]) -> S
         first_output=first_output(manifest, timing, ends),
         launch_cycles=launch * len(manifest.kernels),
         clock_mhz=clock,
-        tasks=tuple(_task(entry, channels, handovers) for entry in timing["tasks"] if entry["task"] not in kernels),
+        tasks=tuple(_task(entry, channels, releases) for entry in timing["tasks"] if entry["task"] not in kernels),
         fifos=fifos,
         loops=tuple(
             LoopRan(entry["function"], entry["label"], entry["line"], entry["pragma_ii"], entry["ii"], entry["depth"])
@@ -167,20 +167,20 @@ def first_output(manifest: Manifest, timing: Mapping[str, Any], ends: Mapping[st
     return min(found, default=None)
 
 
-def _task(entry: dict[str, Any], channels: list[str], handovers: list[list[str]]) -> TaskTime:
+def _task(entry: dict[str, Any], channels: list[str], releases: list[list[str]]) -> TaskTime:
     waits = tuple(
-        _wait(number, channels, handovers, (kind == "read", begin, end, cycles))
+        _wait(number, channels, releases, (kind == "read", begin, end, cycles))
         for number, kind, begin, end, cycles in entry["stalls"]
     )
     calls = tuple((begin, end) for begin, end in entry["calls"])
     return TaskTime(entry["task"], calls, entry["stalled_reading"], entry["stalled_writing"], waits)
 
 
-def _wait(number: int, channels: list[str], handovers: list[list[str]], rest: tuple[bool, int, int, int]) -> Wait:
-    """`number` as in clock.h: of a channel, -1 for external memory, below that a hand-over."""
+def _wait(number: int, channels: list[str], releases: list[list[str]], rest: tuple[bool, int, int, int]) -> Wait:
+    """`number` as in clock.h: of a channel, -1 for external memory, below that a release."""
     if number >= 0:
         return Wait(channels[number], *rest)
     if number == -1:
         return Wait(MEMORY, *rest)
-    name, peer = handovers[-2 - number]
+    name, peer = releases[-2 - number]
     return Wait(name, *rest, peer)

@@ -13,7 +13,7 @@ MEMORY = "external memory"
 class Wait:
     """From cycle `begin` to `end` a task waited, mostly, to read or write `channel`; `cycles` of them were lost.
 
-    `peer`: the task that hands over a variable of that name when it returns; "" where `channel` is a FIFO, blocks or memory.
+    `peer`: the task that releases a variable of that name when it returns; "" where `channel` is a FIFO, blocks or memory.
     """
 
     channel: str

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 
 from stc.fifo.depth_search import DepthTest, Outcome, SizedFifo, next_deeper
 from stc.network.graph import Channel
-from stc.simulation.cures import MOST_SECONDS, OutOfRuns, Room
+from stc.simulation.fixes import MOST_SECONDS, OutOfRuns, Room
 
 
 class TimedRun(Protocol):
@@ -123,11 +123,11 @@ def _by_suspicion(rooms: Mapping[str, Room], result: TimedRun, reference: TimedR
 
 @dataclass
 class _Found:
-    """Enlarging `depths` saves at least `wanted` of `saved` cycles."""
+    """Enlarging `depths` saves at least `required` of `saved` cycles."""
 
     depths: dict[str, int]
     saved: int
-    wanted: int
+    required: int
     is_least: bool = False
 
     def told(self, rooms: Mapping[str, Room], stalled: Mapping[str, int]) -> LackOfRoom:
@@ -223,11 +223,11 @@ class _Search:
 
         def run(depths: Mapping[str, int]) -> Outcome:
             tried = self._run(depths)
-            if self._saved(tried) >= found.wanted:
+            if self._saved(tried) >= found.required:
                 found.depths = {name: depth for name, depth in depths.items() if depth > rooms[name].depth}
             return Outcome(tried.cycles, {})
 
-        test = DepthTest(fifos, run, Outcome(self.cycles - found.saved, {}), self.cycles - found.wanted, [as_it_is])
+        test = DepthTest(fifos, run, Outcome(self.cycles - found.saved, {}), self.cycles - found.required, [as_it_is])
         needed = test.lowered(test.all_tokens, test.floors, range(len(fifos))[::-1])
         test.lowered(needed, test.floors, range(len(fifos)), next_deeper)
         found.is_least = True
@@ -245,9 +245,9 @@ def _lines(
         what = " and ".join(
             f"FIFO '{name}' ({links[name].producer} to {links[name].consumer}, depth {rooms[name].depth})" for name in cause.depths
         )
-        cure = " and ".join(f"{depth} for '{name}'" for name, depth in cause.depths.items())
+        fix = " and ".join(f"{depth} for '{name}'" for name, depth in cause.depths.items())
         gain = "all of them" if cause.saved >= lost else f"{cause.saved:,} of them"
         least = "set the depth to at least" if cause.is_least else "enough, and perhaps more than that, is a depth of"
-        yield f"{what}: {cause.stalled:,} cycles of waiting for room; {least} {cure}, which saves {gain}"
+        yield f"{what}: {cause.stalled:,} cycles of waiting for room; {least} {fix}, which saves {gain}"
     if not search.searched:
         yield f"the search was given up after {search.runs} runs; {len(search.not_tried)} FIFOs that were full were not tried"

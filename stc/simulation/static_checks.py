@@ -6,7 +6,7 @@
   outside its loops may have more; then nothing is claimed.
 * The tasks of a kernel form no cycle.
 * Where paths part and meet again, a lack of depth can make a deadlock: these are listed. A FIFO on no undirected cycle (a bridge)
-  cannot be part of one, whatever its depth. Where no circle of waits is possible at the depths that there are, the design ends,
+  cannot be part of one, whatever its depth. Where no wait-for cycle is possible at the depths that there are, the design ends,
   whatever its loops take; else only a run tells.
 """
 
@@ -21,7 +21,7 @@ import networkx as nx
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Task
-from stc.network.graph import Channel, Reconvergence, TaskGraph
+from stc.network.graph import Channel, ReconvergentPaths, TaskGraph
 from stc.simulation.task_graphs import task_graphs
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
@@ -40,8 +40,8 @@ class Finding:
 @dataclass(frozen=True)
 class StaticReport:
     """Of all kernels. `counted`: channels whose two sides are counted exactly and agree; `bridges`: those on no undirected cycle;
-    `crossing`: those on an undirected cycle, but on none of the `reconvergences`: between several sources or sinks.
-    `doubtful`: those that may be full while their writer and others wait in a circle. `ends`: there are none, and the counts agree:
+    `crossing`: those on an undirected cycle, but on none of the `reconvergent_paths`: between several sources or sinks.
+    `doubtful`: those that may be full while their writer and others wait in a wait-for cycle. `ends`: there are none, and the counts agree:
     the design ends, proved without a run."""
 
     findings: tuple[Finding, ...]
@@ -49,7 +49,7 @@ class StaticReport:
     counted: tuple[str, ...]
     bridges: tuple[str, ...]
     crossing: tuple[str, ...]
-    reconvergences: tuple[Reconvergence, ...]
+    reconvergent_paths: tuple[ReconvergentPaths, ...]
     doubtful: tuple[str, ...]
     ends: bool
 
@@ -68,24 +68,24 @@ def check_statically(manifest: Manifest) -> StaticReport:
     bridges: list[str] = []
     crossing: list[str] = []
     doubtful: list[str] = []
-    reconvergences: list[Reconvergence] = []
+    reconvergent_paths: list[ReconvergentPaths] = []
     both = list(zip(manifest.kernels, task_graphs(manifest), strict=True))
     for kernel, graph in both:
         problems = list(_contradictions(kernel, graph))
         findings += [*problems, *_cycles(graph)]
         disputed = {finding.where for finding in problems}
         counted += [link.name for link in graph.channels if f"{kernel.name}.{link.name}" not in disputed]
-        found = list(graph.reconvergences())
-        reconvergences += found
+        found = list(graph.reconvergent_paths())
+        reconvergent_paths += found
         bridges += sorted(graph.bridges)
         on_paths = {name for entry in found for side in entry.sides for name in side}
         between = on_paths if graph.cycle() else _between(graph, found)
         crossing += [link.name for link in graph.channels if link.name not in graph.bridges | between]
-        doubtful += graph.full_in_circles()
+        doubtful += graph.full_in_wait_cycles()
     channels = sum(len(graph.channels) for _, graph in both)
     ends = not findings and not doubtful
     return StaticReport(
-        tuple(findings), channels, tuple(counted), tuple(bridges), tuple(crossing), tuple(reconvergences), tuple(doubtful), ends
+        tuple(findings), channels, tuple(counted), tuple(bridges), tuple(crossing), tuple(reconvergent_paths), tuple(doubtful), ends
     )
 
 
@@ -136,10 +136,10 @@ def _cycles(graph: TaskGraph) -> Iterator[Finding]:
         yield Finding("warning", graph.kernel, text)
 
 
-def _between(graph: TaskGraph, reconvergences: list[Reconvergence]) -> set[str]:
+def _between(graph: TaskGraph, reconvergent_paths: list[ReconvergentPaths]) -> set[str]:
     """The channels on any way from where paths part to where they meet."""
     names: set[str] = set()
-    for entry in reconvergences:
+    for entry in reconvergent_paths:
         below = nx.descendants(graph.graph, entry.parts) | {entry.parts}
         above = nx.ancestors(graph.graph, entry.meets) | {entry.meets}
         names |= {link.name for link in graph.channels if link.producer in below and link.consumer in above}

@@ -9,7 +9,7 @@ from math import ceil
 from stc.diagnostics import CompileError
 from stc.manifest.checks import MOST, MOST_LOOP_CYCLES
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Stream
-from stc.platforms.memory_channels import PACE_DIGITS, cycles_per_word, ports_sharing
+from stc.platforms.memory_channels import BEAT_DIGITS, cycles_per_word, ports_sharing
 from stc.simulation.profile import Profile, with_profile
 
 STYLES = ("stp", "flp", "frp")
@@ -100,8 +100,8 @@ def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions
     sharing = ports_sharing([port.bank for port in kernel.ports])
     for port, shared in zip(kernel.ports, sharing, strict=True):
         if memory is not None:
-            pace = cycles_per_word(port.bytes / port.words, shared, memory.channel_bytes_per_cycle)
-            yield f"port {port.name} {memory.read_latency} {pace:.{PACE_DIGITS}f} {memory.burst_words} {memory.outstanding_bursts}"
+            cycles_per_beat = cycles_per_word(port.bytes / port.words, shared, memory.channel_bytes_per_cycle)
+            yield f"port {port.name} {memory.read_latency} {cycles_per_beat:.{BEAT_DIGITS}f} {memory.burst_words} {memory.outstanding_bursts}"
     directions = {port.name: port.direction for port in kernel.ports if memory is not None}
     for loop in kernel.schedule:
         if loop.ii is not None:

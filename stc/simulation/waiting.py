@@ -1,7 +1,7 @@
 """What one task of a timed run waits for over time, and why the task at the other end lets it wait.
 
 A task that waits to read waits for its producer, one that waits to write for its consumer. In the cycles in which that task itself
-waits, what it waits for is the cause, and so on, until a task that works then (its pace is the cause) or external memory.
+waits, what it waits for is the cause, and so on, until a task that works then (its issue rate is the cause) or external memory.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def waiting_of(result: SimulationResult, name: str) -> Waiting:
     roots: dict[str, float] = {}
     for phase in phases:
         for root in phase.roots:
-            blamed = root.chain[-1].text if root.chain else "external memory sets the pace"
+            blamed = root.chain[-1].text if root.chain else "external memory sets the issue rate"
             roots[blamed] = roots.get(blamed, 0.0) + root.share * phase.lost / length
     blame = dict(sorted(roots.items(), key=lambda item: -item[1]))
     shares = {words: cycles / length for words, cycles in lost.most_common()}

@@ -54,8 +54,8 @@ def check_plans(problem: ConverterProblem, plans: ConverterPlans) -> None:
         plan = plans.get(conversion.name)
         if plan is None:
             raise WrongPlan(f"converter '{conversion.name}' has no plan")
-        for side, found, wanted in (("source", plan.source, conversion.source), ("target", plan.target, conversion.target)):
-            if not isinstance(compare_sequences(found, wanted), Equal):
+        for side, found, required in (("source", plan.source, conversion.source), ("target", plan.target, conversion.target)):
+            if not isinstance(compare_sequences(found, required), Equal):
                 raise WrongPlan(f"the {side} of converter '{conversion.name}' has another order")
 
 

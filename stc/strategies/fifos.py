@@ -68,7 +68,7 @@ def no_stall(problem: FifoProblem) -> FifoPlan:
 
 @FIFOS.strategy("published-normal")
 def published_normal(problem: FifoProblem) -> FifoPlan:
-    """As published: every kernel keeps its own pace; delays of least sum, tokens by equations 1 and 2."""
+    """As published: every kernel keeps its own issue rate; delays of least sum, tokens by equations 1 and 2."""
     return FifoPlan(published_slots(problem.network, problem.fifos), solver="HiGHS", may_grow=False)
 
 

@@ -57,7 +57,7 @@ PARALLELISM: Decision[ParallelismProblem, ParallelismPlan] = Decision(
 
 @PARALLELISM.strategy("balanced")
 def balanced(problem: ParallelismProblem) -> ParallelismPlan:
-    """Ours: the slowest is sped up first; what others have beyond its pace is taken back and spent once more."""
+    """Ours: the slowest is sped up first; what others have beyond its issue rate is taken back and spent once more."""
     return choose_parallelism(problem.works, problem.dsp, problem.ports)
 
 

@@ -15,8 +15,8 @@ from stc.analysis.external_traffic import external_traffic
 from stc.analysis.host_trips import host_trips
 from stc.analysis.loop_report import loop_report
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
-from stc.analysis.port_words import port_words
-from stc.analysis.rereads import reread_report
+from stc.analysis.bus_words import bus_words
+from stc.analysis.duplicate_loads import duplicate_load_report
 from stc.analysis.resources import resource_report
 from stc.analysis.support import obstacles
 from stc.analysis.throughput import multiply_accumulates, throughput_report
@@ -27,7 +27,7 @@ from stc.dialects.dataflow import PROVENANCE, KernelOp, ProvenanceAttr, TaskOp
 from stc.dialects.printing import print_module
 from stc.dialects.stream import CreateOp
 from stc.extensions import load_options
-from stc.frontend.draws import EXAMPLE, kept_inputs
+from stc.frontend.draws import EXAMPLE, retained_inputs
 from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
 from stc.tools.check_semantics import SemanticsCheck
@@ -36,7 +36,7 @@ from stc.tools.reproducer import run_or_reproduce
 from stc.tools.request import CompileRequest
 from stc.tools.schedule_file import NOT_IN_FILE, schedule_text
 from stc.tools.start import Start, start_of
-from stc.tools.trim import trimmed_sizing, trimming_report
+from stc.tools.depth_minimisation import minimised_sizing, minimisation_report
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 from stc.transforms.linalg.apply_schedule import Decided, decided_schedules
 from stc.transforms.linalg.default_tile_size import DefaultTileSize
@@ -100,8 +100,8 @@ def compile_from(
         "compile_seconds": front_end | design["compile_seconds"],
     }
     manifest_options = _manifest_options(request, options)
-    if request.trim is not None:
-        report |= _trimmed(model, manifest_options, request.trim, recorder, options)
+    if request.minimise_depths is not None:
+        report |= _minimised(model, manifest_options, request.minimise_depths, recorder, options)
     progress("code generation")
     schedule = schedule_text(options, recorder.schedules, report["fifo_sizing"]["kernels"])
     emit_project(model.module, model, out, manifest_options, report, recorder.texts, schedule=schedule)
@@ -110,21 +110,21 @@ def compile_from(
 
 def _draws_report(model: ExportedModel) -> dict[str, Any]:
     """Which draws the design is checked with, which inputs they keep as the example has them, and why others are left out."""
-    kept = {draw.name: list(kept_inputs(draw, model.inputs)) for draw in model.references if draw.name != EXAMPLE}
+    retained = {draw.name: list(retained_inputs(draw, model.inputs)) for draw in model.references if draw.name != EXAMPLE}
     names = [draw.name for draw in model.references]
-    return {"draws": names, "kept": {name: keys for name, keys in kept.items() if keys}, "left_out": dict(model.draws_left_out)}
+    return {"draws": names, "kept": {name: keys for name, keys in retained.items() if keys}, "left_out": dict(model.draws_left_out)}
 
 
-def _trimmed(
+def _minimised(
     model: ExportedModel, written: dict[str, Any], slack: float, recorder: Recorder, options: PipelineOptions
 ) -> dict[str, Any]:
     """Give the FIFOs of the finished module the depths that runs of it find; what that changes in the report."""
-    sizing = trimmed_sizing(lambda folder: emit_project(model.module, model, folder, written, {}), slack, recorder.progress)
+    sizing = minimised_sizing(lambda folder: emit_project(model.module, model, folder, written, {}), slack, recorder.progress)
     sizer = SizeFifos(margin=options.fifo_margin, run_ahead=options.run_ahead, platform=options.platform)
     sizings = sizer.size(model.module, sizing.depths)
     return {
         "memory_bytes": _memory_report(model.module, recorder),
-        "fifo_sizing": _fifo_report(sizings) | {"trimming": trimming_report(sizing)},
+        "fifo_sizing": _fifo_report(sizings) | {"minimisation": minimisation_report(sizing)},
         "resources": resource_report(model.module, load_platform(options.platform)),
     }
 
@@ -148,8 +148,8 @@ def design_report(
         "converter_buffers": {"origin": "inferred from the types; the bound counted token by token", "list": recorder.converters},
         "memory_bytes": _memory_report(module, recorder),
         "external_traffic_bytes": {"origin": "counted in the IR, per run", **external_traffic(module)},
-        "rereads": reread_report(module),
-        "port_words": {"origin": "counted in the IR", "list": [asdict(words) for words in port_words(module)]},
+        "duplicate_loads": duplicate_load_report(module),
+        "bus_words": {"origin": "counted in the IR", "list": [asdict(words) for words in bus_words(module)]},
         "host_trips": {"origin": "counted in the IR", "list": [asdict(trip) for trip in host_trips(module)]},
         "proofs": {**({} if streams is None else streams.report()), "bounds": None if bounds is None else bounds.report()},
         **_semantics_report(recorder),
@@ -160,7 +160,7 @@ def design_report(
     }
 
 
-_OF_THE_DESIGN = ("model", "stage", "seq", "dtype", "seed", "weights", "layer", "trim", "check_inputs")
+_OF_THE_DESIGN = ("model", "stage", "seq", "dtype", "seed", "weights", "layer", "minimise_depths", "check_inputs")
 """What a request says about what to compile, besides the options, not about how."""
 
 

@@ -40,7 +40,7 @@ from stc.tools.options import (
     Parallelism,
     PipelineStyle,
     Platform,
-    Reread,
+    DuplicateLoad,
     Rows,
     RunAhead,
     Schedule,
@@ -111,7 +111,7 @@ def asked_compile(
     schedule: Schedule = None,
     platform: Platform = "u55c",
     budget: Budget = 0,
-    reread: Reread = -1,
+    duplicate_loads: DuplicateLoad = -1,
     serial_converters: SerialConverters = "free",
     tiling: Tiling = "propagated",
     fusion: Fusion = "greedy",
@@ -149,8 +149,8 @@ def asked_compile(
         Path | None, typer.Option(metavar="FILE", help="If a pass crashes, write the IR it got here, not to the temporary folder.")
     ] = None,
     emit_ir: Annotated[bool, typer.Option("--emit-ir", help="Keep the IR after each pass in OUT/ir.")] = False,
-    trim: Annotated[
-        bool, typer.Option("--trim", help="Run the design with time, take the least FIFO depths that lose no cycles, emit again.")
+    minimise_depths: Annotated[
+        bool, typer.Option("--minimise-depths", help="Run the design with time, take the least FIFO depths that lose no cycles, emit again.")
     ] = False,
     check: Annotated[bool, typer.Option("--check", help="Build the emitted C++, run it, compare with PyTorch.")] = False,
     check_semantics: Annotated[
@@ -175,7 +175,7 @@ def asked_compile(
             dsp=dsp,
             propagate_orders=not uniform_tiles,
             budget=budget,
-            reread=reread,
+            duplicate_loads=duplicate_loads,
             serial_converters=serial_converters,
             tiling=tiling,
             fusion=fusion,
@@ -203,7 +203,7 @@ def asked_compile(
             emit_ir,
             options,
             crash_reproducer,
-            options.slack if trim else None,
+            options.slack if minimise_depths else None,
             check_semantics,
             read_draws(check_inputs),
             asked_plan(passes, before or (), after or (), replace or ()),

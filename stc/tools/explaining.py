@@ -21,7 +21,7 @@ MOST_PATHS = 20
 
 
 def explain_csim(directory: Path, result: CsimResult, timeout: float) -> Explanation | None:
-    """Why the C simulation of `directory` did not end, with the least FIFO depths that cure it; None where it ended."""
+    """Why the C simulation of `directory` did not end, with the least FIFO depths that fix it; None where it ended."""
     return explain(project_manifest(directory.resolve()), result, lambda depths: csim(directory, timeout, depths=depths))
 
 
@@ -35,7 +35,7 @@ def explanation_json(result: CsimResult, explanation: Explanation | None) -> dic
 def explain_simulation(
     design: TimedDesign, options: SimulationOptions, result: SimulationResult, timeout: float
 ) -> Explanation | None:
-    """Why a timed run with `options` did not end, with the least FIFO depths that cure it; None where it ended."""
+    """Why a timed run with `options` did not end, with the least FIFO depths that fix it; None where it ended."""
 
     def rerun(depths: Mapping[str, int]) -> CsimResult:
         changed = replace(options, depths={**options.depths, **depths}, invocations=options.invocations, limit=None)
@@ -91,16 +91,16 @@ def print_static(report: StaticReport, console: Console) -> None:
                   f"{len(report.bridges)} on no undirected cycle of tasks (no depth of these can make a deadlock)", soft_wrap=True)
     if report.crossing:
         console.print(f"between several sources or sinks, where depth matters too: {', '.join(report.crossing)}", soft_wrap=True)
-    if report.reconvergences:
-        console.print(f"paths part and meet again {len(report.reconvergences)} times; there depth decides about deadlocks:")
-    for entry in report.reconvergences[:MOST_PATHS]:
+    if report.reconvergent_paths:
+        console.print(f"paths part and meet again {len(report.reconvergent_paths)} times; there depth decides about deadlocks:")
+    for entry in report.reconvergent_paths[:MOST_PATHS]:
         ways = "; or by ".join(", ".join(side) for side in entry.sides)
         console.print(f"  {entry.parts} to {entry.meets}: by {ways}", markup=False, soft_wrap=True)
-    if len(report.reconvergences) > MOST_PATHS:
-        console.print(f"  and {len(report.reconvergences) - MOST_PATHS} more (--json lists all)")
+    if len(report.reconvergent_paths) > MOST_PATHS:
+        console.print(f"  and {len(report.reconvergent_paths) - MOST_PATHS} more (--json lists all)")
     if report.doubtful:
-        text = "whether it ends, only a run tells: tasks may wait in a circle where one of these is full: "
+        text = "whether it ends, only a run tells: tasks may wait in a wait-for cycle where one of these is full: "
         console.print(text + _listed(report.doubtful), markup=False, soft_wrap=True)
     if report.ends:
-        console.print("it ends, however long its loops take: at these depths tasks cannot wait in a circle", soft_wrap=True)
+        console.print("it ends, however long its loops take: at these depths tasks cannot wait in a wait-for cycle", soft_wrap=True)
     console.print(f"{'passed' if report.passed else 'FAILED'} (computed from the manifest, nothing was run)")

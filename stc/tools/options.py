@@ -38,7 +38,7 @@ UniformTiles = Annotated[
 Schedule = Annotated[Path | None, typer.Option(help="schedule.toml: tile, order, unroll, vector by op name.")]
 Platform = Annotated[str, typer.Option(help=f"Target device: {', '.join(platform_names())}.")]
 Budget = Annotated[int, typer.Option(help="On-chip bytes for one group; 0: what the platform has.", min=0)]
-Reread = Annotated[
+DuplicateLoad = Annotated[
     int, typer.Option(help="Bytes on chip that reading an input again has to save; 0: never; -1: what a port costs.", min=-1)
 ]
 
@@ -61,7 +61,7 @@ FifoStrategy = Annotated[
     typer.Option(metavar="STRATEGY", help="FIFO depths: no-stall, published-normal, published-conservative, or your own."),
 ]
 FifoDepths = Annotated[Path | None, typer.Option(help="A JSON object of required depths by FIFO; others are computed.")]
-Slack = Annotated[float, typer.Option(help="Part of the cycles that FIFOs (and --trim) may lose; 0.05 for 5 %.", min=0)]
+Slack = Annotated[float, typer.Option(help="Part of the cycles that FIFOs (and --minimise-depths) may lose; 0.05 for 5 %.", min=0)]
 FifoMargin = Annotated[
     int, typer.Option(help="Per cent of slots that FIFOs get beyond what is required; -1: exactly that.", min=-1)
 ]

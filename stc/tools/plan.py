@@ -79,7 +79,7 @@ def _edited(sequence: Sequence[Stage], edits: Sequence[Edit]) -> list[Stage]:
     whole = steps(sequence)
     before: list[list[ModulePass]] = [[] for _ in whole]
     after: list[list[ModulePass]] = [[] for _ in whole]
-    kept: list[list[ModulePass] | None] = [None for _ in whole]
+    retained: list[list[ModulePass] | None] = [None for _ in whole]
     for edit in edits:
         own, found = read_pipeline(edit.passes, all_passes()), places(whole, edit.place)
         if edit.kind == "before":
@@ -88,14 +88,14 @@ def _edited(sequence: Sequence[Stage], edits: Sequence[Edit]) -> list[Stage]:
             after[found[-1]] += own
         else:
             for index in found:
-                if kept[index] is not None:
+                if retained[index] is not None:
                     raise CompileError(f"'{whole[index].label}' is replaced twice", where=str(edit), accepted="one --replace of it")
-                kept[index] = own if index == found[0] else []
+                retained[index] = own if index == found[0] else []
     edited: list[Stage] = []
     for stage, own_steps in groupby(enumerate(whole), key=lambda entry: entry[1].stage):
         passes: list[ModulePass] = []
         for index, step in own_steps:
-            passes += [*before[index], *([step.one_pass] if kept[index] is None else kept[index] or ()), *after[index]]
+            passes += [*before[index], *([step.one_pass] if retained[index] is None else retained[index] or ()), *after[index]]
         edited.append(replace(stage, passes=tuple(passes)))
     return edited
 

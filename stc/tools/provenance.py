@@ -26,7 +26,7 @@ MODEL_FIELDS = {
     "seed": IntegerAttr,
     "weights": StringAttr,
     "layer": IntegerAttr,
-    "trim": FloatAttr,
+    "minimise_depths": FloatAttr,
     "check_inputs": ArrayAttr,
 }
 """What a request says of the model and its design, besides its name and the passes, and as what."""
@@ -55,7 +55,7 @@ def request_of(said: ProvenanceAttr, asked: CompileRequest) -> CompileRequest:
 
     The files it names are loaded. CompileError for what it says and nobody understands, and for an option that says which model.
     """
-    if wrong := sorted(asked.given & set(MODEL_FIELDS) - {"check_inputs", "trim"}):
+    if wrong := sorted(asked.given & set(MODEL_FIELDS) - {"check_inputs", "minimise_depths"}):
         spelled = ", ".join(f"--{name.replace('_', '-')}" for name in wrong)
         raise CompileError(f"the IR says itself which model it was compiled from; {spelled} cannot", accepted="the IR without them")
     load_all(path.data for path in said.files)
@@ -65,11 +65,11 @@ def request_of(said: ProvenanceAttr, asked: CompileRequest) -> CompileRequest:
     for name, attribute in said.request.data.items():
         if not isinstance(attribute, MODEL_FIELDS[name]):
             raise CompileError(f"{PROVENANCE} says {name} = {attribute}", accepted=_KINDS[MODEL_FIELDS[name]])
-    kept = {name: known.get(name) for name in MODEL_FIELDS if name not in asked.given}
+    retained = {name: known.get(name) for name in MODEL_FIELDS if name not in asked.given}
     own = {field.name: getattr(asked.options, field.name) for field in fields(PipelineOptions) if field.name in asked.given}
     options = replace(read_options(said.pipeline.data), **own)
     plan = asked.plan if "plan" in asked.given else plan_of(said)
-    return replace(asked, model=said.model.data, options=options, plan=plan, **kept)
+    return replace(asked, model=said.model.data, options=options, plan=plan, **retained)
 
 
 def advance(module: ModuleOp, passes: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class CompileRequest:
     """What the user asked for. `options` decide the passes, the rest the model.
 
-    `trim`: the part of the cycles that trimming FIFOs by runs of the emitted design may lose; None: no trimming. `check_semantics`:
+    `minimise_depths`: the part of the cycles that minimisation FIFOs by runs of the emitted design may lose; None: no minimisation. `check_semantics`:
     whether the module is executed on the model's inputs before and after each pass, and compared. `check_inputs`: the draws of
     inputs (stc.frontend.draws) that references are made for; None: those that suit the design's size. `plan`: which passes run,
     where it is not the pipeline; `first`: with which pass to begin on IR, empty for what the IR says. `given`: the fields (of this
@@ -37,7 +37,7 @@ class CompileRequest:
     emit_ir: bool = False
     options: PipelineOptions = field(default_factory=PipelineOptions)
     crash_reproducer: Path | None = None
-    trim: float | None = None
+    minimise_depths: float | None = None
     check_semantics: bool = False
     check_inputs: tuple[str, ...] | None = None
     plan: Plan = field(default_factory=Plan)

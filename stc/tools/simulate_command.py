@@ -52,7 +52,7 @@ def simulate_command(
 ) -> None:
     """Run an emitted design with time: cycles per task and in total, and who waits for whom.
 
-    A deadlock is explained: who waits for whom, where the paths part and meet, and the least FIFO depth that cures it.
+    A deadlock is explained: who waits for whom, where the paths part and meet, and the least FIFO depth that fixes it.
 
     Exit codes: 0 fine, 1 mismatch, deadlock or limit (with --static: a contradiction), 2 unusable project or options.
     """
@@ -84,7 +84,7 @@ def simulate_command(
             result = replace(result, notes=(*result.notes, f"loop intervals and depths: {origin}"))
         waiting = waiting_of(result, why) if why is not None else None
         if not result.passed:
-            status.update("looking for the least FIFO depths that cure it")
+            status.update("looking for the least FIFO depths that fix it")
         explanation = explain_simulation(design, options, result, timeout)
         cost = None
         if cost_of_depths and result.cycles is not None:

@@ -1,4 +1,4 @@
-"""Sizing the FIFOs of a design by running it: confirm its depths, trim them, compare with the optimum."""
+"""Sizing the FIFOs of a design by running it: confirm its depths, minimise them, compare with the optimum."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.design_runs import DesignRun, DesignRuns, without_cycles
 from stc.simulation.projects import origin_of_cycles
 from stc.simulation.timing_table import NO_PLATFORM
-from stc.tools.whole_files import write_whole
+from stc.tools.atomic_files import write_atomically
 
 MOST_SLACK = 1000
 SIZING, DEPTHS = "fifo_sizing.json", "depths.json"
@@ -51,7 +51,7 @@ class Confirmation:
 
 @dataclass(frozen=True)
 class FifoSize:
-    """Depths of one FIFO, in tokens of `bits`; `required` by the LP or --trim, None where the manifest has none, `best`: the
+    """Depths of one FIFO, in tokens of `bits`; `required` by the LP or --minimise-depths, None where the manifest has none, `best`: the
     optimum's."""
 
     name: str
@@ -60,7 +60,7 @@ class FifoSize:
     required: int | None
     emitted: int
     occupied: int
-    trimmed: int
+    minimal: int
     best: int | None
 
 
@@ -89,11 +89,11 @@ class DeeperLoops:
 class Sizing:
     """What `stc size` finds. FIFOs written by load tasks (`memory_fed`) keep their emitted depth and are not counted in any bits.
 
-    `trimmed_alone`: bits that trimming came to without knowing the optimum, which `trimmed` is at where it is known.
+    `descent_alone`: bits that minimisation came to without knowing the optimum, which `minimal` is at where it is known.
 
     `stated`: `emitted` are the depths of C++ that stc wrote, or those given with C++ that it did not write.
 
-    `worst`: every FIFO holds all its tokens, which is the reference run. `required`: at the depths that the LP, or --trim, asked
+    `worst`: every FIFO holds all its tokens, which is the reference run. `required`: at the depths that the LP, or --minimise-depths, asked
     for.
     `larger_loop_depths`: how the emitted design ends with loop depths doubled, of which `deeper_loops` says more. Seconds by what
     took them.
@@ -103,8 +103,8 @@ class Sizing:
     worst: Confirmation
     required: Confirmation | None
     emitted: Confirmation
-    trimmed: Confirmation
-    trimmed_alone: int
+    minimal: Confirmation
+    descent_alone: int
     start: str
     optimum: Optimum | None
     larger_loop_depths: str
@@ -146,13 +146,13 @@ class Sizing:
         if self.optimum is not None and self.optimum.bits is not None:
             least += "; the bits are the least of all"
         return (
-            f"executed with loop depths as they are: {self.trimmed.cycles:,} cycles, {self.worst.cycles:,} with unlimited FIFOs; "
-            f"{least}; that it ends with deeper loops is not known here (stc compile --trim and --fifo-depths make sure of it)"
+            f"executed with loop depths as they are: {self.minimal.cycles:,} cycles, {self.worst.cycles:,} with unlimited FIFOs; "
+            f"{least}; that it ends with deeper loops is not known here (stc compile --minimise-depths and --fifo-depths make sure of it)"
         )
 
     @property
     def depths(self) -> dict[str, int]:
-        return {fifo.name: fifo.trimmed for fifo in self.fifos}
+        return {fifo.name: fifo.minimal for fifo in self.fifos}
 
     def as_json(self) -> dict[str, Any]:
         return {"confirmed": self.is_confirmed, "failures": self.failures, **asdict(self)}
@@ -189,24 +189,24 @@ def size_runs(
     confirmed = time.perf_counter()
     sizer = _Sizer(runs, judge, progress)
     stated: Stated = "given" if runs.manifest.platform == NO_PLATFORM else "emitted"
-    trimmed = minimal_depths(sizer.test, most_runs)
+    minimal = minimal_depths(sizer.test, most_runs)
     descended = time.perf_counter()
     sizer.purpose = "looking for the optimum"
-    optimum = optimal_depths(sizer.test, most_runs, trimmed.depths) if with_optimum else None
+    optimum = optimal_depths(sizer.test, most_runs, minimal.depths) if with_optimum else None
     optimum_at = time.perf_counter()
-    sizer.purpose = "trimming"
-    alone = trimmed.bits
+    sizer.purpose = "minimisation"
+    alone = minimal.bits
     if optimum is not None and optimum.depths is not None:
-        trimmed = minimal_at(sizer.test, trimmed, optimum.depths)
+        minimal = minimal_at(sizer.test, minimal, optimum.depths)
     best = optimum.depths if optimum is not None and optimum.depths is not None else {}
     return Sizing(
         slack=slack,
         worst=judge.confirmation(runs.unlimited, judge.reference),
         required=judge.at({s.name: s.required or s.depth for s in runs.sized}) if sizer.has_required else None,
         emitted=emitted,
-        trimmed=judge.at(trimmed.depths),
-        trimmed_alone=alone,
-        start=_start("required" if sizer.has_required else stated, trimmed),
+        minimal=judge.at(minimal.depths),
+        descent_alone=alone,
+        start=_start("required" if sizer.has_required else stated, minimal),
         optimum=optimum,
         larger_loop_depths=larger.outcome,
         deeper_loops=larger,
@@ -214,7 +214,7 @@ def size_runs(
         memory_fed=tuple(sorted(runs.memory_fed)),
         memory_fed_bits=sum(stream.bits * stream.depth for stream in runs.streams if stream.name in runs.memory_fed),
         fifos=tuple(
-            FifoSize(s.name, s.bits, s.tokens, s.required, s.depth, judge.reference.occupancies[s.name], trimmed.depths[s.name],
+            FifoSize(s.name, s.bits, s.tokens, s.required, s.depth, judge.reference.occupancies[s.name], minimal.depths[s.name],
                      best.get(s.name))
             for s in runs.sized
         ),
@@ -223,7 +223,7 @@ def size_runs(
         seconds={
             "build": runs.build_seconds,
             "confirmation": confirmed - begin,
-            "trimming": descended - confirmed + time.perf_counter() - optimum_at,
+            "minimisation": descended - confirmed + time.perf_counter() - optimum_at,
             "optimum": optimum_at - descended,
             "per_run": runs.seconds / runs.count,
         },
@@ -289,15 +289,15 @@ def deeper_loops(runs: DesignRuns) -> DeeperLoops:
     return DeeperLoops("finished", len(runs.loops), lost[None], most, "/".join(worst) if worst is not None else None)
 
 
-def _start(depths: str, trimmed: MinimalDepths) -> str:
-    """Where trimming began, in words; `depths` are those that it was given."""
+def _start(depths: str, minimal: MinimalDepths) -> str:
+    """Where minimisation began, in words; `depths` are those that it was given."""
     given = f"the {depths} depths"
     return {
         "given": given,
         "occupancies": f"the highest occupancies without limits ({given} do not suffice)",
         "given and occupancies": f"the larger of the highest occupancies without limits and {given}",
         "tokens": "all tokens",
-    }[trimmed.start]
+    }[minimal.start]
 
 
 def _sized_fifo(stream: Stream) -> SizedFifo:
@@ -306,11 +306,11 @@ def _sized_fifo(stream: Stream) -> SizedFifo:
 
 
 class _Sizer:
-    """The depth test of one design. Trimming starts from what the LP asked for, where it was asked. `purpose`: of the next runs."""
+    """The depth test of one design. Minimisation starts from what the LP asked for, where it was asked. `purpose`: of the next runs."""
 
     def __init__(self, runs: DesignRuns, judge: Judge, progress: Progress):
         self.has_required = any(stream.required is not None for stream in runs.sized)
-        self.purpose = "trimming"
+        self.purpose = "minimisation"
         fifos = [_sized_fifo(stream) for stream in runs.sized]
 
         def run(depths: Mapping[str, int]) -> Outcome:
@@ -323,6 +323,6 @@ class _Sizer:
 
 
 def write_sizing(sizing: Sizing, directory: Path) -> None:
-    """DIR/build/fifo_sizing.json, and DIR/build/depths.json: the trimmed depths by name and what is known of them."""
-    write_whole(directory / "build" / SIZING, json.dumps(sizing.as_json(), indent=2) + "\n")
-    write_whole(directory / "build" / DEPTHS, depths_text(sizing.depths, sizing.proof))
+    """DIR/build/fifo_sizing.json, and DIR/build/depths.json: the minimal depths by name and what is known of them."""
+    write_atomically(directory / "build" / SIZING, json.dumps(sizing.as_json(), indent=2) + "\n")
+    write_atomically(directory / "build" / DEPTHS, depths_text(sizing.depths, sizing.proof))

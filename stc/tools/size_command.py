@@ -1,4 +1,4 @@
-"""`stc size`: the FIFO depths of a design, confirmed and trimmed by running it."""
+"""`stc size`: the FIFO depths of a design, confirmed and minimised by running it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from stc.tools.size import DEPTHS, Confirmation, Sizing, size_project, write_siz
 CHECK_FAILED = 1
 MOST_LISTED = 40
 """FIFOs in the table; the file has all."""
-REQUIRED = "required (by the LP, or --trim)"
-"""The manifest has the depths that sizing asked for, not who did: `stc compile --trim` replaces those of the linear program."""
+REQUIRED = "required (by the LP, or --minimise-depths)"
+"""The manifest has the depths that sizing asked for, not who did: `stc compile --minimise-depths` replaces those of the linear program."""
 
 
 def size_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `stc compile` wrote, or a folder with a design.toml.")],
     slack: Annotated[float, typer.Option(help="Part of the cycles that may be lost: 0.05 for 5 %.")] = 0.0,
     optimum: Annotated[bool, typer.Option("--optimum/--no-optimum", help="Also look for the least bits of all.")] = True,
-    most_runs: Annotated[int, typer.Option(help="About how many runs trimming and the optimum may take each.", min=1)] = MOST_RUNS,
+    most_runs: Annotated[int, typer.Option(help="About how many runs minimisation and the optimum may take each.", min=1)] = MOST_RUNS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Confirm the FIFO depths of a design by running it, and trim them to the least that lose no cycles.
+    """Confirm the FIFO depths of a design by running it, and minimise them to the least that lose no cycles.
 
-    No trimmed FIFO can be one less without the run being slower or not ending. Depths that load tasks write to stay as they are.
+    No minimal FIFO can be one less without the run being slower or not ending. Depths that load tasks write to stay as they are.
     Writes DIR/build/fifo_sizing.json and DIR/build/depths.json (for `stc simulate DIR --depths`).
 
     Exit code 1 if the design as it is (with its emitted depths, or those given with C++ that stc did not write) is slower than with
@@ -54,7 +54,7 @@ def print_sizing(sizing: Sizing, directory: Path, console: Console) -> None:
         "all tokens (unlimited)": sizing.worst,
         REQUIRED: sizing.required,
         sizing.stated: sizing.emitted,
-        "trimmed": sizing.trimmed,
+        "minimal": sizing.minimal,
     }
     for name, found in rows.items():
         if found is not None:
@@ -62,7 +62,7 @@ def print_sizing(sizing: Sizing, directory: Path, console: Console) -> None:
     _add_optimum(table, sizing)
     console.print(table)
     console.print(_depths(sizing))
-    console.print(f"trimming began with {sizing.start}; {sizing.runs} runs of {1000 * sizing.seconds['per_run']:.1f} ms")
+    console.print(f"minimisation began with {sizing.start}; {sizing.runs} runs of {1000 * sizing.seconds['per_run']:.1f} ms")
     console.print(f"with loop depths doubled the design at its {sizing.stated} depths: {sizing.deeper_loops}", markup=False)
     fed = len(sizing.memory_fed)
     if fed:
@@ -92,8 +92,8 @@ def _add_optimum(table: Table, sizing: Sizing) -> None:
 
 
 def _depths(sizing: Sizing) -> Table:
-    table = Table("FIFO", "bits", "tokens", "required", sizing.stated, "occupied", "trimmed", "optimum", title="depths")
-    for fifo in sorted(sizing.fifos, key=lambda fifo: -fifo.bits * fifo.trimmed)[:MOST_LISTED]:
-        depths = (fifo.required, fifo.emitted, fifo.occupied, fifo.trimmed, fifo.best)
+    table = Table("FIFO", "bits", "tokens", "required", sizing.stated, "occupied", "minimal", "optimum", title="depths")
+    for fifo in sorted(sizing.fifos, key=lambda fifo: -fifo.bits * fifo.minimal)[:MOST_LISTED]:
+        depths = (fifo.required, fifo.emitted, fifo.occupied, fifo.minimal, fifo.best)
         table.add_row(fifo.name, str(fifo.bits), str(fifo.tokens), *("" if depth is None else str(depth) for depth in depths))
     return table

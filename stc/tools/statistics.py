@@ -76,10 +76,10 @@ def _states(module: ModuleOp) -> dict[Operation, _State]:
 
 
 def _changes(before: dict[Operation, _State], after: dict[Operation, _State]) -> Changes:
-    kept = [op for op in after if op in before]
+    retained = [op for op in after if op in before]
     return Changes(
         Counter(op.name for op in after if op not in before),
         Counter(op.name for op in before if op not in after),
-        Counter(op.name for op in kept if before[op][0] is not after[op][0]),
-        Counter(op.name for op in kept if before[op][1:] != after[op][1:]),
+        Counter(op.name for op in retained if before[op][0] is not after[op][0]),
+        Counter(op.name for op in retained if before[op][1:] != after[op][1:]),
     )

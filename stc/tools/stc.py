@@ -45,7 +45,7 @@ from stc.tools.report.tables import NOT_KNOWN
 from stc.tools.reproducer import versions
 from stc.tools.simulate_command import simulate_command
 from stc.tools.size_command import size_command
-from stc.tools.whole_files import write_whole
+from stc.tools.atomic_files import write_atomically
 
 CHECK_FAILED = 1
 REPORT = "report.json"
@@ -89,31 +89,31 @@ def compile_command(
     Example: stc compile gpt2-medium --seq 32 --out build/gpt2-medium --check
     """
     from stc.tools.compile import compile_model
-    from stc.tools.trim import check_trimmed, print_trimming
+    from stc.tools.depth_minimisation import check_minimised, print_minimisation
 
-    slack, check = asked.request.trim, asked.check
+    slack, check = asked.request.minimise_depths, asked.check
     if check or slack is not None:
         _require_compiler()
     with debugging(asked.debug), _progress() as step:
         report = compile_model(asked.request, out, step)
-        trimmed = check_trimmed(out, slack, step) if slack is not None else None
+        minimal = check_minimised(out, slack, step) if slack is not None else None
     result = _checked(out) if check else None
     explanation = _explained(out, result) if result is not None else None
     if result is not None:
         report["check"] = check_report(result, explanation)
-        write_whole(out / REPORT, json.dumps(report, indent=1) + "\n")
+        write_atomically(out / REPORT, json.dumps(report, indent=1) + "\n")
     if as_json:
-        content = report if trimmed is None else {**report, "trim_check": asdict(trimmed)}
+        content = report if minimal is None else {**report, "minimisation_check": asdict(minimal)}
         output.print_json(json.dumps(content))
     else:
         _print_report(report, out)
-        if trimmed is not None:
-            print_trimming(report["fifo_sizing"]["trimming"], trimmed, output)
+        if minimal is not None:
+            print_minimisation(report["fifo_sizing"]["minimisation"], minimal, output)
         if result is not None:
             print_check(result, explanation)
             _print_draws(report["check_inputs"])
     _exit_with(result)
-    if trimmed is not None and not trimmed.passed:
+    if minimal is not None and not minimal.passed:
         raise typer.Exit(CHECK_FAILED)
 
 
@@ -164,7 +164,7 @@ def csim_command(
 ) -> None:
     """Build the C++ of DIR with g++, run it on the golden inputs with bounded FIFOs, compare with PyTorch.
 
-    A deadlock ends at once; the blocked tasks and FIFOs are named, and the least depth that cures it. Writes only under DIR/build.
+    A deadlock ends at once; the blocked tasks and FIFOs are named, and the least depth that fixes it. Writes only under DIR/build.
     """
     result = _checked(directory, timeout, [name.strip() for name in inputs.split(",") if name.strip()], sanitize)
     explanation = _explained(directory, result, timeout)
@@ -208,10 +208,10 @@ def _checked(
 
 
 def _explained(directory: Path, result: CsimResult, timeout: float = 600.0) -> Explanation | None:
-    """Why the design did not end, and what cures it; None where it ended."""
+    """Why the design did not end, and what fixes it; None where it ended."""
     if not result.failed:
         return None
-    with messages.status("looking for the least FIFO depths that cure it"):
+    with messages.status("looking for the least FIFO depths that fix it"):
         return explain_csim(directory, result, timeout)
 
 
@@ -240,8 +240,8 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
     for key, label in _RATIO_ROWS:
         if key in memory:
             output.print(f"{label}: {100 * memory[key]:.1f} %")
-    rereads, traffic = report["rereads"], report["external_traffic_bytes"]
-    added, saved = rereads["traffic_bytes"], rereads["saved_bytes"]
+    duplicate_loads, traffic = report["duplicate_loads"], report["external_traffic_bytes"]
+    added, saved = duplicate_loads["traffic_bytes"], duplicate_loads["saved_bytes"]
     _print_throughput(report["throughput"])
     _print_estimates(report)
     if (semantics := report.get("semantics")) is not None:
@@ -250,7 +250,7 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
             output.print(f"note: {note}", markup=False)
     _print_proofs(report)
     output.print(f"memory ports move per run: {traffic['read']:,} bytes in, {traffic['written']:,} bytes out")
-    output.print(f"inputs read again: {len(rereads['list'])}, adding {added:,} bytes of traffic and saving {saved:,} bytes on chip")
+    output.print(f"inputs read again: {len(duplicate_loads['list'])}, adding {added:,} bytes of traffic and saving {saved:,} bytes on chip")
 
 
 def _print_source(source: dict[str, Any]) -> None:
@@ -288,10 +288,10 @@ def _print_throughput(speed: dict[str, Any]) -> None:
     if not speed["multiply_accumulates"]:
         return
     count, most = speed["multiply_accumulates"], speed["plan_dsp"]
-    pace = f"{speed['per_cycle']:.2f} per cycle ({speed['cycles']:,} cycles)" if speed["cycles"] else "cycles not known"
+    rate = f"{speed['per_cycle']:.2f} per cycle ({speed['cycles']:,} cycles)" if speed["cycles"] else "cycles not known"
     budget = f"{speed['dsp_budget']:,}" if speed["dsp_budget"] else "no budget given: lanes as wide as tokens"
     faster = f"; faster: --dsp {most}, all that a plan may use" if most and speed["dsp_budget"] < most else ""
-    output.print(f"multiply-accumulates (estimated): {count:,} a run, {pace} on {speed['dsp']:,} DSP ({budget}){faster}")
+    output.print(f"multiply-accumulates (estimated): {count:,} a run, {rate} on {speed['dsp']:,} DSP ({budget}){faster}")
 
 
 def _print_estimates(report: dict[str, Any]) -> None:

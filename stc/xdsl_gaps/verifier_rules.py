@@ -64,18 +64,18 @@ def _index(op: linalg.IndexOp) -> Iterator[str]:
 
 
 def _slice(op: tensor.ExtractSliceOp | tensor.InsertSliceOp | memref.SubviewOp) -> Iterator[str]:
-    whole, part = (op.source.type, op.result.type) if not isinstance(op, tensor.InsertSliceOp) else (op.dest.type, op.source.type)
-    if not isa(whole, TensorType | MemRefType) or not isa(part, TensorType | MemRefType):
+    full, part = (op.source.type, op.result.type) if not isinstance(op, tensor.InsertSliceOp) else (op.dest.type, op.source.type)
+    if not isa(full, TensorType | MemRefType) or not isa(part, TensorType | MemRefType):
         return
     offsets, sizes, strides = (tuple(values.get_values()) for values in (op.static_offsets, op.static_sizes, op.static_strides))
-    shape = whole.get_shape()
+    shape = full.get_shape()
     if not len(offsets) == len(sizes) == len(strides) == len(shape):
-        yield f"has {len(offsets)} offsets, {len(sizes)} sizes and {len(strides)} strides for {whole}"
+        yield f"has {len(offsets)} offsets, {len(sizes)} sizes and {len(strides)} strides for {full}"
         return
-    if isinstance(op, tensor.InsertSliceOp) and op.result.type != whole:
-        yield f"has a result of type {op.result.type}, expected that of what it is inserted into, {whole}"
-    if part.get_element_type() != whole.get_element_type() or not _without_units(sizes, part.get_shape()):
-        yield f"takes {list(sizes)} entries of {whole}, which is no {part}"
+    if isinstance(op, tensor.InsertSliceOp) and op.result.type != full:
+        yield f"has a result of type {op.result.type}, expected that of what it is inserted into, {full}"
+    if part.get_element_type() != full.get_element_type() or not _without_units(sizes, part.get_shape()):
+        yield f"takes {list(sizes)} entries of {full}, which is no {part}"
     for dimension, (offset, size, stride, extent) in enumerate(zip(offsets, sizes, strides, shape, strict=True)):
         known = DYNAMIC_INDEX not in (size, stride, extent)
         first = 0 if offset == DYNAMIC_INDEX else offset

@@ -76,7 +76,7 @@ class _Generator:
         """One operation of a random kind that fits; a kind that turns out not to fit leaves no lines."""
         while True:
             kind = self.random.choices(list(KINDS), [weight for weight, _ in KINDS.values()])[0]
-            kept = replace(
+            retained = replace(
                 self.program,
                 arguments=list(self.program.arguments),
                 lines=list(self.program.lines),
@@ -86,7 +86,7 @@ class _Generator:
             try:
                 made = KINDS[kind][1](self)
             except DoesNotFit:
-                self.program, self.used, self.values = kept, used, values
+                self.program, self.used, self.values = retained, used, values
                 continue
             self.kinds.append(kind)
             for value in made if isinstance(made, list) else [made]:
@@ -396,12 +396,12 @@ def several_results(g: _Generator) -> list[Value]:
 
 
 def _two_reductions(g: _Generator, source: Value) -> list[Value]:
-    kept, gone = _split(g, source.rank)
-    shape = tuple(source.shape[dim] for dim in kept)
+    retained, gone = _split(g, source.rank)
+    shape = tuple(source.shape[dim] for dim in retained)
     chosen = [g.random.choice(reductions(source.element)) for _ in range(2)]
     body = Body(g.program, inside=False)
     yields = [body.op(f"{entry.operation} %a0, %o{k} : {source.element}") for k, entry in enumerate(chosen)]
-    outputs = [Output(shape, source.element, tuple(f"d{dim}" for dim in kept), entry.start) for entry in chosen]
+    outputs = [Output(shape, source.element, tuple(f"d{dim}" for dim in retained), entry.start) for entry in chosen]
     loops = [REDUCTION if dim in gone else PARALLEL for dim in range(source.rank)]
     names = g.program.generic(loops, [Operand(source, identity(source.rank))], outputs, body, yields)
     count = prod(source.shape[dim] for dim in gone)
@@ -418,8 +418,8 @@ def _split(g: _Generator, rank: int) -> tuple[list[int], list[int]]:
     """Dimensions that stay, at times in another order, and those that are reduced (at least one)."""
     count = g.random.choice([1, 1, 1, rank, g.random.randint(1, rank)])
     gone = sorted(g.random.sample(range(rank), count))
-    kept = [dim for dim in range(rank) if dim not in gone]
-    return (g.shuffled(kept) if g.chance(0.15) else kept), gone
+    retained = [dim for dim in range(rank) if dim not in gone]
+    return (g.shuffled(retained) if g.chance(0.15) else retained), gone
 
 
 def _reduced(source: Value, reduction: Reduction, count: int) -> float:
@@ -429,18 +429,18 @@ def _reduced(source: Value, reduction: Reduction, count: int) -> float:
 def reduce(g: _Generator) -> Value:
     """Sum, maximum, minimum, ... over some dimensions, which disappear or stay with extent 1."""
     source = g.pick(lambda value: value.rank >= 1)
-    kept, gone = _split(g, source.rank)
-    return _reduction(g, source, kept, gone, g.random.choice(reductions(source.element)), keep=g.chance(0.3))
+    retained, gone = _split(g, source.rank)
+    return _reduction(g, source, retained, gone, g.random.choice(reductions(source.element)), keep=g.chance(0.3))
 
 
 def _reduction(
-    g: _Generator, source: Value, kept: Sequence[int], gone: Sequence[int], reduction: Reduction, keep: bool, square: bool = False
+    g: _Generator, source: Value, retained: Sequence[int], gone: Sequence[int], reduction: Reduction, keep: bool, square: bool = False
 ) -> Value:
     count = prod(source.shape[dim] for dim in gone)
     if not _keeps_range(source.element, source.bound * count):
         raise DoesNotFit
     extents = {f"d{dim}": extent for dim, extent in enumerate(source.shape)}
-    indices = tuple("0" if dim in gone else f"d{dim}" for dim in range(source.rank)) if keep else tuple(f"d{dim}" for dim in kept)
+    indices = tuple("0" if dim in gone else f"d{dim}" for dim in range(source.rank)) if keep else tuple(f"d{dim}" for dim in retained)
     output = Output(dimensions(indices, extents), source.element, indices, reduction.start)
     body = Body(g.program, inside=False)
     term = body.op(f"arith.mulf %a0, %a0 : {source.element}") if square else "%a0"
@@ -477,7 +477,7 @@ def argument_of_maximum(g: _Generator) -> list[Value]:
     """The maximum along a dimension and its position, as torch-mlir writes it; exact values only, else rounding decides."""
     source = g.pick(lambda value: value.rank >= 1 and value.exact and is_float(value.element))
     dim = g.random.randrange(source.rank)
-    kept = tuple(f"d{k}" for k in range(source.rank) if k != dim)
+    retained = tuple(f"d{k}" for k in range(source.rank) if k != dim)
     shape = tuple(extent for k, extent in enumerate(source.shape) if k != dim)
     body = Body(g.program, inside=False)
     index = body.op(f"linalg.index {dim} : index")
@@ -485,7 +485,7 @@ def argument_of_maximum(g: _Generator) -> list[Value]:
     largest = body.op(f"arith.maximumf %a0, %o0 : {source.element}")
     greater = body.op(f"arith.cmpf ogt, %a0, %o0 : {source.element}")
     chosen = body.op(f"arith.select {greater}, {position}, %o1 : i64")
-    outputs = [Output(shape, source.element, kept, "-inf"), Output(shape, "i64", kept, "0")]
+    outputs = [Output(shape, source.element, retained, "-inf"), Output(shape, "i64", retained, "0")]
     loops = [REDUCTION if k == dim else PARALLEL for k in range(source.rank)]
     names = g.program.generic(loops, [Operand(source, identity(source.rank))], outputs, body, [largest, chosen])
     return [
@@ -513,14 +513,14 @@ _SUM, _MAX = reductions("f32")[0], reductions("f32")[2]
 def softmax(g: _Generator) -> Value:
     source = g.pick(lambda value: value.rank >= 1 and is_float(value.element) and value.bound < 60)
     dim, keep = g.random.randrange(source.rank), g.chance(0.4)
-    kept = [k for k in range(source.rank) if k != dim]
-    largest = _reduction(g, source, kept, [dim], _MAX, keep)
+    retained = [k for k in range(source.rank) if k != dim]
+    largest = _reduction(g, source, retained, [dim], _MAX, keep)
 
     def shifted(body: Body) -> str:
         return body.op(f"math.exp {body.op('arith.subf %a0, %a1 : f32')} : f32")
 
     powers = _along(g, source, largest, dim, shifted, 1.0)
-    total = _reduction(g, powers, kept, [dim], _SUM, keep)
+    total = _reduction(g, powers, retained, [dim], _SUM, keep)
     return _along(g, powers, total, dim, lambda body: body.op("arith.divf %a0, %a1 : f32"), 1.0)
 
 
@@ -528,18 +528,18 @@ def norm(g: _Generator) -> Value:
     """Layer norm or RMS norm along one dimension, with and without a gain."""
     source = g.pick(lambda value: value.rank >= 1 and is_float(value.element) and value.bound < 100)
     dim, keep = g.random.randrange(source.rank), g.chance(0.4)
-    kept = [k for k in range(source.rank) if k != dim]
+    retained = [k for k in range(source.rank) if k != dim]
     extent = f"{source.shape[dim]}.0"
     centered = source
     if g.chance(0.5):
-        total = _reduction(g, source, kept, [dim], _SUM, keep)
+        total = _reduction(g, source, retained, [dim], _SUM, keep)
 
         def minus_mean(body: Body) -> str:
             mean = body.op(f"arith.divf %a1, {body.constant(extent, 'f32')} : f32")
             return body.op(f"arith.subf %a0, {mean} : f32")
 
         centered = _along(g, source, total, dim, minus_mean, source.bound * 2)
-    squares = _reduction(g, centered, kept, [dim], _SUM, keep, square=True)
+    squares = _reduction(g, centered, retained, [dim], _SUM, keep, square=True)
 
     def scaled(body: Body) -> str:
         mean = body.op(f"arith.divf %a1, {body.constant(extent, 'f32')} : f32")
@@ -570,16 +570,16 @@ def contract(g: _Generator) -> Value:
     other_dims = [*batch, *gone, *more]
     if g.chance(0.4):
         other_dims = g.shuffled(other_dims)
-    wanted = tuple(extents[dim] for dim in other_dims)
-    kept = [k for k in range(len(extents)) if k not in gone]
-    shape = tuple(extents[k] for k in kept)
-    if max(prod(extents) / MOST_WORK, prod(shape) / MOST_ENTRIES, prod(wanted) / MOST_ENTRIES) > 1:
+    required = tuple(extents[dim] for dim in other_dims)
+    retained = [k for k in range(len(extents)) if k not in gone]
+    shape = tuple(extents[k] for k in retained)
+    if max(prod(extents) / MOST_WORK, prod(shape) / MOST_ENTRIES, prod(required) / MOST_ENTRIES) > 1:
         raise DoesNotFit
     if g.chance(0.2):
-        kept = g.shuffled(kept)
-    other = _factor(g, wanted, source.element)
+        retained = g.shuffled(retained)
+    other = _factor(g, required, source.element)
     count = prod(extents[k] for k in gone)
-    return _product(g, Operand(source, identity(source.rank)), g.reading(other, other_dims), extents, kept, gone, count)
+    return _product(g, Operand(source, identity(source.rank)), g.reading(other, other_dims), extents, retained, gone, count)
 
 
 def _factor(g: _Generator, shape: tuple[int, ...], element: str) -> Value:
@@ -588,7 +588,7 @@ def _factor(g: _Generator, shape: tuple[int, ...], element: str) -> Value:
 
 
 def _product(
-    g: _Generator, left: Operand, right: Operand, extents: Sequence[int], kept: Sequence[int], gone: Sequence[int], count: int
+    g: _Generator, left: Operand, right: Operand, extents: Sequence[int], retained: Sequence[int], gone: Sequence[int], count: int
 ) -> Value:
     element = left.value.element
     bound = left.value.bound * right.value.bound * (count**0.5 if is_float(element) else count)
@@ -598,9 +598,9 @@ def _product(
     body = Body(g.program, inside=False)
     term = body.op(f"arith.mul{kind} %a0, %a1 : {element}")
     last = body.op(f"arith.add{kind} " + (f"{term}, %o0" if g.chance(0.5) else f"%o0, {term}") + f" : {element}")
-    shape = tuple(extents[k] for k in kept)
+    shape = tuple(extents[k] for k in retained)
     start, operands = _start(g, shape, element, kind), [left.value, right.value]
-    output = Output(shape, element, tuple(f"d{k}" for k in kept), start.name if isinstance(start, Value) else start)
+    output = Output(shape, element, tuple(f"d{k}" for k in retained), start.name if isinstance(start, Value) else start)
     loops = [REDUCTION if k in gone else PARALLEL for k in range(len(extents))]
     (name,) = g.program.generic(loops, [left, right], [output], body, [last])
     if isinstance(start, Value):
@@ -635,11 +635,11 @@ def named_product(g: _Generator) -> Value:
     source = g.pick(lambda value: value.rank == len(mine) and _numeric(value))
     extents = dict(zip(mine, source.shape, strict=True))
     extents = {letter: g.random.choice(g.extents) for letter in others if letter not in extents} | extents
-    wanted = tuple(extents[letter] for letter in others)
+    required = tuple(extents[letter] for letter in others)
     shape = tuple(extents[letter] for letter in out)
-    if max(prod(extents.values()) / MOST_WORK, prod(shape) / MOST_ENTRIES, prod(wanted) / MOST_ENTRIES) > 1:
+    if max(prod(extents.values()) / MOST_WORK, prod(shape) / MOST_ENTRIES, prod(required) / MOST_ENTRIES) > 1:
         raise DoesNotFit
-    other = _factor(g, wanted, source.element)
+    other = _factor(g, required, source.element)
     kind = "f" if is_float(source.element) else "i"
     bound = source.bound * other.bound * (extents["k"] ** 0.5 if kind == "f" else extents["k"])
     if not _keeps_range(source.element, bound) or bound > 1e5:

@@ -4,7 +4,7 @@
     assert not any(check.failures for check in checks)
 
 A program counts if at least one of its FIFOs lies on an undirected cycle of tasks. Its design is run at the emitted depths, at what
-the LP asks for, trimmed, and, for every trimmed depth above 1, one below: that must cost cycles or deadlock, and the explanation
+the LP asks for, minimal, and, for every minimal depth above 1, one below: that must cost cycles or deadlock, and the explanation
 must name that FIFO. The emitted C++ of a batch of programs is built as one.
 """
 
@@ -32,7 +32,7 @@ from stc.simulation.task_graphs import all_fifos
 from stc.tools.size import Sizing, size_runs
 from stc_testing.fuzzing.levels import draw_case, emit_case
 
-SIZED, REFUSED, PLAIN = "sized", "refused", "no reconvergence"
+SIZED, REFUSED, PLAIN = "sized", "refused", "no reconvergent paths"
 
 
 @dataclass(frozen=True)
@@ -156,16 +156,16 @@ def _checked(seed: int, runs: DesignRuns | CompileError, most_runs: int) -> Grap
         sizing = size_runs(runs, most_runs=most_runs)
     except CompileError as error:
         return GraphCheck(seed, SIZED, failures=(str(error),))
-    below = [_one_below(runs, sizing, fifo.name) for fifo in sizing.fifos if fifo.trimmed > 1]
+    below = [_one_below(runs, sizing, fifo.name) for fifo in sizing.fifos if fifo.minimal > 1]
     failures = [*_not_ending(sizing), *(entry["failure"] for entry in below if entry["failure"])]
     return GraphCheck(seed, SIZED, figures=_figures(runs, sizing, below), failures=tuple(failures))
 
 
 def _not_ending(sizing: Sizing) -> Iterable[str]:
-    named = {"emitted": sizing.emitted, "LP": sizing.required, "trimmed": sizing.trimmed}
+    named = {"emitted": sizing.emitted, "LP": sizing.required, "minimal": sizing.minimal}
     yield from (f"at the {name} depths it does not end" for name, at in named.items() if at and at.verdict == "does not end")
-    if sizing.trimmed.verdict == "slower":
-        yield "at the trimmed depths it is slower"
+    if sizing.minimal.verdict == "slower":
+        yield "at the minimal depths it is slower"
     if not sizing.values_agree:
         yield "values differ from those expected"
     if sizing.larger_loop_depths != "finished":
@@ -173,7 +173,7 @@ def _not_ending(sizing: Sizing) -> Iterable[str]:
 
 
 def _one_below(runs: DesignRuns, sizing: Sizing, name: str) -> dict[str, Any]:
-    """How the design ends with one FIFO one slot below its trimmed depth, and whether the explanation names that FIFO."""
+    """How the design ends with one FIFO one slot below its minimal depth, and whether the explanation names that FIFO."""
     depths = {**sizing.depths, name: sizing.depths[name] - 1}
     run = runs.run(depths)
     assert sizing.worst.cycles is not None
@@ -211,8 +211,8 @@ def _figures(runs: DesignRuns, sizing: Sizing, below: Sequence[Mapping[str, Any]
             "worst": sizing.worst.bits,
             "LP": sizing.required.bits if sizing.required else None,
             "emitted": sizing.emitted.bits,
-            "trimmed": sizing.trimmed.bits,
-            "trimmed alone": sizing.trimmed_alone,
+            "minimal": sizing.minimal.bits,
+            "descent alone": sizing.descent_alone,
             "optimum": optimum.bits,
             "lower_bound": optimum.lower_bound,
         },
@@ -220,7 +220,7 @@ def _figures(runs: DesignRuns, sizing: Sizing, below: Sequence[Mapping[str, Any]
             "unlimited": sizing.worst.cycles,
             "LP": sizing.required.cycles if sizing.required else None,
             "emitted": sizing.emitted.cycles,
-            "trimmed": sizing.trimmed.cycles,
+            "minimal": sizing.minimal.cycles,
         },
         "proof": optimum.proof,
         "surprises": sizing.surprises,
@@ -237,7 +237,7 @@ def summary(checks: Sequence[GraphCheck]) -> dict[str, Any]:
     for figures in sized:
         for outcome, number in figures["below"].items():
             below[outcome] = below.get(outcome, 0) + number
-    ratios = [bits["trimmed alone"] / bits["optimum"] for bits in known if bits["optimum"]]
+    ratios = [bits["descent alone"] / bits["optimum"] for bits in known if bits["optimum"]]
     return {
         "origin": "executed: cycle-level simulation of the emitted C++",
         "seeds": len(checks),
@@ -249,12 +249,12 @@ def summary(checks: Sequence[GraphCheck]) -> dict[str, Any]:
         "failures": [{"seed": check.seed, "failures": check.failures} for check in checks if check.failures],
         "emitted": _counts(figures["verdicts"]["emitted"] for figures in sized),
         "LP": _counts(figures["verdicts"]["LP"] for figures in sized),
-        "bits": {kind: sum(figures["bits"][kind] or 0 for figures in sized) for kind in ("worst", "LP", "emitted", "trimmed")},
+        "bits": {kind: sum(figures["bits"][kind] or 0 for figures in sized) for kind in ("worst", "LP", "emitted", "minimal")},
         "bits_where_the_optimum_is_known": {
-            kind: sum(bits[kind] for bits in known) for kind in ("trimmed", "trimmed alone", "optimum")
+            kind: sum(bits[kind] for bits in known) for kind in ("minimal", "descent alone", "optimum")
         },
         "optimum_known": len(known),
-        "trimmed_alone_over_optimum": {"largest": max(ratios, default=None), "above_1.05": sum(ratio > 1.05 for ratio in ratios)},
+        "descent_alone_over_optimum": {"largest": max(ratios, default=None), "above_1.05": sum(ratio > 1.05 for ratio in ratios)},
         "surprises": sum(figures["surprises"] for figures in sized),
         "runs": sum(figures["runs"] for figures in sized),
         "seconds_per_run": sum(figures["run_seconds"] for figures in sized) / max(1, sum(figures["runs"] for figures in sized)),

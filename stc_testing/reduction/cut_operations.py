@@ -29,8 +29,8 @@ def _cut(module: ModuleOp, chosen: range) -> bool:
     gone = [op for index, op in enumerate(_candidates(module)) if index in chosen]
     inside = set(gone)
     inputs = values_before(gone, inside)
-    kept = [index for index, value in enumerate(returned(function)) if value.owner not in inside]
-    keep_results(function, kept)
+    retained = [index for index, value in enumerate(returned(function)) if value.owner not in inside]
+    keep_results(function, retained)
     for result in [result for op in gone for result in op.results]:
         if not any(not is_within(use, inside) for use in result.uses):
             continue

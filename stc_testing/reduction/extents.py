@@ -84,8 +84,8 @@ class Extents:
 
     def removable(self) -> list[Place]:
         """Representatives of the classes of extent 1 whose dimensions may vanish."""
-        kept = {self.find(place) for place in self._fixed_rank}
-        return [root for root in self.classes() if root not in kept and self.extent(root) == 1]
+        retained = {self.find(place) for place in self._fixed_rank}
+        return [root for root in self.classes() if root not in retained and self.extent(root) == 1]
 
     def is_frozen(self, place: Place) -> bool:
         return self.find(place) in {self.find(entry) for entry in self._frozen}

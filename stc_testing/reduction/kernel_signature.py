@@ -61,10 +61,10 @@ def add_results(function: func.FuncOp, kernel: KernelOp, values: Sequence[SSAVal
     return new
 
 
-def keep_kernel_results(kernel: KernelOp, kept: Sequence[int]) -> KernelOp:
-    """Return only the results at the positions `kept`; the others have no uses."""
-    values = [kernel.terminator.arguments[index] for index in kept]
-    return rebuilt(kernel, values, [kernel.outputs[index].type for index in kept], kept)
+def keep_kernel_results(kernel: KernelOp, retained: Sequence[int]) -> KernelOp:
+    """Return only the results at the positions `retained`; the others have no uses."""
+    values = [kernel.terminator.arguments[index] for index in retained]
+    return rebuilt(kernel, values, [kernel.outputs[index].type for index in retained], retained)
 
 
 def rebuilt(kernel: KernelOp, yielded: Sequence[SSAValue], types: Sequence[Attribute], positions: Sequence[int]) -> KernelOp:

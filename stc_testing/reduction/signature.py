@@ -41,10 +41,10 @@ def expose(function: func.FuncOp, values: Sequence[SSAValue]) -> None:
     _return(function, [*returned(function), *values], [*_result_attributes(function), *(DictionaryAttr({}) for _ in values)])
 
 
-def keep_results(function: func.FuncOp, kept: Sequence[int]) -> None:
-    """Return only the results at the positions `kept`."""
+def keep_results(function: func.FuncOp, retained: Sequence[int]) -> None:
+    """Return only the results at the positions `retained`."""
     values, attributes = returned(function), _result_attributes(function)
-    _return(function, [values[index] for index in kept], [attributes[index] for index in kept])
+    _return(function, [values[index] for index in retained], [attributes[index] for index in retained])
 
 
 def _result_attributes(function: func.FuncOp) -> list[DictionaryAttr]:

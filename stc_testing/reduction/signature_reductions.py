@@ -19,9 +19,9 @@ def _result_count(module: ModuleOp) -> int:
 
 def _drop_results(module: ModuleOp, chosen: range) -> bool:
     function = main_function(module)
-    kept = [index for index in range(len(returned(function))) if index not in chosen]
-    keep_results(function, kept)
-    return bool(kept)
+    retained = [index for index in range(len(returned(function))) if index not in chosen]
+    keep_results(function, retained)
+    return bool(retained)
 
 
 def _unused_arguments(module: ModuleOp) -> list[Callable[[], bool]]:

@@ -41,24 +41,24 @@ def _remove(module: ModuleOp, chosen: range) -> bool:
 
 def _drop_loops(op: GenericOp, loops: Sequence[int], dims: Sequence[Sequence[int]]) -> None:
     count = len(op.iterator_types)
-    kept = [loop for loop in range(count) if loop not in loops]
-    renamed = [AffineExpr.dimension(kept.index(loop)) if loop in kept else AffineExpr.constant(0) for loop in range(count)]
+    retained = [loop for loop in range(count) if loop not in loops]
+    renamed = [AffineExpr.dimension(retained.index(loop)) if loop in retained else AffineExpr.constant(0) for loop in range(count)]
     maps: list[AffineMapAttr] = []
     for attribute, gone in zip(op.indexing_maps, dims, strict=True):
         results = [expression.replace_dims_and_symbols(renamed, []) for expression in _without(attribute.data.results, gone)]
-        maps.append(AffineMapAttr(AffineMap(len(kept), 0, tuple(results))))
+        maps.append(AffineMapAttr(AffineMap(len(retained), 0, tuple(results))))
     op.indexing_maps = ArrayAttr(maps)
     op.iterator_types = ArrayAttr(_without(op.iterator_types.data, loops))
     schedule = SCHEDULE.of(op)
     if schedule is not None:
-        SCHEDULE.put(op, _of_loops(schedule, kept, dims))
+        SCHEDULE.put(op, _of_loops(schedule, retained, dims))
 
 
-def _of_loops(schedule: ScheduleAttr, kept: Sequence[int], dims: Sequence[Sequence[int]]) -> ScheduleAttr:
+def _of_loops(schedule: ScheduleAttr, retained: Sequence[int], dims: Sequence[Sequence[int]]) -> ScheduleAttr:
     return ScheduleAttr.of(
-        [schedule.tiles[loop] for loop in kept],
-        [kept.index(loop) for loop in schedule.loop_order if loop in kept],
-        [schedule.unrolls[loop] for loop in kept],
+        [schedule.tiles[loop] for loop in retained],
+        [retained.index(loop) for loop in schedule.loop_order if loop in retained],
+        [schedule.unrolls[loop] for loop in retained],
         [_without(shape, gone) for shape, gone in zip(schedule.vectors, dims, strict=False)],
     )
 

@@ -66,7 +66,7 @@ COPIES_SIDE_BY_SIDE = """
     [
         ("", 1),
         (SUM_OF_PRODUCT, LOAD + MULTIPLY + ADD + STORE),
-        (STORED_THEN_LOADED, EXP + ADD + STORE),   # handed over, not through memory
+        (STORED_THEN_LOADED, EXP + ADD + STORE),   # forwarded, not through memory
         (CHAIN_OF_COPIES, LOAD + 4 * ADD + STORE),
         (CARRIED_BY_COPIES, 4 * ADD + STORE),
         (COPIES_SIDE_BY_SIDE, LOAD + ADD + STORE),

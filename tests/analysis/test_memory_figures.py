@@ -189,7 +189,7 @@ func.func @main(%x : tensor<8x4xf32>) -> tensor<8x4xf32> {
     assert local_bytes(module) == 128
 
 
-def test_itensor_bytes_leave_revisits_out():
+def test_itensor_bytes_leave_reuse_out():
     order = StreamOrder((4, 4), (Loop(2, 4), Loop(3, 4), Loop(5, 4)), (Coordinate((0,)), Coordinate((2,))))
     assert itensor_bytes(ItensorType.from_order(order, f16)) == 8 * 20 * 2
 

@@ -89,7 +89,7 @@ def test_the_same_index_computed_twice_is_one_entry() -> None:
 
 
 def test_a_chain_through_copies_is_as_long_as_the_copies() -> None:
-    """Five additions one after the other, the entry handed from copy to copy: HLS does not reorder sums."""
+    """Five additions one after the other, the entry passed from copy to copy: HLS does not reorder sums."""
     body = """
   scf.for %k = %c0 to %c8 step %c1 {
     scf.for %u = %c0 to %c5 step %c1 {

@@ -68,8 +68,8 @@ ROUTED = """
 !A = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
 func.func @f(%s: !S) -> !S {
-  %a, %b = itensor.deal %s : !S to !A, !B
-  %t = itensor.join %a, %b : !A, !B to !S
+  %a, %b = itensor.split %s : !S to !A, !B
+  %t = itensor.merge %a, %b : !A, !B to !S
   %u, %v = itensor.fork %t : !S to !S, !S
   %c, %d = itensor.chunk %u at [0, 0], [1, 0] : !S to !itensor.itensor<1x4xf32, iter_space: [4] * [4], iter_map: (d0) -> (0, d0)>,
     !itensor.itensor<1x4xf32, iter_space: [4] * [4], iter_map: (d0) -> (0, d0)>
@@ -84,15 +84,15 @@ def test_operations_that_route_tokens():
     proofs = prove_streams(parse_module(ROUTED))
     assert not proofs.failures
     assert [edge.kind for edge in proofs.edges] == [
-        *["deal"] * 2, *["join"] * 2, *["fork"] * 2, *["chunk"] * 2, *["concat"] * 3
+        *["split"] * 2, *["merge"] * 2, *["fork"] * 2, *["chunk"] * 2, *["concat"] * 3
     ]  # fmt: skip
 
 
 def test_a_failure_names_edge_token_and_place():
-    wrong = ROUTED.replace("%c, %d at [0, 0], [1, 0]", "%d, %c at [0, 0], [1, 0]").replace("join %a, %b", "join %b, %a")
-    module = parse_module(wrong.replace("join %b, %a : !A, !B", "join %b, %a : !B, !A"), verify=False)
+    wrong = ROUTED.replace("%c, %d at [0, 0], [1, 0]", "%d, %c at [0, 0], [1, 0]").replace("merge %a, %b", "merge %b, %a")
+    module = parse_module(wrong.replace("merge %b, %a : !A, !B", "merge %b, %a : !B, !A"), verify=False)
     [first, second] = prove_streams(module).failures
-    assert (first.kind, first.name) == ("join", "part 0 of %t")
+    assert (first.kind, first.name) == ("merge", "part 0 of %t")
     assert first.reason == "token 0 is at [0, 0] in the source but at [0, 4] in the target"
     assert second.reason == "token 0 is at [0, 4] in the source but at [0, 0] in the target"
     assert first.where is not None and first.where.split(":")[-2:] == ["7", "3"]
@@ -185,11 +185,11 @@ def test_a_branch_between_tasks_is_not_proved():
     assert "not proved: there is no rule for 'scf.if'" in [failure.reason for failure in prove_streams(module).failures]
 
 
-def test_a_join_of_one_part_twice():
+def test_a_merge_of_one_part_twice():
     """Both inputs say that they are the even tokens: as many as the result has, but not those."""
-    module = parse_module(ROUTED.replace("join %a, %b : !A, !B", "join %a, %a : !A, !A"))
+    module = parse_module(ROUTED.replace("merge %a, %b : !A, !B", "merge %a, %a : !A, !A"))
     [failure] = prove_streams(module).failures
-    assert (failure.kind, failure.name) == ("join", "part 1 of %t")
+    assert (failure.kind, failure.name) == ("merge", "part 1 of %t")
     assert failure.reason == "token 0 is at [0, 4] in the source but at [0, 0] in the target"
 
 
@@ -225,7 +225,7 @@ func.func @f(%s: !S) -> !T {
         ("[2, 12]", "[1, 12]", "token 3 of the source, at [1, 0], is stored at 1 to 1 of dimension 0, outside of the buffer's"),
         ("_loops = 1", "_loops = 2", "token 1 of the target, at [1, 0], needs coordinate 1 of dimension 0 at address 1 of it"),
         ("_loops = 1", "_loops = 9", "not proved: there are no 9 loops to share"),
-        ("blocks = 2", "blocks = 0", "not proved: there are 0 blocks to hand over"),
+        ("blocks = 2", "blocks = 0", "not proved: there are 0 blocks to acquire"),
         ("3, 2] * [2, 4, 1]", "3, 2] * [1, 4, 2]", "token 1 of the target, at [2, 0], needs coordinate 2 of dimension 0 at"),
         ("2, 3] * [2, 1, 4]", "2, 3] * [3, 1, 4]", "token 6 of the target, at [2, 0], leaves in shared iteration 1, whose block"),
     ],

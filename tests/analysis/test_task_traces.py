@@ -190,10 +190,10 @@ def expanded(task: TaskOp) -> list[Event]:
     fires: list[Counter[str]] = [Counter() for _ in range(found.count)]
     for (name, moment), at in found.moments.items():
         for firing in at.tolist():
-            if moment in ("room", "taken") and name in rings:
-                needs[firing][name] += 1 if moment == "room" else -1
-            elif moment in ("published", "freed"):
-                fires[firing][name] += 1 if moment == "published" else -1
+            if moment in ("write_acquire", "read_acquire") and name in rings:
+                needs[firing][name] += 1 if moment == "write_acquire" else -1
+            elif moment in ("write_release", "read_release"):
+                fires[firing][name] += 1 if moment == "write_release" else -1
     events: list[Event] = []
     for need, fire in zip(needs, fires, strict=True):
         assert not (need and fire)

@@ -38,7 +38,7 @@ def test_each_is_spelled_where_it_is_defined_alone() -> None:
         ("stc.partition = [[2 : i32, 1 : i32]]", "expected pairs of a dimension of memref<4x8xf32>"),
         ("stc.partition = [[1 : i32, 9 : i32]]", "expected pairs of a dimension of memref<4x8xf32>"),
         ("stc.partition = [1 : i32]", "expected array"),
-        ("stc.rereads = [1 : i32]", "expected array"),
+        ("stc.duplicate_loads = [1 : i32]", "expected array"),
         ("stc.shedule", "has stc.shedule, which says nothing, expected one of stc.name, stc.module"),
         ("stc.tokens = 4 : i64", "has stc.tokens, which says nothing"),
     ],

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from stc.execution.layout import pack, unpack, unpack_into
-from stc.iteration.dealing import dealt
+from stc.iteration.round_robin import round_robin_parts
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.words import filled, innermost_run, packed_words, word_lanes
+from stc.iteration.bus_words import filled, innermost_run, packed_words, word_lanes
 
 TILED = StreamOrder((1, 4), (Loop(2, 4), Loop(3, 8), Loop(5, 1), Loop(4, 1), Loop(2, 4)),
                     (Coordinate((0, 3)), Coordinate((1, 4))))
@@ -22,7 +22,7 @@ SCALAR = StreamOrder((), (), ())
 def by_definition(tensor: np.ndarray, order: StreamOrder) -> np.ndarray:
     """Entries of the distinct tokens in order, one row per token."""
     rows = []
-    for start in order.without_revisits().enumerate():
+    for start in order.without_reuse().enumerate():
         rows.append(tensor[tuple(slice(s, s + e) for s, e in zip(start, order.element, strict=True))].reshape(-1))
     return np.array(rows)
 
@@ -79,13 +79,13 @@ def test_several_padded_tokens_share_a_word() -> None:
     ("order", "most", "lanes"),
     [
         (TILED, 16, 16),
-        (TILED, 64, 32),  # 4 x 2 tokens of 4 between revisits
+        (TILED, 64, 32),  # 4 x 2 tokens of 4 between reuse loops
         (COLUMNS, 64, 32),  # 24 = 3 * 8 tokens of 4
         (ODD, 64, 16),  # 6 tokens of 7, each in 8 lanes: two per word
         (SCALAR, 16, 1),
-        (StreamOrder((4,), (Loop(5, 1), Loop(3, 4)), (Coordinate((1,)),)), 16, 4),  # three tokens between revisits
+        (StreamOrder((4,), (Loop(5, 1), Loop(3, 4)), (Coordinate((1,)),)), 16, 4),  # three tokens between reuse loops
         (StreamOrder((4,), (Loop(4, 4), Loop(2, 1)), (Coordinate((0,)),)), 16, 4),  # each token is sent twice
-        (StreamOrder((4,), (Loop(4, 4), Loop(1, 1)), (Coordinate((0,)),)), 16, 16),  # a revisit of one iteration is none
+        (StreamOrder((4,), (Loop(4, 4), Loop(1, 1)), (Coordinate((0,)),)), 16, 16),  # a reuse loop of one iteration is none
         (StreamOrder((32,), (Loop(4, 32),), (Coordinate((0,)),)), 16, 32),
     ],
 )
@@ -101,7 +101,7 @@ def test_stripes_hold_every_nth_token(parts: int, lanes: int) -> None:
     tensor = np.random.default_rng(0).standard_normal(order.static_shape).astype(np.float32)
     tokens = by_definition(tensor, order)
     back = np.full_like(tensor, np.nan)
-    for number, part in enumerate(dealt(order, parts)):
+    for number, part in enumerate(round_robin_parts(order, parts)):
         words = pack(tensor, part, lanes, tensor.shape)
         held = words.reshape(-1)[: words.size // 4 * 4].reshape(-1, 4)[: len(tokens) // parts, :3]
         assert np.array_equal(held, tokens[number::parts])

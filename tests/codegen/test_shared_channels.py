@@ -9,7 +9,7 @@ import pytest
 from l6_examples import parse, two_kernels
 from xdsl.dialects.builtin import ModuleOp
 
-from stc.analysis.memory_paces import memory_paces
+from stc.analysis.memory_beats import memory_beats
 from stc.codegen.design import Design, design_of
 from stc.codegen.manifest_builder import build_manifest
 from stc.dialects.context import make_context
@@ -58,23 +58,23 @@ def described(module: ModuleOp, platform: Platform) -> tuple[Design, Manifest]:
 
 
 def table_of(manifest: Manifest) -> dict[str, tuple[int, int]]:
-    """Read latency and pace, in millionths of a cycle, of each port, as the simulation is told them."""
+    """Read latency and issue rate, in millionths of a cycle, of each port, as the simulation is told them."""
     lines = [line.split() for line in timing_table(manifest, SimulationOptions()).splitlines()]
     return {line[1]: (int(line[2]), int(line[3].replace(".", ""))) for line in lines if line[0] == "port"}
 
 
-def pace(word_bytes: float, sharing: int) -> int:
+def cycles_per_beat(word_bytes: float, sharing: int) -> int:
     """By definition, in millionths of a cycle."""
     return round(max(1.0, word_bytes * sharing / BYTES_PER_CYCLE) * MICRO)
 
 
 def require_agreement(module: ModuleOp, platform: Platform) -> None:
     design, manifest = described(module, platform)
-    paces = memory_paces(module, platform.memory, platform.cycle_ns)
+    beats = memory_beats(module, platform.memory, platform.cycle_ns)
     ports = [port for kernel in design.kernels for port in kernel.ports]
-    assert {port.name: (paces[port.value].latency, paces[port.value].micro) for port in ports} == table_of(manifest)
+    assert {port.name: (beats[port.value].latency, beats[port.value].micro) for port in ports} == table_of(manifest)
     directions = {port.name: port.direction for kernel in manifest.kernels for port in kernel.ports}
-    assert {port.name: "write" if paces[port.value].writes else "read" for port in ports} == directions
+    assert {port.name: "write" if beats[port.value].writes else "read" for port in ports} == directions
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 5, 7, 32])
@@ -83,8 +83,8 @@ def test_seven_ports_of_one_kernel(channels: int) -> None:
     module, platform = lowered(WIDE, PipelineOptions(schedule=str(END_TO_END / "wide.toml"))), few_channels(channels)
     require_agreement(module, platform)
     linked = [number % channels for number in range(7)]
-    paces = [micro for _, micro in table_of(described(module, platform)[1]).values()]
-    assert paces == [pace(64, linked.count(channel)) for channel in linked]
+    beats = [micro for _, micro in table_of(described(module, platform)[1]).values()]
+    assert beats == [cycles_per_beat(64, linked.count(channel)) for channel in linked]
 
 
 @pytest.mark.parametrize("channels", [1, 2])
@@ -93,7 +93,7 @@ def test_the_padding_counts(channels: int) -> None:
     module, platform = lowered(ONE_SUM, PipelineOptions(tile=24, rows=1, lanes=1)), few_channels(channels)
     require_agreement(module, platform)
     *_, (_, result) = table_of(described(module, platform)[1]).values()
-    assert result == pace(64, 2 // channels)
+    assert result == cycles_per_beat(64, 2 // channels)
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3])
@@ -118,6 +118,6 @@ def test_a_buffer_that_is_unpacked_only_to_be_packed_alike(layout: str, banks: l
     _, manifest = described(module, platform)
     assert [port.bank for kernel in manifest.kernels for port in kernel.ports] == banks
     halves = (banks[:3], banks[3:])
-    expected = [pace(32, half.count(bank)) for half in halves for bank in half]
+    expected = [cycles_per_beat(32, half.count(bank)) for half in halves for bank in half]
     assert [micro for _, micro in table_of(manifest).values()] == expected
     assert len(set(expected)) == 2

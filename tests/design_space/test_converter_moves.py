@@ -22,12 +22,12 @@ def task(inputs: str, output: str, plan: LoopPlan, widths: dict[str, int] | None
     return MovingTask(Computation(SHAPE, (), operands, (Operand(output, BOTH, bytes_of[output]),)), plan, lanes)
 
 
-def network(tasks: dict[str, MovingTask], made: str, wanted: str, obliging: str = "") -> Network:
-    """`made` come in rows, `wanted` are read in columns."""
+def network(tasks: dict[str, MovingTask], made: str, required: str, obliging: str = "") -> Network:
+    """`made` come in rows, `required` are read in columns."""
     widths = {o.tensor: o.entry_bytes for t in tasks.values() for o in (*t.computation.inputs, *t.computation.outputs)}
     vectors = in_order((8,), (1,), (0,))
     orders = {name: vectors if name.isupper() else ROWS for name in made}
-    return Network(tasks, orders, dict.fromkeys(wanted, (COLUMNS,)), widths, frozenset(obliging))
+    return Network(tasks, orders, dict.fromkeys(required, (COLUMNS,)), widths, frozenset(obliging))
 
 
 def test_two_inputs_become_one_output() -> None:
@@ -83,6 +83,6 @@ def test_an_obliging_input_is_not_read_more_often() -> None:
     """The vector comes from memory and would be read again for every column block."""
     stays = network({"t": task("aB", "y", BY_ROWS, {"a": 2})}, "aB", "y")
     by_tiles = LoopPlan((4, 2), (1, 0))
-    tiled = replace(stays, wanted={"y": (in_order(SHAPE, (4, 2), (1, 0)),)}, obliging=frozenset("B"))
+    tiled = replace(stays, required={"y": (in_order(SHAPE, (4, 2), (1, 0)),)}, obliging=frozenset("B"))
     assert cheapest_plans(tiled)["t"] == BY_ROWS
     assert cheapest_plans(replace(tiled, obliging=frozenset()))["t"] == by_tiles

@@ -88,7 +88,7 @@ def test_a_row_of_any_length_collapses(count: int) -> None:
 
 
 def random_tree(numbers: random.Random) -> tuple[Stream, Tree]:
-    """Up to four orders of one tensor, some revisited, each from any earlier one; the last of every branch has a reader."""
+    """Up to four orders of one tensor, some reused, each from any earlier one; the last of every branch has a reader."""
     shape = numbers.choice([(4, 6), (7, 5), (1, 8), (8, 12)])
 
     def order() -> StreamOrder:

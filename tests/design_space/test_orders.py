@@ -27,7 +27,7 @@ def divisors(extent: int) -> list[int]:
 
 @st.composite
 def exact_orders(draw: st.DrawFn, shape: tuple[int, ...]) -> StreamOrder:
-    """Up to two loops per dimension in any nesting, and sometimes a revisit."""
+    """Up to two loops per dimension in any nesting, and sometimes a reuse loop."""
     element: list[int] = []
     nest: list[tuple[Loop, int | None]] = []
     for dimension, extent in enumerate(shape):

@@ -12,7 +12,7 @@ from stc.dialects.dataflow import InPlaceAttr, KernelOp, Place, ScheduleAttr, Ta
 from stc.dialects.itensor import EmptyOp, ItensorType
 from stc.dialects.stream import BlockType, StreamType
 from stc.iteration.size import Symbol
-from stc.iteration.words import packed_words
+from stc.iteration.bus_words import packed_words
 
 LINE = ItensorType.of([4], [2], [4], [0], f32)
 

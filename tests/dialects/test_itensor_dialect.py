@@ -92,12 +92,12 @@ def test_concat_along_a_dimension():
     chunk.verify()
 
 
-def test_fork_join_and_converter():
+def test_fork_merge_and_converter():
     source = Block(arg_types=[LINE]).args[0]
     fork = itensor.ForkOp(source, 3)
     fork.verify()
-    join = itensor.JoinOp(fork.copies, ItensorType.of([4], [6], [4], [0], f32))
-    join.verify()
+    merge = itensor.MergeOp(fork.copies, ItensorType.of([4], [6], [4], [0], f32))
+    merge.verify()
     converter = itensor.ConverterOp(source, ItensorType.of([8], [1], [8], [0], f32), 0, [8], blocks=1)
     converter.verify()
     assert (converter.shared_loops, converter.buffer_shape, converter.blocks) == (0, (8,), 1)

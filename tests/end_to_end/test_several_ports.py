@@ -26,7 +26,7 @@ def test_48_lanes_are_three_ports(compiled: Callable) -> None:
     assert constants == [0, 0, 16, 16, 32, 32]
     between = [stream for stream in kernel.streams if stream.producer == "matmul" and stream.consumer == "square"]
     assert [stream.tokens for stream in between] == [6 * 96 // 48] * 3
-    assert not any(task.kind in ("deal", "join") for task in kernel.tasks)
+    assert not any(task.kind in ("split", "merge") for task in kernel.tasks)
 
 
 def test_host_puts_the_stripes_together(compiled: Callable) -> None:

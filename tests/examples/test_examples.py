@@ -43,7 +43,7 @@ def _stc(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_foreign_design(tmp_path: Path) -> None:
-    """As docs/foreign_designs.md says: cycles, and with too shallow a FIFO a deadlock that names its cure."""
+    """As docs/foreign_designs.md says: cycles, and with too shallow a FIFO a deadlock that names its fix."""
     page = (EXAMPLES.parent / "docs" / "foreign_designs.md").read_text()
     design = shutil.copytree(EXAMPLES / "foreign", tmp_path / "design", ignore=shutil.ignore_patterns("build"))
     done = _stc("simulate", str(design))

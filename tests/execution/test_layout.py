@@ -17,8 +17,8 @@ def order(element: tuple[int, ...], loops: list[tuple[int, int]], coordinates: l
 ORDERS = {
     "method (a)": order((2, 2), [(4, 2), (4, 2)], [(0,), (1,)]),
     "method (b)": order((4, 2), [(4, 2), (2, 4)], [(1,), (0,)]),
-    "method (c), revisited": order((4, 2), [(4, 2), (2, 1), (2, 4)], [(2,), (0,)]),
-    "revisited outermost and innermost": order((2, 2), [(3, 1), (4, 2), (4, 2), (2, 1)], [(2,), (1,)]),
+    "method (c), reused": order((4, 2), [(4, 2), (2, 1), (2, 4)], [(2,), (0,)]),
+    "reused outermost and innermost": order((2, 2), [(3, 1), (4, 2), (4, 2), (2, 1)], [(2,), (1,)]),
     "vectors, sums of loops": order((1, 8), [(2, 4), (1, 8), (4, 1)], [(0, 2), (1,)]),
     "a word of padding": order((1, 3), [(4, 1), (2, 3)], [(0,), (1,)]),
     "rank zero": order((), [], []),

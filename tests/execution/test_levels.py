@@ -60,9 +60,9 @@ SMALL: dict[str, tuple[str, dict[str, Any]]] = {
             "slices_that_overlap",
             "reshape_that_reorders",
             "reshape_to_rank_zero",
-            "padded_words_revisited",
+            "padded_words_reused",
             "result_and_intermediate",
-            "readers_that_revisit",
+            "readers_with_reuse",
             "indices",
             "two_reductions",
         )

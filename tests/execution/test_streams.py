@@ -90,7 +90,7 @@ def test_scalar_work_has_a_limit() -> None:
 
 
 @pytest.mark.parametrize("depths", [False, True])
-def test_rings_hand_over_whole_buffers(depths: bool) -> None:
+def test_rings_release_whole_buffers(depths: bool) -> None:
     """Fill a block row by row, read it out backwards, with every access there is on the way."""
     fill = f"""%b = stream.acquire %o : {RING} -> memref<4x2xf32>
       %c0 = arith.constant 0 : index %n = arith.constant 4 : index %c1 = arith.constant 1 : index
@@ -133,12 +133,12 @@ def test_tasks_of_tasks_are_transparent() -> None:
     np.testing.assert_array_equal(run(text, X)[0], X)
 
 
-def test_join_takes_turns_and_forks_copy() -> None:
+def test_merge_takes_turns_and_forks_copy() -> None:
     twice = "!itensor.itensor<2xf32, iter_space: [2, 4] * [8, 2], iter_map: (d0, d1) -> (d0 + d1)>"
     text = f"""func.func @main(%x: tensor<8xf32>) -> tensor<16xf32> {{
       %y = dataflow.kernel @k(%a = %x : tensor<8xf32> as {V}) -> (tensor<16xf32> as {twice}) {{
         %b, %c = itensor.fork %a : {V} to {V}, {V}
-        %j = itensor.join %b, %c : {V}, {V} to {twice}
+        %j = itensor.merge %b, %c : {V}, {V} to {twice}
         dataflow.yield %j : {twice}
       }}
       func.return %y : tensor<16xf32> }}"""

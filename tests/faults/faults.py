@@ -278,8 +278,8 @@ def a_read_is_hoisted_out_of_its_loop(module: ModuleOp) -> None:
 
 
 @fault("linalg-to-dataflow", "@matmul0")
-def a_port_forgets_a_revisit(module: ModuleOp) -> None:
-    _change_port(module, lambda order: order.without_revisits())
+def a_port_forgets_a_reuse_loop(module: ModuleOp) -> None:
+    _change_port(module, lambda order: order.without_reuse())
 
 
 @fault("linalg-to-dataflow", "@matmul0")
@@ -449,14 +449,14 @@ def _arguments_of(value: SSAValue) -> Iterator[SSAValue]:
             yield use.operation.body.block.args[use.index]
 
 
-@fault("expand-tiles", "turned")
+@fault("lower-linalg-to-loops", "turned")
 def an_expanded_sum_adds_to_its_neighbour(module: ModuleOp) -> None:
     sums = task(module, "sum")
     store = next(op for op in all_of(sums, memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp))
     store.operands[2] = constant_before(store, 0)
 
 
-@fault("expand-tiles", "in @matmul0 of @main: the index ranges over 0 to 8, outside 0 to 7 (8 entries)")
+@fault("lower-linalg-to-loops", "in @matmul0 of @main: the index ranges over 0 to 8, outside 0 to 7 (8 entries)")
 def an_expanded_loop_runs_once_too_often(module: ModuleOp) -> None:
     store = next(op for op in all_of(task(module, "matmul0"), memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp))
     loop = store.parent_op()
@@ -464,7 +464,7 @@ def an_expanded_loop_runs_once_too_often(module: ModuleOp) -> None:
     loop.operands[1] = constant_before(loop, 9)
 
 
-@fault("expand-tiles", "in @matmul0 of @main: the index ranges over -7 to 0, outside 0 to 7 (8 entries)")
+@fault("lower-linalg-to-loops", "in @matmul0 of @main: the index ranges over -7 to 0, outside 0 to 7 (8 entries)")
 def an_expanded_index_has_the_wrong_sign(module: ModuleOp) -> None:
     """Reads and writes alike: no value changes where memory wraps around."""
     store = next(op for op in all_of(task(module, "matmul0"), memref.StoreOp) if isinstance(op.value.owner, arith.AddfOp))

@@ -7,11 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from stc.fifo.curves import FifoCurves, Pace, corrected_slots, published_tokens
+from stc.fifo.curves import FifoCurves, IssueRate, corrected_slots, published_tokens
 
 
-def uniform(pace: Pace) -> np.ndarray:
-    return pace.first + np.arange(pace.tokens) * int(pace.interval)
+def uniform(rate: IssueRate) -> np.ndarray:
+    return rate.first + np.arange(rate.tokens) * int(rate.interval)
 
 
 def bursts(chance: random.Random, tokens: int) -> np.ndarray:
@@ -66,11 +66,11 @@ def test_two_slots_do_with_less_delay() -> None:
     assert (curves.depth(0), curves.depth(1), curves.depth(2)) == (None, 2, 3)
 
 
-def random_paces(chance: random.Random) -> tuple[Pace, Pace, int]:
+def random_rates(chance: random.Random) -> tuple[IssueRate, IssueRate, int]:
     tokens, source, target = chance.randint(1, 30), chance.randint(1, 9), chance.randint(1, 9)
     first = chance.randint(0, 20)
     starved = max(first + k * (source - target) for k in range(tokens))
-    return Pace(tokens, first, source), Pace(tokens, 0, target), starved + chance.randint(0, 80)
+    return IssueRate(tokens, first, source), IssueRate(tokens, 0, target), starved + chance.randint(0, 80)
 
 
 def test_corrected_formulas_are_exact_for_uniform_traffic() -> None:
@@ -78,7 +78,7 @@ def test_corrected_formulas_are_exact_for_uniform_traffic() -> None:
     chance = random.Random(3)
     seen = set()
     for _ in range(2000):
-        source, target, delay = random_paces(chance)
+        source, target, delay = random_rates(chance)
         curves = FifoCurves(uniform(source), uniform(target), uniform(target))
         assert corrected_slots(source, target, delay) == curves.slots(delay)
         seen.add(published_tokens(source, target, delay) - curves.slots(delay))
@@ -86,6 +86,6 @@ def test_corrected_formulas_are_exact_for_uniform_traffic() -> None:
 
 
 def test_as_printed_the_formula_gives_nothing_at_the_first_token() -> None:
-    source, target = Pace(8, 5, 3), Pace(8, 0, 2)
+    source, target = IssueRate(8, 5, 3), IssueRate(8, 0, 2)
     assert published_tokens(source, target, 5) == 0
     assert corrected_slots(source, target, 5) == 1

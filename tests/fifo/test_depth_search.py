@@ -1,4 +1,4 @@
-"""Trimming and the exact optimum of FIFO depths, on networks small enough to try every depth."""
+"""Minimisation and the exact optimum of FIFO depths, on networks small enough to try every depth."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ def assert_minimal(network: Network, depths: dict[str, int], allowed: int) -> No
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("slack", [0.0, 0.1])
-def test_trimmed_depths_are_enough_and_minimal(seed: int, slack: float):
+def test_minimal_depths_are_enough_and_minimal(seed: int, slack: float):
     network = random_network(seed)
     test = depth_test(network, slack)
-    trimmed = minimal_depths(test)
-    assert_minimal(network, trimmed.depths, test.allowed)
-    assert trimmed.cycles == network.run(trimmed.depths).cycles
-    assert trimmed.surprises == 0
+    minimal = minimal_depths(test)
+    assert_minimal(network, minimal.depths, test.allowed)
+    assert minimal.cycles == network.run(minimal.depths).cycles
+    assert minimal.surprises == 0
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_start_depths_that_are_too_few_fall_back_to_what_the_reference_run_held(seed: int):
     network = random_network(seed)
     test = depth_test(network, start=dict.fromkeys(network.bits, 1))
-    trimmed = minimal_depths(test)
-    assert (trimmed.start == "given") == (network.run(dict.fromkeys(network.bits, 1)).cycles == network.reference().cycles)
-    assert_minimal(network, trimmed.depths, test.allowed)
+    minimal = minimal_depths(test)
+    assert (minimal.start == "given") == (network.run(dict.fromkeys(network.bits, 1)).cycles == network.reference().cycles)
+    assert_minimal(network, minimal.depths, test.allowed)
 
 
 def small_networks() -> list[int]:
@@ -69,17 +69,17 @@ def test_the_optimum_is_that_of_exhaustive_search(seed: int):
     assert cycles is not None and cycles <= test.allowed
 
 
-def test_trimmed_depths_are_near_the_optimum():
+def test_minimal_depths_are_near_the_optimum():
     """No guarantee for one network, but the sum over many must be close, and known depths must not change the optimum."""
     bits = best = 0
     for seed in range(150):
         network = random_network(seed)
         test = depth_test(network)
-        trimmed = minimal_depths(test)
-        found = optimal_depths(test, known=trimmed.depths)
+        minimal = minimal_depths(test)
+        found = optimal_depths(test, known=minimal.depths)
         assert found.bits == optimal_depths(depth_test(network)).bits
-        assert found.bits is not None and found.bits <= trimmed.bits
-        bits, best = bits + trimmed.bits, best + found.bits
+        assert found.bits is not None and found.bits <= minimal.bits
+        bits, best = bits + minimal.bits, best + found.bits
     assert best <= bits <= 1.05 * best
 
 
@@ -113,9 +113,9 @@ def test_tokens_are_kept_where_they_are_narrow():
     """An unlimited run keeps them behind the task, however wide they are there."""
     network = tokens_kept_before_or_behind(narrow=8, wide=512)
     assert network.reference().occupancies["out"] == 6
-    trimmed = minimal_depths(depth_test(network))
-    assert trimmed.depths["out"] == 2 or trimmed.depths["out"] == 1
-    assert trimmed.bits == optimal_depths(depth_test(network)).bits
+    minimal = minimal_depths(depth_test(network))
+    assert minimal.depths["out"] == 2 or minimal.depths["out"] == 1
+    assert minimal.bits == optimal_depths(depth_test(network)).bits
 
 
 def test_contradictory_runs_are_counted_and_prove_nothing():

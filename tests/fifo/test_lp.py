@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from timed_networks import random_network, run_bounded
 
-from stc.fifo.bounds import frugal_run
+from stc.fifo.bounds import bounded_asap_schedule
 from stc.fifo.curves import FifoCurves
 from stc.fifo.network_run import Link, Network, bounded_run, earliest_run, latest_run
 from stc.fifo.pieces import FifoEdge
@@ -175,7 +175,7 @@ def test_bounding_expensive_fifos_costs_no_cycle() -> None:
         network, fifos = random_network(seed)
         first = earliest_run(network)
         everything = {fifo.name: len(first.written[fifo.name]) for fifo in fifos}
-        _, run = frugal_run(network, fifos, everything, USABLE, first, first.makespan)
+        _, run = bounded_asap_schedule(network, fifos, everything, USABLE, first, first.makespan)
         if run is not None:
             found += 1
             needed = {

@@ -11,28 +11,28 @@ from stc.fifo.network_run import Link, Network, earliest_run, latest_run
 from stc.fifo.pieces import FifoEdge
 from stc.fifo.sizing import schedule
 from stc.iteration.task_timeline import Loop, Repeat, Row, TaskTimeline
-from stc.iteration.trace import MemoryPace
+from stc.iteration.trace import MemoryBeats
 from stc.platforms.platform import load_platform
 
 USABLE = load_platform("u55c").usable
 WORDS = 40
 
 
-def loop_of(name: str, writes: bool, count: int, depth: int, memory: MemoryPace | None = None, late: int = 0) -> Loop:
+def loop_of(name: str, writes: bool, count: int, depth: int, memory: MemoryBeats | None = None, late: int = 0) -> Loop:
     """One token of a FIFO per iteration and cycle."""
     port = (name, writes)
     return Loop(count, 1, 0, depth, {port: np.arange(count)}, {port: np.full(count, late)}, memory=memory)
 
 
 def load(name: str, fifo: str, micro: int) -> TaskTimeline:
-    return TaskTimeline(name, loop_of(fifo, True, WORDS, 4, MemoryPace(100, micro, False), late=3))
+    return TaskTimeline(name, loop_of(fifo, True, WORDS, 4, MemoryBeats(100, micro, False), late=3))
 
 
 def store(name: str, fifo: str, micro: int) -> TaskTimeline:
-    return TaskTimeline(name, loop_of(fifo, False, WORDS, 3, MemoryPace(0, micro, True)))
+    return TaskTimeline(name, loop_of(fifo, False, WORDS, 3, MemoryBeats(0, micro, True)))
 
 
-def slow_store(ready: list[int], interval: int, pace: float) -> list[int]:
+def slow_store(ready: list[int], interval: int, cycles_per_beat: float) -> list[int]:
     """What `stc_sim/loop_clock.h` does word by word, without freezes before the first."""
     free, last, taken = 0.0, -interval, []
     for at in ready:
@@ -40,35 +40,35 @@ def slow_store(ready: list[int], interval: int, pace: float) -> list[int]:
         free = wanted if ceil(free - 1e-6) < wanted else free
         last = ceil(free - 1e-6)
         taken.append(last)
-        free += pace
+        free += cycles_per_beat
     return taken
 
 
-@pytest.mark.parametrize("pace", [1.0, 1.203008, 1.5, 2.406016, 3.0])
+@pytest.mark.parametrize("cycles_per_beat", [1.0, 1.203008, 1.5, 2.406016, 3.0])
 @pytest.mark.parametrize("interval", [1, 2])
-def test_memory_takes_words_at_its_pace(pace: float, interval: int) -> None:
+def test_memory_takes_words_at_its_rate(cycles_per_beat: float, interval: int) -> None:
     chance = np.random.default_rng(7)
     for gaps in (np.zeros(WORDS, dtype=np.int64), chance.integers(0, 5, WORDS)):
         ready = np.cumsum(gaps)
-        loop = Loop(WORDS, interval, 0, 3, memory=MemoryPace(0, round(pace * 1e6), True))
-        assert loop.issued(ready).tolist() == slow_store(ready.tolist(), interval, pace)
+        loop = Loop(WORDS, interval, 0, 3, memory=MemoryBeats(0, round(cycles_per_beat * 1e6), True))
+        assert loop.issued(ready).tolist() == slow_store(ready.tolist(), interval, cycles_per_beat)
 
 
-def test_a_pace_between_whole_cycles_is_kept() -> None:
-    """Words that wait for memory go at its pace, not at the next one that is a whole or a half cycle."""
-    taken = Loop(1000, 1, 0, 3, memory=MemoryPace(0, 1_203_008, True)).issued(np.zeros(1000, dtype=np.int64))
+def test_a_rate_between_whole_cycles_is_kept() -> None:
+    """Words that wait for memory go at its issue rate, not at the next one that is a whole or a half cycle."""
+    taken = Loop(1000, 1, 0, 3, memory=MemoryBeats(0, 1_203_008, True)).issued(np.zeros(1000, dtype=np.int64))
     assert taken[-1] == ceil(999 * 1.203008)
 
 
-def test_words_come_after_the_latency_and_at_the_pace_of_memory() -> None:
-    loop = Loop(6, 1, 0, 3, memory=MemoryPace(100, 1_203_008, False))
+def test_words_come_after_the_latency_and_at_the_rate_of_memory() -> None:
+    loop = Loop(6, 1, 0, 3, memory=MemoryBeats(100, 1_203_008, False))
     assert loop.unhindered.tolist() == [100, 102, 103, 104, 105, 107]
     late = np.array([0, 0, 110, 0, 0, 0])
     assert loop.issued(late).tolist() == [100, 102, 110, 111, 112, 113]  # the rest has arrived by then
 
 
 def test_a_loop_that_is_run_again_waits_for_memory_again() -> None:
-    loop = loop_of("w", True, 3, 4, MemoryPace(50, 1_000_000, False), late=3)
+    loop = loop_of("w", True, 3, 4, MemoryBeats(50, 1_000_000, False), late=3)
     reader = TaskTimeline("reader", loop_of("w", False, 6, 1))
     run = earliest_run(Network([TaskTimeline("load", Repeat(loop, 2)), reader], [Link("w", "load", "reader", 1)]))
     assert run.written["w"].tolist() == [53, 54, 55, 109, 110, 111]

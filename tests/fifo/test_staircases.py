@@ -1,4 +1,4 @@
-"""Sentences about FIFO depths guessed from earlier ones, and the optimum of designs that are full of staircases."""
+"""Clauses about FIFO depths guessed from earlier ones, and the optimum of designs that are full of staircases."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_twins_change_places():
     assert within.guesses((1, 10, 1)) == [{0: 40, 1: 30, 2: 10}]
 
 
-def test_sentences_of_fifos_named_together_come_first():
+def test_clauses_of_fifos_named_together_come_first():
     staircases = learnt([WIDE, NARROW, NARROW], {0: 40, 1: 10}, {0: 37, 1: 15})
     assert staircases.guesses((1, 15, 1))[0] == {0: 34, 1: 20}
     assert {0: 40, 2: 10} in staircases.guesses((1, 15, 1))[1:]
@@ -66,8 +66,8 @@ CHAINS = [(1, 1, 60, (1, 1)), (3, 1, 40, (2, 5)), (4, 2, 60, (1, 3)), (2, 3, 61,
 
 
 @pytest.mark.parametrize("lanes, per_slot, total, bits", CHAINS)
-def test_staircases_take_few_runs_a_sentence(lanes: int, per_slot: int, total: int, bits: tuple[int, int]):
-    """The optimum is that of all choices, and the runs stay below what searching each sentence of a staircase takes."""
+def test_staircases_take_few_runs_a_clause(lanes: int, per_slot: int, total: int, bits: tuple[int, int]):
+    """The optimum is that of all choices, and the runs stay below what searching each clause of a staircase takes."""
     best = min(bits[1] * shared + lanes * bits[0] * max(1, -(-(total - shared) // per_slot)) for shared in range(1, total + 1))
     test = chained(lanes, per_slot, total, bits)
     found = optimal_depths(test, most_runs=600)

@@ -31,12 +31,12 @@ def moments_of(access: Access, is_ring: bool) -> tuple[tuple[Moment, int], ...]:
     if is_ring:
         changes = (access.slots_needed, access.slots_added, access.tokens_needed, access.tokens_added)
         moment: dict[tuple[int, ...], Moment] = {
-            (1, -1, 0, 0): "room", (0, 0, 0, 1): "published", (0, 0, 1, -1): "taken", (0, 1, 0, 0): "freed"
+            (1, -1, 0, 0): "write_acquire", (0, 0, 0, 1): "write_release", (0, 0, 1, -1): "read_acquire", (0, 1, 0, 0): "read_release"
         }
         return ((moment[changes], 1),)
     if access.slots_needed:
-        return ("room", access.slots_needed), ("published", access.slots_needed)
-    return ("taken", access.tokens_needed), ("freed", access.tokens_needed)
+        return ("write_acquire", access.slots_needed), ("write_release", access.slots_needed)
+    return ("read_acquire", access.tokens_needed), ("read_release", access.tokens_needed)
 
 
 def firings_of(name: str, firings: list[Firing], rings: Collection[str]) -> Firings:
@@ -112,10 +112,10 @@ def test_a_network_that_ends_at_no_depth():
 def test_a_million_tokens_through_two_slots_are_one_jump():
     """Of three tasks in a row; what the run costs is not the number of tokens."""
     every = np.arange(10**6)
-    source = Firings("source", 10**6, {("s", "room"): every, ("s", "published"): every})
-    middle: dict[tuple[str, Moment], np.ndarray] = {("s", "taken"): every, ("s", "freed"): every}
-    middle |= {("t", "room"): every, ("t", "published"): every}
-    sink = Firings("sink", 10**6, {("t", "taken"): every, ("t", "freed"): every})
+    source = Firings("source", 10**6, {("s", "write_acquire"): every, ("s", "write_release"): every})
+    middle: dict[tuple[str, Moment], np.ndarray] = {("s", "read_acquire"): every, ("s", "read_release"): every}
+    middle |= {("t", "write_acquire"): every, ("t", "write_release"): every}
+    sink = Firings("sink", 10**6, {("t", "read_acquire"): every, ("t", "read_release"): every})
     begin = time.process_time()
     tasks = [source, Firings("middle", 10**6, middle), sink]
     assert grown_depths(tasks, [Channel(name, "", "", 10**6, 2, 32) for name in "st"]) == {"s": 2, "t": 2}
@@ -198,7 +198,7 @@ def test_what_waits_for_a_block_holds_back_what_it_computed():
     body = trace.Hold("ring", False), trace.Access("out", True)
     for style, held in (("stp", 6), ("frp", 0), ("flp", 0)):
         task = TaskTrace("task", (For("i", 8, body, pipeline=Pipeline(1, 8, STYLES[style])),))
-        assert firings(task).moments["out", "published"].tolist() == list(range(held, 8 + held))
+        assert firings(task).moments["out", "write_release"].tolist() == list(range(held, 8 + held))
 
 
 def test_a_token_is_published_after_those_ahead_of_it():
@@ -206,7 +206,7 @@ def test_a_token_is_published_after_those_ahead_of_it():
     x, (a, b, c) = trace.Access("x", False), (trace.Access(name, True) for name in "abc")
     odd = computed(Operator.REM, variable("i"), IndexExpression(2))
     body = (x, Branch(odd, (c,), (a, a, b, b, c, c)))
-    found = firings(TaskTrace("task", (For("i", 6, body, pipeline=Pipeline(2, 8)),))).moments["c", "published"]
+    found = firings(TaskTrace("task", (For("i", 6, body, pipeline=Pipeline(2, 8)),))).moments["c", "write_release"]
     assert len(found) == 9 and (np.diff(found) >= 0).all()
 
 

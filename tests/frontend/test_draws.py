@@ -18,7 +18,7 @@ from stc.frontend.draws import (
     Draws,
     draw_references,
     inputs_of,
-    kept_inputs,
+    retained_inputs,
     linalg_iterations,
     moved_by_rounding,
     read_draws,
@@ -89,7 +89,7 @@ def test_inputs_kept_are_named() -> None:
     example = {"x": np.ones(3, F32), "big": np.full(3, 1e36, F32), "i": np.arange(3)}
     for name, kept in (("zeros", ("i",)), ("tiny", ("i",)), ("huge", ("big", "i"))):
         reference = Reference(name, inputs_of(name, example, np.random.default_rng(0)), {})
-        assert kept_inputs(reference, example) == kept
+        assert retained_inputs(reference, example) == kept
 
 
 def test_references_of_a_module() -> None:

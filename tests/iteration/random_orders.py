@@ -19,7 +19,7 @@ LARGEST = {"m": 3, "n": 4}
 
 
 class Nest(NamedTuple):
-    """A loop and the dimension it drives, None for a revisit."""
+    """A loop and the dimension it drives, None for a reuse loop."""
 
     loop: Loop
     dimension: int | None
@@ -51,14 +51,14 @@ def tilings(draw: st.DrawFn, extent: int, dimension: int) -> tuple[int, list[Nes
     return element, nest
 
 
-revisits = st.builds(lambda trip, step: Nest(Loop(trip, step), None), st.integers(1, 3), st.integers(1, 9))
+reuse_loops = st.builds(lambda trip, step: Nest(Loop(trip, step), None), st.integers(1, 3), st.integers(1, 9))
 
 
 @st.composite
-def exact_orders(draw: st.DrawFn, shape: tuple[int, ...], most_revisits: int = 2) -> StreamOrder:
-    """An order that visits all of `shape`, its loops in any order, with revisits anywhere."""
+def exact_orders(draw: st.DrawFn, shape: tuple[int, ...], most_reuse_loops: int = 2) -> StreamOrder:
+    """An order that visits all of `shape`, its loops in any order, with reuse loops anywhere."""
     element: list[int] = []
-    nest = draw(st.lists(revisits, max_size=most_revisits))
+    nest = draw(st.lists(reuse_loops, max_size=most_reuse_loops))
     for dimension, extent in enumerate(shape):
         size, loops = draw(tilings(extent, dimension))
         element.append(size)
@@ -79,10 +79,10 @@ def coverings(draw: st.DrawFn, dimension: int) -> tuple[int, list[Nest]]:
 
 
 @st.composite
-def covering_orders(draw: st.DrawFn, most_revisits: int = 1) -> StreamOrder:
+def covering_orders(draw: st.DrawFn, most_reuse_loops: int = 1) -> StreamOrder:
     """An order that visits all of some tensor of one to three dimensions, perhaps several times, its loops in any order."""
     element: list[int] = []
-    nest = draw(st.lists(revisits, max_size=most_revisits))
+    nest = draw(st.lists(reuse_loops, max_size=most_reuse_loops))
     for dimension in range(draw(st.integers(1, 3))):
         size, loops = draw(coverings(dimension))
         element.append(size)
@@ -108,7 +108,7 @@ def any_orders(draw: st.DrawFn, element: tuple[int, ...] | None = None, most_loo
 
 @st.composite
 def respelled(draw: st.DrawFn, order: StreamOrder) -> StreamOrder:
-    """The same sequence in other words: loops split, unit loops put in, steps of revisits and order of sums changed."""
+    """The same sequence in other words: loops split, unit loops put in, steps of reuse loops and order of sums changed."""
     for _ in range(draw(st.integers(0, 3))):
         divisible = {index: loop.trip for index, loop in enumerate(order.loops) if isinstance(loop.trip, int) and loop.trip > 1}
         if divisible:

@@ -132,7 +132,7 @@ def _entries_of(plan: ConverterPlan, shared: int, blocks: int) -> int:
 @given(st.data())
 def test_any_two_orders_of_a_tensor_convert(data: st.DataObject):
     shape = data.draw(shapes.filter(bool))
-    source, target = data.draw(exact_orders(shape, most_revisits=1)), data.draw(exact_orders(shape, most_revisits=1))
+    source, target = data.draw(exact_orders(shape, most_reuse_loops=1)), data.draw(exact_orders(shape, most_reuse_loops=1))
     assume(is_small(source) and is_small(target))
     check(source, target)
 
@@ -142,7 +142,7 @@ def test_any_two_orders_of_a_tensor_convert(data: st.DataObject):
 def test_targets_with_overlapping_windows(data: st.DataObject):
     target = data.draw(covering_orders())
     assume(is_small(target) and prod(target.static_shape) <= 2000)
-    source = data.draw(exact_orders(target.static_shape, most_revisits=1))
+    source = data.draw(exact_orders(target.static_shape, most_reuse_loops=1))
     assume(is_small(source))
     event(f"target exact: {target.is_exact}")
     check(source, target)
@@ -223,7 +223,7 @@ def test_common_outer_loops_are_shared(data: st.DataObject):
     """Below a common outer loop over tiles the buffer is one tile at most, however the loops are spelled."""
     tile = data.draw(shapes.filter(bool))
     trips = data.draw(st.integers(2, 4))
-    inner = [data.draw(exact_orders(tile, most_revisits=1)) for _ in range(2)]
+    inner = [data.draw(exact_orders(tile, most_reuse_loops=1)) for _ in range(2)]
     assume(all(is_small(order) for order in inner))
     source, target = (_inside_rows(order, trips, tile[0]) for order in inner)
     plan = infer_converter(source, target)
@@ -243,7 +243,7 @@ def _inside_rows(order: StreamOrder, trips: int, step: int) -> StreamOrder:
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.data())
 def test_equal_orders_buffer_one_token(data: st.DataObject):
-    order = data.draw(exact_orders(data.draw(shapes), most_revisits=0))
+    order = data.draw(exact_orders(data.draw(shapes), most_reuse_loops=0))
     plan = infer_converter(order, order)
     assert plan.buffer_shape == order.element
 
@@ -278,7 +278,7 @@ def test_nothing_shared_takes_one_block():
     assert (plan.shared_loops, plan.buffer_shape, plan.blocks) == (0, (8, 8), 1)
 
 
-def test_shared_revisits_are_the_same_loop_on_both_sides():
+def test_shared_reuse_are_the_same_loop_on_both_sides():
     source = StreamOrder((2, 8), (Loop(3, 8), Loop(4, 2)), (Coordinate((1,)), Coordinate()))
     target = StreamOrder((8, 2), (Loop(3, 1), Loop(4, 2)), (Coordinate(), Coordinate((1,))))
     plan = infer_converter(source, target)

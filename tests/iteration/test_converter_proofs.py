@@ -163,7 +163,7 @@ def test_an_entry_that_is_overwritten():
 
 
 def test_blocks():
-    assert prove_converter(ROWS, COLUMNS, 0, (8, 16), 0) == Unproved("there are 0 blocks to hand over, expected at least one")
+    assert prove_converter(ROWS, COLUMNS, 0, (8, 16), 0) == Unproved("there are 0 blocks to acquire, expected at least one")
 
 
 @pytest.mark.parametrize("trip", [Symbol("seq", 40), CeilDiv(Symbol("seq", 40), 4)])

@@ -30,7 +30,7 @@ def check_parts(whole: StreamOrder, parts: list[StreamOrder], offsets: list[list
 @given(st.data())
 def test_slices_are_cut_from_the_order_of_the_source(data: st.DataObject):
     extents = data.draw(extents_lists)
-    source = data.draw(st.none() | exact_orders(tuple(extents), most_revisits=1))
+    source = data.draw(st.none() | exact_orders(tuple(extents), most_reuse_loops=1))
     assume(source is None or is_small(source))
     offsets, sizes = [], []
     for _ in range(data.draw(st.integers(1, 3))):
@@ -59,7 +59,7 @@ def test_concatenation_is_made_of_its_inputs(
     sizes = [[*extents[:dimension], length, *extents[dimension + 1 :]] for length in lengths]
     starts = [sum(lengths[:index]) for index in range(len(lengths))]
     offsets = [[start if dim == dimension else 0 for dim in range(len(extents))] for start in starts]
-    sources = [data.draw(st.none() | exact_orders(tuple(size), most_revisits=1)) for size in sizes]
+    sources = [data.draw(st.none() | exact_orders(tuple(size), most_reuse_loops=1)) for size in sizes]
     assume(all(source is None or is_small(source) for source in sources))
     whole, parts = concat_orders(sources, extents, sizes, largest)
     assert whole.static_shape == tuple(extents)

@@ -47,8 +47,8 @@ def lazily(source: StreamOrder, target: StreamOrder) -> int:
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(shapes, st.data())
 def test_is_what_the_laziest_converter_holds(shape: list[int], data: st.DataObject):
-    source = data.draw(exact_orders(tuple(shape), most_revisits=0))
-    target = data.draw(exact_orders(tuple(shape), most_revisits=1))
+    source = data.draw(exact_orders(tuple(shape), most_reuse_loops=0))
+    target = data.draw(exact_orders(tuple(shape), most_reuse_loops=1))
     assume(is_small(source) and is_small(target))
     bound = least_live_entries(source, target)
     assert bound == lazily(source, target)
@@ -61,7 +61,7 @@ def test_is_what_the_laziest_converter_holds(shape: list[int], data: st.DataObje
 def test_windows_that_overlap(data: st.DataObject):
     target = data.draw(covering_orders())
     assume(is_small(target) and prod(target.static_shape) <= 200 and target.token_count <= 300)
-    source = data.draw(exact_orders(target.static_shape, most_revisits=0))
+    source = data.draw(exact_orders(target.static_shape, most_reuse_loops=0))
     assert least_live_entries(source, target) == lazily(source, target)
 
 

@@ -62,7 +62,7 @@ def test_split_into_nothing_is_refused():
         split_loop(StreamOrder((1,), (Loop(4, 1),), (Coordinate((0,)),)), 0, 0)
 
 
-def test_steps_of_revisits_and_order_of_sums_do_not_matter():
+def test_steps_of_reuse_and_order_of_sums_do_not_matter():
     first = StreamOrder((4,), (Loop(3, 12), Loop(2, 4), Loop(2, 8)), (Coordinate((1, 2)),))
     second = StreamOrder((4,), (Loop(3, 7), Loop(2, 4), Loop(2, 8)), (Coordinate((2, 1)),))
     assert first != second and same_sequence(first, second)

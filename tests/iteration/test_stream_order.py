@@ -28,8 +28,8 @@ def test_figure_of_the_publication():
     assert b.enumerate()[:4].tolist() == [[0, 0], [4, 0], [0, 2], [4, 2]]
     assert c.enumerate()[:5].tolist() == [[0, 0], [4, 0], [0, 0], [4, 0], [0, 2]]
     assert b.static_shape == c.static_shape == (8, 8)
-    assert b.is_exact and c.is_exact and c.revisits == (1,)
-    assert (c.token_count, c.tokens_before_revisits) == (16, 8)
+    assert b.is_exact and c.is_exact and c.reuse_loops == (1,)
+    assert (c.token_count, c.distinct_token_count) == (16, 8)
 
 
 def test_scalar_is_one_token():
@@ -49,19 +49,19 @@ def test_shape_is_the_largest_entry(order: StreamOrder):
 def test_is_exact_counts_every_coordinate_once(order: StreamOrder):
     assume(is_small(order))
     visits = np.zeros(order.static_shape, dtype=int)
-    np.add.at(visits, tuple(entries(order.without_revisits()).T), 1)
+    np.add.at(visits, tuple(entries(order.without_reuse()).T), 1)
     assert order.is_exact == bool((visits == 1).all())
 
 
 @many
 @given(any_exact_order)
-def test_without_revisits_keeps_first_visits(order: StreamOrder):
+def test_without_reuse_keeps_first_visits(order: StreamOrder):
     assume(is_small(order))
     first_visits = list(dict.fromkeys(map(tuple, order.enumerate().tolist())))
-    kept = order.without_revisits()
+    kept = order.without_reuse()
     assert list(map(tuple, kept.enumerate().tolist())) == first_visits
-    assert kept.token_count == order.tokens_before_revisits
-    assert kept.revisits == ()
+    assert kept.token_count == order.distinct_token_count
+    assert kept.reuse_loops == ()
 
 
 @many
@@ -78,7 +78,7 @@ def test_without_unit_loops_changes_no_token(order: StreamOrder):
 def test_text_names_every_part(order: StreamOrder):
     text = str(order)
     assert f"iter_space: {[loop.trip for loop in order.loops]} * {[loop.step for loop in order.loops]}" in text
-    assert text.count("d") == len(order.loops) * 2 - len(order.revisits)
+    assert text.count("d") == len(order.loops) * 2 - len(order.reuse_loops)
 
 
 MALFORMED = [
@@ -123,8 +123,8 @@ def test_symbolic_extents_with_a_closed_form():
     assert rows.shape == (SEQ, 32) and rows.is_exact and not rows.is_static
     tiles = StreamOrder((16,), (Loop(CeilDiv(SEQ, 16), 16),), (Coordinate((0,)),))
     assert tiles.shape == (SEQ,) and tiles.is_exact
-    revisited = StreamOrder((16,), (Loop(SEQ, 1), Loop(2, 16)), (Coordinate((1,)),))
-    assert revisited.shape == (32,) and revisited.is_exact and revisited.revisits == (0,)
+    reused = StreamOrder((16,), (Loop(SEQ, 1), Loop(2, 16)), (Coordinate((1,)),))
+    assert reused.shape == (32,) and reused.is_exact and reused.reuse_loops == (0,)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_symbolic_extents_without_one(order: StreamOrder):
 
 def test_symbolic_orders_are_not_enumerated():
     rows = StreamOrder((1,), (Loop(SEQ, 1),), (Coordinate((0,)),))
-    for ask in (lambda: rows.token_count, rows.enumerate, lambda: rows.static_shape, lambda: rows.tokens_before_revisits):
+    for ask in (lambda: rows.token_count, rows.enumerate, lambda: rows.static_shape, lambda: rows.distinct_token_count):
         with pytest.raises(ValueError, match="size seq<=128 is symbolic, expected an integer"):
             ask()
 

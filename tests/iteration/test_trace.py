@@ -11,7 +11,7 @@ from stc.iteration.firings import firings
 from stc.iteration.index_expressions import IndexExpression, Operator, computed, variable
 from stc.iteration.size import CeilDiv, Symbol
 from stc.iteration.task_timeline import loop_of
-from stc.iteration.trace import Access, Branch, For, MemoryPace, Nest, Pipeline, Style, Table, TaskTrace, most_per_iteration, steps
+from stc.iteration.trace import Access, Branch, For, MemoryBeats, Nest, Pipeline, Style, Table, TaskTrace, most_per_iteration, steps
 from stc.network.graph import Channel
 
 ROWS = Symbol("rows", 12)
@@ -31,7 +31,7 @@ def test_trip_counts_may_be_symbols_and_entries_of_a_table():
             assert not found.symbols
             assert found.tokens("s", False) == rows * trips
             assert found.tokens("t", True) == 1 + -(-rows // 5)
-            assert len(firings(found).moments.get(("s", "taken"), ())) == rows * trips
+            assert len(firings(found).moments.get(("s", "read_acquire"), ())) == rows * trips
     with pytest.raises(CompileError, match=r"known at run time only; accepted: TaskTrace\.at"):
         trace.tokens("s", False)
     for values, said in (
@@ -45,7 +45,7 @@ def test_trip_counts_may_be_symbols_and_entries_of_a_table():
         assert str(raised.value) == said
 
 
-def nest(style: Style, interval: int = 1, depth: int = 10, count: int = 40, memory: MemoryPace | None = None) -> Nest:
+def nest(style: Style, interval: int = 1, depth: int = 10, count: int = 40, memory: MemoryBeats | None = None) -> Nest:
     loop = For("i", count, (READ, WRITE), pipeline=Pipeline(interval, depth, style, memory))
     found = steps(TaskTrace("task", (loop,)))
     assert isinstance(found, Nest)
@@ -85,8 +85,8 @@ def test_a_fifo_beside_a_pipeline_that_stops_bridges_it():
 
 
 def test_words_of_memory_are_held_back_as_well():
-    pace = MemoryPace(0, 1_500_000, True)
-    stopping = loop_of(nest("stp", memory=pace))
+    cycles_per_beat = MemoryBeats(0, 1_500_000, True)
+    stopping = loop_of(nest("stp", memory=cycles_per_beat))
     assert stopping.drain == 8 and stopping.count == 48
     taken = stopping.issued(np.zeros(48, dtype=np.int64))
     assert np.diff(taken)[:7].tolist() == [1] * 7 and int(taken[-1] - taken[8]) == -(-39 * 3 // 2)

@@ -50,12 +50,12 @@ def test_a_producer_that_waits_for_room_leads_to_its_consumer() -> None:
     assert _told(run) == [("work", "reader", 0, 49), ("fifo", "s", 49, 50), ("work", "writer", 50, 70)]
 
 
-def test_a_handed_over_variable_leads_to_the_task_that_wrote_it() -> None:
+def test_a_released_variable_leads_to_the_task_that_wrote_it() -> None:
     run = _run([_task("first", 40), _task("second", 65, _wait("x", True, 0, 40, peer="first"))], [], 65)
     assert _told(run) == [("work", "first", 0, 40), ("work", "second", 40, 65)]
 
 
-def test_tasks_that_wait_in_turn_are_told_as_one_circle() -> None:
+def test_tasks_that_wait_in_turn_are_told_as_one_wait_cycle() -> None:
     """Between 10 and 1010 each works a tenth of the time; the FIFOs' latencies are the rest."""
     there = _task("there", 1010, _wait("back", True, 10, 1009, 900))
     other = _task("other", 1000, _wait("forth", True, 5, 1010, 900))

@@ -40,8 +40,8 @@ def design(tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> Han
 def test_the_full_side_of_a_fork_is_named_with_its_least_depth(design: Handmade) -> None:
     found = explained(design, {})
     assert found.cause == "depth" and found.culprits == ("direct",)
-    assert [dict(cure.depths) for cure in found.cures] == [{"direct": design.least("direct", {}, 16)}] == [{"direct": 16}]
-    assert found.cures[0].added_bits == 14 * 32
+    assert [dict(fix.depths) for fix in found.fixes] == [{"direct": design.least("direct", {}, 16)}] == [{"direct": 16}]
+    assert found.fixes[0].added_bits == 14 * 32
     (cycle,) = found.diagnosis.wait_cycles
     assert (cycle.parts, cycle.meets, cycle.full, cycle.empty) == (("split",), ("join",), ("direct",), ("sum", "around"))
     split = cycle.stops[0]
@@ -58,7 +58,7 @@ def test_a_run_that_ends_needs_no_explanation(design: Handmade) -> None:
 
 def test_without_runs_the_cause_is_told_but_no_depth(design: Handmade) -> None:
     found = explain(design.manifest, design.run({}).values)
-    assert found is not None and not found.searched and found.cures == ()
+    assert found is not None and not found.searched and found.fixes == ()
     assert "too shallow: direct; the least depth was not looked for" in found.text
     few = explained(design, {}, most_runs=2)
     assert not few.searched and few.runs == 2 and "was not found within 2 runs" in few.text
@@ -136,20 +136,20 @@ def test_nested_paths_name_their_own_fork_and_join(
     found = explained(nested, depths)
     assert (found.diagnosis.wait_cycles[0].parts, found.diagnosis.wait_cycles[0].meets) == ((parts,), (meets,))
     assert culprit in found.culprits
-    for cure in found.cures:
-        ((name, depth),) = cure.depths.items()
+    for fix in found.fixes:
+        ((name, depth),) = fix.depths.items()
         assert depth == nested.least(name, depths, 24)
 
 
 def test_where_two_fifos_are_too_shallow_the_smallest_set_is_said(nested: Handmade) -> None:
     found = explained(nested, {})
-    assert "no single FIFO cures this; the smallest set found: " in found.text
-    (cure,) = found.cures
-    assert len(cure.depths) == 2 and set(found.culprits) == set(cure.depths)
-    assert nested.ends(cure.depths)
-    for name, depth in cure.depths.items():
-        assert not nested.ends({**cure.depths, name: depth - 1})
-        assert not nested.ends({other: depth for other, depth in cure.depths.items() if other != name})
+    assert "no single FIFO fixes this; the smallest set found: " in found.text
+    (fix,) = found.fixes
+    assert len(fix.depths) == 2 and set(found.culprits) == set(fix.depths)
+    assert nested.ends(fix.depths)
+    for name, depth in fix.depths.items():
+        assert not nested.ends({**fix.depths, name: depth - 1})
+        assert not nested.ends({other: depth for other, depth in fix.depths.items() if other != name})
 
 
 SERIES = """
@@ -194,8 +194,8 @@ def test_a_burst_may_be_held_by_either_fifo_on_its_side(make: Make) -> None:
     found = explained(design, {"a": 1, "c": 1})
     (cycle,) = found.diagnosis.wait_cycles
     assert set(found.culprits) == {"a", "c"} and cycle.full == ("a", "c") and cycle.empty == ("b",)
-    for cure in found.cures:
-        ((name, depth),) = cure.depths.items()
+    for fix in found.fixes:
+        ((name, depth),) = fix.depths.items()
         assert depth == design.least(name, {"a": 1, "c": 1}, 20)
     assert "\nor: FIFO" in found.text
 
@@ -206,11 +206,11 @@ def test_a_count_mismatch_is_not_a_matter_of_depth(make: Make) -> None:
     assert found.cause == "token count" and found.culprits == ()
     assert [(stop.task, stop.on, stop.token) for stop in found.diagnosis.short] == [("total", "split", 16)]
     assert found.diagnosis.behind == ("join",)
-    assert "no FIFO depth cures this: split has ended after 16 tokens of 'around', but total wants more" in found.text
+    assert "no FIFO depth fixes this: split has ended after 16 tokens of 'around', but total wants more" in found.text
     behind = explained(wrong, {})   # the lack of depth comes first, but is not all
-    assert behind.cause == "token count" and behind.cures == () and behind.searched
+    assert behind.cause == "token count" and behind.fixes == () and behind.searched
     assert "with larger FIFOs it goes on, but not to its end:" in behind.text
-    assert "no FIFO depth cures this: split has ended after 16 tokens of 'around'" in behind.text
+    assert "no FIFO depth fixes this: split has ended after 16 tokens of 'around'" in behind.text
 
 
 def test_a_reader_that_takes_too_few_is_a_mismatch(make: Make) -> None:
@@ -247,18 +247,18 @@ extern "C" void top(const int *x, int *y) {
 CYCLE_MANIFEST = manifest([fifo("there", "ping", "pong", 12), fifo("back", "pong", "ping", 12)])
 
 
-def test_a_cycle_of_tasks_that_all_read_first_has_no_cure(make: Make) -> None:
+def test_a_cycle_of_tasks_that_all_read_first_has_no_fix(make: Make) -> None:
     found = explained(make("#define READS_FIRST true" + CYCLE, CYCLE_MANIFEST), {})
     assert found.cause == "cycle of tasks" and found.culprits == () and found.diagnosis.wait_cycles[0].full == ()
     assert {stop.task for stop in found.diagnosis.wait_cycles[0].stops} == {"ping", "pong"}
-    assert "no FIFO depth cures this: each of these tasks needs a token from the next" in found.text
+    assert "no FIFO depth fixes this: each of these tasks needs a token from the next" in found.text
 
 
 def test_a_cycle_of_tasks_that_all_write_first_needs_room(make: Make) -> None:
     design = make("#define READS_FIRST false" + CYCLE, CYCLE_MANIFEST)
     found = explained(design, {})
     assert set(found.diagnosis.wait_cycles[0].full) == {"there", "back"} and found.diagnosis.wait_cycles[0].empty == ()
-    assert {(name, depth) for cure in found.cures for name, depth in cure.depths.items()} == {("there", 3), ("back", 3)}
+    assert {(name, depth) for fix in found.fixes for name, depth in fix.depths.items()} == {("there", 3), ("back", 3)}
     assert design.least("there", {}, 12) == design.least("back", {}, 12) == 3
 
 
@@ -301,7 +301,7 @@ def test_a_pipeline_that_stops_as_a_whole_is_part_of_the_cause(make: Make) -> No
     found = explained(design, {})
     assert found.culprits == ("b",)
     # Tokens 0 to 7 are split when the first is in the last stage.
-    assert dict(found.cures[0].depths) == {"b": design.least("b", {}, 64)} == {"b": 8}
+    assert dict(found.fixes[0].depths) == {"b": design.least("b", {}, 64)} == {"b": 8}
     waits_for_pipe = next(stop for stop in found.diagnosis.wait_cycles[0].stops if stop.channel == "o")
     assert (waits_for_pipe.held_back, waits_for_pipe.occupancy) == (2, 0)
     assert "pipe holds 2 tokens of 'o' back in the pipeline of pipe_loop (style stp, estimated depth 9)" in found.text
@@ -340,7 +340,7 @@ def test_a_full_ring_of_blocks_is_no_matter_of_depth(make: Make) -> None:
     content: Manifest = manifest([fifo("s", "split", "join", 6)])
     found = explained(make(RING, content), {})
     assert found.cause == "ring" and found.culprits == ()
-    assert "no FIFO depth cures this: what is full is blocks, a ring of blocks" in found.text
+    assert "no FIFO depth fixes this: what is full is blocks, a ring of blocks" in found.text
 
 
 PIPELINED_RING = """

@@ -18,7 +18,7 @@ SHALLOW, DEEP = 1, 2   # cycles from write to readable
 
 
 def test_fork_and_join_over_fifos() -> None:
-    """The slowest branch sets the pace, and the way through it the start: load, split, offset (II 2), join."""
+    """The slowest branch sets the issue rate, and the way through it the start: load, split, offset (II 2), join."""
     rows, columns = 6, 10
     n = rows * columns
     load, split, offset, join = 5, 2, 3, 4

@@ -1,4 +1,4 @@
-"""Random fork-join designs at random depths: the named cure cures, one less does not; slow ones name the FIFO that costs cycles."""
+"""Random fork-join designs at random depths: the named fix fixes, one less does not; slow ones name the FIFO that costs cycles."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def slowed(design: Handmade, depths: Mapping[str, int], reference: Mapping[str, 
     return slow_because(all_fifos(design.manifest), depths, *runs, lambda change: design.run({**depths, **change}))
 
 
-def test_the_cure_cures_and_one_less_does_not(generated: Handmade) -> None:
+def test_the_fix_fixes_and_one_less_does_not(generated: Handmade) -> None:
     choice = random.Random(7)
     names = [stream.name for stream in generated.manifest.kernels[0].streams]
     for most in (1, 2, 3, 4, 5):
@@ -41,16 +41,16 @@ def test_the_cure_cures_and_one_less_does_not(generated: Handmade) -> None:
         if found is None:
             assert most > 1
             continue
-        assert found.cause == "depth" and found.searched and found.cures, found.text
-        for cure in found.cures:
-            assert generated.ends({**depths, **cure.depths})
-            for name, depth in cure.depths.items():
+        assert found.cause == "depth" and found.searched and found.fixes, found.text
+        for fix in found.fixes:
+            assert generated.ends({**depths, **fix.depths})
+            for name, depth in fix.depths.items():
                 assert depth > depths[name]
-                assert not generated.ends({**depths, **cure.depths, name: depth - 1})
+                assert not generated.ends({**depths, **fix.depths, name: depth - 1})
 
 
-def test_where_no_circle_of_waits_is_possible_it_ends(generated: Handmade) -> None:
-    """Of random depths, many of them of all tokens: a design that hangs has a FIFO that may be full in a circle."""
+def test_where_no_wait_cycle_is_possible_it_ends(generated: Handmade) -> None:
+    """Of random depths, many of them of all tokens: a design that hangs has a FIFO that may be full in a wait-for cycle."""
     choice = random.Random(11)
     (kernel,) = generated.manifest.kernels
     proved = hung = 0
@@ -58,7 +58,7 @@ def test_where_no_circle_of_waits_is_possible_it_ends(generated: Handmade) -> No
         depths = {s.name: TOKENS if choice.random() < roomy else choice.randint(1, 2) for s in kernel.streams}
         streams = tuple(replace(stream, depth=depths[stream.name]) for stream in kernel.streams)
         (network,) = task_graphs(replace(generated.manifest, kernels=(replace(kernel, streams=streams),)))
-        if list(network.full_in_circles()):
+        if list(network.full_in_wait_cycles()):
             hung += not generated.ends(depths)
             continue
         proved += 1
@@ -67,7 +67,7 @@ def test_where_no_circle_of_waits_is_possible_it_ends(generated: Handmade) -> No
 
 
 def test_a_fifo_one_below_its_least_depth_is_named(generated: Handmade) -> None:
-    """Depths trimmed one after the other until none can be less: then one less of any hangs or is slower, and is named."""
+    """Depths minimised one after the other until none can be less: then one less of any hangs or is slower, and is named."""
     names = [stream.name for stream in generated.manifest.kernels[0].streams]
     depths = dict.fromkeys(names, TOKENS)
     cycles = generated.run(depths).cycles

@@ -19,7 +19,7 @@ from stc.simulation.timing_table import SimulationOptions
 
 TOKENS = 70
 BLOCKS = 9
-FILL_DEPTH = 5   # stages from taking a block to handing it over
+FILL_DEPTH = 5   # stages from taking a block to releasing it
 DRAIN = 10       # iterations that read one block
 
 PAIRS = """
@@ -211,7 +211,7 @@ def test_an_iteration_that_fills_a_block_issues_when_one_is_free(blocks: int, tm
 
 
 @pytest.mark.parametrize("blocks", [FILL_DEPTH - 2, FILL_DEPTH - 1])
-def test_a_pipeline_that_stops_as_a_whole_keeps_a_block_per_stage_between_taking_and_handing_over(
+def test_a_pipeline_that_stops_as_a_whole_keeps_a_block_per_stage_between_acquire_and_release(
     blocks: int, tmp_path: Path, timed_headers: Path
 ) -> None:
     result = _ring(blocks, tmp_path, timed_headers).run({}, style="stp")

@@ -189,7 +189,7 @@ def made_up(
 
 
 def test_a_fifo_whose_writer_waits_less_than_in_the_reference_is_named_too() -> None:
-    """As in a random graph: two cures of one loss, the cheaper one with a shorter wait than in the faster run."""
+    """As in a random graph: two fixes of one loss, the cheaper one with a shorter wait than in the faster run."""
     found = made_up({"wide": (2, 64), "narrow": (13, 32), "idle": (4, 8)},
                     lambda depths: 1768 if depths["wide"] >= 3 or depths["narrow"] >= 14 else 1771,
                     waits={"wide": 1222, "narrow": 595, "idle": 3}, usual={"wide": 1219, "narrow": 710})

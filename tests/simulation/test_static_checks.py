@@ -43,7 +43,7 @@ def test_a_design_whose_counts_agree_passes() -> None:
     report = check_statically(design())
     assert report.passed and report.findings == () and report.counted == ("a", "b", "c", "d") and report.channels == 4
     assert report.bridges == ("d",) and report.crossing == ()
-    (entry,) = report.reconvergences
+    (entry,) = report.reconvergent_paths
     assert (entry.parts, entry.meets, entry.sides) == ("split", "join", (("a", "c"), ("b",)))
     refuse_contradictions(design())
 
@@ -108,7 +108,7 @@ def test_a_cycle_is_a_warning_with_its_tasks() -> None:
     back = [*STREAMS, fifo("back", "end", "split", 3)]
     loops = [*LOOPS, loop("end", "z", 3, writes=("back",)), loop("split", "z", 3, reads=("back",))]
     report = check_statically(design(back, loops))
-    assert report.passed and report.reconvergences == ()
+    assert report.passed and report.reconvergent_paths == ()
     (finding,) = report.findings
     assert finding.severity == "warning" and "tasks form a cycle: " in finding.text
     assert {"split", "join", "end"} <= set(finding.text.split(": ")[1].split(";")[0].split(", "))
@@ -123,22 +123,22 @@ def test_rings_of_blocks_are_connections_too() -> None:
     loops = (*kernel.schedule, loop("split", "r", 3, writes="r"), loop("end", "r", 3, reads="r"))
     report = check_statically(replace(made, kernels=(replace(kernel, tasks=tasks, blocks=(ring,), schedule=loops),)))
     assert report.passed and report.bridges == ()
-    assert {(entry.parts, entry.meets) for entry in report.reconvergences} == {("split", "join"), ("split", "end")}
+    assert {(entry.parts, entry.meets) for entry in report.reconvergent_paths} == {("split", "join"), ("split", "end")}
 
 
 def test_two_sources_that_share_two_sinks_cross_without_reconvergence() -> None:
     report = check_statically(manifest([fifo(ends, ends[0], ends[1], 1) for ends in ("ac", "ad", "bc", "bd", "de")]))
-    assert report.reconvergences == () and report.bridges == ("de",) and report.crossing == ("ac", "ad", "bc", "bd")
+    assert report.reconvergent_paths == () and report.bridges == ("de",) and report.crossing == ("ac", "ad", "bc", "bd")
 
 
 def test_two_fifos_between_the_same_tasks_are_two_paths() -> None:
-    (entry,) = check_statically(manifest([fifo("p", "a", "b", 1), fifo("q", "a", "b", 1)])).reconvergences
+    (entry,) = check_statically(manifest([fifo("p", "a", "b", 1), fifo("q", "a", "b", 1)])).reconvergent_paths
     assert (entry.parts, entry.meets, entry.sides) == ("a", "b", (("p",), ("q",)))
 
 
 def test_all_separate_ways_are_listed() -> None:
     three = manifest([fifo("p", "a", "b", 1), fifo("q", "a", "b", 1), fifo("r", "a", "c", 1), fifo("s", "c", "b", 1)])
-    (entry,) = check_statically(three).reconvergences
+    (entry,) = check_statically(three).reconvergent_paths
     assert entry.sides == (("p",), ("q",), ("r", "s"))
 
 
@@ -149,7 +149,7 @@ def test_all_separate_ways_are_listed() -> None:
     ({"b": 14, "c": 3}, ("b",)),                # split for room in `b`, join for tokens of `c`, left for tokens of `a`
     ({"a": 15, "b": 14, "c": 2, "d": 1}, ("b",)),
 ])
-def test_a_design_whose_tasks_cannot_wait_in_a_circle_ends(depths: dict[str, int], doubtful: tuple[str, ...]) -> None:
+def test_a_design_whose_tasks_cannot_form_a_wait_cycle_ends(depths: dict[str, int], doubtful: tuple[str, ...]) -> None:
     report = check_statically(design([replace(stream, depth=depths.get(stream.name, 2)) for stream in STREAMS]))
     assert report.doubtful == doubtful and report.ends == (not doubtful)
 
@@ -157,7 +157,7 @@ def test_a_design_whose_tasks_cannot_wait_in_a_circle_ends(depths: dict[str, int
 def test_of_two_fifos_between_the_same_tasks_either_may_be_full() -> None:
     """`a` may wait for room in one while `b` waits for a token of the other."""
     twice = [fifo("p", "a", "b", 3, depth=2), fifo("q", "a", "b", 3, depth=3)]
-    assert list(task_graphs(manifest(twice))[0].full_in_circles()) == ["p"]
+    assert list(task_graphs(manifest(twice))[0].full_in_wait_cycles()) == ["p"]
 
 
 def test_nothing_is_proved_where_counts_do_not_agree() -> None:
@@ -172,10 +172,10 @@ def _ways(network: TaskGraph, part: str, meet: str) -> list[list[Node]]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_reconvergences_and_bridges_of_generated_designs(seed: int) -> None:
+def test_reconvergent_paths_and_bridges_of_generated_designs(seed: int) -> None:
     """Against enumeration: two ways with no common task between exist exactly for the pairs that are listed."""
     (network,) = task_graphs(generate(seed).manifest)
-    listed = {(entry.parts, entry.meets): entry.sides for entry in network.reconvergences()}
+    listed = {(entry.parts, entry.meets): entry.sides for entry in network.reconvergent_paths()}
     for part in network.tasks:
         for meet in network.tasks:
             ways = _ways(network, part, meet) if part != meet else []

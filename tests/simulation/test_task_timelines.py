@@ -1,6 +1,6 @@
 """The timed token model of tasks against the emitted C++: every FIFO's curves, and when every task ends, cycle by cycle.
 
-FIFOs are unlimited, so that nobody waits for anything but tokens, blocks and words of external memory: there the model claims to
+FIFOs are unlimited, so that nobody waits for anything but tokens, blocks and bus words of external memory: there the model claims to
 be exact, but for iterations that read several tokens of one FIFO. The model lets them wait for the last of these and then begin;
 the simulation has taken the first ones by then. And load tasks are never held up in the model.
 """
@@ -16,7 +16,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from stc.analysis.memory_paces import memory_paces
+from stc.analysis.memory_beats import memory_beats
 from stc.analysis.task_graph import ends_of
 from stc.analysis.task_traces import Hardware, task_trace
 from stc.codegen.project import emit_project
@@ -108,7 +108,7 @@ def run_of_the_model(module: ModuleOp, with_memory: bool = False) -> tuple[Netwo
         latency = SHALLOW_LATENCY if create.result.type.depth <= SHALLOW else LATENCY
         links.append(Link(create.sym_name.data, source.sym_name.data, target.sym_name.data, latency))
     platform = load_platform("u55c")
-    memories = memory_paces(module, platform.memory, platform.cycle_ns) if with_memory else {}
+    memories = memory_beats(module, platform.memory, platform.cycle_ns) if with_memory else {}
     hardware = Hardware(platform.cycle_ns, memories)
     timelines = [task_timeline(task_trace(op, names, hardware)) for op in ops if isinstance(op, TaskOp)]
     network = Network(timelines, links, {ring.sym_name.data: ring.result.type.count for ring in rings})

@@ -178,7 +178,7 @@ DISAGREEMENTS: dict[str, tuple[Change, str]] = {
     ),
     "other blocks": (lambda: whole(ring=replace(RING, count=3)), "ring of blocks 'rows' has 3 blocks in the manifest, 2 in"),
     "another ring": (lambda: whole(ring=replace(RING, name="columns")), "the manifest lists ring of blocks 'columns', which"),
-    "fewer blocks": (lambda: whole(ring=replace(RING, blocks=6)), "is handed over 6 times in the manifest, 7 in the C++"),
+    "fewer blocks": (lambda: whole(ring=replace(RING, blocks=6)), "is released 6 times in the manifest, 7 in the C++"),
 }
 
 

@@ -181,7 +181,7 @@ def test_only_a_perfect_nest_runs_as_one_loop(simulate: Callable[[str], Simulate
     assert calls["consume"][1] >= 7 * (4 + 6 + 1)
 
 
-def test_external_memory_sets_the_pace_and_the_start(simulate: Callable[[str], Simulate]) -> None:
+def test_external_memory_sets_the_rate_and_the_start(simulate: Callable[[str], Simulate]) -> None:
     run = simulate(NESTS)
     loops = "loop produce inner 1 3 flp reads=x", "loop consume columns 1 3 flp"
     fast = run("port x 1 1 16 16", *loops)   # the first word is read in stage 1
@@ -218,10 +218,10 @@ extern "C" void top(const int *x, int *y) {
 """
 
 
-def test_memory_takes_words_at_a_pace_between_whole_cycles(simulate: Callable[[str], Simulate]) -> None:
+def test_memory_takes_words_at_a_rate_between_whole_cycles(simulate: Callable[[str], Simulate]) -> None:
     run = simulate(STORE)
-    cycles = {pace: run(f"port y 0 {pace} 16 16", "loop store words 1 3 flp writes=y")["cycles"] for pace in (1, 1.2, 1.5, 2)}
-    assert [cycles[pace] - cycles[1] for pace in (1.2, 1.5, 2)] == [ceil(99 * 0.2), ceil(99 * 0.5), 99]
+    cycles = {cycles_per_beat: run(f"port y 0 {cycles_per_beat} 16 16", "loop store words 1 3 flp writes=y")["cycles"] for cycles_per_beat in (1, 1.2, 1.5, 2)}
+    assert [cycles[cycles_per_beat] - cycles[1] for cycles_per_beat in (1.2, 1.5, 2)] == [ceil(99 * 0.2), ceil(99 * 0.5), 99]
 
 
 ALTERNATING = """

@@ -115,7 +115,7 @@ def test_a_long_wait_is_divided_among_those_who_work_in_turn() -> None:
     assert found.lost == {"waits to read y": pytest.approx(100 / 110)} and found.busy == pytest.approx(10 / 110)
 
 
-def test_waits_that_go_round_in_a_circle_end() -> None:
+def test_waits_of_a_wait_cycle_end() -> None:
     """A fork that waits for room while the join waits for its tokens on the other side."""
     tasks = [_task("fork", 50, Wait("x", False, 0, 50, 50)), _task("join", 50, Wait("y", True, 0, 50, 50))]
     found = waiting_of(_run(tasks, {"x": ("fork", "join"), "y": ("fork", "join")}), "join")

@@ -18,12 +18,12 @@ def test_sized_depths_suffice_and_none_can_be_less() -> None:
     assert figures["fifos_above_one"] >= 4
     assert figures["one_below"]["deadlock"] >= 1 and figures["one_below"]["slower"] >= 1
     assert sum(figures["one_below"].values()) == figures["fifos_above_one"]
-    assert figures["bits"]["trimmed"] < figures["bits"]["worst"]
+    assert figures["bits"]["minimal"] < figures["bits"]["worst"]
     assert figures["optimum_known"] == 2
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
-def test_a_fifo_is_named_beside_another_that_cures_the_same_loss() -> None:
+def test_a_fifo_is_named_beside_another_that_fixes_the_same_loss() -> None:
     """Its writer waits less long than in the reference run, at one less than its least depth."""
     (check,) = check_graphs(GraphCampaign(count=1, seed=1091, batch=1))
     assert check.seed == 1091 and check.failures == () and check.figures["below"]["slower"] > 1

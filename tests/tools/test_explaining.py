@@ -106,19 +106,19 @@ def content(result: Result) -> dict[str, Any]:
     return json.loads(result.stdout)
 
 
-def test_a_deadlock_is_explained_with_its_cure(project: Path) -> None:
+def test_a_deadlock_is_explained_with_its_fix(project: Path) -> None:
     for command in ("csim", "simulate"):
         text = stc(command, project)
         assert text.exit_code == 1
         assert "FIFO 'direct' is full (4 of 4, stopped at token 4): set its depth to at least 9" in text.stdout
         assert "paths part at split and meet at join" in text.stdout
         told = content(stc(command, project, "--json"))["explanation"]
-        assert told["cause"] == "depth" and told["culprits"] == ["direct"] and told["cures"][0]["depths"] == {"direct": 9}
+        assert told["cause"] == "depth" and told["culprits"] == ["direct"] and told["fixes"][0]["depths"] == {"direct": 9}
         assert told["wait_cycles"][0]["parts"] == ["split"] and told["wait_cycles"][0]["empty"] == ["sum", "around"]
         assert json.loads((project / "build" / f"{command}.json").read_text())["outcome"] == "deadlock"   # not that of a trial
 
 
-def test_the_cure_is_one(project: Path) -> None:
+def test_the_fix_is_one(project: Path) -> None:
     fine = stc("simulate", project, "--depths", project / "depths.json", "--json")
     assert fine.exit_code == 0 and content(fine)["explanation"] is None and content(fine)["why"] is None
 
@@ -200,7 +200,7 @@ def test_static_checks_run_nothing(project: Path, tmp_path: Path) -> None:
     text = stc("simulate", tmp_path, "--static")
     assert text.exit_code == 0 and "passed (computed from the manifest, nothing was run)" in text.stdout
     assert "  split to join: by around, sum; or by direct" in text.stdout
-    assert "only a run tells: tasks may wait in a circle where one of these is full: direct\n" in text.stdout
+    assert "only a run tells: tasks may wait in a wait-for cycle where one of these is full: direct\n" in text.stdout
     told = content(stc("simulate", tmp_path, "--static", "--json"))
     assert told["passed"] and told["counted"] == ["direct", "around", "sum"] and told["findings"] == []
 

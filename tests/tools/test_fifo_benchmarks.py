@@ -28,9 +28,9 @@ def graphs(benchmark_module: Callable[[str], ModuleType]) -> ModuleType:
 def made_up(sizing: ModuleType, **changed: Any) -> Any:
     values = {
         "design": "gpt2-medium", "tokens": 32, "tasks": 42, "fifos": 45, "sized": 31,
-        "bits": {"all tokens": 5_000_000, "LP": 70_000, "emitted": 80_000, "trimmed": 60_000},
-        "cycles": dict.fromkeys(("all tokens", "LP", "emitted", "trimmed"), 12_000),
-        "trimmed_alone": 61_000, "optimum": 60_000, "at_least": 60_000, "proof": "search",
+        "bits": {"all tokens": 5_000_000, "LP": 70_000, "emitted": 80_000, "minimal": 60_000},
+        "cycles": dict.fromkeys(("all tokens", "LP", "emitted", "minimal"), 12_000),
+        "descent_alone": 61_000, "optimum": 60_000, "at_least": 60_000, "proof": "search",
         "larger_loop_depths": "finished", "values_agree": True,
         "lp": 0.2, "preparation": 0.1, "build_seconds": 7.0, "run_seconds": 0.1, "runs": 99, "search_seconds": 12.5, "surprises": 0,
     }  # fmt: skip
@@ -38,10 +38,10 @@ def made_up(sizing: ModuleType, **changed: Any) -> Any:
 
 
 MISSED = (
-    ({"cycles": {"all tokens": 12_000, "LP": 12_006, "emitted": 12_000, "trimmed": 12_000}},
+    ({"cycles": {"all tokens": 12_000, "LP": 12_006, "emitted": 12_000, "minimal": 12_000}},
      "at the LP depths 6 of 12,000 cycles are lost (0.05 %)"),
-    ({"cycles": {"all tokens": 12_000, "LP": 12_000, "emitted": None, "trimmed": 12_000}}, "at the emitted depths it does not end"),
-    ({"optimum": 50_000}, "bits trimmed alone are 1.220 times the optimum (required: at most 1.05)"),
+    ({"cycles": {"all tokens": 12_000, "LP": 12_000, "emitted": None, "minimal": 12_000}}, "at the emitted depths it does not end"),
+    ({"optimum": 50_000}, "bits of the descent are 1.220 times the optimum (required: at most 1.05)"),
     ({"lp": 1.25}, "the linear program took 1.25 s (required: less than 1)"),
     ({"larger_loop_depths": "deadlock"}, "the emitted design does not end with all loop depths doubled: deadlock"),
     ({"values_agree": False}, "values differ from PyTorch's"),
@@ -57,8 +57,8 @@ def test_each_requirement_is_missed_in_words(sizing: ModuleType, changed: dict[s
 
 
 def test_a_design_that_the_lp_did_not_size_loses_nothing_there(sizing: ModuleType) -> None:
-    bits = {"all tokens": 5_000, "LP": None, "emitted": 800, "trimmed": 600}
-    row = made_up(sizing, bits=bits, cycles={"all tokens": 9, "LP": None, "emitted": 9, "trimmed": 9}, lp=None, preparation=None)
+    bits = {"all tokens": 5_000, "LP": None, "emitted": 800, "minimal": 600}
+    row = made_up(sizing, bits=bits, cycles={"all tokens": 9, "LP": None, "emitted": 9, "minimal": 9}, lp=None, preparation=None)
     assert not [said for said in sizing.missed(row) if "LP" in said or "linear" in said]
 
 
@@ -67,7 +67,7 @@ def test_an_optimum_that_is_not_known_is_no_miss_but_is_said(sizing: ModuleType)
     assert sizing.missed(row) == []
     text = sizing.markdown([row])
     assert ">= 50,000 | <= 1.220" in text and "No design misses any." in text
-    assert "* gpt2-medium: the optimum is not known; bits trimmed alone are at most 1.220 times it." in text
+    assert "* gpt2-medium: the optimum is not known; bits of the descent are at most 1.220 times it." in text
 
 
 def test_tables_are_as_wide_as_their_heads(sizing: ModuleType) -> None:
@@ -111,8 +111,8 @@ def graph(seed: int, emitted: int, failures: tuple[str, ...] = ()) -> GraphCheck
     figures = {
         "sized": 7, "above_one": 3, "below": {"deadlock": 1, "slower": 2}, "named": 3 - len(failures),
         "verdicts": {"emitted": "equal" if emitted == 500 else "slower", "LP": "equal"},
-        "bits": {"worst": 900, "LP": 90, "emitted": 100, "trimmed": 80, "trimmed alone": 88, "optimum": 80, "lower_bound": 80},
-        "cycles": {"unlimited": 500, "LP": 500, "emitted": emitted, "trimmed": 500}, "surprises": 0, "runs": 40, "run_seconds": 0.2,
+        "bits": {"worst": 900, "LP": 90, "emitted": 100, "minimal": 80, "descent alone": 88, "optimum": 80, "lower_bound": 80},
+        "cycles": {"unlimited": 500, "LP": 500, "emitted": emitted, "minimal": 500}, "surprises": 0, "runs": 40, "run_seconds": 0.2,
     }  # fmt: skip
     return GraphCheck(seed, SIZED, figures=figures, failures=failures)
 
@@ -124,11 +124,11 @@ def test_graphs_of_several_files_are_written(graphs: ModuleType, tmp_path: Path)
     files[0].write_text(json.dumps(as_json([graph(1, 500), GraphCheck(2, PLAIN), graph(3, 500)])))
     files[1].write_text(json.dumps(as_json([graph(3, 512), graph(9, 500, (said,))])))
     text = graphs.document(graphs.read_checks(files))
-    assert "| seeds drawn | 4: 3 sized, 1 no reconvergence, 0 refused |" in text
+    assert "| seeds drawn | 4: 3 sized, 1 no reconvergent paths, 0 refused |" in text
     assert "| each of those one less | 3 deadlock, 6 slower |" in text
     assert "| the explanation names that FIFO | 8 of 9 |" in text
     assert "| cycles at emitted depths, against unlimited | 2 equal, 1 slower |" in text
-    assert "| largest trimmed alone/optimum; graphs above 1.05 | 1.100; 3 |" in text
+    assert "| largest descent alone/optimum; graphs above 1.05 | 1.100; 3 |" in text
     assert "* seed 3, emitted depths: 12 of 500 cycles are lost" in text
     assert f"* seed 9: {said}" in text
 

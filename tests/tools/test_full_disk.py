@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from stc.tools.command_line import run_app
-from stc.tools.whole_files import write_whole
+from stc.tools.atomic_files import write_atomically
 
 
 def full(*_: object) -> None:
@@ -20,10 +20,10 @@ def full(*_: object) -> None:
 
 def test_the_old_file_stays_and_nothing_else_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.html"
-    write_whole(path, "before")
+    write_atomically(path, "before")
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="No space left"):
-        write_whole(path, "after")
+        write_atomically(path, "after")
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
     assert path.read_text() == "before"
 

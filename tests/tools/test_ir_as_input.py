@@ -256,7 +256,7 @@ def test_another_signature_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_the_attribute_survives_text(designs: dict[str, Path]) -> None:
     """With everything in it, and strange names."""
-    request = CompileRequest('a "b"\\ü.py:f', seq=3, weights="w", layer=2, trim=0.05, check_inputs=("zeros", "tiny"),
+    request = CompileRequest('a "b"\\ü.py:f', seq=3, weights="w", layer=2, minimise_depths=0.05, check_inputs=("zeros", "tiny"),
                              plan=Plan("", (Edit("after", "cse", 'own{a="b c" n=1}'),)))
     options = PipelineOptions(tile=3, schedule="x y.toml", unsafe_math=True, propagate_orders=False)
     module = ModuleOp([], {PROVENANCE: provenance_of(request, options, "cse#2")})
@@ -287,7 +287,7 @@ def test_edits_of_the_pipeline() -> None:
     twice = names(Plan("", (Edit("after", "share-subexpressions#2", "dce"),)))
     assert twice[twice.index("dce") - 1] == "share-subexpressions" and twice.index("dce") > 12
     staged = names(Plan("", (Edit("replace", "resource-allocation", "set-fifo-depths"), Edit("before", "HLS optimisation", "dce"))))
-    assert staged[staged.index("set-fifo-depths") :][:3] == ["set-fifo-depths", "dce", "expand-tiles"]
+    assert staged[staged.index("set-fifo-depths") :][:3] == ["set-fifo-depths", "dce", "lower-linalg-to-loops"]
 
 
 @pytest.mark.parametrize(

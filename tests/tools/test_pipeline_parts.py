@@ -89,7 +89,7 @@ def test_options_of_the_pipeline():
         ("compile{tile=4 lanes=0}", "lanes is 0; accepted: at least 1"),
         ("compile{tile=-4}", "tile is -4; accepted: at least 1"),
         ("compile{budget=-1}", "budget is -1; accepted: at least 0"),
-        ("compile{reread=-2}", "reread is -2; accepted: at least -1"),
+        ("compile{duplicate_loads=-2}", "duplicate_loads is -2; accepted: at least -1"),
         ("compile{serial-converters=maybe}", "serial-converters is 'maybe'; accepted: never or free or always"),
         ("build", "unknown pipeline 'build'"),
         ("compile,compile", "names 2 pipelines"),

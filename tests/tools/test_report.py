@@ -215,10 +215,10 @@ def test_sections_say_what_is_not_measured(project: tuple[Path, SimulationResult
 
 def test_sections_show_what_is(project: tuple[Path, SimulationResult], manifest: Manifest):
     run = {"cycles": 1234567, "verdict": "equal", "bits": 7654321, "memory_bits": 8}
-    fifo = {"name": DEEP, "bits": 128, "tokens": 40, "required": 33, "emitted": 64, "occupied": 34, "trimmed": 31, "best": 29}
+    fifo = {"name": DEEP, "bits": 128, "tokens": 40, "required": 33, "emitted": 64, "occupied": 34, "minimal": 31, "best": 29}
     bits = {"worst_case": 1, "lp": 2, "required": 3, "emitted": 4448}
     solved = {"kernel": "rows", "origin": "solved", "strategy": "no-stall", "makespan": 5, "solver": "HiGHS", "seconds": 0.1}
-    sizing = {"origin": "executed somewhere", "emitted": run, "trimmed": run, "fifos": [fifo]}
+    sizing = {"origin": "executed somewhere", "emitted": run, "minimal": run, "fifos": [fifo]}
     count = {"dsp": 9876, "lut": 1, "ff": 2, "bram18": 3, "uram": 4}
     parts = {"parts": {"adapters": count}, "total": count, "share": dict.fromkeys(count, 0.21), "share_of_slr": []}
     resources = {"origin": "guessed", **parts}

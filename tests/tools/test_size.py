@@ -73,12 +73,12 @@ def test_sizing(project: Path) -> None:
     assert json.loads((project / "build" / "fifo_sizing.json").read_text()) == content
     written = json.loads((project / "build" / "depths.json").read_text())
     depths = written["depths"]
-    assert f"{content['trimmed']['cycles']:,} cycles" in written["proof"]
-    assert depths == {fifo["name"]: fifo["trimmed"] for fifo in content["fifos"]}
+    assert f"{content['minimal']['cycles']:,} cycles" in written["proof"]
+    assert depths == {fifo["name"]: fifo["minimal"] for fifo in content["fifos"]}
     assert max(depths.values()) > 2
-    assert content["worst"]["cycles"] == content["trimmed"]["cycles"]
-    assert content["trimmed"]["bits"] < content["worst"]["bits"]
-    assert content["optimum"]["bits"] == content["trimmed"]["bits"]
+    assert content["worst"]["cycles"] == content["minimal"]["cycles"]
+    assert content["minimal"]["bits"] < content["worst"]["bits"]
+    assert content["optimum"]["bits"] == content["minimal"]["bits"]
     assert content["larger_loop_depths"] == "finished"
     deeper, unlimited = content["deeper_loops"], DesignRuns.build(project)
     cycles = [unlimited.run(depths, depth_error=2.0).cycles for depths in ({}, unlimited.unlimited)]
@@ -97,20 +97,20 @@ def test_sizing(project: Path) -> None:
             assert cycles is None or cycles > content["worst"]["cycles"]
 
     replayed = runner.invoke(app, ["simulate", str(project), "--depths", str(project / "build" / "depths.json"), "--json"])
-    assert json.loads(replayed.stdout)["cycles"] == content["trimmed"]["cycles"]
+    assert json.loads(replayed.stdout)["cycles"] == content["minimal"]["cycles"]
 
 
 def test_slack_buys_bits(project: Path) -> None:
     _, tight = sized(project)
     _, loose = sized(project, "--slack", "0.5")
-    assert loose["trimmed"]["bits"] < tight["trimmed"]["bits"]
-    assert tight["worst"]["cycles"] < loose["trimmed"]["cycles"] <= 1.5 * tight["worst"]["cycles"]
-    assert loose["trimmed"]["verdict"] == "within slack"
+    assert loose["minimal"]["bits"] < tight["minimal"]["bits"]
+    assert tight["worst"]["cycles"] < loose["minimal"]["cycles"] <= 1.5 * tight["worst"]["cycles"]
+    assert loose["minimal"]["verdict"] == "within slack"
 
 
 def test_tables(project: Path) -> None:
     done = runner.invoke(app, ["size", str(project), "--no-optimum"])
-    assert "trimmed" in done.output and "optimum  " not in done.output.split("depths")[1]
+    assert "minimal" in done.output and "optimum  " not in done.output.split("depths")[1]
     assert "with loop depths doubled the design at its emitted depths: finished" in " ".join(done.output.split())
 
 
@@ -132,21 +132,21 @@ def test_an_emitted_design_that_deadlocks_is_said_to(project: Path, tmp_path: Pa
     assert found.emitted.verdict == "does not end" and found.emitted.cycles is None
     assert found.explanation is not None and "deadlock" in found.explanation and name in found.explanation
     assert found.depths[name] > 1
-    assert found.trimmed.cycles == found.worst.cycles
+    assert found.minimal.cycles == found.worst.cycles
     assert "occupancies" in found.start
 
 
-def test_compile_with_trimming(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Required depths are the trimmed ones, emitted depths at least these, and the report says what was saved."""
-    monkeypatch.setattr("stc.tools.trim.size_project", partial(size_project, optimisation=0))
-    request = CompileRequest(str(project.parent / "rows.mlir"), options=PipelineOptions(lanes=1, tile=7), trim=0.0)
-    report = compile_model(request, tmp_path / "trimmed")
+def test_compile_with_minimisation(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Required depths are the minimal ones, emitted depths at least these, and the report says what was saved."""
+    monkeypatch.setattr("stc.tools.depth_minimisation.size_project", partial(size_project, optimisation=0))
+    request = CompileRequest(str(project.parent / "rows.mlir"), options=PipelineOptions(lanes=1, tile=7), minimise_depths=0.0)
+    report = compile_model(request, tmp_path / "minimal")
     depths = read_depths(project / "build" / "depths.json")
-    trimming = report["fifo_sizing"]["trimming"]
-    assert trimming["depths"] == depths
-    assert trimming["cycles"]["trimmed"] == trimming["cycles"]["unlimited"]
-    assert trimming == json.loads((tmp_path / "trimmed" / "report.json").read_text())["fifo_sizing"]["trimming"]
-    streams = {s.name: s for kernel in read_manifest(tmp_path / "trimmed").kernels for s in kernel.streams}
+    minimisation = report["fifo_sizing"]["minimisation"]
+    assert minimisation["depths"] == depths
+    assert minimisation["cycles"]["minimal"] == minimisation["cycles"]["unlimited"]
+    assert minimisation == json.loads((tmp_path / "minimal" / "report.json").read_text())["fifo_sizing"]["minimisation"]
+    streams = {s.name: s for kernel in read_manifest(tmp_path / "minimal").kernels for s in kernel.streams}
     for name, depth in depths.items():
         required = streams[name].required
         assert required is not None and depth <= required <= streams[name].depth

@@ -16,7 +16,7 @@ from stc.tools.size_command import print_sizing
 EXAMPLE = Path(__file__).parents[2] / "examples" / "foreign"
 
 
-def test_fifos_of_the_cpp_are_trimmed_to_what_loses_no_cycle(tmp_path: Path) -> None:
+def test_fifos_of_the_cpp_are_minimised_to_what_loses_no_cycle(tmp_path: Path) -> None:
     """The mean of 64 numbers is known when all of them were read: `direct` holds them by then. The testbench calls three times."""
     if shutil.which("g++") is None:
         pytest.skip("g++ is needed")

@@ -15,7 +15,7 @@ from stc.diagnostics import CompileError
 
 FUZZ = {"programs": 100, "agreed": 99, "refused": 1, "failed": 0, "seconds": 1.5, "failures": [],
         "refusals": [{"reason": "choose-groups: a | b", "count": 1, "seeds": [4]}], "kinds": {"matmul": 3}}  # fmt: skip
-FAULTS = {"faults": [{"fault": "swapped map", "caught_by": "verifier"}, {"fault": "dropped revisit", "place": "@fc"}]}
+FAULTS = {"faults": [{"fault": "swapped map", "caught_by": "verifier"}, {"fault": "dropped reuse loop", "place": "@fc"}]}
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_other_tools(streams: ModuleType, tmp_path: Path) -> None:
     assert len(streams.fuzz_section({**FUZZ, "refused": 2, "failed": 1}).missed) == 2
     faults = streams.faults_section({**FAULTS, "missed": ["one is not caught"]})
     assert faults.columns == ["fault", "caught by", "place"]
-    assert faults.rows == [["swapped map", "verifier", ""], ["dropped revisit", "", "@fc"]]
+    assert faults.rows == [["swapped map", "verifier", ""], ["dropped reuse loop", "", "@fc"]]
     assert faults.missed == ["one is not caught"]
     file = tmp_path / "fuzz.json"
     file.write_text(json.dumps(FUZZ))

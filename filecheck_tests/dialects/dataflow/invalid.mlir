@@ -547,10 +547,10 @@ func.func @f(%x : tensor<8xf32>) {
 
 // -----
 
-// Three stripes of four vectors do not deal.
+// Three stripes of four vectors do not split.
 !X = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
 func.func @f(%x : tensor<16xf32>) {
-  // expected-error @below {{has 3 packed tensors: innermost loop of 4 iterations does not deal to 3 parts}}
+  // expected-error @below {{has 3 packed tensors: innermost loop of 4 iterations does not split into 3 parts}}
   %p, %q, %r = dataflow.pack %x : tensor<16xf32> as !X -> tensor<1xvector<4xf32>>, tensor<1xvector<4xf32>>, tensor<1xvector<4xf32>>
   func.return
 }
@@ -567,10 +567,10 @@ func.func @f(%p : tensor<2xvector<4xf32>>, %q : tensor<3xvector<4xf32>>) {
 
 // -----
 
-// Where a token is visited again innermost, dealing does not part the tensor.
+// Where a token is visited again innermost, splitting does not part the tensor.
 !X = !itensor.itensor<4xf32, iter_space: [4, 2] * [4, 1], iter_map: (d0, d1) -> (d0)>
 func.func @f(%x : tensor<16xf32>) {
-  // expected-error @below {{has 2 packed tensors: the innermost loop is a revisit, expected one that moves}}
+  // expected-error @below {{has 2 packed tensors: the innermost loop is a reuse loop, expected one that moves}}
   %p, %q = dataflow.pack %x : tensor<16xf32> as !X -> tensor<2xvector<4xf32>>, tensor<2xvector<4xf32>>
   func.return
 }
@@ -580,7 +580,7 @@ func.func @f(%x : tensor<16xf32>) {
 // A stripe may leave gaps, but visit nothing twice.
 !X = !itensor.itensor<4xf32, iter_space: [4] * [2], iter_map: (d0) -> (d0)>
 func.func @f(%x : tensor<4xvector<4xf32>>) {
-  // expected-error @below {{expected one that visits no coordinate twice, up to revisits}}
+  // expected-error @below {{expected one that visits no coordinate twice, up to temporal reuse}}
   dataflow.kernel @k(%a = %x : tensor<4xvector<4xf32>> as !X) {
     dataflow.yield
   }

@@ -14,7 +14,7 @@ func.func @nothing_left(%a : !A) -> !A {
   %3 = itensor.chunk %order at [0, 0] : !A to !A
   %4 = itensor.concat %3 at [0, 0] : !A to !A
   %5 = itensor.fork %4 : !A to !A
-  %6 = itensor.join %5 : !A to !A
+  %6 = itensor.merge %5 : !A to !A
   %there = itensor.cast %6 : !A to !U
   %back = itensor.cast %there : !U to !A
   %unused = itensor.empty : !A

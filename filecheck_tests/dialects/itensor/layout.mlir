@@ -34,11 +34,11 @@ func.func @ops(%a : !A, %b : !B, %rows : !ROWS) {
   %whole = itensor.concat %left, %right at [0, 0], [0, 4] : !HALF, !HALF to !A
   // CHECK: %one, %two = itensor.fork %a :
   %one, %two = itensor.fork %a : !A to !A, !A
-  // CHECK: %joined = itensor.join %one, %two : {{.*}} to !itensor.itensor<4x2xf32, iter_space: [4, 4]
-  %joined = itensor.join %one, %two : !A, !A to !TALL
-  // CHECK: %even, %odd = itensor.deal %a :
-  %even, %odd = itensor.deal %a : !A to !EVEN, !ODD
-  // CHECK: %again = itensor.join %even, %odd :
-  %again = itensor.join %even, %odd : !EVEN, !ODD to !A
+  // CHECK: %merged = itensor.merge %one, %two : {{.*}} to !itensor.itensor<4x2xf32, iter_space: [4, 4]
+  %merged = itensor.merge %one, %two : !A, !A to !TALL
+  // CHECK: %even, %odd = itensor.split %a :
+  %even, %odd = itensor.split %a : !A to !EVEN, !ODD
+  // CHECK: %again = itensor.merge %even, %odd :
+  %again = itensor.merge %even, %odd : !EVEN, !ODD to !A
   func.return
 }

@@ -329,7 +329,7 @@ func.func @f(%a : !A) {
 !A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 func.func @f(%a : !A) {
   // expected-error @below {{has no input, expected at least one}}
-  %0 = "itensor.join"() : () -> !A
+  %0 = "itensor.merge"() : () -> !A
   func.return
 }
 
@@ -339,7 +339,7 @@ func.func @f(%a : !A) {
 !B = !itensor.itensor<4x2xf32, iter_space: [2, 2] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 func.func @f(%a : !A, %b : !B) {
   // expected-error @below {{input 1 has type !itensor.itensor<4x2xf32, iter_space: [2, 2] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>, expected the type of input 0}}
-  %0 = itensor.join %a, %b : !A, !B to !A
+  %0 = itensor.merge %a, %b : !A, !B to !A
   func.return
 }
 
@@ -349,7 +349,7 @@ func.func @f(%a : !A, %b : !B) {
 !B = !itensor.itensor<2x4xf32, iter_space: [8, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>
 func.func @f(%a : !A) {
   // expected-error @below {{result has elements tensor<2x4xf32>, expected the inputs' tensor<4x2xf32>}}
-  %0 = itensor.join %a, %a : !A, !A to !B
+  %0 = itensor.merge %a, %a : !A, !A to !B
   func.return
 }
 
@@ -358,7 +358,7 @@ func.func @f(%a : !A) {
 !A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 func.func @f(%a : !A) {
   // expected-error @below {{result has 8 tokens, expected the 16 of 2 inputs}}
-  %0 = itensor.join %a, %a : !A, !A to !A
+  %0 = itensor.merge %a, %a : !A, !A to !A
   func.return
 }
 
@@ -367,19 +367,19 @@ func.func @f(%a : !A) {
 !S = !itensor.itensor<1x4xf32, iter_space: [2, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 func.func @f(%s : !S) {
   // expected-error @below {{has no result, expected at least one}}
-  "itensor.deal"(%s) : (!S) -> ()
+  "itensor.split"(%s) : (!S) -> ()
   func.return
 }
 
 // -----
 
-// The halves of each row are a chunk, not a deal: token 1 would be at column 4.
+// The halves of each row are a chunk, not a split: token 1 would be at column 4.
 !S = !itensor.itensor<1x4xf32, iter_space: [2, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1 + 8)>
 func.func @f(%s : !S) {
   // expected-error @below {{token 1 of result 0 is at [0, 4], expected [0, 8]: every 2. token of the whole from token 0 on}}
-  %a, %b = itensor.deal %s : !S to !A, !B
+  %a, %b = itensor.split %s : !S to !A, !B
   func.return
 }
 
@@ -391,7 +391,7 @@ func.func @f(%s : !S) {
 !B = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
 func.func @f(%a : !A, %b : !B) {
   // expected-error @below {{token 0 of input 0 is at [0, 4], expected [0, 0]}}
-  %s = itensor.join %b, %a : !B, !A to !S
+  %s = itensor.merge %b, %a : !B, !A to !S
   func.return
 }
 
@@ -402,7 +402,7 @@ func.func @f(%a : !A, %b : !B) {
 !A = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 func.func @f(%s : !S) {
   // expected-error @below {{token 1 of result 0 is at [0, 8], expected [0, 12]}}
-  %a, %b, %c = itensor.deal %s : !S to !A, !A, !A
+  %a, %b, %c = itensor.split %s : !S to !A, !A, !A
   func.return
 }
 

@@ -28,7 +28,7 @@ func.func @same_order(%x: tensor<12xvector<4xf32>>) -> tensor<12xvector<4xf32>> 
 
 // -----
 
-// Other words: 16 lanes leave, and pairs of tokens come between revisits, so that both sides take words of 8. Somebody else
+// Other words: 16 lanes leave, and pairs of tokens come between reuse loops, so that both sides take words of 8. Somebody else
 // unpacks the result: that stays.
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !R = !itensor.itensor<1x4xf32, iter_space: [3, 2, 3, 2] * [1, 8, 1, 4], iter_map: (d0, d1, d2, d3) -> (d0, d1 + d3)>
@@ -170,7 +170,7 @@ func.func @other_order(%x: tensor<6xvector<4xf32>>, %y: tensor<6xvector<4xf32>>)
 
 // -----
 
-// Stripes are handed over one by one; a consumer with another number of them goes through the host.
+// Stripes are passed on one by one; a consumer with another number of them goes through the host.
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>

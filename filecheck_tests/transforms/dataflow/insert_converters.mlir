@@ -58,7 +58,7 @@
 
 // -----
 
-// A reader that revisits needs a converter, though it sees the same tiles in the same order.
+// A reader that reuses tokens needs a converter, though it sees the same tiles in the same order.
 !S = !itensor.itensor<2xf32, iter_space: [4] * [2], iter_map: (d0) -> (d0)>
 !T = !itensor.itensor<2xf32, iter_space: [3, 4] * [1, 2], iter_map: (d0, d1) -> (d1)>
 %s = "test.op"() : () -> !S

@@ -1,5 +1,5 @@
 // RUN: stc-opt %s -p 'propagate-orders{columns=4},tile-linalg,linalg-to-dataflow,layout-to-dataflow{size=4},choose-groups,merge-kernels,trim-boundaries,insert-converters,vectorize-streams{lanes=4},simplify-routing,pack-interfaces,verify-streams' --split-input-file | filecheck %s
-// SHOW: func.func|dataflow.pack|dataflow.kernel|dataflow.task|itensor.deal|itensor.join|dataflow.unpack
+// SHOW: func.func|dataflow.pack|dataflow.kernel|dataflow.task|itensor.split|itensor.merge|dataflow.unpack
 
 // The slices of an argument and the parts of a result for two copies of a computation are memory ports of their own, in the order in
 // which the copies read and write them.

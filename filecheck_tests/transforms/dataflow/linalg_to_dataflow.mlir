@@ -1,6 +1,6 @@
 // RUN: stc-opt %s -p 'linalg-to-dataflow' --split-input-file | filecheck %s
 
-// Loops around a slice enumerate its port: x is revisited by j, and nothing revisits the result. Constants move in.
+// Loops around a slice enumerate its port: x is reused along j, and nothing reuses the result. Constants move in.
 func.func @matmul(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tensor<8x16xf32> {
   %fc_c = arith.constant 0.000000e+00 : f32
   %0 = tensor.empty() : tensor<8x16xf32>
@@ -283,7 +283,7 @@ func.func @rank_zero(%x: tensor<6x10xf32>) -> tensor<f32> {
 
 // -----
 
-// Broadcast along the inner loop: one token for each i; along the outer loop: revisited.
+// Broadcast along the inner loop: one token for each i; along the outer loop: reused.
 // SHOW: itensor|dataflow|scf.if|scf.for
 func.func @broadcasts(%x: tensor<4xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
   %0 = tensor.empty() : tensor<4x6xf32>

@@ -76,11 +76,11 @@ func.func @scalar(%x: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// Revisits are not stored: 2 tokens of 4 lanes; the innermost loop is a revisit, so they are not packed together.
+// Reuse loops are not stored: 2 tokens of 4 lanes; the innermost loop is a reuse loop, so they are not packed together.
 // SHOW: pack|kernel|return
 !X = !itensor.itensor<4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d0)>
 !Y = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
-func.func @revisits(%x: tensor<8xf32>, %y: tensor<8xf32>, %i: index) -> tensor<8xf32> {
+func.func @reuse(%x: tensor<8xf32>, %y: tensor<8xf32>, %i: index) -> tensor<8xf32> {
   %r = dataflow.kernel @k(%p = %x : tensor<8xf32> as !X, %q = %y : tensor<8xf32> as !Y, %s = %i : index) -> (tensor<8xf32> as !Y) {
     dataflow.yield %q : !Y
   }
@@ -89,7 +89,7 @@ func.func @revisits(%x: tensor<8xf32>, %y: tensor<8xf32>, %i: index) -> tensor<8
 
 // CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d0)>
 // CHECK: !itensor1 = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
-// CHECK-LABEL: func.func @revisits(
+// CHECK-LABEL: func.func @reuse(
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8xf32> as !itensor -> tensor<2xvector<4xf32>>
 // CHECK-NEXT: %y_1 = dataflow.pack %y : tensor<8xf32> as !itensor1 -> tensor<1xvector<8xf32>>
 // CHECK-NEXT: %r = dataflow.kernel @k(%p = %x_1 : tensor<2xvector<4xf32>> as !itensor, %q = %y_1 : tensor<1xvector<8xf32>> as !itensor1, %s = %i : index) -> (tensor<1xvector<8xf32>> as !itensor1) {
@@ -174,10 +174,10 @@ func.func @odd_lanes(%x: tensor<5x12xf16>) -> tensor<5x12xf16> {
 
 // -----
 
-// Three tokens of 4 lanes between revisits fill 12 of 16 lanes: a word holds one.
+// Three tokens of 4 lanes between reuse loops fill 12 of 16 lanes: a word holds one.
 // SHOW: pack|kernel|return
 !X = !itensor.itensor<1x4xf16, iter_space: [5, 2, 3] * [1, 1, 4], iter_map: (d0, d1, d2) -> (d0, d2)>
-func.func @between_revisits(%x: tensor<5x12xf16>) -> tensor<5x12xf16> {
+func.func @between_reuse(%x: tensor<5x12xf16>) -> tensor<5x12xf16> {
   %y = dataflow.kernel @k(%s = %x : tensor<5x12xf16> as !X) -> (tensor<5x12xf16> as !X) {
     dataflow.yield %s : !X
   }
@@ -185,7 +185,7 @@ func.func @between_revisits(%x: tensor<5x12xf16>) -> tensor<5x12xf16> {
 }
 
 // CHECK: !itensor = !itensor.itensor<1x4xf16, iter_space: [5, 2, 3] * [1, 1, 4], iter_map: (d0, d1, d2) -> (d0, d2)>
-// CHECK-LABEL: func.func @between_revisits(
+// CHECK-LABEL: func.func @between_reuse(
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<5x12xf16> as !itensor -> tensor<15xvector<4xf16>>
 // CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<15xvector<4xf16>> as !itensor) -> (tensor<15xvector<4xf16>> as !itensor) {
 // CHECK: %y_1 = dataflow.unpack %y : tensor<15xvector<4xf16>> as !itensor -> tensor<5x12xf16>
@@ -193,15 +193,15 @@ func.func @between_revisits(%x: tensor<5x12xf16>) -> tensor<5x12xf16> {
 
 // -----
 
-// An operand that is only dealt, and a result that is only joined, have a port per part.
+// An operand that is only split, and a result that is only merged, have a port per part.
 // SHOW: pack|kernel|return
 !X = !itensor.itensor<1x8xf32, iter_space: [3, 4] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1 + 8)>
 func.func @striped(%x: tensor<3x32xf32>, %z: tensor<3x32xf32>) -> (tensor<3x32xf32>, tensor<3x32xf32>) {
   %y, %u = dataflow.kernel @k(%s = %x : tensor<3x32xf32> as !X, %t = %z : tensor<3x32xf32> as !X) -> (tensor<3x32xf32> as !X, tensor<3x32xf32> as !X) {
-    %a, %b = itensor.deal %s : !X to !A, !B
-    %j = itensor.join %a, %b : !A, !B to !X
+    %a, %b = itensor.split %s : !X to !A, !B
+    %j = itensor.merge %a, %b : !A, !B to !X
     dataflow.yield %t, %j : !X, !X
   }
   func.return %y, %u : tensor<3x32xf32>, tensor<3x32xf32>
@@ -220,7 +220,7 @@ func.func @striped(%x: tensor<3x32xf32>, %z: tensor<3x32xf32>) -> (tensor<3x32xf
 
 // -----
 
-// A deal of an operand that others read too stays inside: one port for that.
+// A split of an operand that others read too stays inside: one port for that.
 // SHOW: pack|kernel|return
 !X = !itensor.itensor<1x8xf32, iter_space: [3, 4] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1)>
@@ -228,8 +228,8 @@ func.func @striped(%x: tensor<3x32xf32>, %z: tensor<3x32xf32>) -> (tensor<3x32xf
 func.func @inside(%x: tensor<3x32xf32>) -> (tensor<3x32xf32>, tensor<3x32xf32>) {
   %y, %u = dataflow.kernel @k(%s = %x : tensor<3x32xf32> as !X) -> (tensor<3x32xf32> as !X, tensor<3x32xf32> as !X) {
     %v, %w = itensor.fork %s : !X to !X, !X
-    %a, %b = itensor.deal %v : !X to !A, !B
-    %j = itensor.join %a, %b : !A, !B to !X
+    %a, %b = itensor.split %v : !X to !A, !B
+    %j = itensor.merge %a, %b : !A, !B to !X
     dataflow.yield %w, %j : !X, !X
   }
   func.return %y, %u : tensor<3x32xf32>, tensor<3x32xf32>

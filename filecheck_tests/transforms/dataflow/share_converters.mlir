@@ -383,7 +383,7 @@ func.func @same_sequence(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf3
 !R = !itensor.itensor<1x16xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)>
 !A = !itensor.itensor<8x2xf32, iter_space: [8, 2] * [2, 1], iter_map: (d0, d1) -> (0, d0)>
 !B = !itensor.itensor<8x2xf32, iter_space: [8, 3] * [2, 1], iter_map: (d0, d1) -> (0, d0)>
-func.func @revisited_differently(%x: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
+func.func @reused_differently(%x: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
   %y, %z = dataflow.kernel @k(%p = %x : tensor<8x16xf32> as !R) -> (tensor<8x16xf32> as !A, tensor<8x16xf32> as !B) {
     %a = itensor.converter %p {shared_loops = 0, buffer_shape = [8, 16], blocks = 1} : !R to !A
     %b = itensor.converter %p {shared_loops = 0, buffer_shape = [8, 16], blocks = 1} : !R to !B
@@ -395,7 +395,7 @@ func.func @revisited_differently(%x: tensor<8x16xf32>) -> (tensor<8x16xf32>, ten
 // CHECK: !itensor = !itensor.itensor<1x16xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK: !itensor1 = !itensor.itensor<8x2xf32, iter_space: [8, 2] * [2, 1], iter_map: (d0, d1) -> (0, d0)>
 // CHECK: !itensor2 = !itensor.itensor<8x2xf32, iter_space: [8, 3] * [2, 1], iter_map: (d0, d1) -> (0, d0)>
-// CHECK-LABEL: func.func @revisited_differently(
+// CHECK-LABEL: func.func @reused_differently(
 // CHECK-NEXT: %y, %z = dataflow.kernel @k(%p = %x : tensor<8x16xf32> as !itensor) -> (tensor<8x16xf32> as !itensor1, tensor<8x16xf32> as !itensor2) {
 // CHECK-NEXT: %p_1 = itensor.converter %p {shared_loops = 0, buffer_shape = [8, 16], blocks = 1} : !itensor to !itensor1
 // CHECK-NEXT: %p_2 = itensor.converter %p_1 {shared_loops = 1, buffer_shape = [8, 2], blocks = 2} : !itensor1 to !itensor2

@@ -171,21 +171,21 @@ func.func @exchanged(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
 
 // -----
 
-// A join of all parts of a deal is the source; in another order it is not.
+// A merge of all parts of a split is the source; in another order it is not.
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
-func.func @join_of_deal(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
+func.func @merge_of_split(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
   %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !X) -> (tensor<3x16xf32> as !X) {
-    %a, %b = itensor.deal %s : !X to !A, !B
-    %c = itensor.join %a, %b : !A, !B to !X
+    %a, %b = itensor.split %s : !X to !A, !B
+    %c = itensor.merge %a, %b : !A, !B to !X
     dataflow.yield %c : !X
   }
   func.return %r : tensor<3x16xf32>
 }
 
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-LABEL: func.func @join_of_deal(
+// CHECK-LABEL: func.func @merge_of_split(
 // CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor) {
 // CHECK-NEXT: dataflow.yield %s : !itensor
 // CHECK-NEXT: }
@@ -193,17 +193,17 @@ func.func @join_of_deal(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
 
 // -----
 
-// A deal of a join of as many inputs: two narrow streams. The fork is dealt once, not at every branch.
+// A split of a merge of as many inputs: two narrow streams. The fork is split once, not at every branch.
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
 !P = tensor<6xvector<4xf32>>
-func.func @deal_of_join(%x: !P, %y: !P) -> (!P, !P, !P, !P) {
+func.func @split_of_merge(%x: !P, %y: !P) -> (!P, !P, !P, !P) {
   %r0, %r1, %r2, %r3 = dataflow.kernel @k(%s = %x : !P as !A, %t = %y : !P as !B) -> (!P as !A, !P as !B, !P as !A, !P as !B) {
-    %j = itensor.join %s, %t : !A, !B to !X
+    %j = itensor.merge %s, %t : !A, !B to !X
     %l, %m = itensor.fork %j : !X to !X, !X
-    %a, %b = itensor.deal %l : !X to !A, !B
-    %c, %d = itensor.deal %m : !X to !A, !B
+    %a, %b = itensor.split %l : !X to !A, !B
+    %c, %d = itensor.split %m : !X to !A, !B
     dataflow.yield %a, %b, %c, %d : !A, !B, !A, !B
   }
   func.return %r0, %r1, %r2, %r3 : !P, !P, !P, !P
@@ -211,7 +211,7 @@ func.func @deal_of_join(%x: !P, %y: !P) -> (!P, !P, !P, !P) {
 
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
-// CHECK-LABEL: func.func @deal_of_join(
+// CHECK-LABEL: func.func @split_of_merge(
 // CHECK-NEXT: %r0, %r1, %r2, %r3 = dataflow.kernel @k(%s = %x : tensor<6xvector<4xf32>> as !itensor, %t = %y : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1, tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1) {
 // CHECK-NEXT: %a, %c = itensor.fork %s : !itensor to !itensor, !itensor
 // CHECK-NEXT: %b, %d = itensor.fork %t : !itensor1 to !itensor1, !itensor1
@@ -221,17 +221,17 @@ func.func @deal_of_join(%x: !P, %y: !P) -> (!P, !P, !P, !P) {
 
 // -----
 
-// Joined in another order than dealt: every second token changes places with its neighbour, and both ops stay.
+// Merged in another order than split: every second token changes places with its neighbour, and both ops stay.
 !X = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
 !A = !itensor.itensor<4xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0)>
 !B = !itensor.itensor<4xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0 + 4)>
 !H = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 func.func @swapped(%x: tensor<16xf32>) -> tensor<16xf32> {
   %r = dataflow.kernel @k(%s = %x : tensor<16xf32> as !X) -> (tensor<16xf32> as !X) {
-    %a, %b = itensor.deal %s : !X to !A, !B
+    %a, %b = itensor.split %s : !X to !A, !B
     %e = itensor.reassociate %a : !A to !H
     %f = itensor.reassociate %b : !B to !H
-    %c = itensor.join %f, %e : !H, !H to !X
+    %c = itensor.merge %f, %e : !H, !H to !X
     dataflow.yield %c : !X
   }
   func.return %r : tensor<16xf32>
@@ -243,10 +243,10 @@ func.func @swapped(%x: tensor<16xf32>) -> tensor<16xf32> {
 // CHECK: !itensor3 = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @swapped(
 // CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<16xf32> as !itensor) -> (tensor<16xf32> as !itensor) {
-// CHECK-NEXT: %a, %b = itensor.deal %s : !itensor to !itensor1, !itensor2
+// CHECK-NEXT: %a, %b = itensor.split %s : !itensor to !itensor1, !itensor2
 // CHECK-NEXT: %e = itensor.reassociate %a : !itensor1 to !itensor3
 // CHECK-NEXT: %f = itensor.reassociate %b : !itensor2 to !itensor3
-// CHECK-NEXT: %c = itensor.join %f, %e : !itensor3, !itensor3 to !itensor
+// CHECK-NEXT: %c = itensor.merge %f, %e : !itensor3, !itensor3 to !itensor
 // CHECK-NEXT: dataflow.yield %c : !itensor
 // CHECK-NEXT: }
 // CHECK-NEXT: func.return %r : tensor<16xf32>

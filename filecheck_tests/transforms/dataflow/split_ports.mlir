@@ -1,7 +1,7 @@
 // RUN: stc-opt %s -p 'split-ports' --split-input-file | filecheck %s
 
 // The task wants 8 lanes at both ports, a token carries 4: two ports each, and one iteration in place of the loop over vectors.
-// Outside, a deal and a join.
+// Outside, a split and a merge.
 // SHOW: itensor|scf.for|scf.if|slice|task
 #map = affine_map<(d0, d1) -> (d0, d1)>
 !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2, 2] * [1, 8, 4], iter_map: (d0, d1, d2) -> (d0, d1 + d2)>
@@ -57,7 +57,7 @@ builtin.module {
 // CHECK: !itensor2 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
 // CHECK-LABEL: func.func @two_ports(
 // CHECK-NEXT: %y = dataflow.kernel @two_ports(%x_1 = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor) {
-// CHECK-NEXT: %x_2, %x_3 = itensor.deal %x_1 : !itensor to !itensor1, !itensor2
+// CHECK-NEXT: %x_2, %x_3 = itensor.split %x_1 : !itensor to !itensor1, !itensor2
 // CHECK-NEXT: %0 = itensor.empty : !itensor1
 // CHECK-NEXT: %1 = itensor.empty : !itensor2
 // CHECK-NEXT: %y_1, %y_2 = dataflow.task @n ins(%x_4 = %x_2 : !itensor1, %x_5 = %x_3 : !itensor2) outs(%out = %0 : !itensor1, %out_1 = %1 : !itensor2) -> (!itensor1, !itensor2) attributes {stc.name = "n"} {
@@ -74,7 +74,7 @@ builtin.module {
 // CHECK-NEXT: scf.yield %15, %17 : !itensor1, !itensor2
 // CHECK: scf.yield %4, %5 : !itensor1, !itensor2
 // CHECK: dataflow.yield %y_3, %y_4 : !itensor1, !itensor2
-// CHECK: %y_3 = itensor.join %y_1, %y_2 : !itensor1, !itensor2 to !itensor
+// CHECK: %y_3 = itensor.merge %y_1, %y_2 : !itensor1, !itensor2 to !itensor
 // CHECK-NEXT: dataflow.yield %y_3 : !itensor
 
 // -----
@@ -130,7 +130,7 @@ builtin.module {
 // CHECK: !itensor2 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
 // CHECK-LABEL: func.func @leftover(
 // CHECK-NEXT: %y = dataflow.kernel @leftover(%x_1 = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor) {
-// CHECK-NEXT: %x_2, %x_3 = itensor.deal %x_1 : !itensor to !itensor1, !itensor2
+// CHECK-NEXT: %x_2, %x_3 = itensor.split %x_1 : !itensor to !itensor1, !itensor2
 // CHECK-NEXT: %0 = itensor.empty : !itensor1
 // CHECK-NEXT: %1 = itensor.empty : !itensor2
 // CHECK-NEXT: %y_1, %y_2 = dataflow.task @n ins(%x_4 = %x_2 : !itensor1, %x_5 = %x_3 : !itensor2) outs(%out = %0 : !itensor1, %out_1 = %1 : !itensor2) -> (!itensor1, !itensor2) attributes {stc.name = "n"} {
@@ -148,7 +148,7 @@ builtin.module {
 // CHECK-NEXT: scf.yield %18, %21 : !itensor1, !itensor2
 // CHECK: scf.yield %13, %14 : !itensor1, !itensor2
 // CHECK: dataflow.yield %y_3, %y_4 : !itensor1, !itensor2
-// CHECK: %y_3 = itensor.join %y_1, %y_2 : !itensor1, !itensor2 to !itensor
+// CHECK: %y_3 = itensor.merge %y_1, %y_2 : !itensor1, !itensor2 to !itensor
 // CHECK-NEXT: dataflow.yield %y_3 : !itensor
 
 // -----
@@ -281,7 +281,7 @@ builtin.module {
 // CHECK: scf.yield %28, %30, %31 : tensor<3x16xf32>, !itensor3, !itensor4
 // CHECK: scf.yield %14, %15, %16 : tensor<3x16xf32>, !itensor3, !itensor4
 // CHECK: dataflow.yield %y_3, %y_4 : !itensor3, !itensor4
-// CHECK: %y_3 = itensor.join %y_1, %y_2 : !itensor3, !itensor4 to !itensor2
+// CHECK: %y_3 = itensor.merge %y_1, %y_2 : !itensor3, !itensor4 to !itensor2
 // CHECK-NEXT: dataflow.yield %y_3 : !itensor2
 
 // -----
@@ -383,7 +383,7 @@ builtin.module {
 // CHECK-LABEL: func.func @narrow_reader(
 // CHECK-NEXT: %z = dataflow.kernel @narrow_reader(%x_1 = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor1) {
 // CHECK-NEXT: %0 = itensor.empty : !itensor1
-// CHECK-NEXT: %x_2, %x_3 = itensor.deal %x_1 : !itensor to !itensor2, !itensor3
+// CHECK-NEXT: %x_2, %x_3 = itensor.split %x_1 : !itensor to !itensor2, !itensor3
 // CHECK-NEXT: %y = dataflow.task @wide ins(%x_4 = %x_2 : !itensor2, %x_5 = %x_3 : !itensor3) outs(%out = %0 : !itensor1) -> !itensor1 attributes {stc.name = "wide"} {
 // CHECK: %y_1 = scf.for %i = %c0 to %c3 step %c1 iter_args(%1 = %out) -> (!itensor1) {
 // CHECK-NEXT: %2 = scf.for %j = %c0 to %c16 step %c8 iter_args(%3 = %1) -> (!itensor1) {

@@ -1,6 +1,6 @@
 // RUN: stc-opt %s -p trim-boundaries --split-input-file --allow-unregistered-dialect | filecheck %s
 
-// A tensor enters once, in the order of the first operand without its revisits; readers get their own orders.
+// A tensor enters once, in the order of the first operand without its temporal reuse; readers get their own orders.
 !S = !itensor.itensor<1xf32, iter_space: [2, 4] * [1, 1], iter_map: (d0, d1) -> (d1)>
 !T = !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>
 func.func @once(%x: tensor<4xf32>) {

@@ -53,7 +53,7 @@ func.func @packed(%x: tensor<2x12xf32>) -> tensor<6xvector<4xf32>> {
 
 // -----
 
-// The kernel writes words in another order than the host reads them; a revisit does not count, memory holds a word once.
+// The kernel writes words in another order than the host reads them; a reuse loop does not count, memory holds a word once.
 !S = !itensor.itensor<1x4xf32, iter_space: [2, 3] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !T = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [4, 1], iter_map: (d0, d1) -> (d1, d0)>
 !R = !itensor.itensor<1x4xf32, iter_space: [5, 2, 3] * [1, 1, 4], iter_map: (d0, d1, d2) -> (d1, d2)>

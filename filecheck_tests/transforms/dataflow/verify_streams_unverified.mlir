@@ -24,7 +24,7 @@ func.func @shared(%s: !S) -> !T {
 !S = !itensor.itensor<1x4xf32, iter_space: [2, 3] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !T = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [4, 1], iter_map: (d0, d1) -> (d1, d0)>
 func.func @blocks(%s: !S) -> !T {
-  // expected-error @below {{not proved: there are 0 blocks to hand over, expected at least one}}
+  // expected-error @below {{not proved: there are 0 blocks to acquire, expected at least one}}
   %t = itensor.converter %s {shared_loops = 0, buffer_shape = [2, 12], blocks = 0} : !S to !T
   func.return %t : !T
 }
@@ -76,7 +76,7 @@ func.func @slice(%s: !S) -> !B {
 !S = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 !T = !itensor.itensor<1xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0)>
 func.func @stacked(%s: !S, %u: !S) -> !T {
-  // expected-error @below {{join %s, %u to %t in no kernel: tokens are of shape [2] in the inputs but of [1] in the result}}
-  %t = itensor.join %s, %u : !S, !S to !T
+  // expected-error @below {{merge %s, %u to %t in no kernel: tokens are of shape [2] in the inputs but of [1] in the result}}
+  %t = itensor.merge %s, %u : !S, !S to !T
   func.return %t : !T
 }

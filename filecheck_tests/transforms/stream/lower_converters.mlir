@@ -103,11 +103,11 @@ func.func @merged(%x0: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
 
 // -----
 
-// Nothing is shared: one block for the whole tensor in one task, filled once, and drained again for each revisit.
+// Nothing is shared: one block for the whole tensor in one task, filled once, and drained again for each reuse loop.
 // SHOW: stream\.|task|scf.for|vector
 !A = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 !B = !itensor.itensor<2xf32, iter_space: [4, 3] * [1, 2], iter_map: (d0, d1) -> (d1)>
-func.func @revisits(%x0: tensor<6xf32>) -> (tensor<6xf32>) {
+func.func @reuse(%x0: tensor<6xf32>) -> (tensor<6xf32>) {
   %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<6xf32> as !A) -> (tensor<6xf32> as !B) {
     %c = itensor.converter %p0 {shared_loops = 0, buffer_shape = [6], blocks = 1} : !A to !B
     dataflow.yield %c : !B
@@ -117,7 +117,7 @@ func.func @revisits(%x0: tensor<6xf32>) -> (tensor<6xf32>) {
 
 // CHECK: !itensor = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 // CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [4, 3] * [1, 2], iter_map: (d0, d1) -> (d1)>
-// CHECK-LABEL: func.func @revisits(
+// CHECK-LABEL: func.func @reuse(
 // CHECK: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %p0_reordered = stream.create @p0_reordered {tokens = 12 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %c = stream.to_itensor %p0_reordered : !stream.stream<vector<2xf32>, depth: 2> to !itensor1

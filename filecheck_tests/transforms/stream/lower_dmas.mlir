@@ -134,11 +134,11 @@ func.func @padding(%x: tensor<3xvector<8xf32>>) -> tensor<3xvector<8xf32>> {
 
 // -----
 
-// Revisits read the same words again: outside the words (d0), and between them (d2).
+// Reuse loops read the same words again: outside the words (d0), and between them (d2).
 // SHOW: stream\.|task|scf.for|memref|vector|muli|addi|constant|kernel
 !X = !itensor.itensor<4xf32, iter_space: [5, 2, 3, 2] * [1, 8, 1, 4], iter_map: (d0, d1, d2, d3) -> (d1 + d3)>
 !Y = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
-func.func @revisits(%x: tensor<4xvector<4xf32>>) -> tensor<4xvector<4xf32>> {
+func.func @reuse(%x: tensor<4xvector<4xf32>>) -> tensor<4xvector<4xf32>> {
   %y = dataflow.kernel @k(%p = %x : tensor<4xvector<4xf32>> as !X) -> (tensor<4xvector<4xf32>> as !Y) {
     %c = itensor.converter %p {shared_loops = 0, buffer_shape = [16], blocks = 1} : !X to !Y
     dataflow.yield %c : !Y
@@ -148,7 +148,7 @@ func.func @revisits(%x: tensor<4xvector<4xf32>>) -> tensor<4xvector<4xf32>> {
 
 // CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [5, 2, 3, 2] * [1, 8, 1, 4], iter_map: (d0, d1, d2, d3) -> (d1 + d3)>
 // CHECK: !itensor1 = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
-// CHECK-LABEL: func.func @revisits(
+// CHECK-LABEL: func.func @reuse(
 // CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<4xvector<4xf32>> as memref<4xvector<4xf32>>) -> (tensor<4xvector<4xf32>> as memref<4xvector<4xf32>>) {
 // CHECK-NEXT: %p_stream = stream.create @p_stream {tokens = 60 : i64, distinct_tokens = 4 : i64} : !stream.stream<vector<4xf32>, depth: 2>
 // CHECK-NEXT: dataflow.task @load_p ins(%p_1 = %p : memref<4xvector<4xf32>>) outs(%out = %p_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {

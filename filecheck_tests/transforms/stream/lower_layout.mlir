@@ -139,23 +139,23 @@ func.func @rename(%x0: tensor<3x2xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 
 // -----
 
-// A deal gives a token to each part in turn, a join takes one from each: as many per iteration as there are parts.
+// A split gives a token to each part in turn, a merge takes one from each: as many per iteration as there are parts.
 // SHOW: scf|stream\.(read|write)|task
 !X = !itensor.itensor<1x2xf32, iter_space: [3, 6] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x2xf32, iter_space: [3, 2] * [1, 6], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x2xf32, iter_space: [3, 2] * [1, 6], iter_map: (d0, d1) -> (d0, d1 + 2)>
 !C = !itensor.itensor<1x2xf32, iter_space: [3, 2] * [1, 6], iter_map: (d0, d1) -> (d0, d1 + 4)>
-func.func @deal(%x0: tensor<3x12xf32>) -> (tensor<3x12xf32>) {
+func.func @split(%x0: tensor<3x12xf32>) -> (tensor<3x12xf32>) {
   %r0 = dataflow.kernel @k(%p0 = %x0 : tensor<3x12xf32> as !X) -> (tensor<3x12xf32> as !X) {
-    %a, %b, %c = itensor.deal %p0 : !X to !A, !B, !C
-    %j = itensor.join %a, %b, %c : !A, !B, !C to !X
+    %a, %b, %c = itensor.split %p0 : !X to !A, !B, !C
+    %j = itensor.merge %a, %b, %c : !A, !B, !C to !X
     dataflow.yield %j : !X
   }
   func.return %r0 : tensor<3x12xf32>
 }
 
-// CHECK-LABEL: func.func @deal(
-// CHECK: dataflow.task @deal_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %p0_part_1 : !stream.stream<vector<2xf32>, depth: 2>, %out2 = %p0_part_2 : !stream.stream<vector<2xf32>, depth: 2>) kind deal {
+// CHECK-LABEL: func.func @split(
+// CHECK: dataflow.task @split_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %p0_part_1 : !stream.stream<vector<2xf32>, depth: 2>, %out2 = %p0_part_2 : !stream.stream<vector<2xf32>, depth: 2>) kind split {
 // CHECK: scf.for %token = %c0 to %c6 step %c1 {
 // CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
@@ -163,7 +163,7 @@ func.func @deal(%x0: tensor<3x12xf32>) -> (tensor<3x12xf32>) {
 // CHECK-NEXT: stream.write %2 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %3 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %3 into %out2 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: dataflow.task @join_j ins(%in0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %p0_part_1 : !stream.stream<vector<2xf32>, depth: 2>, %in2 = %p0_part_2 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %j_stream : !stream.stream<vector<2xf32>, depth: 2>) kind join {
+// CHECK: dataflow.task @merge_j ins(%in0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %p0_part_1 : !stream.stream<vector<2xf32>, depth: 2>, %in2 = %p0_part_2 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %j_stream : !stream.stream<vector<2xf32>, depth: 2>) kind merge {
 // CHECK: scf.for %token = %c0 to %c6 step %c1 {
 // CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>

@@ -1,6 +1,6 @@
 // RUN: stc-opt %s -p 'size-fifos' --split-input-file | filecheck %s
 
-// A chain at one pace: shift registers do, and stay as they are.
+// A chain at one issue rate: shift registers do, and stay as they are.
 // SHOW: stream.create
 func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
   %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>

@@ -11,7 +11,7 @@ from xdsl.utils.hints import isa
 
 from stc.dialects.itensor.type import ItensorType
 from stc.iteration.size import Size, maximum
-from stc.iteration.words import packed_words
+from stc.iteration.bus_words import packed_words
 
 
 def is_scalar(type: Attribute) -> bool:
@@ -43,14 +43,14 @@ def verify_boundary(what: str, outside: Attribute, inside: Attribute) -> None:
 def verify_covers(what: str, tensor: TensorType[Attribute], itensor: ItensorType) -> None:
     """Check that `itensor` enumerates all of `tensor`, and that it is exact where `tensor` is plain.
 
-    A packed tensor may be one stripe of several: then its itensor is a part of what a deal makes of an exact one.
+    A packed tensor may be one stripe of several: then its itensor is a part of what a split makes of an exact one.
     """
     if isinstance(tensor.element_type, VectorType):
         verify_packed(what, tensor, itensor)
         return
     if not itensor.order.is_exact:
         raise VerifyException(
-            f"{what} has the inexact type {itensor}, expected one that visits every coordinate once up to revisits"
+            f"{what} has the inexact type {itensor}, expected one that visits every coordinate once up to temporal reuse"
         )
     if itensor.element_type != tensor.element_type:
         raise VerifyException(
@@ -79,7 +79,7 @@ def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType
     """Check that `tensor<Nxvector<LxT>>` holds the tokens of `itensor`, each once, in N words of L lanes."""
     if not (itensor.order.is_exact or itensor.order.is_disjoint):
         raise VerifyException(
-            f"{what} has the inexact type {itensor}, expected one that visits no coordinate twice, up to revisits"
+            f"{what} has the inexact type {itensor}, expected one that visits no coordinate twice, up to temporal reuse"
         )
     vector = tensor.element_type
     if not isinstance(vector, VectorType) or len(tensor.get_shape()) != 1 or len(vector.get_shape()) != 1:

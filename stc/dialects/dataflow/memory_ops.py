@@ -24,7 +24,7 @@ from stc.dialects.dataflow.boundary import verify_covers, verify_packed
 from stc.dialects.dataflow.kernel import KernelOp
 from stc.dialects.effects import OwnsResults
 from stc.dialects.itensor.type import ItensorType
-from stc.iteration.dealing import dealt
+from stc.iteration.round_robin import round_robin_parts
 
 
 def _verify_packing(plain: Attribute, layout: Attribute, packed: Sequence[SSAValue]) -> None:
@@ -43,10 +43,10 @@ def _verify_packing(plain: Attribute, layout: Attribute, packed: Sequence[SSAVal
 
 
 def striped(layout: ItensorType, count: int) -> tuple[ItensorType, ...]:
-    """What lies in each of `count` buffers: the tokens of `layout`, dealt in turn. ValueError where they do not deal."""
+    """What lies in each of `count` buffers: the tokens of `layout`, split round-robin. ValueError where they do not split."""
     if count > 1 and layout.order.loops and layout.order.dimension_of_loop[-1] is None:
-        raise ValueError("the innermost loop is a revisit, expected one that moves")
-    return tuple(ItensorType.from_order(order, layout.element_type) for order in dealt(layout.order, count))
+        raise ValueError("the innermost loop is a reuse loop, expected one that moves")
+    return tuple(ItensorType.from_order(order, layout.element_type) for order in round_robin_parts(layout.order, count))
 
 
 class _Packing(IRDLOperation):
@@ -65,7 +65,7 @@ class _Packing(IRDLOperation):
 class PackOp(_Packing):
     """Lay a tensor out in external memory in the order of an itensor type: its distinct tokens in words of L lanes.
 
-    Revisits are left out (the DMA reads words again). Runs on the host; for parameters, once. Several results are the stripes of
+    Reuse loops are left out (the DMA reads words again). Runs on the host; for parameters, once. Several results are the stripes of
     the tensor: token t lies in result t mod n, so that n memory ports can be read at once.
 
     Example: `%p = dataflow.pack %x : tensor<32x1024xf32> as !X -> tensor<4096xvector<8xf32>>`

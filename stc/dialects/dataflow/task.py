@@ -77,8 +77,8 @@ class TaskKind(StrEnum):
     STORE = "store"
     CONVERTER = "converter"
     FORK = "fork"
-    DEAL = "deal"
-    JOIN = "join"
+    SPLIT = "split"
+    MERGE = "merge"
     CHUNK = "chunk"
     CONCAT = "concat"
 

@@ -4,7 +4,7 @@ from xdsl.ir import Dialect
 
 from stc.dialects.itensor.access_ops import EmptyOp, InstanceOp, ReadOp, WriteOp
 from stc.dialects.itensor.layout_ops import CastOp, ConverterOp, ReassociateOp, ReorderOp, complaint_about_reorder
-from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, DealOp, ForkOp, JoinOp
+from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, SplitOp, ForkOp, MergeOp
 from stc.dialects.itensor.type import ItensorType, OrderAttr
 
 __all__ = [
@@ -12,13 +12,13 @@ __all__ = [
     "ChunkOp",
     "ConcatOp",
     "ConverterOp",
-    "DealOp",
+    "SplitOp",
     "EmptyOp",
     "ForkOp",
     "InstanceOp",
     "Itensor",
     "ItensorType",
-    "JoinOp",
+    "MergeOp",
     "OrderAttr",
     "ReadOp",
     "ReassociateOp",
@@ -41,8 +41,8 @@ Itensor = Dialect(
         ChunkOp,
         ConcatOp,
         ForkOp,
-        DealOp,
-        JoinOp,
+        SplitOp,
+        MergeOp,
     ],
     [ItensorType, OrderAttr],
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.ir import OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ConverterOp, ForkOp, JoinOp, ReassociateOp, ReorderOp
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ConverterOp, ForkOp, MergeOp, ReassociateOp, ReorderOp
 
 
 class CastToSameType(RewritePattern):
@@ -82,15 +82,15 @@ class ConcatOfOne(RewritePattern):
         _replace_by_only_input(op, list(op.inputs), rewriter)
 
 
-class JoinOfOne(RewritePattern):
-    """`itensor.join %x : !A to !A` -> `%x`."""
+class MergeOfOne(RewritePattern):
+    """`itensor.merge %x : !A to !A` -> `%x`."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: JoinOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: MergeOp, rewriter: PatternRewriter) -> None:
         _replace_by_only_input(op, list(op.inputs), rewriter)
 
 
-def _replace_by_only_input(op: ConcatOp | JoinOp, inputs: list[SSAValue], rewriter: PatternRewriter) -> None:
+def _replace_by_only_input(op: ConcatOp | MergeOp, inputs: list[SSAValue], rewriter: PatternRewriter) -> None:
     if len(inputs) == 1 and inputs[0].type == op.result.type:
         rewriter.replace_op(op, [], inputs)
 

@@ -177,7 +177,7 @@ def complaint_about_reorder(source: Attribute, result: Attribute) -> str | None:
         return f"source has entries of type {source.element_type} but result has {result.element_type}, expected equal types"
     for name, type in (("source", source), ("result", result)):
         if not type.order.is_exact:
-            return f"{name} has the inexact type {type}, expected one that visits every coordinate once, up to revisits"
+            return f"{name} has the inexact type {type}, expected one that visits every coordinate once, up to temporal reuse"
     try:
         shapes = [", ".join(str(extent) for extent in type.order.shape) for type in (source, result)]
     except ValueError as error:

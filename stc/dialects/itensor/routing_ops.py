@@ -1,4 +1,4 @@
-"""Operations that split and merge itensors: chunk, concat, fork, deal, join."""
+"""Operations that split and merge itensors: chunk, concat, fork, split, merge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from stc.dialects.effects import OwnsResults
-from stc.dialects.itensor.sequences import deal_mismatch, slice_mismatch
+from stc.dialects.itensor.sequences import split_mismatch, slice_mismatch
 from stc.dialects.itensor.type import ItensorType
 
 Offsets = ArrayAttr[DenseArrayBase]
@@ -185,29 +185,29 @@ def _offsets(attribute: ArrayAttr) -> tuple[tuple[int, ...], ...]:
 
 
 def _verify_slices(
-    what: str, whole: ItensorType, parts: Sequence[ItensorType], offsets: Sequence[tuple[int, ...]]
+    what: str, full: ItensorType, parts: Sequence[ItensorType], offsets: Sequence[tuple[int, ...]]
 ) -> None:
-    """Check that part k is the tokens of `whole` in the slice at `offsets[k]`; `what` is how messages call a part."""
+    """Check that part k is the tokens of `full` in the slice at `offsets[k]`; `what` is how messages call a part."""
     if len(offsets) != len(parts):
         raise VerifyException(f"has {len(offsets)} offsets for {len(parts)} {what}s, expected one per {what}")
     if not parts:
         raise VerifyException(f"has no {what}, expected at least one")
     for index, (part, offset) in enumerate(zip(parts, offsets, strict=True)):
-        _verify_slice(f"{what} {index}", whole, part, offset)
+        _verify_slice(f"{what} {index}", full, part, offset)
 
 
-def _verify_slice(what: str, whole: ItensorType, part: ItensorType, offset: tuple[int, ...]) -> None:
-    if part.tile_type != whole.tile_type:
-        raise VerifyException(f"{what} has elements {part.tile_type}, expected {whole.tile_type} as the whole")
-    if not (part.order.is_static and whole.order.is_static):
+def _verify_slice(what: str, full: ItensorType, part: ItensorType, offset: tuple[int, ...]) -> None:
+    if part.tile_type != full.tile_type:
+        raise VerifyException(f"{what} has elements {part.tile_type}, expected {full.tile_type} as the whole")
+    if not (part.order.is_static and full.order.is_static):
         raise VerifyException(f"{what} has a symbolic size, expected integers")
-    if len(offset) != whole.rank:
-        raise VerifyException(f"{what} has an offset of rank {len(offset)}, expected rank {whole.rank}")
+    if len(offset) != full.rank:
+        raise VerifyException(f"{what} has an offset of rank {len(offset)}, expected rank {full.rank}")
     for dimension, start in enumerate(offset):
         extent, total, element = (
             part.tensor_shape[dimension],
-            whole.tensor_shape[dimension],
-            whole.element_shape[dimension],
+            full.tensor_shape[dimension],
+            full.element_shape[dimension],
         )
         if start < 0 or start + extent > total:
             raise VerifyException(
@@ -218,7 +218,7 @@ def _verify_slice(what: str, whole: ItensorType, part: ItensorType, offset: tupl
                 f"{what} covers {start} to {start + extent} of dimension {dimension}, which cuts elements of {element}, "
                 f"expected multiples of {element}"
             )
-    mismatch = slice_mismatch(whole.order, part.order, offset)
+    mismatch = slice_mismatch(full.order, part.order, offset)
     if mismatch is not None:
         token, expected, found = mismatch
         raise VerifyException(
@@ -273,17 +273,17 @@ class ForkOp(IRDLOperation):
 
 
 @irdl_op_definition
-class DealOp(IRDLOperation):
-    """Deal an itensor to n in turn: result k has tokens k, k + n, k + 2n, ... of the source; the inverse of `join`.
+class SplitOp(IRDLOperation):
+    """Split an itensor round-robin to n results: result k has tokens k, k + n, k + 2n, ... of the source; the inverse of `merge`.
 
-    The results say where in the source's tensor their tokens lie (`stc.iteration.dealing`), so that a tensor that is striped
+    The results say where in the source's tensor their tokens lie (`stc.iteration.round_robin`), so that a tensor that is striped
     over several memory ports, and a task that reads several streams at once, keep true coordinates.
 
-    Example: `%a, %b = itensor.deal %s : !S to !A, !B` where `!S` enumerates 1x4 elements of a `tensor<2x16xf32>` row-major, `!A` is
+    Example: `%a, %b = itensor.split %s : !S to !A, !B` where `!S` enumerates 1x4 elements of a `tensor<2x16xf32>` row-major, `!A` is
     `itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>` and `!B` has the map `(d0, d1) -> (d0, d1 + 4)`.
     """
 
-    name = "itensor.deal"
+    name = "itensor.split"
 
     source = operand_def(base(ItensorType))
     parts = var_result_def(base(ItensorType))
@@ -297,17 +297,17 @@ class DealOp(IRDLOperation):
     def verify_(self) -> None:
         if not self.parts:
             raise VerifyException("has no result, expected at least one")
-        _verify_dealt("result", _itensor(self.source), [_itensor(part) for part in self.parts])
+        _verify_split("result", _itensor(self.source), [_itensor(part) for part in self.parts])
 
 
-def _verify_dealt(what: str, whole: ItensorType, parts: Sequence[ItensorType]) -> None:
-    """Check that part k is the tokens k, k + n, ... of `whole`; `what` is how messages call a part."""
+def _verify_split(what: str, full: ItensorType, parts: Sequence[ItensorType]) -> None:
+    """Check that part k is the tokens k, k + n, ... of `full`; `what` is how messages call a part."""
     for index, part in enumerate(parts):
-        if part.tile_type != whole.tile_type:
-            raise VerifyException(f"{what} {index} has elements {part.tile_type}, expected {whole.tile_type} as the whole")
-        if not (part.order.is_static and whole.order.is_static):
+        if part.tile_type != full.tile_type:
+            raise VerifyException(f"{what} {index} has elements {part.tile_type}, expected {full.tile_type} as the whole")
+        if not (part.order.is_static and full.order.is_static):
             raise VerifyException(f"{what} {index} has a symbolic size, expected integers")
-        mismatch = deal_mismatch(whole.order, part.order, index, len(parts))
+        mismatch = split_mismatch(full.order, part.order, index, len(parts))
         if mismatch is not None:
             token, expected, found = mismatch
             raise VerifyException(
@@ -316,29 +316,29 @@ def _verify_dealt(what: str, whole: ItensorType, parts: Sequence[ItensorType]) -
             )
 
 
-class JoinHasCanonicalization(HasCanonicalizationPatternsTrait):
+class MergeHasCanonicalization(HasCanonicalizationPatternsTrait):
     @classmethod
     def get_canonicalization_patterns(cls):
-        from stc.dialects.itensor.canonicalization import JoinOfOne
+        from stc.dialects.itensor.canonicalization import MergeOfOne
 
-        return (JoinOfOne(),)
+        return (MergeOfOne(),)
 
 
 @irdl_op_definition
-class JoinOp(IRDLOperation):
+class MergeOp(IRDLOperation):
     """Merge n itensors in turn: the result takes token t from input t mod n.
 
-    The inputs are of one type, or they say where in the result's tensor their tokens lie, as the results of `deal` do.
+    The inputs are of one type, or they say where in the result's tensor their tokens lie, as the results of `split` do.
 
-    Example: `%s = itensor.join %a, %b : !X, !X to !Y` where `!Y` has twice the tokens of `!X`.
+    Example: `%s = itensor.merge %a, %b : !X, !X to !Y` where `!Y` has twice the tokens of `!X`.
     """
 
-    name = "itensor.join"
+    name = "itensor.merge"
 
     inputs = var_operand_def(base(ItensorType))
     result = result_def(base(ItensorType))
 
-    traits = traits_def(Pure(), JoinHasCanonicalization())
+    traits = traits_def(Pure(), MergeHasCanonicalization())
     assembly_format = "$inputs attr-dict `:` type($inputs) `to` type($result)"
 
     def __init__(self, inputs: Sequence[SSAValue | Operation], type: ItensorType):
@@ -350,7 +350,7 @@ class JoinOp(IRDLOperation):
         first, result = _itensor(self.inputs[0]), _itensor(self.result)
         inputs = [_itensor(value) for value in self.inputs]
         if any(_constants(type) != _constants(first) for type in inputs):
-            _verify_dealt("input", result, inputs)
+            _verify_split("input", result, inputs)
             return
         for index, type in enumerate(inputs):
             if type != first:
@@ -367,5 +367,5 @@ class JoinOp(IRDLOperation):
 
 
 def _constants(type: ItensorType) -> tuple[object, ...]:
-    """The constants of a type's map: what tells the parts of a dealt itensor apart."""
+    """The constants of a type's map: what tells the parts of a split itensor apart."""
     return tuple(coordinate.constant for coordinate in type.order.coordinates)

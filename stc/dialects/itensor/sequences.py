@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from stc.iteration.converter import ConverterPlan
-from stc.iteration.dealing import dealt, without_constants
+from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.normal_form import normal_form
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
@@ -28,18 +28,18 @@ def converter_plan(
 
 @lru_cache(maxsize=4096)
 def slice_mismatch(
-    whole: StreamOrder, part: StreamOrder, offsets: tuple[int, ...]
+    full: StreamOrder, part: StreamOrder, offsets: tuple[int, ...]
 ) -> tuple[int, tuple[int, ...] | None, tuple[int, ...] | None] | None:
-    """Whether `part` is the tokens of `whole` that lie in its slice at `offsets`, in order; both static.
+    """Whether `part` is the tokens of `full` that lie in its slice at `offsets`, in order; both static.
 
     None if so, else the first token of `part` that differs, with the coordinate expected and the one found (in the slice;
     None past the end of a side). Sequences above four million tokens are compared by token count alone.
     """
-    if whole.token_count > MOST_TOKENS_COUNTED:
+    if full.token_count > MOST_TOKENS_COUNTED:
         return None
     import numpy as np
 
-    tokens = whole.enumerate() - np.array(offsets, dtype=np.int64).reshape(1, -1)
+    tokens = full.enumerate() - np.array(offsets, dtype=np.int64).reshape(1, -1)
     inside = np.ones(len(tokens), dtype=bool)
     for dimension, extent in enumerate(part.static_shape):
         inside &= (tokens[:, dimension] >= 0) & (tokens[:, dimension] < extent)
@@ -47,24 +47,24 @@ def slice_mismatch(
 
 
 @lru_cache(maxsize=4096)
-def deal_mismatch(
-    whole: StreamOrder, part: StreamOrder, number: int, parts: int
+def split_mismatch(
+    full: StreamOrder, part: StreamOrder, number: int, parts: int
 ) -> tuple[int, tuple[int, ...] | None, tuple[int, ...] | None] | None:
-    """Whether `part` is the tokens number, number + parts, number + 2 * parts, ... of `whole`; both static.
+    """Whether `part` is the tokens number, number + parts, number + 2 * parts, ... of `full`; both static.
 
     A part may be in coordinates of its own, from 0, where its tokens are a slice that became a tensor of its own.
 
     None if so, else the first token of `part` that differs, with the coordinate expected and the one found (None past the
     end of a side). Sequences above four million tokens are compared by normal form alone: then the token is 0.
     """
-    deals = bool(whole.loops) and static(whole.loops[-1].trip) % parts == 0
-    if deals:
-        expected = dealt(whole, parts)[number]
+    splits = bool(full.loops) and static(full.loops[-1].trip) % parts == 0
+    if splits:
+        expected = round_robin_parts(full, parts)[number]
         if normal_form(part) in (normal_form(expected), normal_form(without_constants(expected))):
             return None
-    if whole.token_count > MOST_TOKENS_COUNTED:
+    if full.token_count > MOST_TOKENS_COUNTED:
         return 0, None, None
-    return _first_difference(whole.enumerate()[number::parts], part.enumerate())
+    return _first_difference(full.enumerate()[number::parts], part.enumerate())
 
 
 def _first_difference(

@@ -76,7 +76,7 @@ class StreamType(ParametrizedAttribute, TypeAttribute, ContainerType[AttributeCo
 
 @irdl_attr_definition
 class BlockType(ParametrizedAttribute, TypeAttribute):
-    """A ring of `count` buffers handed from one writer to one reader, whole buffers at a time (`hls::stream_of_blocks`).
+    """A ring of `count` buffers passed from one writer to one reader, whole buffers at a time (`hls::stream_of_blocks`).
 
     `count` 2 is a ping-pong buffer, 1 a single one. Example: `!stream.block<memref<16x64xf32>, count: 2>`
     """

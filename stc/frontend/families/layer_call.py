@@ -37,9 +37,9 @@ class LayerCall:
 
     def without(self, name: str) -> LayerCall:
         """The same call with None for one input."""
-        kept = {key: value for key, value in self.inputs.items() if key != name}
+        retained = {key: value for key, value in self.inputs.items() if key != name}
         leaves = tuple(None if leaf == name else leaf for leaf in self.leaves)
-        return LayerCall(kept, leaves, self.constants, self.tree)
+        return LayerCall(retained, leaves, self.constants, self.tree)
 
 
 class _Observed(Exception):

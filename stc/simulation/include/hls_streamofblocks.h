@@ -84,7 +84,7 @@ class write_lock {
   write_lock(stream_of_blocks<Value_> &blocks) : blocks_(blocks), data_(blocks.acquire_to_write()) {}
   write_lock(const write_lock &) = delete;
   write_lock &operator=(const write_lock &) = delete;
-  ~write_lock() { blocks_.hand_over_block(); }
+  ~write_lock() { blocks_.release_filled_block(); }
   operator Value_ &() { return data_; }
   Value_ &operator=(const Value_ &value) { return data_ = value; }
 
@@ -100,7 +100,7 @@ class read_lock {
   read_lock(stream_of_blocks<Value_> &blocks) : blocks_(blocks), data_(blocks.acquire_to_read()) {}
   read_lock(const read_lock &) = delete;
   read_lock &operator=(const read_lock &) = delete;
-  ~read_lock() { blocks_.give_back_block(); }
+  ~read_lock() { blocks_.release_read_block(); }
   operator Value_ &() { return data_; }
 
  private:

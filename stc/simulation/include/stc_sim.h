@@ -17,7 +17,7 @@
 //   stc_sim/clock.h      time: of tasks; channel_clock.h: of FIFOs; loop_clock.h: of pipelined loops and memory
 //   stc_sim/loop_run.h   a pipelined loop and its iterations
 //   stc_sim/iteration.h  the firing rule of pipelined iterations
-//   stc_sim/region.h     dataflow regions: spawning, hand-over of variables, joining
+//   stc_sim/region.h     dataflow regions: spawning, release of variables, joining
 //   stc_sim/diagnosis.h  explanations
 //   stc_sim/report.h     comparison and csim.json
 //   stc_sim/foreign.h    testbenches that stc did not write

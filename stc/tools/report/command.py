@@ -21,13 +21,13 @@ from stc.simulation.simulate import SimulationResult, timed_design
 from stc.simulation.timing_table import SimulationOptions, timing_table
 from stc.tools.consoles import messages, output
 from stc.tools.simulate_command import CHECK_FAILED
-from stc.tools.whole_files import write_whole
+from stc.tools.atomic_files import write_atomically
 
 PAGE = "report.html"
 COMPILE_REPORT = "report.json"
 SIZING = "fifo_sizing.json"
 TRIAL = "report_trial"
-"""Name under which runs leave their files that look for the depths that cure a deadlock."""
+"""Name under which runs leave their files that look for the depths that fix a deadlock."""
 
 
 def report_command(
@@ -77,7 +77,7 @@ def write_report(
         fault = "has a field of another type" if isinstance(error, TypeError) else "lacks a field"
         what = f"{COMPILE_REPORT} or build/{SIZING} {fault}: {error}"
         raise CompileError(what, where=str(directory), accepted="files that this version of stc wrote") from error
-    write_whole(directory / "build" / PAGE, text)
+    write_atomically(directory / "build" / PAGE, text)
     return result
 
 

@@ -167,8 +167,8 @@ def memory_table(report: Mapping[str, Any]) -> Table | None:
     return Table((Column("memory"), Column("bytes", "number"), Column("share", "share", "of unfused linalg")), tuple(rows))
 
 
-def _share(part: float | None, whole: float | None) -> float | None:
-    return part / whole if part is not None and whole else None
+def _share(part: float | None, total: float | None) -> float | None:
+    return part / total if part is not None and total else None
 
 
 def port_table(manifest: Manifest) -> Table:
@@ -242,7 +242,7 @@ def compiled_sizing_table(section: Mapping[str, Any] | None) -> tuple[Table, ...
     return (Table(COMPILED_COLUMNS, tuple(rows), "when compiling"),)
 
 
-SIZING_ROWS = (("worst", "all tokens (unlimited)"), ("required", "LP"), ("emitted", "emitted"), ("trimmed", "trimmed"))
+SIZING_ROWS = (("worst", "all tokens (unlimited)"), ("required", "LP"), ("emitted", "emitted"), ("minimal", "minimal"))
 """Keys of fifo_sizing.json, each a choice of depths that was run, and what it is."""
 
 SIZED_COLUMNS = (
@@ -252,7 +252,7 @@ SIZED_COLUMNS = (
     Column("LP", "number", "depth"),
     Column("emitted", "number", "depth"),
     Column("occupied", "number", "of unlimited"),
-    Column("trimmed", "number", "depth"),
+    Column("minimal", "number", "depth"),
     Column("optimum", "number", "depth"),
 )
 
@@ -275,7 +275,7 @@ def sizing_tables(sizing: Mapping[str, Any] | None) -> tuple[Table, ...]:
         rows.append(Row(("optimum", None, f"deduced: {optimum['proof']}", optimum["bits"], None)))
     elif optimum is not None:
         rows.append(Row(("optimum", None, f"not known: {optimum['lower_bound']:,} bits or more", None, None)))
-    keys = ("name", "bits", "tokens", "required", "emitted", "occupied", "trimmed", "best")
+    keys = ("name", "bits", "tokens", "required", "emitted", "occupied", "minimal", "best")
     fifos = tuple(Row(tuple(fifo[key] for key in keys), fifo["name"]) for fifo in sizing["fifos"])
     return (Table(columns, tuple(rows), "by stc size"), Table(SIZED_COLUMNS, fifos))
 

@@ -21,7 +21,7 @@ DATAFLOW_PASSES = passes_of(
         "vectorize-streams": "VectorizeStreams",
         "split-ports": "SplitPorts",
         "choose-converters": "ChooseConverters",
-        "reread-in-order": "RereadInOrder",
+        "duplicate-loads-in-order": "DuplicateLoadsInOrder",
         "pack-interfaces": "PackInterfaces",
         "cancel-packs": "CancelPacks",
         "verify-streams": "VerifyStreams",

@@ -20,7 +20,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import ConverterOp, ForkOp, ItensorType
-from stc.iteration.words import common_word, packed_words
+from stc.iteration.bus_words import common_word, packed_words
 from stc.platforms.platform import load_platform
 from stc.transforms.dataflow.connections import connect, converter_bytes
 from stc.transforms.dataflow.kernel_results import with_results
@@ -31,9 +31,9 @@ class CancelPacks(ModulePass):
     """Hand packed tensors from kernel to kernel without the host (after `pack-interfaces`).
 
     * A pack of an unpack goes where both lay the same entries in the same order, however their types spell it: with or without
-      revisits, in wider or narrower tokens. Where the words differ in width, both kernels take the widest that suits both.
+      reuse loops, in wider or narrower tokens. Where the words differ in width, both kernels take the widest that suits both.
     * Where the orders differ, or tokens are padded differently, the kernel that makes the tensor gets a converter and yields it in
-      the consumer's order, revisits left out (they are reads of memory), if its tiles and converters then still fit in `budget`.
+      the consumer's order, temporal reuse left out (they are reads of memory), if its tiles and converters then still fit in `budget`.
       The old order stays a result as long as somebody wants it.
     * Packs of one tensor in one order for several kernels are one.
 
@@ -46,7 +46,7 @@ class CancelPacks(ModulePass):
         %h = dataflow.unpack %q : tensor<8xvector<16xf32>> as !X -> tensor<8x16xf32>
         %p = dataflow.pack %h : tensor<8x16xf32> as !Y -> tensor<8xvector<16xf32>>
         %r = dataflow.kernel @b(%s = %p : tensor<8xvector<16xf32>> as !Y) ...
-      becomes, where !X and !Y are one sequence up to revisits,
+      becomes, where !X and !Y are one sequence up to temporal reuse,
         %q = dataflow.kernel @a(...) -> (tensor<8xvector<16xf32>> as !X) {...}
         %r = dataflow.kernel @b(%s = %q : tensor<8xvector<16xf32>> as !Y) ...
     """
@@ -64,7 +64,7 @@ class CancelPacks(ModulePass):
             known = host_values(function)
             _share_packs(function, known)
             for pack in _packs(function, known):
-                if (unpack := _unpack_before(pack)) is not None and not _hand_over(pack, unpack):
+                if (unpack := _unpack_before(pack)) is not None and not _pass_on(pack, unpack):
                     _convert_in_producer(pack, unpack, budget)
             for unpack in [found for found in function.body.block.ops if isinstance(found, UnpackOp)]:
                 if not unpack.result.uses:
@@ -98,7 +98,7 @@ def _share_packs(function: func.FuncOp, known: set[SSAValue]) -> None:
 
 
 def _are_alike(first: PackOp, second: PackOp) -> bool:
-    """Whether both make the same words. Tokens of other widths, though in one order, may be dealt and padded differently."""
+    """Whether both make the same words. Tokens of other widths, though in one order, may be split and padded differently."""
     if first.stripes.types != second.stripes.types:
         return False
     lanes = _lanes(first.stripes[0])
@@ -116,13 +116,13 @@ def _replace_pack(pack: PackOp, values: list[SSAValue]) -> None:
 # The same order -------------------------------------------------------------------------------------------------------
 
 
-def _hand_over(pack: PackOp, unpack: UnpackOp) -> bool:
+def _pass_on(pack: PackOp, unpack: UnpackOp) -> bool:
     """Give the kernels that read `pack` what `unpack` unpacks; whether the layouts and the words allow it."""
     if len(pack.stripes) != len(unpack.stripes):
         return False
-    made, wanted = (striped(op.layout, len(op.stripes)) for op in (unpack, pack))
+    made, required = (striped(op.layout, len(op.stripes)) for op in (unpack, pack))
     most = max(_lanes(value) for value in (*pack.stripes, *unpack.stripes))
-    words = {common_word(a.order, b.order, most) for a, b in zip(made, wanted, strict=True)}
+    words = {common_word(a.order, b.order, most) for a, b in zip(made, required, strict=True)}
     if len(words) != 1 or (lanes := words.pop()) is None:
         return False
     for value, part in zip(unpack.stripes, made, strict=True):
@@ -172,25 +172,25 @@ def _convert_in_producer(pack: PackOp, unpack: UnpackOp, budget: int) -> None:
     result = unpack.stripes[0]
     assert isinstance(result, OpResult) and isinstance(result.op, KernelOp)
     kernel = result.op
-    wanted = ItensorType.from_order(pack.layout.order.without_revisits(), pack.layout.element_type)
+    required = ItensorType.from_order(pack.layout.order.without_reuse(), pack.layout.element_type)
     value = kernel.terminator.arguments[result.index]
     assert isinstance(value.type, ItensorType)
     try:
-        size = converter_bytes(value.type, wanted)
+        size = converter_bytes(value.type, required)
     except ValueError:
         return
     if _on_chip_bytes(kernel) + size > budget:
         return
     stays = len(list(result.uses)) > 1 or len(list(unpack.result.uses)) > 1
     builder = Builder(InsertPoint.before(kernel.terminator))
-    kept, converted = value, value
+    retained, converted = value, value
     if stays:
         fork = builder.insert(ForkOp(value, 2))
         fork.copies[0].name_hint = fork.copies[1].name_hint = value.name_hint
-        kept, converted = fork.copies
-    converted = connect(builder, converted, wanted)
+        retained, converted = fork.copies
+    converted = connect(builder, converted, required)
     inside, types = list(kernel.terminator.arguments), [output.type for output in kernel.outputs]
-    inside[result.index : result.index + 1] = [kept, converted] if stays else [converted]
+    inside[result.index : result.index + 1] = [retained, converted] if stays else [converted]
     types[result.index : result.index + 1] = [result.type, pack.result.type] if stays else [pack.result.type]
     new = with_results(kernel, inside, types)
     _replace_results(kernel, new, result, stays)

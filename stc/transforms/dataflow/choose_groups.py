@@ -74,8 +74,8 @@ class ChooseGroups(ModulePass):
 def _external(kernel: KernelOp) -> tuple[frozenset[str], int]:
     """The operands of a kernel that no kernel makes, and how many of its results are not for kernels only."""
     outside = (operand for operand in kernel.inputs if not isinstance(operand.owner, KernelOp))
-    kept = [result for result in kernel.results if any(not isinstance(use.operation, KernelOp) for use in result.uses)]
-    return frozenset(str(id(operand)) for operand in outside), len(kept)
+    retained = [result for result in kernel.results if any(not isinstance(use.operation, KernelOp) for use in result.uses)]
+    return frozenset(str(id(operand)) for operand in outside), len(retained)
 
 
 def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], budget: int) -> Iterator[FusionEdge]:
@@ -91,15 +91,15 @@ def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], budget: int) -
         behind |= dict.fromkeys(op.results, reached)
 
 
-def _stream_bytes(value: SSAValue, wanted: Attribute) -> tuple[int, int] | None:
+def _stream_bytes(value: SSAValue, required: Attribute) -> tuple[int, int] | None:
     """Bytes of the converter and of the FIFO between two kernels, None where `value` is no stream from one to the other."""
     if not (isinstance(value, OpResult) and isinstance(value.op, KernelOp)):
         return None
     source = value.op.terminator.operands[value.index].type
-    if complaint_about_reorder(source, wanted) is not None:
+    if complaint_about_reorder(source, required) is not None:
         return None
-    assert isinstance(source, ItensorType) and isinstance(wanted, ItensorType)
-    return converter_bytes(source, wanted), _fifo_bytes(value.op, value, source)
+    assert isinstance(source, ItensorType) and isinstance(required, ItensorType)
+    return converter_bytes(source, required), _fifo_bytes(value.op, value, source)
 
 
 def _fifo_bytes(producer: KernelOp, value: OpResult, type_: ItensorType) -> int:

@@ -58,9 +58,9 @@ def convert(builder: Builder, value: SSAValue, plan: ConverterPlan, target: Iten
 
 def _cast(builder: Builder, value: SSAValue, order: StreamOrder) -> SSAValue:
     assert isinstance(value.type, ItensorType)
-    wanted = ItensorType.from_order(order, value.type.element_type)
-    if value.type == wanted:
+    required = ItensorType.from_order(order, value.type.element_type)
+    if value.type == required:
         return value
-    cast = builder.insert(CastOp(value, wanted))
+    cast = builder.insert(CastOp(value, required))
     cast.result.name_hint = value.name_hint
     return cast.result

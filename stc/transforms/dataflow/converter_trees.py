@@ -74,8 +74,8 @@ class ConverterTree:
         for index in _sources_first(plan):
             parent = plan.parents[index]
             assert parent is not None
-            wanted = ItensorType.from_order(plan.nodes[index].order, self.type.element_type)
-            values[index] = connect(builder, values[parent], wanted)
+            required = ItensorType.from_order(plan.nodes[index].order, self.type.element_type)
+            values[index] = connect(builder, values[parent], required)
         for index, uses in enumerate(self.uses):
             for use in uses:
                 port = use.operation.operands[use.index].type

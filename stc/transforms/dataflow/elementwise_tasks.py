@@ -160,12 +160,12 @@ def _has_types_of_plan(found: ElementwiseTask) -> bool:
 def _as_kernel(found: ElementwiseTask, schedule: ScheduleAttr) -> tuple[KernelOp, list[SSAValue]]:
     """The computation on whole tensors, tiled and turned into a kernel of one task; and the function's arguments, one per input."""
 
-    def whole(value: Attribute, dims: Sequence[int]) -> TensorType[Attribute]:
+    def full(value: Attribute, dims: Sequence[int]) -> TensorType[Attribute]:
         assert isinstance(value, TensorType)
         return TensorType(value.element_type, [found.extents[dim] for dim in dims])
 
     generic, dims = found.generic, found.loops.operand_dims
-    types = [whole(value.type, dim) for value, dim in zip(generic.operands, dims, strict=True)]
+    types = [full(value.type, dim) for value, dim in zip(generic.operands, dims, strict=True)]
     block = Block(arg_types=types[:-1])
     for argument, port in zip(block.args, found.ports, strict=True):
         argument.name_hint = found.task.body.block.args[port].name_hint

@@ -38,8 +38,8 @@ BETWEEN_TASKS = (
     itensor.ChunkOp,
     itensor.ConcatOp,
     itensor.ForkOp,
-    itensor.DealOp,
-    itensor.JoinOp,
+    itensor.SplitOp,
+    itensor.MergeOp,
     stream.CreateOp,
     stream.BufferOp,
     stream.CastOp,
@@ -89,7 +89,7 @@ class InlineTaskOfTasks(RewritePattern):
             if isinstance(name := inner.properties.get("sym_name"), StringAttr):
                 inner.properties["sym_name"] = StringAttr(names.fresh(name.data))
             if isinstance(inner, TaskOp):
-                inner.attributes = MODULE.kept(op) | inner.attributes
+                inner.attributes = MODULE.retained(op) | inner.attributes
         end = op.terminator
         rewriter.inline_block(op.body.block, InsertPoint.before(op), [*op.ins, *op.outs])
         for result, value in zip(op.results, end.arguments, strict=True):

@@ -19,9 +19,9 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, YieldOp
 from stc.dialects.facts import MODULE, NAME, STRIPE
-from stc.dialects.itensor import ChunkOp, ConcatOp, DealOp, ItensorType, JoinOp, ReassociateOp
+from stc.dialects.itensor import ChunkOp, ConcatOp, SplitOp, ItensorType, MergeOp, ReassociateOp
 from stc.dialects.use_def import through_reshapes, uses_through
-from stc.iteration.dealing import interleaved
+from stc.iteration.round_robin import interleaved
 from stc.iteration.layout_orders import concat_orders, reshape_orders, row_major, slice_orders
 from stc.iteration.order import StreamOrder
 from stc.iteration.vectorize import largest_divisor
@@ -42,7 +42,7 @@ class LayoutToDataflow(ModulePass):
     Reshapes of arguments and results of the function stay outside: the host sees the same bytes.
 
     Equal parts for copies of a computation (`distribute-parallel`) that come from an argument of the function, or become its
-    result and nothing else, are dealt and joined instead, in the order in which the copies read or write them: each then gets a
+    result and nothing else, are split and merged round-robin instead, in the order in which the copies read or write them: each then gets a
     memory port of its own.
 
     Options: `size`, the default tile size (default 16).
@@ -87,15 +87,15 @@ class LayoutToDataflow(ModulePass):
         ]
         for op in siblings:
             _check_slice(op)
-        if (dealt := _stripes(first, siblings)) is not None:
-            self._deal(*dealt)
+        if (split := _stripes(first, siblings)) is not None:
+            self._split(*split)
             return
         extents = shape_of(first.source.type)
         offsets = [tuple(op.static_offsets.get_values()) for op in siblings]
         sizes = [tuple(op.static_sizes.get_values()) for op in siblings]
         scalar = _scalar(first.source)
-        whole, pieces = slice_orders(_order_of(first.source), extents, offsets, sizes, self.size)
-        source = ItensorType.from_order(whole, scalar)
+        full, pieces = slice_orders(_order_of(first.source), extents, offsets, sizes, self.size)
+        source = ItensorType.from_order(full, scalar)
         results = [ItensorType.from_order(piece, scalar) for piece in pieces]
         name = f"{_stem(first)}_split"
 
@@ -108,47 +108,47 @@ class LayoutToDataflow(ModulePass):
             result.name_hint = value_hint(_stem(op))
             _replace(op, _reshaped(kernel, result, op.result.type))
 
-    def _deal(self, slices: Sequence[tensor.ExtractSliceOp], dimension: int) -> None:
+    def _split(self, slices: Sequence[tensor.ExtractSliceOp], dimension: int) -> None:
         """Stripes of an argument, in the order in which the first reader wants its own."""
         first, scalar = slices[0], _scalar(slices[0].source)
-        wanted = _order_wanted(first.result)
-        order = wanted if wanted is not None else _rows(shape_of(first.result.type), self.size)
-        whole = ItensorType.from_order(interleaved(order, len(slices), dimension), scalar)
+        required = _required_order(first.result)
+        order = required if required is not None else _rows(shape_of(first.result.type), self.size)
+        full = ItensorType.from_order(interleaved(order, len(slices), dimension), scalar)
         part = ItensorType.from_order(order, scalar)
 
         def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            return builder.insert(DealOp(ports[0], [part] * len(slices))).results
+            return builder.insert(SplitOp(ports[0], [part] * len(slices))).results
 
         tensors = [TensorType(scalar, shape_of(op.result.type)) for op in slices]
-        kernel = _kernel(f"{_stem(first)}_deal", first, [first.source], [whole], tensors, body)
+        kernel = _kernel(f"{_stem(first)}_split", first, [first.source], [full], tensors, body)
         for op, result in zip(slices, kernel.results, strict=True):
             result.name_hint = value_hint(_stem(op))
             _replace(op, result)
 
-    def _join(self, op: tensor.ConcatOp) -> None:
+    def _merge(self, op: tensor.ConcatOp) -> None:
         """Parts that together become a result, in the order in which the first of them is made."""
         scalar = _scalar(op.result)
         order = _order_of(op.inputs[0]) or _rows(shape_of(op.inputs[0].type), self.size)
-        whole = ItensorType.from_order(interleaved(order, len(op.inputs), op.dim.value.data), scalar)
+        full = ItensorType.from_order(interleaved(order, len(op.inputs), op.dim.value.data), scalar)
         types = [ItensorType.from_order(order, scalar)] * len(op.inputs)
 
         def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
-            return [builder.insert(JoinOp(ports, whole)).result]
+            return [builder.insert(MergeOp(ports, full)).result]
 
-        kernel = _kernel(f"{_stem(op)}_join", op, list(op.inputs), types, [op.result.type], body)
+        kernel = _kernel(f"{_stem(op)}_merge", op, list(op.inputs), types, [op.result.type], body)
         _replace(op, kernel.results[0])
 
     def _concat(self, op: tensor.ConcatOp) -> None:
         if STRIPE.on(op) and _reaches_return_only(op.result):
-            self._join(op)
+            self._merge(op)
             return
         axis = op.dim.value.data
         extents = shape_of(op.result.type)
         sizes = [shape_of(value.type) for value in op.inputs]
         scalar = _scalar(op.result)
-        whole, pieces = concat_orders([_order_of(value) for value in op.inputs], extents, sizes, self.size)
+        full, pieces = concat_orders([_order_of(value) for value in op.inputs], extents, sizes, self.size)
         types = [ItensorType.from_order(piece, scalar) for piece in pieces]
-        result = ItensorType.from_order(whole, scalar)
+        result = ItensorType.from_order(full, scalar)
 
         def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
             return builder.insert(ConcatOp.along(axis, ports, result)).results
@@ -162,24 +162,24 @@ class LayoutToDataflow(ModulePass):
         _replace(op, _reshape_kernel(op, op.src, op.result.type, self.size))
 
 
-def _reshape_kernel(near: Operation, value: SSAValue, wanted: TensorType, size: int) -> SSAValue:
+def _reshape_kernel(near: Operation, value: SSAValue, required: TensorType, size: int) -> SSAValue:
     """A kernel before `near` that passes `value` on under another shape."""
-    old, new = shape_of(value.type), wanted.get_shape()
+    old, new = shape_of(value.type), required.get_shape()
     scalar = _scalar(value)
     source, target = (ItensorType.from_order(order, scalar) for order in reshape_orders(old, new, size))
 
     def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return [builder.insert(ReassociateOp(ports[0], target)).result]
 
-    return _kernel(f"{_stem(near)}_reshape", near, [value], [source], [wanted], body).results[0]
+    return _kernel(f"{_stem(near)}_reshape", near, [value], [source], [required], body).results[0]
 
 
-def _reshaped(kernel: KernelOp, value: OpResult, wanted: TensorType) -> SSAValue:
+def _reshaped(kernel: KernelOp, value: OpResult, required: TensorType) -> SSAValue:
     """A slice that drops unit dimensions is a slice and a reshape."""
-    if value.type == wanted:
+    if value.type == required:
         return value
     assert kernel.next_op is not None
-    return _reshape_kernel(kernel.next_op, value, wanted, shape_of(value.type)[-1] if shape_of(value.type) else 1)
+    return _reshape_kernel(kernel.next_op, value, required, shape_of(value.type)[-1] if shape_of(value.type) else 1)
 
 
 def is_host_reshape(op: Reshape) -> bool:
@@ -215,13 +215,13 @@ def _stripes(
     return (ordered, divided[0]) if complete else None
 
 
-def _order_wanted(value: SSAValue) -> StreamOrder | None:
-    """The order in which the kernels that read `value` want it: with revisits where one reads it, without for several."""
+def _required_order(value: SSAValue) -> StreamOrder | None:
+    """The order in which the kernels that read `value` want it: with reuse loops where one reads it, without for several."""
     readers = [(use.operation, use.index) for use in value.uses if isinstance(use.operation, KernelOp)]
     types = [kernel.body.block.args[index].type for kernel, index in readers if isinstance(kernel, KernelOp)]
     if not types or not isinstance(types[0], ItensorType):
         return None
-    return types[0].order if len(types) == 1 else types[0].order.without_revisits()
+    return types[0].order if len(types) == 1 else types[0].order.without_reuse()
 
 
 def _rows(extents: Sequence[int], largest: int) -> StreamOrder:
@@ -247,7 +247,7 @@ def _kernel(name: str, near: Operation, values, types, tensors, body) -> KernelO
     builder = Builder(InsertPoint.at_end(block))
     builder.insert(YieldOp(*body(builder, block.args)))
     kernel = Builder(InsertPoint.before(near)).insert(KernelOp(name, values, [], tensors, block))
-    kernel.attributes |= MODULE.kept(near)
+    kernel.attributes |= MODULE.retained(near)
     return kernel
 
 

@@ -35,7 +35,7 @@ class LinalgToDataflow(ModulePass):
 
     Loop trips and steps give the iteration space, slice offsets the map, slice sizes the element: an extract_slice of an
     outside tensor becomes an `itensor.read`, an insert_slice into the result an `itensor.write`. An input's type has
-    all loops around its slice (those that do not move it are revisits); a result's type has the loops that move it, the
+    all loops around its slice (those that do not move it are reuse loops); a result's type has the loops that move it, the
     others (reductions) being guarded to their last step. Work on parameters alone stays outside.
 
         %y = scf.for %i = %c0 to %c8 step %c4 iter_args(%o = %e) -> (tensor<8xf32>) {
@@ -173,9 +173,9 @@ def _writes(nest: scf.ForOp) -> list[Access]:
 
 
 def _access(
-    nest: scf.ForOp, op: tensor.ExtractSliceOp | tensor.InsertSliceOp, whole: SSAValue, loops: Sequence[scf.ForOp]
+    nest: scf.ForOp, op: tensor.ExtractSliceOp | tensor.InsertSliceOp, full: SSAValue, loops: Sequence[scf.ForOp]
 ) -> Access:
-    assert isa(whole.type, TensorType)
+    assert isa(full.type, TensorType)
     if set(op.static_strides.get_values()) - {1}:
         raise CompileError(f"'{op.name}' is strided", where=task_name(nest), accepted="slices of stride 1")
     element = tuple(op.static_sizes.get_values())
@@ -185,7 +185,7 @@ def _access(
         order = StreamOrder(element, spaces, tuple(coordinates_of(op, position)))
     except ValueError as error:
         raise CompileError(f"'{op.name}' is no slice of a stream: {error}", where=task_name(nest)) from None
-    return Access(op, whole, loops, ItensorType.from_order(order, whole.type.element_type))
+    return Access(op, full, loops, ItensorType.from_order(order, full.type.element_type))
 
 
 def _is_outside(nest: scf.ForOp, value: SSAValue) -> bool:

@@ -98,20 +98,20 @@ class _Moves:
         tasks = {name: self._moving(found) for name, found in self.tasks.items()}
         moving = {found.task for found in self.tasks.values()}
         made = {stream: _type(stream).order for stream in self.readers if stream.owner not in moving}
-        wanted = {stream: self._wanted_by_others(stream, moving) for stream in self.readers}
+        required = {stream: self._required_by_others(stream, moving) for stream in self.readers}
         widths = {stream: bytes_of(_type(stream).element_type) for stream in self.readers}
         obliging = frozenset(
             stream
             for stream, readers in self.readers.items()
             if isinstance(stream, BlockArgument) and len(readers) == 1 and readers[0].op in moving
         )
-        return Network(tasks, made, wanted, widths, obliging)
+        return Network(tasks, made, required, widths, obliging)
 
     def _moving(self, found: ElementwiseTask) -> MovingTask:
         streams = [stream_of(found.task.ins[port]) for port in found.ports]
         return MovingTask(found.computation(streams, found.task.outputs[0]), found.plan, self.lanes)
 
-    def _wanted_by_others(self, stream: SSAValue, moving: set[TaskOp]) -> tuple[StreamOrder, ...]:
+    def _required_by_others(self, stream: SSAValue, moving: set[TaskOp]) -> tuple[StreamOrder, ...]:
         """What the readers of a stream want, but for tasks that may move; a result of the kernel leaves as such a task makes it."""
         adapts = stream.owner in moving and self.kernel.in_place is None
         others = [reader for reader in self.readers[stream] if reader.op not in moving]
@@ -148,11 +148,11 @@ class _Moves:
         builder = Builder(point)
         converted: dict[StreamOrder, SSAValue] = {normal_form(_type(stream).order): stream}
         for reader in readers:
-            wanted = _type(stream) if self._leaves_as_made(stream, reader) else reader.type
-            order = normal_form(wanted.order)
+            required = _type(stream) if self._leaves_as_made(stream, reader) else reader.type
+            order = normal_form(required.order)
             if order not in converted:
-                converted[order] = connect(builder, stream, wanted)
-            reader.op.operands[reader.index] = connect(builder, converted[order], wanted)
+                converted[order] = connect(builder, stream, required)
+            reader.op.operands[reader.index] = connect(builder, converted[order], required)
 
     def _leaves_as_made(self, stream: SSAValue, reader: _Reader) -> bool:
         return isinstance(reader.op, YieldOp) and isinstance(stream.owner, TaskOp) and self.kernel.in_place is None

@@ -18,11 +18,11 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
-from stc.dialects.itensor import DealOp, ItensorType, JoinOp
-from stc.iteration.dealing import without_constants
+from stc.dialects.itensor import SplitOp, ItensorType, MergeOp
+from stc.iteration.round_robin import without_constants
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
-from stc.iteration.words import packed_words, word_lanes
+from stc.iteration.bus_words import packed_words, word_lanes
 from stc.transforms.dataflow.kernel_results import refuse_in_place, with_results
 
 
@@ -31,10 +31,10 @@ class PackInterfaces(ModulePass):
     """Insert `dataflow.pack` and `dataflow.unpack` on the host, so that each DMA of a kernel is a flat burst.
 
     A word holds one token, padded to a power of two of lanes, or as many as fill a port of `port_bits` and come evenly between
-    two revisits. Revisits are not stored: the DMA reads again, and ports of one tensor that differ only in revisits share what is
+    two reuse loops. Reuse loops are not stored: the DMA reads again, and ports of one tensor that differ only in reuse loops share what is
     packed. For parameters packing happens once. A truth value (i1) is a byte of external memory.
 
-    An operand that is only dealt, and a result that is a join of as many, gets a memory port per part: the tensor is striped.
+    An operand that is only split, and a result that is a merge of as many, gets a memory port per part: the tensor is striped.
 
     Options: `port_bits` (default 512, a power of two).
 
@@ -44,7 +44,7 @@ class PackInterfaces(ModulePass):
         %q = dataflow.kernel @f(%a = %p : tensor<8xvector<16xf32>> as !X) -> (tensor<8xvector<16xf32>> as !Y) {...}
         %y = dataflow.unpack %q : tensor<8xvector<16xf32>> as !Y -> tensor<8x16xf32>
 
-        %y = dataflow.kernel @g(%a = %x : tensor<8x32xf32> as !X) -> ... { %b, %c = itensor.deal %a : !X to !B, !C ... }
+        %y = dataflow.kernel @g(%a = %x : tensor<8x32xf32> as !X) -> ... { %b, %c = itensor.split %a : !X to !B, !C ... }
       becomes
         %p, %q = dataflow.pack %x : tensor<8x32xf32> as !X -> tensor<8xvector<16xf32>>, tensor<8xvector<16xf32>>
         %y = dataflow.kernel @g(%b = %p : tensor<8xvector<16xf32>> as !B, %c = %q : ... as !C) -> ... {...}
@@ -72,7 +72,7 @@ class PackInterfaces(ModulePass):
                 continue
             ports = _stripes_of_argument(port)
             types = [self._packed_type(stripe.type) for stripe in ports if isinstance(stripe.type, ItensorType)]
-            key = (operand, port.type.order.without_revisits(), tuple(types))
+            key = (operand, port.type.order.without_reuse(), tuple(types))
             if key not in packed:
                 packed[key] = builder.insert(PackOp(operand, port.type, *types))
                 _name_stripes(packed[key].stripes, operand.name_hint)
@@ -89,17 +89,17 @@ class PackInterfaces(ModulePass):
         ]
         if not any(_is_unpacked(result.outside, result.inside[0]) for result in results):
             return
-        joins = [value.owner for value in kernel.terminator.arguments]
+        merges = [value.owner for value in kernel.terminator.arguments]
         types = [
             self._packed_type(inside.type) if _is_unpacked(result.outside, inside) else result.outside.type
             for result in results
             for inside in result.inside
         ]
         packed = with_results(kernel, [value for result in results for value in result.inside], types)
-        for join in joins:
-            if isinstance(join, JoinOp) and not join.result.uses:
-                join.detach()
-                join.erase()
+        for merge in merges:
+            if isinstance(merge, MergeOp) and not merge.result.uses:
+                merge.detach()
+                merge.erase()
         builder = Builder(InsertPoint.before(kernel))
         produced = iter(packed.outputs)
         for result in results:
@@ -136,33 +136,33 @@ def _is_unpacked(outside: SSAValue, inside: SSAValue) -> bool:
 
 
 def _stripes_of_argument(port: BlockArgument) -> list[SSAValue]:
-    """The arguments that a port becomes: itself, or one per part where all it is for is to be dealt (the deal goes)."""
+    """The arguments that a port becomes: itself, or one per part where all it is for is to be split (the split goes)."""
     uses = list(port.uses)
-    deal = uses[0].operation if len(uses) == 1 else None
-    if not isinstance(deal, DealOp) or not _are_stripes(port, deal.parts):
+    split = uses[0].operation if len(uses) == 1 else None
+    if not isinstance(split, SplitOp) or not _are_stripes(port, split.parts):
         return [port]
     stripes: list[SSAValue] = []
-    for number, part in enumerate(deal.parts):
+    for number, part in enumerate(split.parts):
         argument = port.block.insert_arg(part.type, port.index)
         argument.name_hint = part.name_hint or (f"{port.name_hint}_{number}" if port.name_hint else None)
         part.replace_all_uses_with(argument)
         stripes.append(argument)
-    deal.detach()
-    deal.erase()
+    split.detach()
+    split.erase()
     return stripes
 
 
 def _stripes_of_result(value: SSAValue) -> Sequence[SSAValue]:
-    """What leaves instead of `value`: itself, or the inputs of the join that only makes it."""
-    join = value.owner
-    return join.inputs if isinstance(join, JoinOp) and value.has_one_use() and _are_stripes(value, join.inputs) else [value]
+    """What leaves instead of `value`: itself, or the inputs of the merge that only makes it."""
+    merge = value.owner
+    return merge.inputs if isinstance(merge, MergeOp) and value.has_one_use() and _are_stripes(value, merge.inputs) else [value]
 
 
-def _are_stripes(whole: SSAValue, parts: Sequence[SSAValue]) -> bool:
-    """Whether `parts` are what packing `whole` in as many stripes makes."""
-    assert isinstance(whole.type, ItensorType)
+def _are_stripes(full: SSAValue, parts: Sequence[SSAValue]) -> bool:
+    """Whether `parts` are what packing `full` in as many stripes makes."""
+    assert isinstance(full.type, ItensorType)
     try:
-        stripes = striped(whole.type, len(parts))
+        stripes = striped(full.type, len(parts))
     except ValueError:
         return False
     return all(

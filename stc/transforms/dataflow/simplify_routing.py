@@ -1,4 +1,4 @@
-"""`simplify-routing`: forks, deals, joins, chunks and concatenations that undo or repeat each other disappear."""
+"""`simplify-routing`: forks, splits, merges, chunks and concatenations that undo or repeat each other disappear."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from stc.analysis.lane_demand import ROUTING
-from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, DealOp, ForkOp, ItensorType, JoinOp
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, SplitOp, ForkOp, ItensorType, MergeOp
 from stc.dialects.itensor.canonicalization import (
     CastOfCast,
     CastToSameType,
     ChunkOfEverything,
     ConcatOfOne,
     ForkToOne,
-    JoinOfOne,
+    MergeOfOne,
     ReassociateToSameType,
 )
 from stc.iteration.normal_form import same_sequence
@@ -40,13 +40,13 @@ class SimplifyRouting(ModulePass):
     * A fork of a branch of a fork becomes one fork; branches, slices and other results that nobody reads disappear.
     * A chunk of a concat takes its slices from the inputs they lie in; a slice that is a whole input is that input.
     * A concat that puts all slices of a chunk back where they were is the chunk's source.
-    * A join of all parts of a deal is the deal's source, a deal of a join of as many inputs the inputs: then n narrow streams
-      lead from task to task. A fork whose branches are all dealt alike is dealt once, and each part forked.
+    * A merge of all parts of a split is the split's source, a split of a merge of as many inputs the inputs: then n narrow streams
+      lead from task to task. A fork whose branches are all split alike is split once, and each part forked.
 
         %a, %b = itensor.fork %x : !X to !X, !X
         %c, %d = itensor.fork %b : !X to !X, !X
-        %p, %q = itensor.deal %c : !X to !P, !Q
-        %y = itensor.join %p, %q : !P, !Q to !X
+        %p, %q = itensor.split %c : !X to !P, !Q
+        %y = itensor.merge %p, %q : !P, !Q to !X
       becomes
         %a, %y, %d = itensor.fork %x : !X to !X, !X, !X
     """
@@ -60,16 +60,16 @@ class SimplifyRouting(ModulePass):
             ForkToOne(),
             ChunkOfConcat(),
             ConcatOfChunks(),
-            JoinOfDeal(),
-            DealOfJoin(),
-            DealOfFork(),
-            DealToOne(),
+            MergeOfSplit(),
+            SplitOfMerge(),
+            SplitOfFork(),
+            SplitToOne(),
             CastToSameType(),
             CastOfCast(),
             ReassociateToSameType(),
             ChunkOfEverything(),
             ConcatOfOne(),
-            JoinOfOne(),
+            MergeOfOne(),
         ]
         # UnreadResults erases what is dead, but for the last reader of a stream from memory.
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns, dce_enabled=False)).rewrite_module(op)
@@ -86,14 +86,14 @@ class UnreadResults(RewritePattern):
             if not any(isinstance(operand, BlockArgument) and _is_last_reader(op, operand) for operand in op.operands):
                 rewriter.erase_op(op)
             return
-        if len(read) == len(op.results) or isinstance(op, DealOp):
+        if len(read) == len(op.results) or isinstance(op, SplitOp):
             return
         if isinstance(op, ForkOp):
             fewer = ForkOp(op.source, len(read))
         else:
             assert isinstance(op, ChunkOp)
-            kept = [offset for result, offset in zip(op.slices, op.offsets, strict=True) if result in read]
-            fewer = ChunkOp(op.source, [_type(result) for result in read], kept)
+            retained = [offset for result, offset in zip(op.slices, op.offsets, strict=True) if result in read]
+            fewer = ChunkOp(op.source, [_type(result) for result in read], retained)
         _replace(rewriter, op, fewer, read)
 
 
@@ -133,13 +133,13 @@ class ChunkOfConcat(RewritePattern):
         made: list[Operation] = []
         for home in dict.fromkeys(homes):
             assert home is not None
-            wanted = [index for index, other in enumerate(homes) if other == home]
+            required = [index for index, other in enumerate(homes) if other == home]
             source, start = concat.inputs[home], concat.offsets[home]
-            types = [_type(op.slices[index]) for index in wanted]
-            offsets = [tuple(a - b for a, b in zip(op.offsets[index], start, strict=True)) for index in wanted]
+            types = [_type(op.slices[index]) for index in required]
+            offsets = [tuple(a - b for a, b in zip(op.offsets[index], start, strict=True)) for index in required]
             narrow = ChunkOp(source, types, offsets)
             made.append(narrow)
-            results.update({op.slices[index]: part for index, part in zip(wanted, narrow.slices, strict=True)})
+            results.update({op.slices[index]: part for index, part in zip(required, narrow.slices, strict=True)})
         for old, new in results.items():
             new.name_hint = old.name_hint
         rewriter.replace_op(op, made, [results[part] for part in op.slices])
@@ -149,7 +149,7 @@ def _home(concat: ConcatOp, part: ItensorType, offset: Sequence[int]) -> int | N
     """The input of `concat` in which all of the slice `part` at `offset` lies."""
     for index, (value, start) in enumerate(zip(concat.inputs, concat.offsets, strict=True)):
         sides = zip(offset, part.tensor_shape, start, _type(value).tensor_shape, strict=True)
-        if all(first <= at and at + extent <= first + whole for at, extent, first, whole in sides):
+        if all(first <= at and at + extent <= first + full for at, extent, first, full in sides):
             return index
     return None
 
@@ -168,53 +168,53 @@ class ConcatOfChunks(RewritePattern):
             _pass_on(rewriter, op, [op.result], [chunk.source])
 
 
-class JoinOfDeal(RewritePattern):
-    """A join of all parts of a deal, in order, is the deal's source."""
+class MergeOfSplit(RewritePattern):
+    """A merge of all parts of a split, in order, is the split's source."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: JoinOp, rewriter: PatternRewriter) -> None:
-        deal = op.inputs[0].owner
-        if isinstance(deal, DealOp) and tuple(op.inputs) == tuple(deal.parts) and all(p.has_one_use() for p in deal.parts):
-            _pass_on(rewriter, op, [op.result], [deal.source])
+    def match_and_rewrite(self, op: MergeOp, rewriter: PatternRewriter) -> None:
+        split = op.inputs[0].owner
+        if isinstance(split, SplitOp) and tuple(op.inputs) == tuple(split.parts) and all(p.has_one_use() for p in split.parts):
+            _pass_on(rewriter, op, [op.result], [split.source])
 
 
-class DealOfJoin(RewritePattern):
-    """A deal of a join of as many inputs gives the inputs back."""
+class SplitOfMerge(RewritePattern):
+    """A split of a merge of as many inputs gives the inputs back."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: DealOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: SplitOp, rewriter: PatternRewriter) -> None:
         source = op.source.owner.source if isinstance(op.source.owner, CastOp) else op.source
-        join = source.owner
-        if isinstance(join, JoinOp) and len(join.inputs) == len(op.parts):
-            _pass_on(rewriter, op, list(op.parts), list(join.inputs))
+        merge = source.owner
+        if isinstance(merge, MergeOp) and len(merge.inputs) == len(op.parts):
+            _pass_on(rewriter, op, list(op.parts), list(merge.inputs))
 
 
-class DealToOne(RewritePattern):
-    """A deal to a single part is a cast."""
+class SplitToOne(RewritePattern):
+    """A split into a single part is a cast."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: DealOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: SplitOp, rewriter: PatternRewriter) -> None:
         if len(op.parts) == 1:
             _pass_on(rewriter, op, list(op.parts), [op.source])
 
 
-class DealOfFork(RewritePattern):
-    """A fork whose branches are all dealt to parts of the same types: one deal, and a fork of each part."""
+class SplitOfFork(RewritePattern):
+    """A fork whose branches are all split into parts of the same types: one split, and a fork of each part."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ForkOp, rewriter: PatternRewriter) -> None:
-        deals = [_only_user(branch) for branch in op.copies]
-        first = deals[0]
-        if not isinstance(first, DealOp):
+        splits = [_only_user(branch) for branch in op.copies]
+        first = splits[0]
+        if not isinstance(first, SplitOp):
             return
         types = [part.type for part in first.parts]
-        if not all(isinstance(deal, DealOp) and [part.type for part in deal.parts] == types for deal in deals):
+        if not all(isinstance(split, SplitOp) and [part.type for part in split.parts] == types for split in splits):
             return
-        deal = DealOp(op.source, [_type(part) for part in first.parts])
-        forks = [ForkOp(part, len(deals)) for part in deal.parts]
-        rewriter.insert_op([deal, *forks], InsertPoint.before(op))
-        for branch, old in enumerate(deals):
-            assert isinstance(old, DealOp)
+        split = SplitOp(op.source, [_type(part) for part in first.parts])
+        forks = [ForkOp(part, len(splits)) for part in split.parts]
+        rewriter.insert_op([split, *forks], InsertPoint.before(op))
+        for branch, old in enumerate(splits):
+            assert isinstance(old, SplitOp)
             for part, fork in zip(old.parts, forks, strict=True):
                 fork.copies[branch].name_hint = part.name_hint
                 part.replace_all_uses_with(fork.copies[branch])
@@ -239,10 +239,10 @@ def _agree(first: ItensorType, second: ItensorType) -> bool:
     return first.tile_type == second.tile_type and same_sequence(first.order, second.order)
 
 
-def _replace(rewriter: PatternRewriter, op: Operation, new: Operation, kept: Sequence[SSAValue]) -> None:
-    """Put `new` in place of `op`: its results for the `kept` ones, the others have no reader."""
+def _replace(rewriter: PatternRewriter, op: Operation, new: Operation, retained: Sequence[SSAValue]) -> None:
+    """Put `new` in place of `op`: its results for the `retained` ones, the others have no reader."""
     rewriter.insert_op(new, InsertPoint.before(op))
-    for old, result in zip(kept, new.results, strict=True):
+    for old, result in zip(retained, new.results, strict=True):
         result.name_hint = old.name_hint
         old.replace_all_uses_with(result)
     rewriter.erase_op(op)

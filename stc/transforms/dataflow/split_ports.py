@@ -15,10 +15,10 @@ from xdsl.rewriter import InsertPoint
 
 from stc.analysis.lane_demand import LaneDemand
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
-from stc.dialects.itensor import CastOp, DealOp, EmptyOp, ForkOp, InstanceOp, ItensorType, JoinOp, ReadOp, WriteOp
+from stc.dialects.itensor import CastOp, SplitOp, EmptyOp, ForkOp, InstanceOp, ItensorType, MergeOp, ReadOp, WriteOp
 from stc.dialects.itensor.accesses import loop_of_induction_variable
 from stc.dialects.itensor.destinations import root_of
-from stc.iteration.dealing import dealt
+from stc.iteration.round_robin import round_robin_parts
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
 from stc.iteration.vectorize import largest_divisor
@@ -30,7 +30,7 @@ class SplitPorts(ModulePass):
     """Give a task n ports where both ends of a stream want at least n times the lanes of a token (after `vectorize-streams`).
 
     What a port wants is what `vectorize-streams` goes by: the vector shape or unroll factor of its schedule. The vectors of a tile
-    are dealt to the ports in turn, and the loop over them takes n at once. Outside stand a `deal` and a `join`: `simplify-routing`
+    are split round-robin over the ports, and the loop over them takes n at once. Outside stand a `split` and a `merge`: `simplify-routing`
     removes them between tasks, which leaves n parallel streams, and `pack-interfaces` at the kernel's boundary, which stripes the
     tensor over n memory ports. Nothing is split where no schedule asks, nor where the stream leads through a converter, chunk,
     concat or reassociate, which pass one token at a time.
@@ -40,7 +40,7 @@ class SplitPorts(ModulePass):
             %v = itensor.read %p[%i, %b] : !X -> tensor<1x16xf32>
             %t2 = tensor.insert_slice %v into %t1[0, %b] [1, 16] [1, 1]
       becomes
-        %x0, %x1 = itensor.deal %x : !X to !X0, !X1
+        %x0, %x1 = itensor.split %x : !X to !X0, !X1
         %r = dataflow.task @f ins(%p0 = %x0 : !X0, %p1 = %x1 : !X1) ... {
           ... %v0 = itensor.read %p0[%i] : !X0 -> tensor<1x16xf32>
           %t1 = tensor.insert_slice %v0 into %t0[0, %c0] [1, 16] [1, 1]
@@ -140,7 +140,7 @@ class _TaskSplit:
     def run(self) -> None:
         ports = list(self.task.body.block.args)
         operands = list(zip(ports, (*self.task.ins, *self.task.outs), strict=True))
-        ins = [v for port, value in operands[: len(self.task.ins)] for v in self._dealt(port, value)]
+        ins = [v for port, value in operands[: len(self.task.ins)] for v in self._split(port, value)]
         outs = [v for port, value in operands[len(self.task.ins) :] for v in self._destinations(port, value)]
         counts = [self.parts.get(port, 1) for port, _ in operands[len(self.task.ins) :] if isinstance(port.type, ItensorType)]
         for port in ports:
@@ -154,12 +154,12 @@ class _TaskSplit:
         for old, count in zip(list(self.task.outputs), counts, strict=True):
             values = [next(produced) for _ in range(count)]
             _name(values, old.name_hint)
-            whole: SSAValue = values[0]
+            full: SSAValue = values[0]
             if count > 1:
                 assert isinstance(old.type, ItensorType)
-                whole = builder.insert(JoinOp(values, old.type)).result
-                whole.name_hint = old.name_hint
-            old.replace_all_uses_with(whole)
+                full = builder.insert(MergeOp(values, old.type)).result
+                full.name_hint = old.name_hint
+            old.replace_all_uses_with(full)
         destinations = list(self.task.outs)
         self.task.detach()
         self.task.erase()
@@ -170,14 +170,14 @@ class _TaskSplit:
 
     def _types(self, port: SSAValue) -> list[ItensorType]:
         assert isinstance(port.type, ItensorType)
-        return [ItensorType.from_order(order, port.type.element_type) for order in dealt(port.type.order, self.parts[port])]
+        return [ItensorType.from_order(order, port.type.element_type) for order in round_robin_parts(port.type.order, self.parts[port])]
 
-    def _dealt(self, port: SSAValue, value: SSAValue) -> Sequence[SSAValue]:
+    def _split(self, port: SSAValue, value: SSAValue) -> Sequence[SSAValue]:
         if self.parts.get(port, 1) == 1:
             return [value]
-        deal = Builder(InsertPoint.before(self.task)).insert(DealOp(value, self._types(port)))
-        _name(deal.parts, value.name_hint)
-        return deal.parts
+        split = Builder(InsertPoint.before(self.task)).insert(SplitOp(value, self._types(port)))
+        _name(split.parts, value.name_hint)
+        return split.parts
 
     def _destinations(self, port: SSAValue, value: SSAValue) -> Sequence[SSAValue]:
         if self.parts.get(port, 1) == 1:

@@ -21,7 +21,7 @@ from stc.transforms.dataflow.kernel_results import with_results
 class TrimBoundaries(ModulePass):
     """Let a tensor that a kernel has as several operands enter once, and keep results that nobody uses from leaving.
 
-    The tensor enters in the order of the first operand without revisits, and every reader gets an `itensor.reorder` to its own.
+    The tensor enters in the order of the first operand without temporal reuse, and every reader gets an `itensor.reorder` to its own.
 
         %y, %z = dataflow.kernel @f(%a = %x : tensor<8x8xf32> as !A, %b = %x : tensor<8x8xf32> as !B)
             -> (tensor<8x8xf32> as !Y, tensor<8x8xf32> as !Z) { ... %b ... }
@@ -52,7 +52,7 @@ class EnterOnce(RewritePattern):
         first, again = (op.arguments[index] for index in pair)
         kind = first.type
         if isinstance(kind, ItensorType) and kind.order.is_exact:
-            kind = ItensorType.from_order(kind.order.without_revisits(), kind.element_type)
+            kind = ItensorType.from_order(kind.order.without_reuse(), kind.element_type)
         entry = rewriter.insert_block_argument(op.body.block, pair[0], kind)
         entry.name_hint = first.name_hint
         for port in (first, again):

@@ -18,8 +18,8 @@ from stc.analysis.lane_demand import LaneDemand
 from stc.analysis.loop_names import dimension_names
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.itensor import ConverterOp, DealOp, ItensorType, JoinOp, ReadOp, WriteOp
-from stc.iteration.dealing import interleaved
+from stc.dialects.itensor import ConverterOp, SplitOp, ItensorType, MergeOp, ReadOp, WriteOp
+from stc.iteration.round_robin import interleaved
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.vectorize import vectorized
 from stc.transforms.dataflow.connections import connect, plan_connection
@@ -35,7 +35,7 @@ class VectorizeStreams(ModulePass):
     say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. A vector is never wider than `bits`,
     and divides the last extent of the element. Where more is wanted, `split-ports` makes several streams.
 
-    A tensor that is dealt to slices or joined of them, at the kernel's boundary, then moves a vector of each slice in turn.
+    A tensor that is split into slices or merged of them, at the kernel's boundary, then moves a vector of each slice in turn.
 
     Inside a task a tile is read and written piece by piece. Between tasks only types change, and a converter goes whose two
     sides have become the same sequence.
@@ -77,9 +77,9 @@ class VectorizeStreams(ModulePass):
         demand = LaneDemand(kernel, self.lanes)
         orders = {value: self._vectorized(value, demand) for value in _itensors(kernel)}
         for op in kernel.body.block.ops:
-            if isinstance(op, DealOp):
+            if isinstance(op, SplitOp):
                 orders[op.source] = _interleaved(op.source, op.parts, orders)
-            elif isinstance(op, JoinOp):
+            elif isinstance(op, MergeOp):
                 orders[op.result] = _interleaved(op.result, op.inputs, orders)
         return orders
 
@@ -88,10 +88,10 @@ class VectorizeStreams(ModulePass):
         return vectorized(value.type.order, min(demand.lanes(value), max(1, self.bits // bits_of(value.type.element_type))))
 
 
-def _interleaved(whole: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValue, StreamOrder]) -> StreamOrder:
-    """The order of the vectors of a tensor from memory, or to it, whose slices are dealt or joined: a vector of each in turn."""
-    assert isinstance(whole.type, ItensorType)
-    divided = whole.type.order.dimension_of_loop[-1]
+def _interleaved(full: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValue, StreamOrder]) -> StreamOrder:
+    """The order of the vectors of a tensor from memory, or to it, whose slices are split or merged: a vector of each in turn."""
+    assert isinstance(full.type, ItensorType)
+    divided = full.type.order.dimension_of_loop[-1]
     assert divided is not None
     return interleaved(orders[parts[0]], len(parts), divided)
 

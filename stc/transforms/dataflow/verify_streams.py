@@ -20,11 +20,11 @@ class ContradictingProofs(Exception):
 @dataclass(frozen=True)
 class VerifyStreams(FindingPass):
     """Prove all edges of the module (`stc.analysis.stream_proofs`): ports, accesses, casts, reassociations, converters (what is
-    emitted was received before, and no live entry is overwritten), chunks, concatenations, forks, deals, joins, and the
+    emitted was received before, and no live entry is overwritten), chunks, concatenations, forks, splits, merges, and the
     boundaries of kernels; and that each stream has one reader, once forks have been inserted. Nothing is changed.
 
     Each edge has a proof in closed form (normal forms, arguments about loops) that holds for all values of symbols. Where two types
-    meet that are not one and the same, z3 is asked as well, from the types as they are spelled (`stc.iteration.claims`). An edge
+    meet that are not one and the same, z3 is asked as well, from the types as they are spelled (`stc.iteration.proof_obligations`). An edge
     that is wrong is an error that names it, a token at which both sides differ and both coordinates; one that nobody could prove
     is an error too. Two proofs that contradict each other are a bug of stc: a crash of this pass, with a reproducer. Where z3 gives
     up on an edge that is proved otherwise, a warning counts it: its limit is one of work, not of time, the same on every machine.

@@ -65,18 +65,18 @@ def merge_equal_inputs(
 
     `inputs` and `dims` describe the first arguments of the block.
     """
-    kept: list[tuple[SSAValue, Dims]] = []
+    retained: list[tuple[SSAValue, Dims]] = []
     position: dict[tuple[SSAValue, Dims], int] = {}
     for value, entry in zip(inputs, dims, strict=True):
-        argument = block.args[len(kept)]
+        argument = block.args[len(retained)]
         if (value, entry) in position:
             argument.replace_all_uses_with(block.args[position[value, entry]])
         elif argument.uses:
-            position[value, entry] = len(kept)
-            kept.append((value, entry))
+            position[value, entry] = len(retained)
+            retained.append((value, entry))
             continue
         block.erase_arg(argument)
-    return [value for value, _ in kept], [entry for _, entry in kept]
+    return [value for value, _ in retained], [entry for _, entry in retained]
 
 
 def with_simplified_inputs(op: GenericOp, dims: Sequence[Dims]) -> GenericOp | None:
@@ -84,10 +84,10 @@ def with_simplified_inputs(op: GenericOp, dims: Sequence[Dims]) -> GenericOp | N
     body = op.body.clone()
     count = len(op.inputs)
     simplify_body(body.block)
-    inputs, kept = merge_equal_inputs(op.inputs, dims[:count], body.block)
-    bounded = {loop for entry in (*kept, *dims[count:]) for loop in entry}
+    inputs, retained = merge_equal_inputs(op.inputs, dims[:count], body.block)
+    bounded = {loop for entry in (*retained, *dims[count:]) for loop in entry}
     kinds = op.iterator_types.data
     if len(inputs) == count or not bounded.issuperset(range(len(kinds))):
         body.drop_all_references()
         return None
-    return build(inputs, op.outputs, body, [*kept, *dims[count:]], kinds, op.attributes)
+    return build(inputs, op.outputs, body, [*retained, *dims[count:]], kinds, op.attributes)

@@ -61,14 +61,14 @@ def _distribute(generic: linalg.GenericOp) -> None:
     _check(generic, loop, copies[loop])
     loops = GenericLoops(generic)
     parts = [_part(generic, loops, loop, number, copies) for number in range(copies[loop])]
-    whole: list[Operation] = []
+    full: list[Operation] = []
     for index, dims in enumerate(loops.output_dims):
         type_ = generic.results[index].type
         assert isinstance(type_, TensorType)
         concat = tensor.ConcatOp([part.results[index] for part in parts], dims.index(loop), type_, _marked(generic, "whole"))
         concat.results[0].name_hint = generic.results[index].name_hint
-        whole.append(concat)
-    Rewriter.replace_op(generic, whole, [op.results[0] for op in whole])
+        full.append(concat)
+    Rewriter.replace_op(generic, full, [op.results[0] for op in full])
     for part in parts:
         _distribute(part)
 
@@ -179,4 +179,4 @@ def _start(generic: linalg.GenericOp, value: SSAValue, dimension: int, count: in
 
 def _marked(generic: linalg.GenericOp, suffix: str) -> dict[str, Attribute]:
     """The attributes of a movement that dividing `generic` needs."""
-    return STRIPE.entry(None) | NAME.entry(f"{name_of(generic)}_{suffix}") | MODULE.kept(generic)
+    return STRIPE.entry(None) | NAME.entry(f"{name_of(generic)}_{suffix}") | MODULE.retained(generic)

@@ -129,13 +129,13 @@ class _Narrowing:
         dims, extents = all_dims(op), extents_of(op)
         if dims is None or not _narrowable(op, dims, extents):
             return None
-        kept = [loop for loop, extent in enumerate(extents) if extent != 1]
-        narrow_dims = [tuple(kept.index(loop) for loop in entry if loop in kept) for entry in dims]
+        retained = [loop for loop, extent in enumerate(extents) if extent != 1]
+        narrow_dims = [tuple(retained.index(loop) for loop in entry if loop in retained) for entry in dims]
         body = op.body.clone()
-        _renumber_indices(body, kept)
+        _renumber_indices(body, retained)
         operands = [self.narrow(operand) for operand in op.operands]
         inputs, outputs = operands[: len(op.inputs)], operands[len(op.inputs) :]
-        iterators = [op.iterator_types.data[loop] for loop in kept]
+        iterators = [op.iterator_types.data[loop] for loop in retained]
         return [build(inputs, outputs, body, narrow_dims, iterators, stc_attributes(op))]
 
     def _reshape(self, op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> list[Operation] | None:
@@ -150,18 +150,18 @@ class _Narrowing:
         if op.offsets or op.sizes or op.strides or len(shape_of(op.source)) != len(op.static_sizes):
             return None
         source = self.narrow(op.source)
-        kept = [index for index, extent in enumerate(shape_of(op.source)) if extent != 1]
+        retained = [index for index, extent in enumerate(shape_of(op.source)) if extent != 1]
         result = _narrow_type(op.result)
-        slice_op = tensor.ExtractSliceOp(source, *_kept_entries(op, kept), result)
+        slice_op = tensor.ExtractSliceOp(source, *_retained_entries(op, retained), result)
         slice_op.attributes.update(stc_attributes(op))
         return [slice_op]
 
     def _insert_slice(self, op: tensor.InsertSliceOp) -> list[Operation] | None:
         if op.offsets or op.sizes or op.strides:
             return None
-        kept = [index for index, extent in enumerate(shape_of(op.dest)) if extent != 1]
+        retained = [index for index, extent in enumerate(shape_of(op.dest)) if extent != 1]
         source, dest = self.narrow(op.source), self.narrow(op.dest)
-        offsets, sizes, strides = _kept_entries(op, kept)
+        offsets, sizes, strides = _retained_entries(op, retained)
         if tuple(sizes) == shape_of(dest) == shape_of(source):
             self._stand_for(op.result, source)
             return []
@@ -227,17 +227,17 @@ def _narrowable(op: GenericOp, dims: Sequence[Dims], extents: Sequence[int]) -> 
     return True
 
 
-def _renumber_indices(body: Region, kept: Sequence[int]) -> None:
+def _renumber_indices(body: Region, retained: Sequence[int]) -> None:
     for op in list(body.block.ops):
         if isinstance(op, IndexOp):
             loop = op.dim.value.data
             zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
-            Rewriter.replace_op(op, IndexOp(kept.index(loop)) if loop in kept else zero)
+            Rewriter.replace_op(op, IndexOp(retained.index(loop)) if loop in retained else zero)
 
 
-def _kept_entries(
-    op: tensor.ExtractSliceOp | tensor.InsertSliceOp, kept: Sequence[int]
+def _retained_entries(
+    op: tensor.ExtractSliceOp | tensor.InsertSliceOp, retained: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
     lists = (op.static_offsets.get_values(), op.static_sizes.get_values(), op.static_strides.get_values())
-    offsets, sizes, strides = ([int(entries[index]) for index in kept] for entries in lists)
+    offsets, sizes, strides = ([int(entries[index]) for index in retained] for entries in lists)
     return offsets, sizes, strides

@@ -39,8 +39,8 @@ class DropUnusedResults(RewritePattern):
         dropped = [index for index in range(len(op.results)) if index not in needed]
         terminator = body.block.last_op
         assert isinstance(terminator, YieldOp)
-        kept_yields = [terminator.operands[index] for index in needed]
-        rewriter.replace(terminator, YieldOp(*kept_yields))
+        retained_yields = [terminator.operands[index] for index in needed]
+        rewriter.replace(terminator, YieldOp(*retained_yields))
         simplify_body(body.block)
         inputs = len(op.inputs)
         for index in reversed(dropped):

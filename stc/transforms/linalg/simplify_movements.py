@@ -88,12 +88,12 @@ class _Builder:
 
     def joined(self, parts: Sequence[SSAValue], dim: int) -> SSAValue:
         """The parts that are not empty, side by side."""
-        kept = [part for part in parts if 0 not in shape_of(part)]
-        if len(kept) == 1:
-            return kept[0]
-        shape = list(shape_of(kept[0]))
-        shape[dim] = sum(shape_of(part)[dim] for part in kept)
-        return self.add(tensor.ConcatOp(kept, dim, tensor_like(kept[0], shape)))
+        retained = [part for part in parts if 0 not in shape_of(part)]
+        if len(retained) == 1:
+            return retained[0]
+        shape = list(shape_of(retained[0]))
+        shape[dim] = sum(shape_of(part)[dim] for part in retained)
+        return self.add(tensor.ConcatOp(retained, dim, tensor_like(retained[0], shape)))
 
 
 _Rewrite = Callable[[_Builder, Operation], SSAValue | None]
@@ -164,20 +164,20 @@ def _spread(builder: _Builder, value: SSAValue, dim: int, stride: int, constant:
 
 def _inserted(builder: _Builder, source: SSAValue, dest: SSAValue, offsets: Sequence[int], dim: int) -> SSAValue:
     """`dest` with `source` at `offsets`; dimensions before `dim` are of equal extents already."""
-    whole, size = shape_of(dest), shape_of(source)
-    if whole == size:
+    full, size = shape_of(dest), shape_of(source)
+    if full == size:
         return source
 
     def rows(start: int, extent: int) -> SSAValue:
-        sizes = [*whole[:dim], extent, *whole[dim + 1 :]]
-        return builder.part(dest, [start if index == dim else 0 for index in range(len(whole))], sizes)
+        sizes = [*full[:dim], extent, *full[dim + 1 :]]
+        return builder.part(dest, [start if index == dim else 0 for index in range(len(full))], sizes)
 
     start, end = offsets[dim], offsets[dim] + size[dim]
     # Where the source spans all other dimensions, the destination's rows under it are not needed.
-    spans = all(whole[index] == size[index] for index in range(dim + 1, len(whole)))
+    spans = all(full[index] == size[index] for index in range(dim + 1, len(full)))
     middle = source if spans else _inserted(builder, source, rows(start, size[dim]), offsets, dim + 1)
     before = [rows(0, start)] if start else []
-    after = [rows(end, whole[dim] - end)] if end < whole[dim] else []
+    after = [rows(end, full[dim] - end)] if end < full[dim] else []
     return builder.joined([*before, middle, *after], dim)
 
 

@@ -178,8 +178,8 @@ def _tile(op: linalg.GenericOp, loop: int | None, rewriter: PatternRewriter) -> 
     made = list(tiled.results)
     if not reduces:
         made = [
-            inner.insert(insert_slice(tile, whole, *place)).result
-            for tile, whole, place in zip(made, block.args[1:], places, strict=True)
+            inner.insert(insert_slice(tile, full, *place)).result
+            for tile, full, place in zip(made, block.args[1:], places, strict=True)
         ]
     inner.insert(scf.YieldOp(*made))
     nest = scf.ForOp(lower, upper, step, carried, block)
@@ -237,7 +237,7 @@ def _iv_name(loops: GenericLoops, schedule: ScheduleAttr, loop: int) -> str:
 
 def _identity(op: linalg.GenericOp) -> dict[str, Attribute]:
     """The attributes that say where an op comes from."""
-    return NAME.kept(op) | MODULE.kept(op)
+    return NAME.retained(op) | MODULE.retained(op)
 
 
 def _offset_indices(body: Region, loop: int, iv: SSAValue) -> None:

@@ -44,9 +44,9 @@ class WriteInLastStep(RewritePattern):
         if not found or _last_of(op) is None or not all(_is_known_before(op, insert) for insert in found):
             return
 
-        def write(inner: PatternRewriter, made: Sequence[SSAValue], wholes: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        def write(inner: PatternRewriter, made: Sequence[SSAValue], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
             places = [(_offsets(insert), list(insert.static_sizes.get_values())) for insert in found]
-            return _guarded(inner, _is_last(inner, op), made, wholes, places)
+            return _guarded(inner, _is_last(inner, op), made, carried, places)
 
         for insert, written in zip(found, _carrying(op, [insert.dest for insert in found], write, rewriter), strict=True):
             rewriter.replace(insert, [], [written])
@@ -83,17 +83,17 @@ class SinkGuardedInsert(RewritePattern):
         if not all(_is_known_before(loop, insert) for insert in found) or (tiles is None and _last_of(loop) is None):
             return
 
-        def write(inner: PatternRewriter, made: Sequence[SSAValue], wholes: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        def write(inner: PatternRewriter, made: Sequence[SSAValue], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
             condition = _copied(inner, op.cond)
             if tiles is None:
                 condition = inner.insert(arith.AndIOp(condition, _is_last(inner, loop), i1)).result
                 places = [(_offsets(insert), list(insert.static_sizes.get_values())) for insert in found]
-                return _guarded(inner, condition, made[: len(found)], wholes, places)
+                return _guarded(inner, condition, made[: len(found)], carried, places)
             places = [
                 (_sum(inner, _offsets(insert), _offsets(tile)), list(tile.static_sizes.get_values()))
                 for insert, tile in zip(found, tiles, strict=True)
             ]
-            return _guarded(inner, condition, [tile.source for tile in tiles], wholes, places)
+            return _guarded(inner, condition, [tile.source for tile in tiles], carried, places)
 
         condition = op.cond
         rewriter.replace(op, [], _carrying(loop, [insert.dest for insert in found], write, rewriter))
@@ -120,18 +120,18 @@ class CarryWholeTensor(RewritePattern):
                 continue
             argument, end = op.body.block.args[index + 1], op.body.block.last_op
             assert end is not None
-            whole = rewriter.insert_block_argument(op.body.block, index + 1, insert.dest.type)
-            whole.name_hint = argument.name_hint
+            full = rewriter.insert_block_argument(op.body.block, index + 1, insert.dest.type)
+            full.name_hint = argument.name_hint
             offsets, sizes = _offsets(insert), list(insert.static_sizes.get_values())
             if argument.uses:
-                part = tensor.ExtractSliceOp(whole, offsets, sizes, [1] * len(sizes), argument.type)  # pyright: ignore
+                part = tensor.ExtractSliceOp(full, offsets, sizes, [1] * len(sizes), argument.type)  # pyright: ignore
                 rewriter.insert(part, InsertPoint.before(_first_user(argument)))
                 rewriter.replace_all_uses_with(argument, part.result)
             rewriter.erase_block_argument(argument)
             made = end.operands[index]
             is_inside = isinstance(made.owner, Operation) and made.owner.parent_block() is op.body.block
             here = InsertPoint.after(made.owner) if is_inside else InsertPoint.before(end)  # pyright: ignore[reportArgumentType]
-            end.operands[index] = rewriter.insert(insert_slice(made, whole, offsets, sizes), here).result
+            end.operands[index] = rewriter.insert(insert_slice(made, full, offsets, sizes), here).result
             op.operands[3 + index] = insert.dest
             rewriter.replace(insert, [], [rewriter.replace_value_with_new_type(result, insert.dest.type)])
             erase_if_unused(rewriter, initial)
@@ -181,20 +181,20 @@ class FoldSliceOfSlice(RewritePattern):
 # Loops ----------------------------------------------------------------------------------------------------------------
 
 
-def _carrying(loop: scf.ForOp, wholes: Sequence[SSAValue], write: Write, rewriter: PatternRewriter) -> Sequence[SSAValue]:
-    """Let `loop` carry `wholes` too, which `write` updates at the end of an iteration; what they are behind the loop.
+def _carrying(loop: scf.ForOp, carried: Sequence[SSAValue], write: Write, rewriter: PatternRewriter) -> Sequence[SSAValue]:
+    """Let `loop` carry `carried` too, which `write` updates at the end of an iteration; what they are behind the loop.
 
     `write` gets a builder, what the loop yields, and the tensors as the iteration finds them.
     """
     block = loop.body.block
-    arguments = [rewriter.insert_block_argument(block, len(block.args), whole.type) for whole in wholes]
+    arguments = [rewriter.insert_block_argument(block, len(block.args), full.type) for full in carried]
     end = block.last_op
     assert isinstance(end, scf.YieldOp)
     made = list(end.operands)
     written = write(PatternRewriter(InsertPoint.before(end)), made, arguments)
     rewriter.replace(end, scf.YieldOp(*made, *written))
     body = rewriter.move_region_contents_to_new_regions(loop.body)
-    new = scf.ForOp(loop.lb, loop.ub, loop.step, [*loop.iter_args, *wholes], body)
+    new = scf.ForOp(loop.lb, loop.ub, loop.step, [*loop.iter_args, *carried], body)
     new.attributes |= loop.attributes
     rewriter.insert(new, InsertPoint.before(loop))
     rewriter.replace(loop, [], new.results[: len(made)])
@@ -205,15 +205,15 @@ def _guarded(
     builder: PatternRewriter,
     condition: SSAValue,
     tiles: Sequence[SSAValue],
-    wholes: Sequence[SSAValue],
+    carried: Sequence[SSAValue],
     places: Sequence[tuple[Offsets, list[int]]],
 ) -> Sequence[SSAValue]:
     """Insert tiles where `condition` holds."""
-    then, otherwise = Block(), Block([scf.YieldOp(*wholes)])
+    then, otherwise = Block(), Block([scf.YieldOp(*carried)])
     inner = PatternRewriter(InsertPoint.at_end(then))
-    triples = zip(tiles, wholes, places, strict=True)
-    inner.insert(scf.YieldOp(*(inner.insert(insert_slice(tile, whole, *place)).result for tile, whole, place in triples)))
-    return builder.insert(scf.IfOp(condition, [whole.type for whole in wholes], Region(then), Region(otherwise))).results
+    triples = zip(tiles, carried, places, strict=True)
+    inner.insert(scf.YieldOp(*(inner.insert(insert_slice(tile, full, *place)).result for tile, full, place in triples)))
+    return builder.insert(scf.IfOp(condition, [full.type for full in carried], Region(then), Region(otherwise))).results
 
 
 def _is_last(builder: PatternRewriter, loop: scf.ForOp) -> SSAValue:
@@ -344,8 +344,8 @@ def _starts_there(loop: scf.ForOp, initial: SSAValue, insert: tensor.InsertSlice
 
 def _is_plain(op: SliceOp) -> bool:
     """Whether a slice has unit strides and static sizes, and as many dimensions as the tensor."""
-    part, whole = (op.result, op.source) if isinstance(op, tensor.ExtractSliceOp) else (op.source, op.dest)
-    ranks = {len(value.type.get_shape()) for value in (part, whole) if isinstance(value.type, TensorType)}
+    part, full = (op.result, op.source) if isinstance(op, tensor.ExtractSliceOp) else (op.source, op.dest)
+    ranks = {len(value.type.get_shape()) for value in (part, full) if isinstance(value.type, TensorType)}
     return not op.sizes and not op.strides and set(op.static_strides.get_values()) <= {1} and len(ranks) == 1
 
 

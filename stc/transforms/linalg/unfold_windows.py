@@ -117,9 +117,9 @@ def _side_by_side(op: GenericOp, value: SSAValue, dimension: int, window: Window
         made += [piece, expanded]
         pieces.append(expanded.result)
     if count > 1:
-        whole = [*sizes[:dimension], count, *sizes[dimension:]]
-        made.append(tensor.ConcatOp(pieces, dimension, tensor_like(value, whole)))
+        full = [*sizes[:dimension], count, *sizes[dimension:]]
+        made.append(tensor.ConcatOp(pieces, dimension, tensor_like(value, full)))
     for new in made:
-        new.attributes |= MODULE.kept(op)
+        new.attributes |= MODULE.retained(op)
     Rewriter.insert_op(made, InsertPoint.before(op))
     return made[-1].results[0]

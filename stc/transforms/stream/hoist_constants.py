@@ -33,17 +33,17 @@ class HoistConstants(ModulePass):
 
 
 def _hoist(task: TaskOp) -> None:
-    kept: dict[Attribute, SSAValue] = {}
+    retained: dict[Attribute, SSAValue] = {}
     hoisted: list[arith.ConstantOp] = []
     for constant in [found for found in task.walk() if isinstance(found, arith.ConstantOp)]:
         constant.detach()
         if not constant.result.uses:
             constant.erase()
-        elif constant.value in kept:
-            constant.result.replace_all_uses_with(kept[constant.value])
+        elif constant.value in retained:
+            constant.result.replace_all_uses_with(retained[constant.value])
             constant.erase()
         else:
-            kept[constant.value] = constant.result
+            retained[constant.value] = constant.result
             constant.result.name_hint = _hint(constant)
             hoisted.append(constant)
     block = task.body.block

@@ -35,7 +35,7 @@ class LowerConverters(ModulePass):
 
     Two blocks whose entries can be the tokens of both sides are a ring between two tasks. The shared loops wrap both. In each
     iteration the writer acquires a block and stores the tokens at their local coordinates; the reader acquires it full and loads
-    them in its own order, revisits included.
+    them in its own order, temporal reuse included.
 
         %d = itensor.converter %s {shared_loops = 1, buffer_shape = [16, 64], blocks = 2} : !S to !T
       becomes, where both sides move vectors of 8 at multiples of 8,

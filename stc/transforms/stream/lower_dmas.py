@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import bits_of
-from stc.analysis.loop_names import REVISIT
+from stc.analysis.loop_names import REUSE
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskKind, TaskOp, YieldOp
@@ -23,7 +23,7 @@ from stc.dialects.facts import UNROLL
 from stc.dialects.itensor import ItensorType
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import static
-from stc.iteration.words import slot
+from stc.iteration.bus_words import slot
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
 from stc.transforms.stream.loops import loop_nest, total
@@ -35,7 +35,7 @@ class LowerDmas(ModulePass):
     """Materialise the DMAs of every packed port.
 
     An operand becomes external memory (a memref of words) and a task `load_NAME` that streams its tokens in order, reading
-    words again for revisits; a result becomes `dataflow.memory` and a task `store_NAME`. Consecutive loops that address
+    words again for reuse loops; a result becomes `dataflow.memory` and a task `store_NAME`. Consecutive loops that address
     consecutive words become one flat loop, so that HLS sees bursts.
 
         dataflow.kernel @f(%x = %p : tensor<128xvector<8xf32>> as !X) ...
@@ -158,7 +158,7 @@ class WordLoops:
     """The loops of a DMA over words, with the address of each word.
 
     `loops` are those of the order, with consecutive addresses merged into one loop and the tokens of one word taken out of the
-    innermost; all count from 0 by 1. CompileError where a word is no whole number of tokens, or would straddle a revisit.
+    innermost; all count from 0 by 1. CompileError where a word is no whole number of tokens, or would straddle a reuse loop.
     """
 
     def __init__(self, order: StreamOrder, lanes: int):
@@ -175,7 +175,7 @@ class WordLoops:
         self._merge(order.loops, order.dimension_of_loop)
 
     def _merge(self, loops: Sequence[Loop], dimensions: Sequence[int | None]) -> None:
-        """Fold neighbouring address loops, and neighbouring revisits, into one loop each; then set the strides."""
+        """Fold neighbouring address loops, and neighbouring reuse loops, into one loop each; then set the strides."""
         kinds: list[bool] = []
         trips: list[int] = []
         for loop, dimension in zip(loops, dimensions, strict=True):
@@ -191,7 +191,7 @@ class WordLoops:
         if self.tokens > 1:
             if not kinds or not kinds[-1] or trips[-1] % self.tokens:
                 raise CompileError(
-                    f"words of {self.tokens} tokens", where="lower-dmas", accepted="as many tokens as come between two revisits"
+                    f"words of {self.tokens} tokens", where="lower-dmas", accepted="as many tokens as come between two reuse loops"
                 )
             trips[-1] //= self.tokens
         stride = 1
@@ -207,7 +207,7 @@ class WordLoops:
         """The innermost loop that addresses runs over words, those around it over groups of words."""
         addressing = [position for position, stride in enumerate(self.strides) if stride is not None]
         kinds = {position: "word" if position == addressing[-1] else "group" for position in addressing}
-        return [kinds.get(position, REVISIT) for position in range(len(self.loops))]
+        return [kinds.get(position, REUSE) for position in range(len(self.loops))]
 
     def address(self, builder: Builder, ivs: Sequence[SSAValue]) -> SSAValue:
         """The index of the current word."""

@@ -1,4 +1,4 @@
-"""`lower-layout`: forks, deals, joins, chunks and concatenations become tasks; casts and reassociations cost nothing."""
+"""`lower-layout`: forks, splits, merges, chunks and concatenations become tasks; casts and reassociations cost nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint
 
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
-from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, DealOp, ForkOp, ItensorType, JoinOp, ReassociateOp
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, SplitOp, ForkOp, ItensorType, MergeOp, ReassociateOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect
@@ -27,7 +27,7 @@ from stc.transforms.stream.names import UniqueNames, symbols_of
 class LowerLayout(ModulePass):
     """Materialise the operations that only move tokens.
 
-    A fork copies each token to all its results; a deal gives one to each result in turn, a join takes one from each input; a
+    A fork copies each token to all its results; a split gives one to each result in turn, a merge takes one from each input; a
     chunk passes each token to the slice it lies in; a concat takes each token from the input it comes from. Casts and
     reassociations rename a stream.
 
@@ -52,10 +52,10 @@ class LowerLayout(ModulePass):
                 match found:
                     case ForkOp():
                         _lower(found, names, "fork", found.source.name_hint, _fork)
-                    case DealOp():
-                        _lower(found, names, "deal", found.source.name_hint, _deal)
-                    case JoinOp():
-                        _lower(found, names, "join", found.result.name_hint, _join)
+                    case SplitOp():
+                        _lower(found, names, "split", found.source.name_hint, _split)
+                    case MergeOp():
+                        _lower(found, names, "merge", found.result.name_hint, _merge)
                     case ChunkOp():
                         _lower(found, names, "chunk", found.source.name_hint, _chunk)
                     case ConcatOp():
@@ -97,7 +97,7 @@ def _lower(op: Operation, names: UniqueNames, kind: str, hint: str | None, body)
 
 def _stream_name(op: Operation, index: int, hint: str | None) -> str:
     """A stream is called after what it carries: a copy, a part or a slice of the value `hint`, or that value itself."""
-    word = {ForkOp: "copy", DealOp: "part"}.get(type(op))
+    word = {ForkOp: "copy", SplitOp: "part"}.get(type(op))
     own = op.results[index].name_hint
     if word is None and own is not None:
         return f"{own}_stream"
@@ -117,13 +117,13 @@ def _fork(op: ForkOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[
         inner.insert(stream.WriteOp(token, out))
 
 
-def _deal(op: DealOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+def _split(op: SplitOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
     _, inner = loop_nest(builder, [Loop(_order(op.parts[0]).token_count, 1)], ["token"])
     for target in outs:
         inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(ins[0])).result, target))
 
 
-def _join(op: JoinOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+def _merge(op: MergeOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
     _, inner = loop_nest(builder, [Loop(_order(op.inputs[0]).token_count, 1)], ["token"])
     for source in ins:
         inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, outs[0]))

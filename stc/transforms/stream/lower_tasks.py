@@ -66,11 +66,11 @@ class LowerTask(RewritePattern):
         produced = [produced_stream(rewriter, result, names.fresh(_stream_name(op, result.index))) for result in read]
         block = Block(arg_types=[value.type for value in (*ins, *produced)])
         outs = dict(zip(op.carried_ports, op.results, strict=True))
-        kept = [*op.input_ports, *(port for port, result in outs.items() if result in read)]
-        for old, new in zip(kept, block.args, strict=True):
+        retained = [*op.input_ports, *(port for port, result in outs.items() if result in read)]
+        for old, new in zip(retained, block.args, strict=True):
             new.name_hint = old.name_hint
         unread: set[SSAValue] = {port for port, result in outs.items() if result not in read}
-        _Bufferizer(op, block, dict(zip(kept, block.args, strict=True)), unread).run()
+        _Bufferizer(op, block, dict(zip(retained, block.args, strict=True)), unread).run()
         destinations = [value.owner for value in op.outs]
         rewriter.replace(op, TaskOp(op.sym_name.data, ins, produced, block, [], op.attributes, op.kind), [None] * len(op.results))
         for out in destinations:

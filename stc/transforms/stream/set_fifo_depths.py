@@ -78,9 +78,9 @@ def depths_of_run(
         if channel.name not in free
     ]
     found = grown_depths(list(fired.values()), channels)
-    kept = begin or {fifo.name: least_depth(fifo) for fifo in graph.fifos}
+    retained = begin or {fifo.name: least_depth(fifo) for fifo in graph.fifos}
     return {
-        fifo.name: max(room_of_iterations(fifo), kept[fifo.name]) if fifo.name in free else found[fifo.name]
+        fifo.name: max(room_of_iterations(fifo), retained[fifo.name]) if fifo.name in free else found[fifo.name]
         for fifo in graph.fifos
     }
 

@@ -13,7 +13,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.loops import pipeline_ii, pipeline_style
-from stc.analysis.memory_paces import memory_paces
+from stc.analysis.memory_beats import memory_beats
 from stc.analysis.stage_legality import illegal_ops
 from stc.analysis.task_graph import streams_of, task_graph, task_traces
 from stc.analysis.task_traces import Hardware
@@ -100,11 +100,11 @@ class SizeFifos(FindingPass):
 
     The schedule comes from a linear program (`stc.fifo.lp`) over the times at which tasks move their tokens, which
     need initiation intervals and pipeline depths: that is why this allocation of resources comes after `hls-directives`, while
-    `set-fifo-depths` has given the levels before it depths at which they can be executed. Load and store tasks have the pace of
-    external memory (`stc.analysis.memory_paces`), and a FIFO of two slots answers a cycle sooner than a deeper one. What the
+    `set-fifo-depths` has given the levels before it depths at which they can be executed. Load and store tasks have the issue rate of
+    external memory (`stc.analysis.memory_beats`), and a FIFO of two slots answers a cycle sooner than a deeper one. What the
     schedule does not know: a load task that is held up keeps the gaps between words that came slower than one per cycle in its
     pipeline, which may cost a cycle or two where it goes on (1 of 9,376 in gpt2-tiny); `stc size` finds that by running the
-    design, and `compile --trim` takes depths that do not lose it. From the depths of the schedule a run of the token model then
+    design, and `compile --minimise-depths` takes depths that do not lose it. From the depths of the schedule a run of the token model then
     goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends with pipelines up to twice as
     deep as estimated, of the style they have or of one that flushes (`stc.iteration.firings`): one that is `stp` may be `frp` or
     `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth: a DMA that
@@ -112,7 +112,7 @@ class SizeFifos(FindingPass):
     taken under a condition in a pipelined loop) keeps the depths of `set-fifo-depths` as what is required.
 
     Options:
-    * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own pace,
+    * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own issue rate,
       "published-conservative" stretches it to that of the slowest; or another (`stc.strategies.fifos`).
     * `slack`: part of the cycles that may be lost for smaller FIFOs, 0.05 for 5 %.
     * `depths`: path of a JSON object of required depths by FIFO, used instead of the program's; other FIFOs are scheduled.
@@ -230,7 +230,7 @@ class SizeFifos(FindingPass):
 
     def _hardware(self, kernel: _Kernel) -> Hardware:
         platform = load_platform(self.platform)
-        memories = memory_paces(kernel.module, platform.memory, platform.cycle_ns)
+        memories = memory_beats(kernel.module, platform.memory, platform.cycle_ns)
         return Hardware(platform.cycle_ns, memories)
 
     def _ahead(self, graph: TaskGraph) -> dict[str, int]:

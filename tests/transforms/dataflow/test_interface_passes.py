@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.host_trips import host_trips
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
-from stc.dialects.itensor import DealOp, ItensorType, JoinOp
+from stc.dialects.itensor import SplitOp, ItensorType, MergeOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
-from stc.iteration.dealing import dealt
+from stc.iteration.round_robin import round_robin_parts
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.vectorize import largest_divisor
 from stc.transforms import all_passes
@@ -116,7 +116,7 @@ def striped_ports(module: ModuleOp) -> int:
 @pytest.mark.parametrize("block", range(4))
 def test_several_ports(block: int) -> None:
     """At every level; some programs of each block have striped tensors and streams side by side."""
-    striped = dealt = 0
+    striped = split = 0
     for seed in range(block * 7, block * 7 + 7):
         module = parse_module(matmul_and_more(seed))
         inputs = inputs_of(module)
@@ -125,21 +125,21 @@ def test_several_ports(block: int) -> None:
         apply(module, "insert-forks,vectorize-streams{lanes=2 bits=64}")
         require_same(expected, module, inputs)
         apply(module, "split-ports")
-        dealt += sum(isinstance(op, DealOp | JoinOp) for op in module.walk())
+        split += sum(isinstance(op, SplitOp | MergeOp) for op in module.walk())
         require_same(expected, module, inputs)
         apply(module, "simplify-routing,pack-interfaces{port_bits=64},cancel-packs,verify-streams")
         striped += striped_ports(module)
         require_same(expected, module, inputs)
         apply(module, TO_STREAMS)
         require_same(expected, module, inputs, depths=True)
-    assert striped and dealt >= striped
+    assert striped and split >= striped
 
 
 # Packing and its cancellation -----------------------------------------------------------------------------------------
 
 
 def random_order(numbers: random.Random, shape: tuple[int, ...]) -> StreamOrder:
-    """An exact order over vectors of a tensor, loops in any order, with a revisit now and then."""
+    """An exact order over vectors of a tensor, loops in any order, with a reuse loop now and then."""
     element = [1] * (len(shape) - 1) + [largest_divisor(shape[-1], numbers.choice((1, 2, 3, 4)))]
     nest: list[tuple[Loop, int | None]] = []
     for dimension, extent in enumerate(shape):
@@ -169,7 +169,7 @@ def chain(seed: int) -> str:
     shape = numbers.choice(((6,), (2, 12), (3, 8), (4, 6), (2, 3, 8), (5, 7), (1, 16)))
     first = random_order(numbers, shape)
     orders = [first, *(random_order(numbers, shape) if numbers.random() < 0.7 else first for _ in range(3))]
-    a, b, c, d = (typed(order) for order in (orders[0].without_revisits(), *orders[1:]))
+    a, b, c, d = (typed(order) for order in (orders[0].without_reuse(), *orders[1:]))
     outer = f"tensor<{'x'.join(map(str, shape))}xf32>"
     return f"""
 func.func @main(%x: {outer}) -> ({outer}, {outer}, {outer}) {{
@@ -183,7 +183,7 @@ func.func @main(%x: {outer}) -> ({outer}, {outer}, {outer}) {{
 
 @pytest.mark.parametrize("port_bits", [64, 256])
 @pytest.mark.parametrize("budget", [0, 100])
-def test_packed_and_handed_over(port_bits: int, budget: int) -> None:
+def test_packed_and_passed_on(port_bits: int, budget: int) -> None:
     """What stays on the host is only what needs a converter that does not fit."""
     before = after = 0
     for seed in range(40):
@@ -227,12 +227,12 @@ def two_readers(widths: tuple[int, int], stripes: int) -> str:
 
     def kernel(name: str, width: int) -> str:
         whole = StreamOrder((1, width), (Loop(rows, 1), Loop(columns // width, width)), (Coordinate((0,)), Coordinate((1,))))
-        parts = ", ".join(typed(part) for part in dealt(whole, stripes))
+        parts = ", ".join(typed(part) for part in round_robin_parts(whole, stripes))
         values = ", ".join(f"%p{number}" for number in range(stripes))
         return f"""
   %{name} = dataflow.kernel @{name}(%s = %x : {outer} as {typed(whole)}) -> ({outer} as {typed(whole)}) {{
-    {values} = itensor.deal %s : {typed(whole)} to {parts}
-    %j = itensor.join {values} : {parts} to {typed(whole)}
+    {values} = itensor.split %s : {typed(whole)} to {parts}
+    %j = itensor.merge {values} : {parts} to {typed(whole)}
     dataflow.yield %j : {typed(whole)}
   }}"""
 
@@ -245,7 +245,7 @@ def two_readers(widths: tuple[int, int], stripes: int) -> str:
     [((4, 4), 2, 1), ((4, 8), 2, 2), ((4, 8), 1, 1), ((3, 6), 1, 2), ((3, 3), 1, 1)],
 )
 def test_packs_are_shared_where_every_word_is_the_same(widths: tuple[int, int], stripes: int, packs: int) -> None:
-    """Tokens of 4 and 8 are dealt differently; tokens of 3 and 6 have their padding in different lanes."""
+    """Tokens of 4 and 8 are split differently; tokens of 3 and 6 have their padding in different lanes."""
     module = parse_module(two_readers(widths, stripes))
     inputs = inputs_of(module)
     expected = execute(module, inputs)

@@ -1,4 +1,4 @@
-"""`simplify-routing` changes no value: random networks of forks, deals, joins, chunks and concatenations, run before and after."""
+"""`simplify-routing` changes no value: random networks of forks, splits, merges, chunks and concatenations, run before and after."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from xdsl.dialects.builtin import ModuleOp
 
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.itensor import ChunkOp, ConcatOp, DealOp, ForkOp, JoinOp
+from stc.dialects.itensor import ChunkOp, ConcatOp, SplitOp, ForkOp, MergeOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
-from stc.iteration.dealing import dealt
+from stc.iteration.round_robin import round_robin_parts
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.transforms.dataflow.simplify_routing import SimplifyRouting
 
 LANES = 2
-ROUTING = (ChunkOp, ConcatOp, DealOp, ForkOp, JoinOp)
+ROUTING = (ChunkOp, ConcatOp, SplitOp, ForkOp, MergeOp)
 
 
 def order(rows: int, columns: int) -> StreamOrder:
@@ -63,7 +63,7 @@ class Network:
         return self.loose.pop(self.numbers.randrange(len(self.loose)))
 
     def step(self) -> None:
-        self.numbers.choice((self.fork, self.fork, self.deal, self.chunk, self.chunk, self.concat, self.concat))()
+        self.numbers.choice((self.fork, self.fork, self.split, self.chunk, self.chunk, self.concat, self.concat))()
 
     def fork(self) -> None:
         source = self.take()
@@ -74,18 +74,18 @@ class Network:
             copies.pop(self.numbers.randrange(len(copies)))
         self.loose += copies
 
-    def deal(self) -> None:
-        """Deal, and join at once."""
+    def split(self) -> None:
+        """Split, and merge at once."""
         source = self.take()
         kind = order(source.rows, source.columns)
         fitting = [n for n in (1, 2, 3, 4) if (source.columns // LANES) % n == 0]
         count = self.numbers.choice(fitting)
-        types = [spelled(part) for part in dealt(kind, count)]
+        types = [spelled(part) for part in round_robin_parts(kind, count)]
         names = [self.fresh(1, 1).name for _ in types]
-        self.lines.append(f"{', '.join(names)} = itensor.deal {source.name} : {source.type} to {', '.join(types)}")
-        joined = self.fresh(source.rows, source.columns)
-        self.lines.append(f"{joined.name} = itensor.join {', '.join(names)} : {', '.join(types)} to {joined.type}")
-        self.loose.append(joined)
+        self.lines.append(f"{', '.join(names)} = itensor.split {source.name} : {source.type} to {', '.join(types)}")
+        merged = self.fresh(source.rows, source.columns)
+        self.lines.append(f"{merged.name} = itensor.merge {', '.join(names)} : {', '.join(types)} to {merged.type}")
+        self.loose.append(merged)
 
     def chunk(self) -> None:
         """Cut rows or columns in two or three, at places that are no multiples of each other."""

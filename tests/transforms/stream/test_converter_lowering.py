@@ -43,7 +43,7 @@ from stc.transforms.pass_pipeline import read_pipeline
 LANES = 4
 SEEDS = 90
 STREAM = "pack-interfaces,lower-converters,lower-layout,lower-dmas,lower-tasks,set-fifo-depths"
-EMITTED = "expand-tiles,hoist-constants,hls-directives"
+EMITTED = "lower-linalg-to-loops,hoist-constants,hls-directives"
 
 
 class RandomOrders:

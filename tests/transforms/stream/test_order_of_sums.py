@@ -1,4 +1,4 @@
-"""`interleave-sums` keeps what is summed, in the order that its documentation states; computed here with numpy, step by step."""
+"""`expand-partial-sums` keeps what is summed, in the order that its documentation states; computed here with numpy, step by step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xdsl.dialects.memref import AllocOp
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
-from stc.transforms.stream.interleave_sums import InterleaveSums
+from stc.transforms.stream.expand_partial_sums import ExpandPartialSums
 
 F = np.float32
 LENGTH = 60
@@ -85,10 +85,10 @@ def partial_count(module: ModuleOp) -> int:
     return kinds[0].get_shape()[0] if kinds and isinstance(kinds[0], MemRefType) else 1
 
 
-def interleaved(module: ModuleOp, count: int | None, monkeypatch: pytest.MonkeyPatch) -> ModuleOp:
+def expanded(module: ModuleOp, count: int | None, monkeypatch: pytest.MonkeyPatch) -> ModuleOp:
     if count is not None:
-        monkeypatch.setattr("stc.transforms.stream.interleave_sums.cheapest_count", lambda shape, interval: count)
-    InterleaveSums().apply(make_context(), module)
+        monkeypatch.setattr("stc.transforms.stream.expand_partial_sums.cheapest_count", lambda shape, interval: count)
+    ExpandPartialSums().apply(make_context(), module)
     module.verify()
     return module
 
@@ -130,7 +130,7 @@ def test_one_loop(trip: int, count: int | None, operator: str, monkeypatch: pyte
     for i in range(trip):
         before.add(i, x[i])
     agree(design(body, operator), x, [before.total()])
-    module = interleaved(design(body, operator), count, monkeypatch)
+    module = expanded(design(body, operator), count, monkeypatch)
     if count is not None:
         assert partial_count(module) == count
     after = Partial(operator, partial_count(module))
@@ -149,7 +149,7 @@ def test_two_loops(outer: int, inner: int, count: int, operator: str, monkeypatc
       %v = arith.addi %u, %i : index
       {add(operator, value="%v")} }} }}""" + read()
     x = inputs(operator)
-    module = interleaved(design(body, operator), count, monkeypatch)
+    module = expanded(design(body, operator), count, monkeypatch)
     after = Partial(operator, count)
     for n in range(outer * inner):
         after.add(n, x[n])
@@ -170,7 +170,7 @@ def test_tiles_that_each_show_the_sum_so_far(tile: int, count: int, operator: st
         {add(operator, value="%v")} }}
       {read(to="%k")} }}"""
     x = inputs(operator)
-    module = interleaved(design(body, operator), count, monkeypatch)
+    module = expanded(design(body, operator), count, monkeypatch)
     assert partial_count(module) == count
     after, expected = Partial(operator, count), list[np.float32]()
     for k in range(tiles):
@@ -190,7 +190,7 @@ def test_rows_side_by_side(rows: int, terms: int, operator: str, monkeypatch: py
       {add(operator, at="%j", value="%v", rows=rows)} }} }}
       scf.for %j = %c0 to %c{rows} step %c1 {{ {read("%j", rows, "%j")} }}"""
     x = inputs(operator)
-    module = interleaved(design(body, operator, rows), 4, monkeypatch)
+    module = expanded(design(body, operator, rows), 4, monkeypatch)
     count = 4 if rows < WAITING[operator] else 1
     assert partial_count(module) == count
     expected: list[np.float32] = []
@@ -207,7 +207,7 @@ def test_a_loop_is_numbered_where_shifts_and_masks_can(first: int, step: int, co
     """Loops from 0 by powers of two; others are left as they are."""
     body = fill(1) + f"scf.for %i = %c{first} to %c29 step %c{step} {{ {add('addf')} }}" + read()
     x = inputs("addf")
-    module = interleaved(design(body, "addf"), None, monkeypatch)
+    module = expanded(design(body, "addf"), None, monkeypatch)
     if count == 1:
         assert partial_count(module) == 1
     after = Partial("addf", partial_count(module))
@@ -221,4 +221,4 @@ def test_not_a_number_and_infinities_survive(monkeypatch: pytest.MonkeyPatch) ->
     body = fill(1) + f"scf.for %i = %c0 to %c13 step %c1 {{ {add('maximumf')} }}" + read()
     x = inputs("maximumf")
     x[[4, 7]] = np.nan, np.inf
-    assert np.isnan(execute(interleaved(design(body, "maximumf"), 8, monkeypatch), [x])[0][0])
+    assert np.isnan(execute(expanded(design(body, "maximumf"), 8, monkeypatch), [x])[0][0])

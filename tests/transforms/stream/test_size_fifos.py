@@ -69,7 +69,7 @@ def test_depths_at_which_it_would_block_grow_and_say_so(tmp_path: Path) -> None:
 
 
 def test_one_slot_is_enough_where_nothing_meets_again(tmp_path: Path) -> None:
-    """As `stc size` trims a FIFO off all cycles of tasks: it is not deepened behind the user's back."""
+    """As `stc size` minimises a FIFO off all cycles of tasks: it is not deepened behind the user's back."""
     found, depths = sized(CHAIN, depths=depth_file(tmp_path, {"n_out": 1}), margin=-1)
     assert depths["n_out"] == 1 and {fifo.name: fifo.grown for fifo in found.fifos}["n_out"] == 0
 

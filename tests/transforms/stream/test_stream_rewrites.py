@@ -36,7 +36,7 @@ from stc.transforms.pass_pipeline import read_pipeline
 REWRITES = ("move-converters", "collapse-converters", "share-converters", "fold-itensors{limit=1000000}")
 BELOW = (
     "insert-forks,vectorize-streams,pack-interfaces,lower-converters,lower-layout,lower-dmas,lower-tasks,set-fifo-depths,"
-    "expand-tiles"
+    "lower-linalg-to-loops"
 )
 
 

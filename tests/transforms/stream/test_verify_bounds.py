@@ -1,4 +1,4 @@
-"""Wrong indices, seeded into `expand-tiles` itself: `verify-bounds` refuses each, and says which access of which line."""
+"""Wrong indices, seeded into `lower-linalg-to-loops` itself: `verify-bounds` refuses each, and says which access of which line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from stc.analysis.index_proofs import prove_indices, touched_by
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
-from stc.transforms.stream import expand_tiles
-from stc.transforms.stream.expand_tiles import ExpandTiles
+from stc.transforms.stream import lower_linalg_to_loops
+from stc.transforms.stream.lower_linalg_to_loops import LowerLinalgToLoops
 from stc.transforms.stream.verify_bounds import VerifyBounds
 
 MODULE = """
@@ -36,30 +36,30 @@ func.func @main(%x: memref<4x6xf32>, %whole: memref<8x6xf32>, %y: memref<4x6xf32
 
 def expanded() -> Any:
     module = parse_module(MODULE, "sums.mlir")
-    ExpandTiles().apply(make_context(), module)
+    LowerLinalgToLoops().apply(make_context(), module)
     return module
 
 
 def subtracted(patch: pytest.MonkeyPatch) -> None:
     """`+` becomes `-`, so that reads and writes go to the same wrong entries."""
-    patch.setattr(expand_tiles, "arith", SimpleNamespace(AddiOp=arith.SubiOp))
+    patch.setattr(lower_linalg_to_loops, "arith", SimpleNamespace(AddiOp=arith.SubiOp))
 
 
 def one_more(patch: pytest.MonkeyPatch) -> None:
     """Each loop runs one iteration too many."""
-    healthy = expand_tiles.PointLoop
-    patch.setattr(expand_tiles, "PointLoop", lambda name, extent, unroll: healthy(name, extent + 1, unroll))
+    healthy = lower_linalg_to_loops.PointLoop
+    patch.setattr(lower_linalg_to_loops, "PointLoop", lambda name, extent, unroll: healthy(name, extent + 1, unroll))
 
 
 def swapped(patch: pytest.MonkeyPatch) -> None:
     """Indices change places."""
-    healthy = expand_tiles._resolve
-    patch.setattr(expand_tiles, "_resolve", lambda b, buffer, indices: healthy(b, buffer, list(indices)[::-1]))
+    healthy = lower_linalg_to_loops._resolve
+    patch.setattr(lower_linalg_to_loops, "_resolve", lambda b, buffer, indices: healthy(b, buffer, list(indices)[::-1]))
 
 
 def offset_twice(patch: pytest.MonkeyPatch) -> None:
     """A view's offset is added twice."""
-    healthy = expand_tiles._resolve
+    healthy = lower_linalg_to_loops._resolve
 
     def resolve(builder: Any, buffer: Any, indices: Any) -> Any:
         base, shifted = healthy(builder, buffer, indices)
@@ -67,7 +67,7 @@ def offset_twice(patch: pytest.MonkeyPatch) -> None:
             return base, shifted
         return base, healthy(builder, buffer, shifted)[1]
 
-    patch.setattr(expand_tiles, "_resolve", resolve)
+    patch.setattr(lower_linalg_to_loops, "_resolve", resolve)
 
 
 def test_the_healthy_pass_is_proved() -> None:

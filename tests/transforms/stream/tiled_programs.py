@@ -69,7 +69,7 @@ PROGRAMS: dict[str, str] = {
     "primes": Program({"x": (7, 13), "w": (13, 11)}).op("y", "ik kj -> ij", "x w", MULTIPLY_ADD, initial="0.0").returning("y"),
     "ones": Program({"x": (1, 13), "w": (13, 1)}).op("y", "ik kj -> ij", "x w", MULTIPLY_ADD, initial="0.0").returning("y"),
     "one": _negated(1).returning("n"),
-    "padded_words_revisited": Program({"x": (6, 7), "w": (7, 7)})
+    "padded_words_reused": Program({"x": (6, 7), "w": (7, 7)})
     .op("y", "ik kj -> ij", "x w", MULTIPLY_ADD, initial="0.0", schedule="tile = [2, 7, 7], order = [0, 1, 2]")
     .returning("y"),
     "several_tokens_per_word": _negated(24, 2, schedule=f"tile = [12, 2], {INNER}").returning("n"),
@@ -80,7 +80,7 @@ PROGRAMS: dict[str, str] = {
     .op("z", "ij -> ij", "x", NEGATE, schedule=f"tile = [2, 4], {INNER}")
     .op("s", "ij ij -> ij", "n z", ADD)
     .returning("s"),
-    "readers_that_revisit": Program({"x": (6, 8), "w": (8, 8)})
+    "readers_with_reuse": Program({"x": (6, 8), "w": (8, 8)})
     .op("y", "ik kj -> ij", "x w", MULTIPLY_ADD, initial="0.0", schedule="tile = [3, 2, 4], order = [0, 1, 2]")
     .op("z", "ij ij -> ij", "x y", ADD)
     .op("r", "ik kj -> ij", "z w", MULTIPLY_ADD, initial="0.0", schedule="tile = [2, 8, 2], order = [2, 0, 1]")

@@ -1,8 +1,8 @@
-"""A second opinion on the stream level: tasks as coroutines over bounded FIFOs, word by word, independent of the emitted C++.
+"""A cross-check on the stream level: tasks as coroutines over bounded FIFOs, word by word, independent of the emitted C++.
 
     outputs = run(module, inputs)
 
-Runs modules after `expand-tiles`. Memory that nobody wrote is NaN (or the smallest integer), a FIFO left with tokens in it, an
+Runs modules after `lower-linalg-to-loops`. Memory that nobody wrote is NaN (or the smallest integer), a FIFO left with tokens in it, an
 access out of bounds and a deadlock are errors.
 """
 
@@ -31,7 +31,7 @@ Steps = Generator[None, None, None]
 
 
 _HANDLERS: dict[type[Operation], Handler] = {}
-"""Operations whose semantics are written here, apart from the executor's own registry: two opinions, not one."""
+"""Operations whose semantics are written here, apart from the executor's own registry: two proofs, not one."""
 
 
 def implements(operation: type[Operation]) -> Callable[[Handler], Handler]:

@@ -105,11 +105,11 @@ class Channel {
   }
 
   // A lock on a block was released, perhaps in a loop, whose pipeline then does with the block as with any write.
-  void hand_over_block() {
+  void release_filled_block() {
     if (scheduler.loop != nullptr) scheduler.loop->touch();
     commit_write();
   }
-  void give_back_block() {
+  void release_read_block() {
     if (scheduler.loop != nullptr) scheduler.loop->touch();
     free_slots();
   }

@@ -55,11 +55,11 @@ namespace stc_sim {
 constexpr bool timed = true;
 
 constexpr int external_memory = -1;
-constexpr int first_handover = -2;   // Stall::channel of hand-over k is first_handover - k
+constexpr int first_release = -2;   // Stall::channel of release k is first_release - k
 
 // A stretch of time in which a task waited, mostly, for one channel. `cycles` of it were lost.
 struct Stall {
-  int channel;   // its number, see Timeline; or external_memory, or a hand-over
+  int channel;   // its number, see Timeline; or external_memory, or a release
   bool reads;
   Cycle begin, end, cycles;
 };
@@ -123,8 +123,8 @@ struct TaskTimes {
   std::vector<Stall> stalls;
 };
 
-// A variable that one task hands over to another when it returns.
-struct Handover {
+// A variable that one task releases to another when it returns.
+struct Release {
   std::string name, from;
 };
 
@@ -135,7 +135,7 @@ class Timeline {
   std::vector<TaskTimes> tasks;
   std::vector<std::pair<std::string, ChannelClock>> channels;   // by number
   std::vector<std::pair<std::string, Cycle>> invocations;       // of which top function, when it ended
-  std::vector<Handover> handovers;
+  std::vector<Release> releases;
 
   int number_of(const std::string &channel) {
     for (std::size_t i = 0; i < channels.size(); ++i) {
@@ -145,12 +145,12 @@ class Timeline {
     return int(channels.size() - 1);
   }
 
-  int number_of_handover(const char *name, const std::string &from) {
-    for (std::size_t i = 0; i < handovers.size(); ++i) {
-      if (handovers[i].from == from && handovers[i].name == name) return first_handover - int(i);
+  int number_of_release(const char *name, const std::string &from) {
+    for (std::size_t i = 0; i < releases.size(); ++i) {
+      if (releases[i].from == from && releases[i].name == name) return first_release - int(i);
     }
-    handovers.push_back({name, from});
-    return first_handover - int(handovers.size() - 1);
+    releases.push_back({name, from});
+    return first_release - int(releases.size() - 1);
   }
 
   TaskTimes &of(const std::string &path) {

@@ -25,11 +25,11 @@ inline Blocked describe(const Task &task) {
     b.waits_to = "poll";
   } else if (task.wait == Wait::join) {
     b.waits_to = "join";
-  } else if (task.wait == Wait::handover) {
-    b.waits_to = "handover";
-    b.channel = task.handover_of;
+  } else if (task.wait == Wait::acquire) {
+    b.waits_to = "acquire";
+    b.channel = task.acquires;
     b.kind = "variable";
-    b.peer = task.handover_from->path;
+    b.peer = task.acquires_from->path;
   } else {
     const Channel &c = *task.channel;
     b.waits_to = task.wait == Wait::read ? "read" : "write";
@@ -56,8 +56,8 @@ inline std::string sentence(const Blocked &b) {
     text << " waits for its tasks to end";
   } else if (b.waits_to == "poll") {
     text << " polls without success";
-  } else if (b.waits_to == "handover") {
-    text << " waits for " << b.peer << " to return and hand over '" << b.channel << "'";
+  } else if (b.waits_to == "acquire") {
+    text << " waits for " << b.peer << " to return and release '" << b.channel << "'";
   } else {
     const bool reads = b.waits_to == "read";
     text << " waits to " << b.waits_to << " " << b.kind << " '" << b.channel << "': " << b.occupancy;

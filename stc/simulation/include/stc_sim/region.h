@@ -1,6 +1,6 @@
 // A dataflow region: the task calls of one `#pragma HLS dataflow` body, started together and joined at its end.
 //
-// Variables declared in the body that are not channels are handed over when their writer returns, as in hardware: a task that uses
+// Variables declared in the body that are not channels are released when their writer returns, as in hardware: a task that uses
 // one waits for the earlier calls that write it.
 #ifndef STC_SIM_REGION_H
 #define STC_SIM_REGION_H
@@ -14,7 +14,7 @@
 
 namespace stc_sim {
 
-// The task whose return another awaits, and the variable handed over.
+// The task whose return another awaits, and the variable released.
 struct Dependence {
   Task *on;
   const char *name;

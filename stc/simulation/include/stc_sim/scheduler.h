@@ -23,7 +23,7 @@ class Channel;
 class LoopRun;
 class Region;
 
-enum class Wait { none, read, write, join, handover };
+enum class Wait { none, read, write, join, acquire };
 
 // What a fiber executes. Regions derive from it to keep the arguments of a task call.
 struct Body {
@@ -47,8 +47,8 @@ struct Task {
 
   Wait wait = Wait::none;
   const Channel *channel = nullptr;   // for Wait::read and Wait::write
-  const Task *handover_from = nullptr;
-  const char *handover_of = "";
+  const Task *acquires_from = nullptr;
+  const char *acquires = "";
 
   Task *next_in_queue = nullptr;
   Task *waiting_for_return = nullptr; // tasks blocked until this one is done, linked through next_in_queue
@@ -147,22 +147,22 @@ class Scheduler {
 
   void wait_for_return(Task *other, const char *what) {
     while (!other->done) {
-      current->handover_from = other;
-      current->handover_of = what;
+      current->acquires_from = other;
+      current->acquires = what;
       current->next_in_queue = other->waiting_for_return;
       other->waiting_for_return = current;
-      block(Wait::handover, nullptr);
+      block(Wait::acquire, nullptr);
     }
-    handed_over(*other, what);
+    acquired(*other, what);
   }
 
 #ifdef STC_SIM_TIMED
   // The running task cannot go on before `other` ended.
   void not_before(const Task &other) { current->clock.now = std::max(current->clock.now, other.clock.now); }
-  void handed_over(const Task &other, const char *what) {
+  void acquired(const Task &other, const char *what) {
     TaskClock &clock = current->clock;
     if (other.clock.now <= clock.now) return;
-    clock.stalled(timeline.number_of_handover(what, other.path), true, clock.now, other.clock.now);
+    clock.stalled(timeline.number_of_release(what, other.path), true, clock.now, other.clock.now);
     not_before(other);
   }
   void require_within_limit(Cycle at) const {
@@ -179,7 +179,7 @@ class Scheduler {
   }
 #else
   void not_before(const Task &) {}
-  void handed_over(const Task &, const char *) {}
+  void acquired(const Task &, const char *) {}
   static void begin_time(Task &) {}
   static void end_time(const Task &) {}
 #endif

@@ -63,8 +63,8 @@ inline std::string port_json(const std::pair<const std::string, MemoryPort> &por
          json_field("first_write", port.second.first_write == 0 ? std::string("null") : cycles_json(port.second.first_write)) + "}";
 }
 
-inline std::string handover_json(const Handover &handover) {
-  return "[" + json_text(handover.name) + ", " + json_text(handover.from) + "]";
+inline std::string release_json(const Release &release) {
+  return "[" + json_text(release.name) + ", " + json_text(release.from) + "]";
 }
 
 // A pipelined loop that ran, as the source has it.
@@ -84,7 +84,7 @@ inline std::string timing_json() {
   return "{" + json_field("invocations", json_list(timeline.invocations, invocation_json)) + ",\n  " +
          json_field("tasks", json_list(timeline.tasks, task_times_json)) + ",\n  " +
          json_field("channels", json_list(timeline.channels, channel_times_json)) + ",\n  " +
-         json_field("handovers", json_list(timeline.handovers, handover_json)) + ",\n  " +
+         json_field("releases", json_list(timeline.releases, release_json)) + ",\n  " +
          json_field("loops", json_list(timing_table().sites(), loop_json)) + ",\n  " +
          json_field("ports", json_list(timing_table().ports, port_json)) + "}";
 }

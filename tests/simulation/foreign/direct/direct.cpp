@@ -1,4 +1,4 @@
-// Loops that stand in a dataflow body: each is a task, with the variables of the body that it uses handed over.
+// Loops that stand in a dataflow body: each is a task, with the variables of the body that it uses released.
 #include "hls_stream.h"
 void scale(hls::stream<int> &s, hls::stream<int> &t) {
   scale_loop: for (int i = 0; i < 40; i++) {

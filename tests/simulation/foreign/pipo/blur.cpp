@@ -1,4 +1,4 @@
-// Arrays between tasks: each is handed over when its writer returns, and has two blocks (one of them three).
+// Arrays between tasks: each is released when its writer returns, and has two blocks (one of them three).
 #include <cstdio>
 
 #define N 40

@@ -1,4 +1,4 @@
-"""`interleaved`: slices of a tensor, token by token in turn, is what dealing takes apart again."""
+"""`interleaved`: slices of a tensor, token by token in turn, is what splitting takes apart again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from stc.iteration.dealing import dealt, interleaved, without_constants
+from stc.iteration.round_robin import round_robin_parts, interleaved, without_constants
 from stc.iteration.layout_orders import in_order
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
@@ -24,7 +24,7 @@ def random_slice(generator: random.Random) -> StreamOrder:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_dealing_takes_apart_what_was_interleaved(seed: int):
+def test_splitting_undoes_interleaving(seed: int):
     generator = random.Random(seed)
     part, parts = random_slice(generator), generator.choice([2, 3, 7])
     dimension = generator.randrange(part.rank)
@@ -32,7 +32,7 @@ def test_dealing_takes_apart_what_was_interleaved(seed: int):
     extent = part.static_shape[dimension]
     assert whole.static_shape == tuple(e * parts if d == dimension else e for d, e in enumerate(part.static_shape))
     assert whole.is_exact
-    for number, one in enumerate(dealt(whole, parts)):
+    for number, one in enumerate(round_robin_parts(whole, parts)):
         assert same_sequence(without_constants(one), part)
         offset = np.array([number * extent if d == dimension else 0 for d in range(part.rank)])
         assert (one.enumerate() == part.enumerate() + offset).all()

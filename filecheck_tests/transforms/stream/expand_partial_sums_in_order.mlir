@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'interleave-sums{reassociate=false}' --split-input-file | filecheck %s
+// RUN: stc-opt %s -p 'expand-partial-sums{reassociate=false}' --split-input-file | filecheck %s
 
 // Without reassociation a sum keeps its order and a maximum, which is the same in any order, does not.
 // SHOW: scf.for|_partial|maximumf|addf

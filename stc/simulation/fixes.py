@@ -39,7 +39,7 @@ MOST_SECONDS = 300.0
 
 
 @dataclass(frozen=True)
-class Cure:
+class Fix:
     """Depths at which the design ends; with any of them one less it does not. `added_bits`: what they cost beyond the run's."""
 
     depths: Mapping[str, int]
@@ -89,21 +89,21 @@ class Trials:
         return self.run(depths).outcome == "finished"
 
 
-def single_cures(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> list[Cure]:
-    """The FIFOs of `names` that cure the deadlock alone, each with its least depth, cheapest first."""
+def single_fixes(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> list[Fix]:
+    """The FIFOs of `names` that fix the deadlock alone, each with its least depth, cheapest first."""
     alone = [name for name in names if rooms[name].most > rooms[name].depth and trials.ends({name: rooms[name].most})]
     tests = [_test([name], rooms, trials) for name in alone]
-    cures = [_cure(test.lowered(test.all_tokens, test.floors, [0], next_deeper), test, rooms) for test in tests]
-    return sorted(cures, key=lambda cure: cure.added_bits)
+    fixes = [_fix(test.lowered(test.all_tokens, test.floors, [0], next_deeper), test, rooms) for test in tests]
+    return sorted(fixes, key=lambda fix: fix.added_bits)
 
 
-def joint_cure(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> Cure | None:
+def joint_fix(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> Fix | None:
     """A set of FIFOs and depths none of which can be less; None if not even all of `names` together help."""
     if not trials.ends({name: rooms[name].most for name in names}):
         return None
     test = _test(sorted(names, key=lambda name: -rooms[name].most * rooms[name].bits), rooms, trials)
     needed = test.lowered(test.all_tokens, test.floors, range(len(names)))  # first as few of them as possible
-    return _cure(test.lowered(needed, test.floors, range(len(names)), next_deeper), test, rooms)
+    return _fix(test.lowered(needed, test.floors, range(len(names)), next_deeper), test, rooms)
 
 
 def _test(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> DepthTest:
@@ -113,6 +113,6 @@ def _test(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> De
     return DepthTest(fifos, lambda depths: Outcome(0 if trials.ends(depths) else None, {}), Outcome(0, {}), too_few=[as_it_is])
 
 
-def _cure(depths: Vector, test: DepthTest, rooms: Mapping[str, Room]) -> Cure:
+def _fix(depths: Vector, test: DepthTest, rooms: Mapping[str, Room]) -> Fix:
     larger = {name: depth for name, depth in test.named(depths).items() if depth > rooms[name].depth}
-    return Cure(larger, sum((depth - rooms[name].depth) * rooms[name].bits for name, depth in larger.items()))
+    return Fix(larger, sum((depth - rooms[name].depth) * rooms[name].bits for name, depth in larger.items()))

@@ -6,7 +6,7 @@ again, by a DMA of that branch alone, needs neither. It costs traffic and a memo
 
 A branch is read again where both hold: it saves at least `least_bytes` on chip (the block RAM of one adapter, unless told
 otherwise, so that the exchange never costs more than it brings), and each byte saved costs at most `traffic_per_byte` bytes of
-traffic per run (a tensor read once more costs about one; an order with many revisits costs as many).
+traffic per run (a tensor read once more costs about one; an order with many reuse loops costs as many).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stc.diagnostics import CompileError
 from stc.platforms.platform import Platform
 
 TRAFFIC_PER_BYTE = 4.0
-"""A choice: FIFOs that hold a quarter of their tensor or more are worth a second reading, converters under revisits are not."""
+"""A choice: FIFOs that hold a quarter of their tensor or more are worth a second reading, converters under reuse loops are not."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,17 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class RereadLimits:
+class DuplicateLoadLimits:
     """`least_bytes`: what a branch has to save; 0 for no branch at all. `traffic_per_byte`: the highest price of a byte saved."""
 
     least_bytes: int
     traffic_per_byte: float = TRAFFIC_PER_BYTE
 
     @classmethod
-    def of_option(cls, least: int, platform: Platform, where: str) -> RereadLimits:
+    def of_option(cls, least: int, platform: Platform, where: str) -> DuplicateLoadLimits:
         """What an option of the pass `where` stands for: bytes, 0 for none, -1 for the adapter of a memory port of `platform`."""
         if least < -1:
-            raise CompileError(f"least is {least}", where=where, accepted="bytes, 0 for no re-reading, -1 for what a port costs")
+            raise CompileError(f"least is {least}", where=where, accepted="bytes, 0 for no duplicate loads, -1 for what a port costs")
         return cls(platform.memory.adapter_bytes if least == -1 else least)
 
     def allows(self, branch: Branch) -> bool:
@@ -51,7 +51,7 @@ class RereadLimits:
         return branch.traffic_bytes <= self.traffic_per_byte * branch.saved_bytes
 
 
-def choose_rereads(branches: Sequence[Branch], limits: RereadLimits, free_ports: int) -> list[Branch]:
+def choose_duplicate_loads(branches: Sequence[Branch], limits: DuplicateLoadLimits, free_ports: int) -> list[Branch]:
     """The branches to read again, at most `free_ports` of them: those that save most, in the order of `branches`."""
     allowed = [branch for branch in branches if limits.allows(branch)]
     best = sorted(allowed, key=lambda branch: -branch.saved_bytes)[: max(0, free_ports)]
@@ -66,10 +66,10 @@ class ForkedTensor:
     branches: tuple[Branch, ...]
 
 
-def choose_fork_rereads(forks: Sequence[ForkedTensor], limits: RereadLimits, free_ports: int) -> list[Branch]:
-    """As `choose_rereads`, over several forks; each keeps at least the branch that saves least on its first port."""
+def choose_duplicate_loads_of_forks(forks: Sequence[ForkedTensor], limits: DuplicateLoadLimits, free_ports: int) -> list[Branch]:
+    """As `choose_duplicate_loads`, over several forks; each keeps at least the branch that saves least on its first port."""
     candidates: list[Branch] = []
     for fork in forks:
         stays = min(fork.branches, key=lambda branch: branch.saved_bytes)
         candidates += [branch for branch in fork.branches if branch is not stays]
-    return choose_rereads(candidates, limits, free_ports)
+    return choose_duplicate_loads(candidates, limits, free_ports)

@@ -1,4 +1,4 @@
-"""How the distinct tokens of a stream order lie in words of external memory."""
+"""How the distinct tokens of a stream order lie in bus words of external memory."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def packed_words(order: StreamOrder, lanes: int) -> int | None:
     What is missing of the last word is padding.
     """
     entries = slot(order.element_count, lanes)
-    return None if entries is None else -(-order.tokens_before_revisits * entries // lanes)
+    return None if entries is None else -(-order.distinct_token_count * entries // lanes)
 
 
 def word_lanes(order: StreamOrder, most: int) -> int:
     """Lanes of the widest word, a power of two of at most `most` lanes, that holds one token of `order` or several.
 
-    Words hold consecutive tokens of the innermost loops that are no revisits, however many loops those are; a word never
-    straddles a revisit, since its tokens are sent again in another company then. A token wider than `most` is one word.
+    Words hold consecutive tokens of the innermost loops that are no reuse loops, however many loops those are; a word never
+    straddles a reuse loop, since its tokens are sent again in another company then. A token wider than `most` is one word.
     """
     lanes, run = power_of_two(order.element_count), innermost_run(order)
     while lanes * 2 <= most and run % 2 == 0:
@@ -49,7 +49,7 @@ def word_lanes(order: StreamOrder, most: int) -> int:
 
 
 def innermost_run(order: StreamOrder) -> int:
-    """Tokens that the innermost loops make before a revisit begins or all is over."""
+    """Tokens that the innermost loops make before a reuse loop begins or all is over."""
     run = 1
     for loop, dimension in zip(reversed(order.loops), reversed(order.dimension_of_loop), strict=True):
         if dimension is None and loop.trip != 1:
@@ -63,7 +63,7 @@ def filled(order: StreamOrder, lanes: int) -> float:
     words = packed_words(order, lanes)
     if words is None:
         raise ValueError(f"tokens of {order.element_count} entries do not fit words of {lanes} lanes")
-    return order.tokens_before_revisits * order.element_count / (words * lanes)
+    return order.distinct_token_count * order.element_count / (words * lanes)
 
 
 # Two orders over one buffer -----------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def filled(order: StreamOrder, lanes: int) -> float:
 
 def in_one_width(first: StreamOrder, second: StreamOrder) -> tuple[StreamOrder, StreamOrder]:
     """The distinct tokens of both orders, cut into vectors of one width that both last extents are multiples of."""
-    first, second = first.without_revisits(), second.without_revisits()
+    first, second = first.without_reuse(), second.without_reuse()
     if first.element == second.element or first.rank != second.rank or not first.rank:
         return first, second
     width = gcd(first.element[-1], second.element[-1])
@@ -85,7 +85,7 @@ def same_entries(first: StreamOrder, second: StreamOrder) -> bool:
 
 
 def fits(order: StreamOrder, lanes: int) -> bool:
-    """Whether a DMA can move the tokens of `order` in words of `lanes`: whole tokens, and none across a revisit."""
+    """Whether a DMA can move the tokens of `order` in words of `lanes`: whole tokens, and none across a reuse loop."""
     entries = slot(order.element_count, lanes)
     return entries is not None and entries <= lanes and innermost_run(order) % (lanes // entries) == 0
 

@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'reread-inputs{least=32}' --split-input-file | filecheck %s
+// RUN: stc-opt %s -p 'duplicate-loads{least=32}' --split-input-file | filecheck %s
 
 // The row sums are complete when all of x has passed: until then @fork_x_1 keeps x. A second DMA needs no FIFO, and no fork is left.
 // SHOW: dataflow.kernel|stream.create|dataflow.task
@@ -135,7 +135,7 @@ func.func @residual(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 }
 
 // CHECK-LABEL: func.func @residual(
-// CHECK: %y = dataflow.kernel @residual(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, %x_3 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) attributes {stc.rereads = [{tensor = "x", reader = "sub", instead_of = "fifo", saved_bytes = 64 : i64, traffic_bytes = 128 : i64, packed_bytes = 0 : i64}]} {
+// CHECK: %y = dataflow.kernel @residual(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, %x_3 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) attributes {stc.duplicate_loads = [{tensor = "x", reader = "sub", instead_of = "fifo", saved_bytes = 64 : i64, traffic_bytes = 128 : i64, packed_bytes = 0 : i64}]} {
 // CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @load_x ins(%x_4 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
 // CHECK: %x_stream_1 = stream.create @x_stream_2 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
@@ -321,7 +321,7 @@ func.func @two_stay(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 }
 
 // CHECK-LABEL: func.func @two_stay(
-// CHECK: %y = dataflow.kernel @two_stay(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, %x_3 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) attributes {stc.rereads = [{tensor = "x", reader = "sub", instead_of = "fifo", saved_bytes = 64 : i64, traffic_bytes = 128 : i64, packed_bytes = 0 : i64}]} {
+// CHECK: %y = dataflow.kernel @two_stay(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, %x_3 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) attributes {stc.duplicate_loads = [{tensor = "x", reader = "sub", instead_of = "fifo", saved_bytes = 64 : i64, traffic_bytes = 128 : i64, packed_bytes = 0 : i64}]} {
 // CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @load_x ins(%x_4 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
 // CHECK: %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>

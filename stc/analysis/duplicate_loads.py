@@ -9,11 +9,11 @@ from typing import Any
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
 
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.facts import REREADS
+from stc.dialects.facts import DUPLICATE_LOADS
 
 
 @dataclass(frozen=True)
-class Reread:
+class DuplicateLoad:
     """`reader` has a port of its own for `tensor`, `instead_of` a "fifo" or a "converter" of `saved_bytes`; per run
     `traffic_bytes` more are read. `packed_bytes`: what the host packs in addition, 0 where both ports share a packed buffer,
     negative where a packing that an entry before this one has added becomes superfluous; also 0 for a parameter, packed once for
@@ -32,25 +32,25 @@ class Reread:
         )
 
 
-def rereads_of(kernel: KernelOp) -> list[Reread]:
+def duplicate_loads_of(kernel: KernelOp) -> list[DuplicateLoad]:
     """What passes have decided for `kernel`, in order."""
-    return [Reread(**_plain(entry)) for entry in REREADS.of(kernel) or ()]
+    return [DuplicateLoad(**_plain(entry)) for entry in DUPLICATE_LOADS.of(kernel) or ()]
 
 
 def _plain(entry: DictionaryAttr) -> dict[str, Any]:
     return {key: value.data if isinstance(value, StringAttr) else value.value.data for key, value in entry.data.items()}  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def record_rereads(kernel: KernelOp, rereads: Iterable[Reread]) -> None:
+def record_duplicate_loads(kernel: KernelOp, duplicate_loads: Iterable[DuplicateLoad]) -> None:
     """Add to what `kernel` has."""
-    entries = [*rereads_of(kernel), *rereads]
+    entries = [*duplicate_loads_of(kernel), *duplicate_loads]
     if entries:
-        REREADS.put(kernel, tuple(entry.attribute() for entry in entries))
+        DUPLICATE_LOADS.put(kernel, tuple(entry.attribute() for entry in entries))
 
 
-def reread_report(module: ModuleOp) -> dict[str, Any]:
+def duplicate_load_report(module: ModuleOp) -> dict[str, Any]:
     """All of a module's, with the total traffic they add per run."""
-    found = [entry for op in module.walk() if isinstance(op, KernelOp) for entry in rereads_of(op)]
+    found = [entry for op in module.walk() if isinstance(op, KernelOp) for entry in duplicate_loads_of(op)]
     return {
         "origin": "FIFO depths from the bounded run, converters and traffic counted in the IR",
         "list": [asdict(entry) for entry in found],

@@ -1,4 +1,4 @@
-"""`reread-in-order`: a converter of an input becomes a second DMA that reads the input in the order wanted."""
+"""`duplicate-loads-in-order`: a converter of an input becomes a second DMA that reads the input in the order wanted."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of, itensor_bytes, traffic_bytes
-from stc.analysis.rereads import Reread, record_rereads
-from stc.design_space.rereads import Branch, RereadLimits, choose_rereads
+from stc.analysis.duplicate_loads import DuplicateLoad, record_duplicate_loads
+from stc.design_space.duplicate_loads import Branch, DuplicateLoadLimits, choose_duplicate_loads
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.itensor import CastOp, ConverterOp, ForkOp, ItensorType
 from stc.dialects.use_def import through_reshapes
 from stc.iteration.order import StreamOrder
-from stc.iteration.words import same_entries
+from stc.iteration.bus_words import same_entries
 from stc.platforms.platform import load_platform
 
 
 @dataclass(frozen=True)
-class RereadInOrder(ModulePass):
+class DuplicateLoadsInOrder(ModulePass):
     """Give a reader that wants an input in another order a port in that order, where its converter would be big.
 
     A tensor from outside enters a kernel once. Behind the fork, a reader whose order differs needs a converter; a DMA of
     its own, from memory that the host has packed in that order, needs none. Where nobody else reads the input, its only port
-    changes its order. `stc.design_space.rereads` decides: bytes of converter saved against traffic added (revisits are read
-    again). The kernel's attribute `stc.rereads` says what was decided, and what the host packs in addition. It stands behind
+    changes its order. `stc.design_space.duplicate_loads` decides: bytes of converter saved against traffic added (reuse loops are read
+    again). The kernel's attribute `stc.duplicate_loads` says what was decided, and what the host packs in addition. It stands behind
     `vectorize-streams`, which removes converters between orders that become the same, and before `pack-interfaces`.
 
     What another kernel makes is read again only in the order in which it lies there: any other would have to be packed between
@@ -49,24 +49,24 @@ class RereadInOrder(ModulePass):
         dataflow.kernel @f(%a = %in : tensor<8x8xf32> as !R, %c = %in : tensor<8x8xf32> as !C) ... {
     """
 
-    name = "reread-in-order"
+    name = "duplicate-loads-in-order"
 
     least: int = -1
     platform: str = "u55c"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = load_platform(self.platform)
-        limits, most_ports = RereadLimits.of_option(self.least, platform, self.name), platform.memory.max_ports
+        limits, most_ports = DuplicateLoadLimits.of_option(self.least, platform, self.name), platform.memory.max_ports
         for function in functions_of(op):
             known = host_values(function)
             for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
                 converted = [entry for op in kernel.body.block.ops if (entry := _converted_input(op, kernel)) is not None]
                 branches = [entry.branch(str(index)) for index, entry in enumerate(converted)]
                 free_ports = most_ports - len(kernel.inputs) - len(kernel.outputs)
-                for branch in choose_rereads(branches, limits, free_ports):
+                for branch in choose_duplicate_loads(branches, limits, free_ports):
                     entry = _converted_input(converted[int(branch.name)].converter, kernel)  # its fork may be gone by now
                     assert entry is not None
-                    record_rereads(kernel, [entry.reread(kernel, known)])
+                    record_duplicate_loads(kernel, [entry.duplicate_load(kernel, known)])
                     _read_in_order(kernel, entry)
 
 
@@ -79,7 +79,7 @@ class _ConvertedInput:
     converter: ConverterOp
 
     @property
-    def wanted(self) -> ItensorType:
+    def required(self) -> ItensorType:
         assert isinstance(self.converter.result.type, ItensorType)
         return self.converter.result.type
 
@@ -91,26 +91,26 @@ class _ConvertedInput:
     def traffic(self) -> int:
         """Bytes read in addition: all of them, or the difference where the port has no other reader."""
         assert isinstance(self.port.type, ItensorType)
-        return traffic_bytes(self.wanted) - (0 if self.has_other_readers else traffic_bytes(self.port.type))
+        return traffic_bytes(self.required) - (0 if self.has_other_readers else traffic_bytes(self.port.type))
 
     @property
     def saved(self) -> int:
         blocks = 2 if self.converter.blocks is None else self.converter.blocks
-        return prod(self.converter.buffer_shape) * blocks * bytes_of(self.wanted.element_type)
+        return prod(self.converter.buffer_shape) * blocks * bytes_of(self.required.element_type)
 
     def branch(self, name: str) -> Branch:
         return Branch(name, self.saved, self.traffic)
 
-    def reread(self, kernel: KernelOp, known: set[SSAValue]) -> Reread:
+    def duplicate_load(self, kernel: KernelOp, known: set[SSAValue]) -> DuplicateLoad:
         """`known`: values that depend on parameters alone, packed once for all runs."""
         operand = kernel.inputs[self.port.index]
         is_made_before = isinstance(through_reshapes(operand).owner, KernelOp)
         ports = [port for value, port in zip(kernel.inputs, kernel.arguments, strict=True) if value is operand]
         staying = [port for port in ports if self.has_other_readers or port is not self.port]
-        added = _packings([self.wanted, *(port.type for port in staying)]) - _packings([port.type for port in ports])
-        packed = 0 if operand in known or is_made_before else added * itensor_bytes(self.wanted)
+        added = _packings([self.required, *(port.type for port in staying)]) - _packings([port.type for port in ports])
+        packed = 0 if operand in known or is_made_before else added * itensor_bytes(self.required)
         tensor, reader = self.port.name_hint or "input", _reader(self.converter.result)
-        return Reread(tensor, reader, "converter", self.saved, self.traffic, packed)
+        return DuplicateLoad(tensor, reader, "converter", self.saved, self.traffic, packed)
 
 
 def _packings(ports: Sequence[Attribute]) -> int:
@@ -138,7 +138,7 @@ def _converted_input(op: Operation, kernel: KernelOp) -> _ConvertedInput | None:
 
     None where something else reads what lies between them: it would lose what it reads.
     """
-    if not (isinstance(op, ConverterOp) and isinstance(wanted := op.result.type, ItensorType) and wanted.order.is_exact):
+    if not (isinstance(op, ConverterOp) and isinstance(required := op.result.type, ItensorType) and required.order.is_exact):
         return None
     path: list[Operation] = []
     value = op.source
@@ -149,25 +149,25 @@ def _converted_input(op: Operation, kernel: KernelOp) -> _ConvertedInput | None:
         return None
     if not isa((operand := kernel.inputs[value.index]).type, TensorType):
         return None
-    return _ConvertedInput(value, tuple(path), op) if _may_lie_as(operand, wanted) else None
+    return _ConvertedInput(value, tuple(path), op) if _may_lie_as(operand, required) else None
 
 
-def _may_lie_as(operand: SSAValue, wanted: ItensorType) -> bool:
-    """Whether the host can have `operand` in the order `wanted` without work between two launches."""
+def _may_lie_as(operand: SSAValue, required: ItensorType) -> bool:
+    """Whether the host can have `operand` in the order `required` without work between two launches."""
     maker = through_reshapes(operand).owner
     if not isinstance(maker, KernelOp):
         return True
     if not (isinstance(operand, OpResult) and operand.op is maker):
         return False
     made = maker.terminator.arguments[operand.index].type
-    return isinstance(made, ItensorType) and same_entries(made.order, wanted.order)
+    return isinstance(made, ItensorType) and same_entries(made.order, required.order)
 
 
 def _read_in_order(kernel: KernelOp, entry: _ConvertedInput) -> None:
     block = kernel.body.block
     branch = entry.converter.source
     if entry.has_other_readers:
-        port = block.insert_arg(entry.wanted, len(block.args))
+        port = block.insert_arg(entry.required, len(block.args))
         port.name_hint = entry.port.name_hint
         kernel.operands = [*kernel.operands, kernel.operands[entry.port.index]]
         entry.converter.result.replace_all_uses_with(port)
@@ -176,7 +176,7 @@ def _read_in_order(kernel: KernelOp, entry: _ConvertedInput) -> None:
     _erase(entry.converter)
     _drop(branch)
     if not entry.has_other_readers:
-        Rewriter.replace_value_with_new_type(entry.port, entry.wanted)
+        Rewriter.replace_value_with_new_type(entry.port, entry.required)
 
 
 def _drop(value: SSAValue) -> None:

@@ -1,11 +1,11 @@
-"""Which branches are read again: what the docstrings of `stc.design_space.rereads` promise, on random problems."""
+"""Which branches are read again: what the docstrings of `stc.design_space.duplicate_loads` promise, on random problems."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stc.design_space.rereads import Branch, ForkedTensor, RereadLimits, choose_fork_rereads, choose_rereads
+from stc.design_space.duplicate_loads import Branch, ForkedTensor, DuplicateLoadLimits, choose_duplicate_loads_of_forks, choose_duplicate_loads
 
 
 @st.composite
@@ -21,8 +21,8 @@ def forks(draw: st.DrawFn) -> list[ForkedTensor]:
 @settings(max_examples=600, deadline=None, derandomize=True)
 @given(forks(), st.integers(0, 8), st.sampled_from([0.5, 1.0, 4.0]), st.integers(-1, 6))
 def test_choice(problem: list[ForkedTensor], least: int, price: float, ports: int) -> None:
-    limits = RereadLimits(least, price)
-    chosen = choose_fork_rereads(problem, limits, ports)
+    limits = DuplicateLoadLimits(least, price)
+    chosen = choose_duplicate_loads_of_forks(problem, limits, ports)
     names = {branch.name for branch in chosen}
     assert len(names) == len(chosen) <= max(0, ports)
     for branch in chosen:
@@ -32,7 +32,7 @@ def test_choice(problem: list[ForkedTensor], least: int, price: float, ports: in
         assert staying
         if len(staying) < len(fork.branches):
             assert min(branch.saved_bytes for branch in staying) == min(branch.saved_bytes for branch in fork.branches)
-    assert choose_fork_rereads(problem, RereadLimits(0, price), ports) == []
+    assert choose_duplicate_loads_of_forks(problem, DuplicateLoadLimits(0, price), ports) == []
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -40,8 +40,8 @@ def test_choice(problem: list[ForkedTensor], least: int, price: float, ports: in
 def test_nothing_better_is_left_out(problem: list[ForkedTensor], least: int, ports: int) -> None:
     """With ports to spare every allowed branch is taken; without, none that saves more than a chosen one is left."""
     branches = [branch for fork in problem for branch in fork.branches]
-    limits = RereadLimits(least)
-    chosen = choose_rereads(branches, limits, ports)
+    limits = DuplicateLoadLimits(least)
+    chosen = choose_duplicate_loads(branches, limits, ports)
     left = [branch for branch in branches if limits.allows(branch) and branch not in chosen]
     assert not left or len(chosen) == ports
     assert all(one.saved_bytes >= other.saved_bytes for one in chosen for other in left)
@@ -49,4 +49,4 @@ def test_nothing_better_is_left_out(problem: list[ForkedTensor], least: int, por
 
 def test_free_is_not_enough() -> None:
     """A branch that saves nothing is never worth a port, though it costs nothing."""
-    assert choose_rereads([Branch("a", 0, 0)], RereadLimits(1), 4) == []
+    assert choose_duplicate_loads([Branch("a", 0, 0)], DuplicateLoadLimits(1), 4) == []

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write `path` under another name first; where that fails (a full disk), nothing is left of it and `path` is as it was."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:

@@ -9,25 +9,25 @@ from xdsl.utils.hints import isa
 from stc.analysis.kernel_memory import tensor_bytes
 from stc.analysis.shared_buffers import buffer_value
 from stc.dialects.dataflow import KernelOp
-from stc.iteration.trace import MICRO, MemoryPace
+from stc.iteration.trace import MICRO, MemoryBeats
 from stc.platforms.memory_channels import channels_in_turn, cycles_per_word, padded_bytes, ports_sharing
 from stc.platforms.platform import ExternalMemory
 
 
-def memory_paces(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> dict[SSAValue, MemoryPace]:
+def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> dict[SSAValue, MemoryBeats]:
     """By the value that a kernel's tasks know a memory by. Buffers lie in channels as the emitted project links them
     (`stc.platforms.memory_channels`); ports of one kernel that share a channel share its bandwidth. Cycles of `cycle_ns`."""
     kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
     ports = {kernel: _ports(kernel) for kernel in kernels}
     channels = channels_in_turn((buffer for kernel in kernels for _, buffer in ports[kernel]), memory.channels)
     latency, bytes_per_cycle = memory.read_cycles(cycle_ns), memory.channel_bytes_per_cycle(cycle_ns)
-    found: dict[SSAValue, MemoryPace] = {}
+    found: dict[SSAValue, MemoryBeats] = {}
     for kernel in kernels:
         sharing = ports_sharing([channels[buffer] for _, buffer in ports[kernel]])
         for (inside, _), shared in zip(ports[kernel], sharing, strict=True):
             if isa(inside.type, MemRefType):
                 cycles = cycles_per_word(_bytes_per_word(inside.type), shared, bytes_per_cycle)
-                found[inside] = MemoryPace(latency, round(cycles * MICRO), inside not in kernel.arguments)
+                found[inside] = MemoryBeats(latency, round(cycles * MICRO), inside not in kernel.arguments)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Claims put to z3, against enumeration and against the proofs in closed form: three answers that share no code."""
+"""Obligations put to z3, against enumeration and against the proofs in closed form: three answers that share no code."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from test_converter_proofs import converters, run
 from test_line_buffer_proofs import line_buffers
 from test_line_buffer_proofs import run as run_lines
 
-from stc.iteration.claims import (
-    Claim,
+from stc.iteration.proof_obligations import (
+    Obligation,
     Cover,
-    Dealt,
+    SplitPart,
     Holds,
     Refuted,
     SameEntries,
@@ -36,9 +36,9 @@ from stc.iteration.claims import (
     stacked,
 )
 from stc.iteration.converter import ConverterPlan
-from stc.iteration.converter_claims import Conversion
+from stc.iteration.converter_obligations import Conversion
 from stc.iteration.converter_proofs import ConverterFault, Proved, prove_converter
-from stc.iteration.dealing import dealt, without_constants
+from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.flattening import flattened
 from stc.iteration.line_buffer import LineSchedule, LineStep, line_schedule
 from stc.iteration.normal_form import normal_form, same_sequence
@@ -51,10 +51,10 @@ from stc.iteration.vectorize import vectorized
 orders = any_orders() | any_exact_order
 
 
-def agree(claim: Claim, expected: bool) -> None:
-    """z3 decides `claim`, and so does enumeration."""
-    assert isinstance(answer(claim), Holds if expected else Refuted), answer(claim)
-    assert isinstance(claim.counted(), Holds if expected else Refuted), claim.counted()
+def agree(obligation: Obligation, expected: bool) -> None:
+    """z3 decides `obligation`, and so does enumeration."""
+    assert isinstance(answer(obligation), Holds if expected else Refuted), answer(obligation)
+    assert isinstance(obligation.counted(), Holds if expected else Refuted), obligation.counted()
 
 
 def tokens_of(order: StreamOrder) -> list[tuple[int, ...]]:
@@ -169,7 +169,7 @@ def test_packed_entries(data: st.DataObject):
     shape = data.draw(st.sampled_from([(12,), (4, 6), (2, 3, 4)]))
     source = data.draw(exact_orders(shape))
     target = data.draw(respelled(source)) if data.draw(st.booleans()) else data.draw(exact_orders(shape))
-    expected = entries(source.without_revisits()).tolist() == entries(target.without_revisits()).tolist()
+    expected = entries(source.without_reuse()).tolist() == entries(target.without_reuse()).tolist()
     agree(SameEntries(source, target, False), expected)
 
 
@@ -186,18 +186,18 @@ def test_a_slice_that_became_a_tensor():
 
 @settings(max_examples=45, deadline=None, derandomize=True)
 @given(st.data())
-def test_deals(data: st.DataObject):
+def test_splits(data: st.DataObject):
     whole = normal_form(data.draw(orders))
     parts = data.draw(st.integers(1, 4))
     number = data.draw(st.integers(0, parts - 1))
     assume(is_small(whole) and whole.loops and static(whole.loops[-1].trip) % parts == 0)
-    right = dealt(whole, parts)[number]
+    right = round_robin_parts(whole, parts)[number]
     part = data.draw(respelled(right))
     part = without_constants(part) if data.draw(st.booleans()) else part
     part = data.draw(perturbed(part)) if data.draw(st.integers(0, 2)) == 0 else part
     assume(is_small(part))
     expected = tokens_of(without_constants(right) if part.is_exact else right) == tokens_of(part)
-    assert isinstance(answer(Dealt(whole, part, number, parts)), Holds if expected else Refuted)
+    assert isinstance(answer(SplitPart(whole, part, number, parts)), Holds if expected else Refuted)
 
 
 def slices(*boxes: tuple[tuple[int, int], tuple[int, int]]) -> Cover:
@@ -205,7 +205,7 @@ def slices(*boxes: tuple[tuple[int, int], tuple[int, int]]) -> Cover:
 
 
 @pytest.mark.parametrize(
-    ("claim", "expected"),
+    ("obligation", "expected"),
     [
         (slices(((0, 0), (6, 8))), True),
         (slices(((0, 0), (6, 3)), ((0, 3), (2, 5)), ((2, 3), (4, 5))), True),
@@ -217,11 +217,11 @@ def slices(*boxes: tuple[tuple[int, int], tuple[int, int]]) -> Cover:
         (Cover((), ()), False),
     ],
 )
-def test_slices_that_cover_a_tensor(claim: Cover, expected: bool):
-    agree(claim, expected)
+def test_slices_that_cover_a_tensor(obligation: Cover, expected: bool):
+    agree(obligation, expected)
 
 
-def test_a_join_of_tensors_counts_tokens():
+def test_a_merge_of_tensors_counts_tokens():
     part = StreamOrder((2,), (Loop(3, 2),), (Coordinate((0,)),))
     assert answer(stacked(part, 2, StreamOrder((2,), (Loop(6, 2),), (Coordinate((0,)),)))) == Holds()
     assert isinstance(answer(stacked(part, 2, StreamOrder((2,), (Loop(5, 2),), (Coordinate((0,)),)))), Refuted)
@@ -264,9 +264,9 @@ def test_schedules_of_line_buffers(plan: ConverterPlan, data: st.DataObject):
             del steps[at]
         case _:
             steps[at] = LineStep(steps[at].receives, data.draw(st.integers(0, lines - 1)))
-    claim = conversion(plan, lines, LineSchedule(tuple(steps), (), 0, ()))
-    proof = prove_converter(claim.source, claim.target, claim.shared, claim.buffer_shape, 1, claim.window, claim.schedule)
-    assert isinstance(answer(claim), Holds if isinstance(proof, Proved) else Refuted)
+    obligation = conversion(plan, lines, LineSchedule(tuple(steps), (), 0, ()))
+    proof = prove_converter(obligation.source, obligation.target, obligation.shared, obligation.buffer_shape, 1, obligation.window, obligation.schedule)
+    assert isinstance(answer(obligation), Holds if isinstance(proof, Proved) else Refuted)
     assert isinstance(proof, Proved | ConverterFault)
 
 
@@ -294,13 +294,13 @@ def test_a_limit_of_work(monkeypatch: pytest.MonkeyPatch):
     order = StreamOrder((1,), tuple(Loop(7, step) for step in (3, 5, 2, 11)), (Coordinate((0, 1, 2, 3)),))
     other = StreamOrder((1,), tuple(Loop(7, step) for step in (3, 5, 11, 2)), (Coordinate((0, 1, 2, 3)),))
     assert isinstance(same_tokens(order, other).put(), Refuted)
-    monkeypatch.setattr("stc.iteration.claims.SECOND_OPINION", 100)
+    monkeypatch.setattr("stc.iteration.proof_obligations.CROSS_CHECK_RESOURCES", 100)
     answer.cache_clear()
     assert answer(same_tokens(order, other)) == Undecided("z3 gave up within a limit of 100 units of work")
     answer.cache_clear()
 
 
-def test_equal_claims_are_asked_once():
+def test_equal_obligations_are_asked_once():
     answer.cache_clear()
     for _ in range(2):
         order = StreamOrder((1,), (Loop(3, 1), Loop(2, 1)), (Coordinate((0,)),))

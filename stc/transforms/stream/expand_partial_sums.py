@@ -1,4 +1,4 @@
-"""`interleave-sums`: a sum that the pipeline would wait for becomes several partial sums, taken in turn."""
+"""`expand-partial-sums`: a sum that the pipeline would wait for becomes several partial sums, taken in turn."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from stc.transforms.stream.loops import before_terminator
 
 
 @dataclass(frozen=True)
-class InterleaveSums(ModulePass):
+class ExpandPartialSums(ModulePass):
     """Keep several partial sums where a pipeline would wait for one.
 
     A sum that comes up again sooner than its operators, load and store take (10 cycles for a float sum at 3.33 ns) would make the
@@ -56,7 +56,7 @@ class InterleaveSums(ModulePass):
         %r = memref.load %sum[]
     """
 
-    name = "interleave-sums"
+    name = "expand-partial-sums"
 
     platform: str = "u55c"
     reassociate: bool = True
@@ -66,10 +66,10 @@ class InterleaveSums(ModulePass):
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             for sums in list(accumulators(task)):
                 if self.reassociate or not sums.rounds:
-                    _interleave(sums, clock_ns)
+                    _expand(sums, clock_ns)
 
 
-def _interleave(sums: Accumulator, clock_ns: float) -> None:
+def _expand(sums: Accumulator, clock_ns: float) -> None:
     loop = next((loop for loop in innermost_loops(sums.task) if loop in loops_inside(sums.task, sums.store)), None)
     if loop is None or constant_bounds(loop) is None:
         return
@@ -250,7 +250,7 @@ def _loop(
     if like is not None and nest is not None:
         lower, upper, step = (_cloned(bound, {}, builder, nest) for bound in (like.lb, like.ub, like.step))
         loop = builder.insert(scf.ForOp(lower, upper, step, [], block))
-        loop.attributes |= UNROLL.kept(like)
+        loop.attributes |= UNROLL.retained(like)
     else:
         lower, upper, step = (index_constant(builder, value) for value in (0, trip, 1))
         loop = builder.insert(scf.ForOp(lower, upper, step, [], block))

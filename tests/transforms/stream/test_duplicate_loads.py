@@ -16,16 +16,16 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.external_traffic import external_traffic
 from stc.analysis.host_trips import host_trips
 from stc.analysis.memory_figures import on_chip_bytes
-from stc.analysis.rereads import Reread, rereads_of
-from stc.design_space.rereads import TRAFFIC_PER_BYTE
+from stc.analysis.duplicate_loads import DuplicateLoad, duplicate_loads_of
+from stc.design_space.duplicate_loads import TRAFFIC_PER_BYTE
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.parsing import parse_module
 from stc.execution.linalg import execute
 from stc.pipeline import PipelineOptions, run_stages, stages
-from stc.transforms.dataflow.reread_in_order import RereadInOrder
-from stc.transforms.stream.reread_inputs import RereadInputs
+from stc.transforms.dataflow.duplicate_loads_in_order import DuplicateLoadsInOrder
+from stc.transforms.stream.duplicate_loads import DuplicateLoads
 
 LEAST = 8
 """Bytes: small enough for the programs here to have something to read again."""
@@ -39,8 +39,8 @@ def compiled(text: str, **options: Any) -> ModuleOp:
     return module
 
 
-def decided(module: ModuleOp) -> list[Reread]:
-    return [entry for op in module.walk() if isinstance(op, KernelOp) for entry in rereads_of(op)]
+def decided(module: ModuleOp) -> list[DuplicateLoad]:
+    return [entry for op in module.walk() if isinstance(op, KernelOp) for entry in duplicate_loads_of(op)]
 
 
 def inputs_of(text: str) -> tuple[func.FuncOp, list[np.ndarray]]:
@@ -50,9 +50,9 @@ def inputs_of(text: str) -> tuple[func.FuncOp, list[np.ndarray]]:
     return function, [np.asarray(numbers.standard_normal(kind.get_shape()), np.float32) for kind in types]
 
 
-def check(text: str, **options: Any) -> list[Reread]:
+def check(text: str, **options: Any) -> list[DuplicateLoad]:
     """Compile with and without re-reading, run the first on streams as deep as their types say; what was decided."""
-    module, plain = compiled(text, reread=LEAST, **options), compiled(text, reread=0, **options)
+    module, plain = compiled(text, duplicate_loads=LEAST, **options), compiled(text, duplicate_loads=0, **options)
     assert not decided(plain)
     function, inputs = inputs_of(text)
     for left, right in zip(execute(function, inputs), run(module, inputs), strict=True):
@@ -71,14 +71,14 @@ def check(text: str, **options: Any) -> list[Reread]:
     return found
 
 
-@pytest.mark.parametrize("name", ["readers_in_different_orders", "readers_that_revisit", "softmax"])
+@pytest.mark.parametrize("name", ["readers_in_different_orders", "readers_with_reuse", "softmax"])
 def test_converters_go(name: str) -> None:
     assert any(entry.instead_of == "converter" for entry in check(PROGRAMS[name]))
 
 
 @pytest.mark.parametrize("name", ["two_maps", "concat_of_one_value", "slices_that_overlap", "primes", "scalars"])
 def test_nothing_to_read_again(name: str) -> None:
-    """Inputs that one task reads, or several at the same pace."""
+    """Inputs that one task reads, or several at the same issue rate."""
     assert not check(PROGRAMS[name])
 
 
@@ -101,7 +101,7 @@ def test_another_order_between_kernels_is_no_saving(budget: int) -> None:
     text = two_orders_of_a_product("[1, 16]", "[8, 2]")
     options: dict[str, Any] = {"budget": budget, "propagate_orders": False}
     assert not [entry for entry in check(text, **options) if entry.instead_of == "converter"]
-    module = compiled(text, reread=LEAST, **options)
+    module = compiled(text, duplicate_loads=LEAST, **options)
     assert len([op for op in module.walk() if isinstance(op, KernelOp)]) == 2
     assert not host_trips(module)
 
@@ -111,7 +111,7 @@ def test_the_order_in_which_a_kernel_left_it() -> None:
     text, options = two_orders_of_a_product("[8, 2]", "[1, 16]"), {"budget": 1700, "propagate_orders": False}
     (entry,) = [entry for entry in check(text, **options) if entry.instead_of == "converter"]
     assert entry.packed_bytes == 0
-    trips = [len(host_trips(compiled(text, reread=reread, **options))) for reread in (0, LEAST)]
+    trips = [len(host_trips(compiled(text, duplicate_loads=duplicate_loads, **options))) for duplicate_loads in (0, LEAST)]
     assert trips[1] <= trips[0]
 
 
@@ -124,8 +124,8 @@ def two_orders_of_a_product(first: str, second: str) -> str:
     return program.op("c", "i i -> i", "a b", SUBTRACT, schedule="tile = [8], order = [0]").returning("c")
 
 
-@pytest.mark.parametrize("one_pass", [RereadInputs, RereadInOrder])
-def test_option(one_pass: type[RereadInputs | RereadInOrder]) -> None:
+@pytest.mark.parametrize("one_pass", [DuplicateLoads, DuplicateLoadsInOrder])
+def test_option(one_pass: type[DuplicateLoads | DuplicateLoadsInOrder]) -> None:
     with pytest.raises(CompileError, match="least is -2"):
         one_pass(least=-2).apply(make_context(), parse_module(PROGRAMS["softmax"]))
 

@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'expand-tiles' --split-input-file | filecheck %s
+// RUN: stc-opt %s -p 'lower-linalg-to-loops' --split-input-file | filecheck %s
 
 // Reductions go outward, parallel loops innermost; the schedule unrolls; labels are the op's name.
 func.func @contraction() {

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stc.iteration.access_claims import PREDICATES, Always, Around, Combined, Comparison, Enumeration, Guard, Sum
-from stc.iteration.claims import Holds, Refuted, Undecided, answer
+from stc.iteration.access_obligations import PREDICATES, Always, Around, Combined, Comparison, Enumeration, Guard, Sum
+from stc.iteration.proof_obligations import Holds, Refuted, Undecided, answer
 from stc.iteration.order import Loop
 from stc.iteration.size import Symbol, static
 
@@ -23,11 +23,11 @@ COMPARE = {
 }
 
 
-def executed(claim: Enumeration) -> list[tuple[int, ...]]:
+def executed(obligation: Enumeration) -> list[tuple[int, ...]]:
     """The oracle: loop values of every access, in order."""
-    ranges = (range(loop.lower, loop.lower + loop.step * loop.trip, loop.step) for loop in claim.around)
-    every = [values for values in product(*ranges) if all(holds(guard, values) for guard in claim.guards)]
-    return [tuple(values[position] for position in claim.named) for values in every]
+    ranges = (range(loop.lower, loop.lower + loop.step * loop.trip, loop.step) for loop in obligation.around)
+    every = [values for values in product(*ranges) if all(holds(guard, values) for guard in obligation.guards)]
+    return [tuple(values[position] for position in obligation.named) for values in every]
 
 
 def holds(guard: Guard, values: tuple[int, ...]) -> bool:
@@ -95,14 +95,14 @@ def enumerations(draw: st.DrawFn) -> Enumeration:
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(enumerations())
-def test_against_running_the_loops(claim: Enumeration):
-    expected = executed(claim) == typed(claim.loops)
-    assert isinstance(claim.counted(), Holds if expected else Refuted)
-    found = answer(claim)
+def test_against_running_the_loops(obligation: Enumeration):
+    expected = executed(obligation) == typed(obligation.loops)
+    assert isinstance(obligation.counted(), Holds if expected else Refuted)
+    found = answer(obligation)
     if isinstance(found, Undecided):  # only where guards tie loops that are not named to the named ones
-        assert any(isinstance(guard, Comparison | Combined) for guard in claim.guards)
+        assert any(isinstance(guard, Comparison | Combined) for guard in obligation.guards)
         return
-    assert isinstance(found, Holds if expected else Refuted), (found, claim)
+    assert isinstance(found, Holds if expected else Refuted), (found, obligation)
 
 
 ROWS = (Around(0, 4, 8), Around(0, 1, 2), Around(0, 1, 3))
@@ -129,9 +129,9 @@ def at(position: int, constant: int = 0) -> Sum:
     ],
 )
 def test_guards(guard: Guard, found: Holds | Refuted):
-    claim = Enumeration(ROWS, (guard,), (0, 2), TYPE)
-    assert (executed(claim) == typed(TYPE)) == isinstance(found, Holds)
-    assert answer(claim) == found or (found == Refuted("") and isinstance(answer(claim), Refuted))
+    obligation = Enumeration(ROWS, (guard,), (0, 2), TYPE)
+    assert (executed(obligation) == typed(TYPE)) == isinstance(found, Holds)
+    assert answer(obligation) == found or (found == Refuted("") and isinstance(answer(obligation), Refuted))
 
 
 def test_millions_of_accesses():
@@ -149,9 +149,9 @@ def test_a_bound_that_is_fixed_where_the_type_has_a_symbol():
 
 def test_an_access_that_moves_with_the_token():
     """A guard ties a loop that is not named to one that is: right, but z3 is not given a way to see it."""
-    claim = Enumeration((Around(0, 1, 3), Around(0, 1, 3)), (Comparison("eq", at(0), at(1)),), (0,), (Loop(3, 1),))
-    assert claim.counted() == Holds()
-    assert answer(claim) == Undecided("the iterations at which guards let an access happen differ from token to token")
+    obligation = Enumeration((Around(0, 1, 3), Around(0, 1, 3)), (Comparison("eq", at(0), at(1)),), (0,), (Loop(3, 1),))
+    assert obligation.counted() == Holds()
+    assert answer(obligation) == Undecided("the iterations at which guards let an access happen differ from token to token")
 
 
 def test_as_many_names_as_loops():

@@ -1,4 +1,4 @@
-"""What is made of two opinions on one edge: that of a proof in closed form, and z3's on the raw types.
+"""What is made of two proofs on one edge: that of a proof in closed form, and z3's on the raw types.
 
 Neither overrules the other. Where both answer and differ, one of them has a defect, and so has the compiler: an error that says
 what each found, and what enumeration finds where the tokens are few enough.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from stc.iteration.claims import Claim, Holds, Refuted, Undecided, answer
+from stc.iteration.proof_obligations import Obligation, Holds, Refuted, Undecided, answer
 
 Z3: TypeAlias = Literal["not asked", "confirmed", "gave up", "alone"]
 """What z3 said of an edge that was proved; "alone": no other proof decides it."""
@@ -43,12 +43,12 @@ class Proof:
     z3: Z3
 
 
-def judged(first: str | Wrong | Open, claim: Claim | None) -> Proof:
-    """The proof of an edge whose own proof ended with `first` (its method, or what it found) and whose types claim `claim`.
+def judged(first: str | Wrong | Open, obligation: Obligation | None) -> Proof:
+    """The proof of an edge whose own proof ended with `first` (its method, or what it found) and whose types obligation `obligation`.
 
-    Raises NotProved where the edge is wrong, is not proved, or where the two opinions contradict each other.
+    Raises NotProved where the edge is wrong, is not proved, or where the two proofs contradict each other.
     """
-    match first, None if claim is None else answer(claim):
+    match first, None if obligation is None else answer(obligation):
         case str(method), None:
             return Proof(method, "not asked")
         case str(method), Holds():
@@ -62,17 +62,17 @@ def judged(first: str | Wrong | Open, claim: Claim | None) -> Proof:
         case Open() as reason, Undecided(why) if why != reason.cause:
             raise NotProved(f"{reason}; z3 does not decide it either: {why}")
         case str(method), Refuted(witness):
-            raise Contradiction(_contradicted(f"right by {method}", f"but z3 finds: {witness}", claim))
+            raise Contradiction(_contradicted(f"right by {method}", f"but z3 finds: {witness}", obligation))
         case Wrong() as reason, Holds():
-            raise Contradiction(_contradicted(f"wrong by its own proof: {reason}", "but z3 finds no such token", claim))
+            raise Contradiction(_contradicted(f"wrong by its own proof: {reason}", "but z3 finds no such token", obligation))
         case failure, _:
             assert isinstance(failure, NotProved)
             raise failure
 
 
-def _contradicted(own: str, other: str, claim: Claim | None) -> str:
-    assert claim is not None
-    match claim.counted():
+def _contradicted(own: str, other: str, obligation: Obligation | None) -> str:
+    assert obligation is not None
+    match obligation.counted():
         case Holds():
             third = "both sides counted out are the same"
         case Refuted(difference):

@@ -1,4 +1,4 @@
-"""`expand-tiles`: linalg on local buffers becomes loops over points."""
+"""`lower-linalg-to-loops`: linalg on local buffers becomes loops over points."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from stc.transforms.index_constant import index_constant
 
 
 @dataclass(frozen=True)
-class ExpandTiles(ModulePass):
+class LowerLinalgToLoops(ModulePass):
     """Write out the point loops of every `linalg.generic`, `linalg.fill` and `memref.copy` on memrefs.
 
     A buffer is filled as many entries at a time as the computations on it take along its last dimension.
@@ -45,7 +45,7 @@ class ExpandTiles(ModulePass):
         } {stc.label = "x_sum_column"}
     """
 
-    name = "expand-tiles"
+    name = "lower-linalg-to-loops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for fill in [cast(linalg.FillOp, found) for found in op.walk() if isinstance(found, linalg.FillOp)]:

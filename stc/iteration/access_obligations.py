@@ -1,4 +1,4 @@
-"""What an access claims: the loops and guards around it, as they stand, run through the loops of its type, put to z3.
+"""What an access obligations: the loops and guards around it, as they stand, run through the loops of its type, put to z3.
 
 An *execution* of an access is one iteration of each loop around it at which its guards hold. Its loop values are those of the
 induction variables that it names. They enumerate the type's loops if, for each execution, they are values of these loops, if a
@@ -14,7 +14,7 @@ from itertools import product, zip_longest
 from math import prod
 from typing import Any, Literal, TypeAlias, get_args
 
-from stc.iteration.claims import MOST_COUNTED, SECOND_OPINION, Answer, Holds, Refuted, Undecided
+from stc.iteration.proof_obligations import MOST_COUNTED, CROSS_CHECK_RESOURCES, Answer, Holds, Refuted, Undecided
 from stc.iteration.nests import Nest
 from stc.iteration.order import Loop
 from stc.iteration.proofs import spelled
@@ -118,7 +118,7 @@ class Enumeration:
     # Questions ------------------------------------------------------------------------------------------------------------
 
     def _query(self) -> Query:
-        return Query(symbols_in(loop.trip for loop in self.loops), SECOND_OPINION)
+        return Query(symbols_in(loop.trip for loop in self.loops), CROSS_CHECK_RESOURCES)
 
     def _execution(self, query: Query, mark: str = "") -> tuple[Step, list[Any]]:
         """Any one execution, and its loop values."""

@@ -1,6 +1,6 @@
-"""Emission with depths that runs have found: `stc compile --trim`.
+"""Emission with depths that runs have found: `stc compile --minimise-depths`.
 
-The design is emitted to a temporary folder, sized there by running it, its FIFOs get the trimmed depths as required ones (margin
+The design is emitted to a temporary folder, sized there by running it, its FIFOs get the minimal depths as required ones (margin
 and rounding are those of `size-fifos`, which also makes sure that the design ends whatever time its loops take), and it is
 emitted once more.
 """
@@ -20,24 +20,24 @@ from stc.simulation.projects import ORIGIN
 from stc.tools.size import Confirmation, Progress, Sizing, confirm, size_project
 
 
-def trimmed_sizing(emit: Callable[[Path], None], slack: float, progress: Progress) -> Sizing:
+def minimised_sizing(emit: Callable[[Path], None], slack: float, progress: Progress) -> Sizing:
     """What sizing finds for the design that `emit` writes into a new folder."""
-    with tempfile.TemporaryDirectory(prefix="stc-trim-") as folder:
+    with tempfile.TemporaryDirectory(prefix="stc-minimise-") as folder:
         emit(Path(folder) / "project")
         return size_project(Path(folder) / "project", slack, progress=progress)
 
 
-def trimming_report(sizing: Sizing) -> dict[str, Any]:
+def minimisation_report(sizing: Sizing) -> dict[str, Any]:
     """For report.json: from what to what, in bits and cycles."""
     optimum = sizing.optimum
     return {
         "origin": ORIGIN,
         "slack": sizing.slack,
-        "cycles": {"unlimited": sizing.worst.cycles, "before": sizing.emitted.cycles, "trimmed": sizing.trimmed.cycles},
+        "cycles": {"unlimited": sizing.worst.cycles, "before": sizing.emitted.cycles, "minimal": sizing.minimal.cycles},
         "bits": {
             "emitted_before": sizing.emitted.bits,
             "required_before": None if sizing.required is None else sizing.required.bits,
-            "trimmed": sizing.trimmed.bits,
+            "minimal": sizing.minimal.bits,
             "optimum": None if optimum is None else optimum.bits,
         },
         "depths": sizing.depths,
@@ -47,7 +47,7 @@ def trimming_report(sizing: Sizing) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class TrimCheck:
+class MinimisationCheck:
     """The design that was emitted in the end: cycles at its depths and without limits; how it ends with loop depths doubled."""
 
     emitted: Confirmation
@@ -59,20 +59,20 @@ class TrimCheck:
         return self.emitted.verdict in ("equal", "within slack") and self.larger_loop_depths == "finished"
 
 
-def print_trimming(report: dict[str, Any], check: TrimCheck, console: Console) -> None:
-    """Two lines: what trimming found, and what the design that was emitted with it does."""
+def print_minimisation(report: dict[str, Any], check: MinimisationCheck, console: Console) -> None:
+    """Two lines: what minimisation found, and what the design that was emitted with it does."""
     bits, emitted = report["bits"], check.emitted
     before = f"{bits['required_before']:,} bits by the LP, " if bits["required_before"] is not None else ""
-    console.print(f"FIFOs trimmed by {report['runs']} runs: {before}{bits['trimmed']:,} bits trimmed, without margin and rounding")
+    console.print(f"FIFOs minimised by {report['runs']} runs: {before}{bits['minimal']:,} bits minimal, without margin and rounding")
     cycles = "does not end" if emitted.cycles is None else f"{emitted.cycles:,} cycles"
     sized = f"{emitted.bits:,} bits with margin and rounding ({bits['emitted_before']:,} before)"
     console.print(f"emitted so: {cycles}, {emitted.verdict} ({check.unlimited:,} with unlimited FIFOs), {sized}; "
                   f"with loop depths doubled: {check.larger_loop_depths} ({ORIGIN})")
 
 
-def check_trimmed(out: Path, slack: float, progress: Progress) -> TrimCheck:
+def check_minimised(out: Path, slack: float, progress: Progress) -> MinimisationCheck:
     """Build and run the emitted design."""
-    progress("building and running the trimmed design")
+    progress("building and running the minimal design")
     runs = DesignRuns.build(out)
     judge, emitted, larger = confirm(runs, slack)
-    return TrimCheck(emitted, judge.cycles, larger.outcome)
+    return MinimisationCheck(emitted, judge.cycles, larger.outcome)

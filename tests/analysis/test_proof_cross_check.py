@@ -11,21 +11,21 @@ from types import ModuleType
 
 import pytest
 
-from stc.analysis.second_opinion import NotProved, Open, Proof, Wrong, judged
+from stc.analysis.proof_cross_check import NotProved, Open, Proof, Wrong, judged
 from stc.analysis.stream_proofs import Solver, prove_streams
 from stc.diagnostics import PassCrashed
 from stc.dialects.context import make_context
 from stc.dialects.itensor import accesses, sequences
 from stc.dialects.parsing import parse_module
-from stc.iteration import converter_proofs, dealing, flattening, line_buffer, normal_form, proofs, restriction
-from stc.iteration.claims import Claim, NoForm, same_tokens
+from stc.iteration import converter_proofs, round_robin, flattening, line_buffer, normal_form, proofs, restriction
+from stc.iteration.proof_obligations import Obligation, NoForm, same_tokens
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.pipeline import Stage
 from stc.tools.reproducer import run_or_reproduce
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 
 Seed = Callable[[ModuleType, str, str, str], None]
-CACHES = (proofs.compare_sequences, sequences.slice_mismatch, sequences.deal_mismatch, sequences.converter_plan)
+CACHES = (proofs.compare_sequences, sequences.slice_mismatch, sequences.split_mismatch, sequences.converter_plan)
 
 
 @pytest.fixture
@@ -84,9 +84,9 @@ EQUATES_TOO_MUCH = {
     "a merged loop keeps the outer step": ("_merge", "static(second.trip), second.step)", "static(second.trip), first.step)",
                                            ROWS.replace("[4, 1]", "[3, 1]"), FLAT.replace("* [1]", "* [3]")),
     "an offset is lost": ("_one_spelling", "simplified(c.constant)", "0", AT_FOUR, AT_ZERO),
-    "revisits are lost": ("_one_spelling", "return StreamOrder(order.element, loops, coordinates)",
-                          "return StreamOrder(order.element, loops, coordinates).without_revisits()", TWICE, THRICE),
-    "a loop and a revisit change trips": ("_revisits_out_of_order",
+    "reuse loops are lost": ("_one_spelling", "return StreamOrder(order.element, loops, coordinates)",
+                          "return StreamOrder(order.element, loops, coordinates).without_reuse()", TWICE, THRICE),
+    "a loop and a reuse loop change trips": ("_reuse_out_of_order",
                                  "order.dimension_of_loop[outer] is not None or order.dimension_of_loop[outer + 1] is not None",
                                  "False", INWARDS, SWAPPED),
 }  # fmt: skip
@@ -137,9 +137,9 @@ CLOSED_FORMS = {
     "a slice across tiles is taken for a tile": (
         [(restriction, "_trips", "elif start % step == 0 and stop % step == 0:", "elif start % 2 == 0:")],
         one_op("itensor.chunk %s at [2] : !S to !T", ACROSS, ONE_TILE), "the slice has another order than the whole"),
-    "the part of a deal begins a step off": (
-        [(dealing, "dealt", "number * loop.step)", "number)")],
-        one_op("itensor.deal %s : !S to !U, !T", PAIRS, AFTER, EVEN).replace("%t =", "%r, %t ="), "token "),
+    "the part of a split begins a step off": (
+        [(round_robin, "round_robin_parts", "number * loop.step)", "number)")],
+        one_op("itensor.split %s : !S to !U, !T", PAIRS, AFTER, EVEN).replace("%t =", "%r, %t ="), "token "),
     "rows have no stride": (
         [(flattening, "flattened", "stride * extent", "stride")],
         one_op("itensor.reassociate %s : !S to !T", ACROSS_ROWS, DOWN_COLUMNS), "token "),
@@ -233,7 +233,7 @@ SILENT = NoForm("too hard")
 
 
 @pytest.mark.parametrize(
-    ("first", "claim", "proof"),
+    ("first", "obligation", "proof"),
     [
         ("type", None, Proof("type", "not asked")),
         ("closed form", EQUAL, Proof("closed form", "confirmed")),
@@ -241,12 +241,12 @@ SILENT = NoForm("too hard")
         (Open("not proved"), EQUAL, Proof("z3", "alone")),
     ],
 )
-def test_what_is_proved(first: str | Open, claim: Claim | None, proof: Proof):
-    assert judged(first, claim) == proof
+def test_what_is_proved(first: str | Open, obligation: Obligation | None, proof: Proof):
+    assert judged(first, obligation) == proof
 
 
 @pytest.mark.parametrize(
-    ("first", "claim", "reason"),
+    ("first", "obligation", "reason"),
     [
         (Wrong("token 1 is wrong"), OTHER, "token 1 is wrong"),
         (Wrong("token 1 is wrong"), SILENT, "token 1 is wrong"),
@@ -258,15 +258,15 @@ def test_what_is_proved(first: str | Open, claim: Claim | None, proof: Proof):
         (Open("not proved: too hard", "too hard"), SILENT, "not proved: too hard"),
     ],
 )
-def test_what_is_not_proved(first: str | Wrong | Open, claim: Claim | None, reason: str):
+def test_what_is_not_proved(first: str | Wrong | Open, obligation: Obligation | None, reason: str):
     with pytest.raises(NotProved) as error:
-        judged(first, claim)
+        judged(first, obligation)
     assert str(error.value).startswith(reason) and str(error.value).count("too hard") <= 1
 
 
 def test_a_proof_that_gives_up_is_counted_and_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """A second opinion that is not given is a warning; without another proof it is an error."""
-    monkeypatch.setattr("stc.iteration.claims.SECOND_OPINION", 10)
+    """A cross-check that is not given is a warning; without another proof it is an error."""
+    monkeypatch.setattr("stc.iteration.proof_obligations.CROSS_CHECK_RESOURCES", 10)
     module = parse_module(one_op(CAST, "1xf32, iter_space: [4, 3] * [3, 1], iter_map: (d0, d1) -> (d0 + d1)", FLAT))
     assert prove_streams(module).gave_up == 1
     VerifyStreams().apply(make_context(), module)

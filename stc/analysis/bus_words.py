@@ -1,4 +1,4 @@
-"""What of the words of memory ports is data: the figures for report.json."""
+"""What of the bus words of memory ports is data: the figures for report.json."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stc.analysis.kernel_memory import bits_of
 from stc.dialects.dataflow import PackOp, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
 from stc.iteration.order import StreamOrder
-from stc.iteration.words import filled
+from stc.iteration.bus_words import filled
 
 
 @dataclass(frozen=True)
-class PortWords:
+class BusWords:
     """The words that carry a tensor of the host, or one stripe of it: `bits` of each, how many, and the part that is no padding."""
 
     tensor: str
@@ -25,9 +25,9 @@ class PortWords:
     filled: float
 
 
-def port_words(module: ModuleOp) -> list[PortWords]:
+def bus_words(module: ModuleOp) -> list[BusWords]:
     """Every packed tensor that the host packs or unpacks, in the order of the operations."""
-    found: list[PortWords] = []
+    found: list[BusWords] = []
     for op in module.walk():
         if isinstance(op, PackOp | UnpackOp):
             plain = op.source if isinstance(op, PackOp) else op.result
@@ -36,9 +36,9 @@ def port_words(module: ModuleOp) -> list[PortWords]:
     return found
 
 
-def _figures(plain: SSAValue, packed: SSAValue, order: StreamOrder) -> PortWords:
+def _figures(plain: SSAValue, packed: SSAValue, order: StreamOrder) -> BusWords:
     assert isa(packed.type, TensorType) and isinstance(packed.type.element_type, VectorType)
     word = packed.type.element_type
     lanes = word.get_shape()[0]
     bits = lanes * bits_of(word.element_type)
-    return PortWords(plain.name_hint or "tensor", bits, packed.type.get_shape()[0], filled(order, lanes))
+    return BusWords(plain.name_hint or "tensor", bits, packed.type.get_shape()[0], filled(order, lanes))

@@ -1,10 +1,10 @@
-"""What each edge of a design claims about its two types, put to z3 as it stands.
+"""What each edge of a design obligations about its two types, put to z3 as it stands.
 
-A claim is stated in the raw numbers of the types (`stc.iteration.nests`): nothing here is simplified, merged or restricted first,
-so that a fault in a normal form or in an argument about loops is not shared. `Claim.put` asks z3 for a counterexample. A claim that
+An obligation is stated in the raw numbers of the types (`stc.iteration.nests`): nothing here is simplified, merged or restricted first,
+so that a fault in a normal form or in an argument about loops is not shared. `Obligation.put` asks z3 for a counterexample. An obligation that
 one thing exists for every other is stated without a quantifier: as many things as places, no two in one, leave none empty.
 
-`Claim.counted` enumerates both sides instead: to say who is right where z3 and another proof disagree.
+`Obligation.counted` enumerates both sides instead: to say who is right where z3 and another proof disagree.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from stc.iteration.proofs import Differs, spelled
 from stc.iteration.size import Symbol, static, symbols_in
 from stc.iteration.solver import GaveUp, Query
 
-SECOND_OPINION = 4_000_000
+CROSS_CHECK_RESOURCES = 4_000_000
 """What z3 may spend on a question that another proof answers as well: under a second."""
 MOST_COUNTED = 1 << 18
-"""Claims about more steps than these are not counted out."""
+"""Obligations about more steps than these are not counted out."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Refuted:
 
 @dataclass(frozen=True)
 class Undecided:
-    """z3 gave up, or the claim cannot be put to it."""
+    """z3 gave up, or the obligation cannot be put to it."""
 
     reason: str
 
@@ -57,11 +57,11 @@ class Undecided:
 Answer: TypeAlias = Holds | Refuted | Undecided
 
 
-class Claim(Protocol):
+class Obligation(Protocol):
     """A hashable statement about raw types."""
 
     def put(self) -> Answer:
-        """z3's answer; GaveUp, or ValueError where the claim has no form for it."""
+        """z3's answer; GaveUp, or ValueError where the obligation has no form for it."""
         ...
 
     def counted(self) -> Answer:
@@ -71,7 +71,7 @@ class Claim(Protocol):
 
 @dataclass(frozen=True)
 class NoForm:
-    """A claim that has no form for z3, and why."""
+    """An obligation that has no form for z3, and why."""
 
     reason: str
 
@@ -83,10 +83,10 @@ class NoForm:
 
 
 @lru_cache(maxsize=8192)
-def answer(claim: Claim) -> Answer:
-    """What z3 says of `claim`; equal claims are asked once."""
+def answer(obligation: Obligation) -> Answer:
+    """What z3 says of `obligation`; equal obligations are asked once."""
     try:
-        return claim.put()
+        return obligation.put()
     except (GaveUp, ValueError) as error:
         return Undecided(str(error))
 
@@ -112,7 +112,7 @@ class Same:
     def put(self) -> Answer:
         if self.elements[0] != self.elements[1]:
             return self._refuted(0, {})
-        query = Query(self._symbols(), SECOND_OPINION)
+        query = Query(self._symbols(), CROSS_CHECK_RESOURCES)
         first, second = query.step("first", self.first), query.step("second", self.second)
         part = second.number.times(self.parts, self.number)
         parted = query.all(query.equal([first.number], [part]), query.differ(first.values, second.values))
@@ -149,12 +149,12 @@ class Same:
         return Refuted(text if self.unit == "tokens" else f"{text} (counted in {self.unit})")
 
 
-def same_tokens(source: StreamOrder, target: StreamOrder) -> Claim:
+def same_tokens(source: StreamOrder, target: StreamOrder) -> Obligation:
     """Both orders are one sequence of tokens of one shape."""
     return Same(tokens(source), tokens(target), (source.element, target.element))
 
 
-def same_positions(source: StreamOrder, target: StreamOrder) -> Claim:
+def same_positions(source: StreamOrder, target: StreamOrder) -> Obligation:
     """Each entry has one row-major position in either tensor, and tokens have as many entries: a reshape.
 
     ValueError where an extent other than the first is symbolic.
@@ -183,25 +183,25 @@ class SameEntries:
         return self._same().counted()
 
     def _same(self) -> Same:
-        first, second = (entries(order).without_revisits() for order in (self.source, self.target))
+        first, second = (entries(order).without_reuse() for order in (self.source, self.target))
         if self.moves:
             first, second = first.from_first(), second.from_first()
         return Same(first, second, unit="entries")
 
 
-def stacked(part: StreamOrder, parts: int, whole: StreamOrder) -> Claim:
-    """`whole` has as many tokens, of the same shape, as `parts` streams in the order of `part`."""
-    return Same(tokens(whole).without_values(), tokens(part).without_values(), (whole.element, part.element), parts)
+def stacked(part: StreamOrder, parts: int, full: StreamOrder) -> Obligation:
+    """`full` has as many tokens, of the same shape, as `parts` streams in the order of `part`."""
+    return Same(tokens(full).without_values(), tokens(part).without_values(), (full.element, part.element), parts)
 
 
 # Parts --------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Dealt:
-    """`part` is the tokens number, number + parts, ... of `whole`: where they lie there, or from 0, as a tensor of its own."""
+class SplitPart:
+    """`part` is the tokens number, number + parts, ... of `full`: where they lie there, or from 0, as a tensor of its own."""
 
-    whole: StreamOrder
+    full: StreamOrder
     part: StreamOrder
     number: int
     parts: int
@@ -215,18 +215,18 @@ class Dealt:
         return self._same().counted()
 
     def _same(self) -> Same:
-        whole = tokens(self.whole)
+        full = tokens(self.full)
         if self._is_moved():
-            whole = whole.moved(tuple(-entry for entry in self._first()))
-        return Same(whole, tokens(self.part), (self.whole.element, self.part.element), self.parts, self.number)
+            full = full.moved(tuple(-entry for entry in self._first()))
+        return Same(full, tokens(self.part), (self.full.element, self.part.element), self.parts, self.number)
 
     def _is_moved(self) -> bool:
         return not any(tokens(self.part).start) and any(self._first())
 
     def _first(self) -> tuple[int, ...]:
-        first = tokens(self.whole).numbered(self.number)
+        first = tokens(self.full).numbered(self.number)
         if first is None:
-            raise ValueError(f"there is no token {self.number} to deal")
+            raise ValueError(f"there is no token {self.number} to split")
         return first
 
 
@@ -238,7 +238,7 @@ class Cover:
     boxes: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
 
     def put(self) -> Answer:
-        query = Query(resources=SECOND_OPINION)
+        query = Query(resources=CROSS_CHECK_RESOURCES)
         entry = [query.anything(f"entry_{dimension}") for dimension in range(len(self.shape))]
         boxes = (((0,) * len(self.shape), self.shape), *self.boxes)
         inside, *held = (query.choose(self._is_in(query, entry, *box), query.integer(1), query.integer(0)) for box in boxes)
@@ -268,28 +268,28 @@ def _entries_of(offset: tuple[int, ...], shape: tuple[int, ...]) -> Iterator[tup
 
 @dataclass(frozen=True)
 class Slice:
-    """`part` is the tokens of `whole` that lie in its slice at `offset`, in their order, at coordinates of the slice.
+    """`part` is the tokens of `full` that lie in its slice at `offset`, in their order, at coordinates of the slice.
 
-    Both visit each place of a grid (multiples of the element) once, but for revisits; the slice's places, moved by `offset`, are
+    Both visit each place of a grid (multiples of the element) once, but for temporal reuse; the slice's places, moved by `offset`, are
     places of the whole; as many tokens lie there on either side. Then each token of the slice is one of the whole, none is left
     out, and what remains is that their positions in the whole are strictly increasing. Static sizes.
     """
 
-    whole: StreamOrder
+    full: StreamOrder
     part: StreamOrder
     offset: tuple[int, ...]
 
     def put(self) -> Answer:
         if (misplaced := self._misplaced()) is not None:
             return misplaced
-        if (fault := _unfilled(self.whole)) is not None:
+        if (fault := _unfilled(self.full)) is not None:
             return Undecided(f"the whole is no grid: {fault}")
         if (fault := _unfilled(self.part)) is not None:
             return Refuted(f"in the slice, {fault}")
-        query = Query(resources=SECOND_OPINION)
+        query = Query(resources=CROSS_CHECK_RESOURCES)
         there, here = ([query.step(f"{side}{n}", nest) for n in range(2)] for side, nest in self._sides())
-        for whole, part in zip(there, here, strict=True):
-            query.require(query.equal(whole.values, part.values))
+        for full, part in zip(there, here, strict=True):
+            query.require(query.equal(full.values, part.values))
         query.require(query.precedes(*here), query.negated(query.precedes(*there)))
         model = query.model()
         if model is None:
@@ -298,10 +298,10 @@ class Slice:
         return Refuted(f"the slice has another order than the whole: its {first} there, its later {second}")
 
     def counted(self) -> Answer:
-        (_, whole), (_, part) = self._sides()
-        if max(whole.count, part.count) > MOST_COUNTED:
+        (_, full), (_, part) = self._sides()
+        if max(full.count, part.count) > MOST_COUNTED:
             return Undecided("too many to count out")
-        inside = (step for step in whole.steps() if self._is_inside(step))
+        inside = (step for step in full.steps() if self._is_inside(step))
         for token, (there, here) in enumerate(zip_longest(inside, part.steps())):
             if there != here:
                 expected, found = (None if step is None else self._own(step) for step in (there, here))
@@ -309,7 +309,7 @@ class Slice:
         return Holds()
 
     def _sides(self) -> tuple[tuple[str, Nest], tuple[str, Nest]]:
-        return ("whole", visits(self.whole)), ("part", visits(self.part).moved((*self.offset, 0)))
+        return ("whole", visits(self.full)), ("part", visits(self.part).moved((*self.offset, 0)))
 
     def _is_inside(self, step: tuple[int, ...]) -> bool:
         return all(0 <= entry < extent for entry, extent in zip(self._own(step), self.part.static_shape, strict=True))
@@ -319,15 +319,15 @@ class Slice:
 
     def _misplaced(self) -> Answer | None:
         """What is wrong with shapes, offset and the number of tokens."""
-        if self.whole.element != self.part.element:
-            return Refuted(str(Differs(0, None, None, (self.whole.element, self.part.element))))
+        if self.full.element != self.part.element:
+            return Refuted(str(Differs(0, None, None, (self.full.element, self.part.element))))
         for start, extent, all_of_it, element in zip(
-            self.offset, self.part.static_shape, self.whole.static_shape, self.whole.element, strict=True
+            self.offset, self.part.static_shape, self.full.static_shape, self.full.element, strict=True
         ):
             if start < 0 or start + extent > all_of_it or start % element:
                 last = start + extent - 1
                 return Refuted(f"entries {start} to {last} are no slice of {all_of_it} entries in tokens of {element}")
-        there = _places(self.part) * prod(static(self.whole.loops[loop].trip) for loop in self.whole.revisits)
+        there = _places(self.part) * prod(static(self.full.loops[loop].trip) for loop in self.full.reuse_loops)
         if there != self.part.token_count:
             return Refuted(f"the slice has {self.part.token_count} tokens, but {there} of the whole lie in it")
         return None
@@ -339,15 +339,15 @@ def _places(order: StreamOrder) -> int:
 
 
 def _unfilled(order: StreamOrder) -> str | None:
-    """Why the tokens of `order` do not visit each multiple of the element once, but for revisits; None where they do.
+    """Why the tokens of `order` do not visit each multiple of the element once, but for temporal reuse; None where they do.
 
     By the pigeonhole principle: they lie at multiples of the element, no two at one in one visit, and are as many. ValueError
     where sizes are symbolic.
     """
-    revisited = prod(static(order.loops[loop].trip) for loop in order.revisits)
-    if order.token_count != _places(order) * revisited:
-        return f"{order.token_count} tokens visit {_places(order)} places {revisited} times"
-    query = Query(resources=SECOND_OPINION)
+    reused = prod(static(order.loops[loop].trip) for loop in order.reuse_loops)
+    if order.token_count != _places(order) * reused:
+        return f"{order.token_count} tokens visit {_places(order)} places {reused} times"
+    query = Query(resources=CROSS_CHECK_RESOURCES)
     first, second = (query.step(name, visits(order)) for name in ("first", "second"))
     off = query.any(*(value.value % element != 0 for value, element in zip(first.values[:-1], order.element, strict=True)))
     query.require(query.any(off, query.all(query.precedes(first, second), query.equal(first.values, second.values))))

@@ -10,7 +10,7 @@ import pytest
 from stc.manifest.files import read_manifest
 from stc.simulation.simulate import SimulationResult, simulate
 from stc.tools.compile import CompileRequest, compile_model
-from stc.transforms.stream.interleave_sums import InterleaveSums
+from stc.transforms.stream.expand_partial_sums import ExpandPartialSums
 
 MODEL = f"{Path(__file__).parent / 'odd_sums.py'}:factory"
 
@@ -28,7 +28,7 @@ def test_partial_sums_agree_and_are_faster(tmp_path: Path, monkeypatch: pytest.M
     kernels = read_manifest(tmp_path / "partial").kernels
     slow = [loop for kernel in kernels for loop in kernel.schedule if "accumulation" in (loop.limit or "") and (loop.ii or 1) > 2]
     assert not slow
-    monkeypatch.setattr(InterleaveSums, "apply", lambda self, ctx, op: None)
+    monkeypatch.setattr(ExpandPartialSums, "apply", lambda self, ctx, op: None)
     single = simulated(tmp_path / "single")
     kernels = read_manifest(tmp_path / "single").kernels
     assert any("accumulation" in (loop.limit or "") and loop.ii == 7 for kernel in kernels for loop in kernel.schedule)

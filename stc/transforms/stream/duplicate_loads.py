@@ -1,4 +1,4 @@
-"""`reread-inputs`: a deep FIFO that only keeps an input for later becomes a second DMA of that input."""
+"""`duplicate-loads`: a deep FIFO that only keeps an input for later becomes a second DMA of that input."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.external_traffic import bytes_read
 from stc.analysis.kernel_memory import bytes_of
-from stc.analysis.rereads import Reread, record_rereads
+from stc.analysis.duplicate_loads import DuplicateLoad, record_duplicate_loads
 from stc.analysis.task_graph import ends_of, streams_of, task_graph
-from stc.design_space.rereads import Branch, ForkedTensor, RereadLimits, choose_fork_rereads
+from stc.design_space.duplicate_loads import Branch, ForkedTensor, DuplicateLoadLimits, choose_duplicate_loads_of_forks
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.fifo.depths import least_depth
@@ -27,14 +27,14 @@ from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depths
 
 
 @dataclass(frozen=True)
-class RereadInputs(ModulePass):
+class DuplicateLoads(ModulePass):
     """Give branches of a forked input a DMA of their own where their FIFO would hold much of the tensor.
 
     It follows `set-fifo-depths`: the depth that the bounded run found for a branch says how long that branch has to wait (a
     residual waits for all that happens beside it). The new DMA reads the same packed buffer in the same order, when its
     reader asks for it; the fork loses a branch, and goes with its last but one. Then depths are found again: what else
-    was deep because of that branch becomes shallow. `stc.design_space.rereads` decides: bytes saved against traffic added.
-    The kernel's attribute `stc.rereads` says what was decided.
+    was deep because of that branch becomes shallow. `stc.design_space.duplicate_loads` decides: bytes saved against traffic added.
+    The kernel's attribute `stc.duplicate_loads` says what was decided.
 
     Options: `least`: bytes a branch has to save (default -1: the block RAM that the adapter of a memory port takes on
     `platform`; 0: none is read again), `platform` (default u55c), whose limit of memory ports is kept as well.
@@ -46,26 +46,26 @@ class RereadInputs(ModulePass):
         dataflow.task @load_x_2 ins(%x_again) outs(%x_stream_2 : depth 2)
     """
 
-    name = "reread-inputs"
+    name = "duplicate-loads"
 
     least: int = -1
     platform: str = "u55c"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = load_platform(self.platform)
-        limits, most_ports = RereadLimits.of_option(self.least, platform, self.name), platform.memory.max_ports
+        limits, most_ports = DuplicateLoadLimits.of_option(self.least, platform, self.name), platform.memory.max_ports
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             forks = _forked_inputs(kernel)
             free_ports = most_ports - len(kernel.inputs) - len(kernel.outputs)
             channels = task_graph(kernel).by_name if forks else {}
             problem = [fork.problem(channels) for fork in forks]
-            chosen = {branch.name for branch in choose_fork_rereads(problem, limits, free_ports)}
+            chosen = {branch.name for branch in choose_duplicate_loads_of_forks(problem, limits, free_ports)}
             if not chosen:
                 continue
             names = symbols_of(kernel)
             done = [entry for fork in forks for entry in _read_again(kernel, fork, chosen, names)]
             set_depths(kernel, depths_of_run(kernel))
-            record_rereads(kernel, [entry.reread() for entry in done])
+            record_duplicate_loads(kernel, [entry.duplicate_load() for entry in done])
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ class _Done:
     before: int
     traffic: int
 
-    def reread(self) -> Reread:
+    def duplicate_load(self) -> DuplicateLoad:
         reader = ends_of(self.create.result)[1].sym_name.data
-        return Reread(self.tensor, reader, "fifo", self.before - _fifo_bytes(self.create), self.traffic)
+        return DuplicateLoad(self.tensor, reader, "fifo", self.before - _fifo_bytes(self.create), self.traffic)
 
 
 def _token_bytes(create: stream.CreateOp) -> int:

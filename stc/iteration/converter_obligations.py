@@ -1,4 +1,4 @@
-"""What a converter claims, put to z3 from its raw types: the statements of `stc.iteration.converter_proofs` about any two entries.
+"""What a converter obligations, put to z3 from its raw types: the statements of `stc.iteration.converter_proofs` about any two entries.
 
 1. Both sides' shared loops visit the same bases in the same order.
 2. Every address lies within the buffer, and in a shared iteration two coordinates never have one address.
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from stc.iteration.claims import MOST_COUNTED, SECOND_OPINION, Answer, Holds, Refuted, Same, Undecided
+from stc.iteration.proof_obligations import MOST_COUNTED, CROSS_CHECK_RESOURCES, Answer, Holds, Refuted, Same, Undecided
 from stc.iteration.converter import block_order
 from stc.iteration.line_buffer import LineSchedule, LineStep
 from stc.iteration.nests import Nest, entries, tokens
@@ -63,7 +63,7 @@ class Conversion:
         if not 0 <= self.shared <= min(len(self.source.loops), len(self.target.loops)):
             raise ValueError(f"there are no {self.shared} loops to share")
         if self.blocks < 1:
-            raise ValueError(f"there are {self.blocks} blocks to hand over")
+            raise ValueError(f"there are {self.blocks} blocks to acquire")
         if not self.source.rank == self.target.rank == len(self.buffer_shape):
             raise ValueError("source, target and buffer are of different ranks")
         if self.window is not None and (self.schedule is None or not 0 <= self.window < self.source.rank):
@@ -75,7 +75,7 @@ class Conversion:
         return symbols_in((*self.source.sizes, *self.target.sizes))
 
     def _query(self) -> Query:
-        return Query(self._symbols(), SECOND_OPINION)
+        return Query(self._symbols(), CROSS_CHECK_RESOURCES)
 
     def _stored(self) -> Answer:
         """Statement 2, and that each address of a block is stored to."""
@@ -171,7 +171,7 @@ class _Entry:
         self.block_sizes = [self._size(query, dimension, shared) for dimension in range(order.rank)]
 
     def _size(self, query: Query, dimension: int, shared: int) -> Any:
-        """Entries of a dimension that move in a shared iteration, revisits aside."""
+        """Entries of a dimension that move in a shared iteration, temporal reuse aside."""
         size = query.integer(self.order.element[dimension])
         for loop in self.order.loops_of(dimension, shared):
             size = size * query.size(self.order.loops[loop].trip)
@@ -257,25 +257,25 @@ def _unscheduled(schedule: LineSchedule, arriving: int, leaving: int, extent: in
 # Run token by token -------------------------------------------------------------------------------------------------------
 
 
-def _run(source: StreamOrder, target: StreamOrder, claim: Conversion) -> str | None:
+def _run(source: StreamOrder, target: StreamOrder, obligation: Conversion) -> str | None:
     """The first fault of a converter that is run on coordinates instead of values, None where there is none (static sizes)."""
-    if claim.window is not None and claim.schedule is not None:
-        arriving, leaving = (_tiles(order, claim.shared, claim.window).trip for order in (source, target))
-        if (fault := _unscheduled(claim.schedule, arriving, leaving, claim.buffer_shape[claim.window])) is not None:
+    if obligation.window is not None and obligation.schedule is not None:
+        arriving, leaving = (_tiles(order, obligation.shared, obligation.window).trip for order in (source, target))
+        if (fault := _unscheduled(obligation.schedule, arriving, leaving, obligation.buffer_shape[obligation.window])) is not None:
             return fault
-    bases = [list(_bases(order, claim.shared).steps()) for order in (source, target)]
+    bases = [list(_bases(order, obligation.shared).steps()) for order in (source, target)]
     if bases[0] != bases[1]:
         return "blocks of the two sides part"
-    sides = [_Moves(order, claim) for order in (source, target)]
+    sides = [_Moves(order, obligation) for order in (source, target)]
     for iteration in range(len(bases[0])):
         held: dict[tuple[int, ...], tuple[int, ...]] = {}
-        for receives, tile, tiles in _turns(source, target, claim):
+        for receives, tile, tiles in _turns(source, target, obligation):
             for token, place, coordinate in sides[0 if receives else 1].tile(iteration, tile, tiles):
                 if receives:
                     stores = f"token {token} of the source stores {spelled(coordinate)}"
-                    if any(a >= extent for a, extent in zip(place, claim.buffer_shape, strict=True)):
+                    if any(a >= extent for a, extent in zip(place, obligation.buffer_shape, strict=True)):
                         return f"{stores} at {spelled(place)}, outside of the buffer"
-                    if claim.window is None and held.get(place, coordinate) != coordinate:
+                    if obligation.window is None and held.get(place, coordinate) != coordinate:
                         return f"{stores} over {spelled(held[place])}"
                     held[place] = coordinate
                 elif held.get(place) != coordinate:
@@ -283,15 +283,15 @@ def _run(source: StreamOrder, target: StreamOrder, claim: Conversion) -> str | N
     return None
 
 
-def _turns(source: StreamOrder, target: StreamOrder, claim: Conversion) -> Iterator[tuple[bool, int, int]]:
+def _turns(source: StreamOrder, target: StreamOrder, obligation: Conversion) -> Iterator[tuple[bool, int, int]]:
     """Whether tokens are received, which tile, and of how many: a block is one."""
-    if claim.window is None or claim.schedule is None:
+    if obligation.window is None or obligation.schedule is None:
         yield True, 0, 1
         yield False, 0, 1
         return
     done = [0, 0]
-    trips = [_tiles(order, claim.shared, claim.window).trip for order in (source, target)]
-    for step in claim.schedule:
+    trips = [_tiles(order, obligation.shared, obligation.window).trip for order in (source, target)]
+    for step in obligation.schedule:
         side = 0 if step.receives else 1
         yield step.receives, done[side], trips[side]
         done[side] += 1
@@ -300,10 +300,10 @@ def _turns(source: StreamOrder, target: StreamOrder, claim: Conversion) -> Itera
 class _Moves:
     """The entries of a side: token, address in the buffer, coordinate."""
 
-    def __init__(self, order: StreamOrder, claim: Conversion):
-        self._order, self._claim = order, claim
+    def __init__(self, order: StreamOrder, obligation: Conversion):
+        self._order, self._obligation = order, obligation
         self._coordinates = list(tokens(order).steps())
-        self._addresses = list(tokens(block_order(order, claim.shared)).from_first().steps())
+        self._addresses = list(tokens(block_order(order, obligation.shared)).from_first().steps())
 
     def tile(self, iteration: int, tile: int, tiles: int) -> Iterator[tuple[int, tuple[int, ...], tuple[int, ...]]]:
         inside = len(self._addresses)
@@ -311,6 +311,6 @@ class _Moves:
             token = iteration * inside + number
             for entry in product(*(range(extent) for extent in self._order.element)):
                 place = [a + e for a, e in zip(self._addresses[number], entry, strict=True)]
-                if (window := self._claim.window) is not None:
-                    place[window] %= self._claim.buffer_shape[window]
+                if (window := self._obligation.window) is not None:
+                    place[window] %= self._obligation.buffer_shape[window]
                 yield token, tuple(place), tuple(c + e for c, e in zip(self._coordinates[token], entry, strict=True))

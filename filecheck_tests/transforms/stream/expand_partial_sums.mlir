@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'interleave-sums' --split-input-file | filecheck %s
+// RUN: stc-opt %s -p 'expand-partial-sums' --split-input-file | filecheck %s
 
 // A row sum: 10 cycles from load to store, so 16 partial sums in turn, filled where the one was and combined in a tree before it
 // is read. 31 terms are no multiple of 16: the remainder of the index decides all the same.
