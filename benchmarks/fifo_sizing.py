@@ -58,8 +58,8 @@ of all slots.
 * *minimal* (`stc size`): no FIFO can be one less without more cycles or a deadlock; each was run one below.
 * *optimum*: the least bits of all depths with the same cycles, deduced from runs (`stc/fifo/optimum.py`) on the
   premise that more slots never cost cycles; *surprises* are runs that contradict it, and with any there is no optimum. ">=" is the
-  bound where the budget of runs ended before. `stc size` takes the optimum where it is known; *descent alone* is what minimisation came
-  to by itself.
+  bound where the budget of runs ended before. `stc size` takes the optimum where it is known; *descent alone* is what minimisation
+  came to by itself.
 """
 
 
@@ -309,7 +309,7 @@ def main() -> int:
     parser.add_argument("designs", nargs="*", metavar="DESIGN", help=f"default: {' '.join(DESIGNS)}")
     parser.add_argument("--seq", type=int, default=32, help="tokens of a block")
     parser.add_argument("--seconds", type=float, default=240, help="for the optimum of one design, about")
-    parser.add_argument("--most-runs", type=int, default=10 * MOST_RUNS, help="about how many runs for minimisation and optimum each")
+    parser.add_argument("--most-runs", type=int, default=10 * MOST_RUNS, help="runs for minimisation and optimum each, about")
     parser.add_argument("--rows", type=Path, help="JSON file with the rows of earlier calls; new ones are added")
     parser.add_argument("--missing", action="store_true", help="measure only what has no row in --rows yet")
     parser.add_argument("--write", action="store_true", help="write docs/fifo_sizing.md")

@@ -55,8 +55,9 @@ def compile(
 
     `out`: the folder, new or empty; None for one that goes with the design. `name`: of the accelerator, default: the class's.
     `load`: files as of `--load`. `check_inputs`, `seed`: draws of inputs that are checked, default: those that suit the size.
-    `minimise_depths`: part of the cycles that FIFO depths found by running may lose, None for no such runs. `options`: as of `stc compile`
-    (`stc.pipeline.PipelineOptions`), `schedule` included. CompileError for whatever is unusable; nothing is left of `out` then.
+    `minimise_depths`: part of the cycles that FIFO depths found by running may lose, None for no such runs. `options`: as of
+    `stc compile` (`stc.pipeline.PipelineOptions`), `schedule` included. CompileError for whatever is unusable; nothing is left of
+    `out` then.
     """
     import torch
 
@@ -85,7 +86,9 @@ def compile(
     draws = None if check_inputs is None else tuple(check_inputs)
     model = export(module, inputs, name=name, draws=Draws(draws, seed))
     before = print_module(model.module)
-    request = CompileRequest(name, seed=seed, emit_ir=True, options=named(chosen, name), minimise_depths=minimise_depths, check_inputs=draws)
+    request = CompileRequest(
+        name, seed=seed, emit_ir=True, options=named(chosen, name), minimise_depths=minimise_depths, check_inputs=draws
+    )
     start = Start(request, model, request.options, request.plan.steps(request.options), 0, {"reference": model.reference})
     compile_from(start, folder, progress, {"torch_import": 0.0, "export": time.perf_counter() - begin}, is_named=False)
     with torch.no_grad():

@@ -44,8 +44,8 @@ class PipelineOptions(ArgSpecConvertible):
 
     `tile`: default tile size. `rows`: rows of activations that share one pass over the weights. `propagate_orders`: choose tiles
     and loop orders by what neighbours want, rather than one tile size for everything. `lanes`: entries of a token where no
-    schedule asks for another width. `budget`: on-chip bytes for a group, 0 for what the platform has. `duplicate_loads`: bytes on chip that
-    reading an input once more has to save, 0 for none, -1 for what a memory port costs.
+    schedule asks for another width. `budget`: on-chip bytes for a group, 0 for what the platform has. `duplicate_loads`: bytes on
+    chip that reading an input once more has to save, 0 for none, -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
     `dsp`: DSPs among which lanes and copies of the computations are chosen, 0 for `lanes` everywhere and no copies.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).

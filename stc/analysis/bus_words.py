@@ -11,8 +11,8 @@ from xdsl.utils.hints import isa
 from stc.analysis.kernel_memory import bits_of
 from stc.dialects.dataflow import PackOp, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
-from stc.iteration.order import StreamOrder
 from stc.iteration.bus_words import filled
+from stc.iteration.order import StreamOrder
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Proof, index by index, that every access to an array stays within it: local arrays, blocks, bus words of memory ports, vector lanes.
+"""Proof, index by index, that every access to an array stays within it: local arrays, blocks, bus words, vector lanes.
 
 | method | how |
 |---|---|

@@ -16,12 +16,12 @@ from stc.dialects.itensor import (
     CastOp,
     ChunkOp,
     ConcatOp,
-    SplitOp,
     ForkOp,
     ItensorType,
     MergeOp,
     ReadOp,
     ReassociateOp,
+    SplitOp,
     WriteOp,
 )
 

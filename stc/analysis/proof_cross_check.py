@@ -1,4 +1,4 @@
-"""What is made of two proofs on one edge: that of a proof in closed form, and z3's on the raw types.
+"""What two proofs of one edge come to: one in closed form, and z3's on the raw types.
 
 Neither overrules the other. Where both answer and differ, one of them has a defect, and so has the compiler: an error that says
 what each found, and what enumeration finds where the tokens are few enough.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from stc.iteration.proof_obligations import Obligation, Holds, Refuted, Undecided, answer
+from stc.iteration.proof_obligations import Holds, Obligation, Refuted, Undecided, answer
 
 Z3: TypeAlias = Literal["not asked", "confirmed", "gave up", "alone"]
 """What z3 said of an edge that was proved; "alone": no other proof decides it."""
@@ -44,7 +44,9 @@ class Proof:
 
 
 def judged(first: str | Wrong | Open, obligation: Obligation | None) -> Proof:
-    """The proof of an edge whose own proof ended with `first` (its method, or what it found) and whose types obligation `obligation`.
+    """The proof of an edge.
+
+    `first`: how its own proof ended, a method or what it found. `obligation`: what z3 is asked, None for nothing.
 
     Raises NotProved where the edge is wrong, is not proved, or where the two proofs contradict each other.
     """

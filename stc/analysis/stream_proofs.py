@@ -44,7 +44,6 @@ from stc.dialects.itensor import (
     ChunkOp,
     ConcatOp,
     ConverterOp,
-    SplitOp,
     EmptyOp,
     ForkOp,
     InstanceOp,
@@ -53,22 +52,34 @@ from stc.dialects.itensor import (
     ReadOp,
     ReassociateOp,
     ReorderOp,
+    SplitOp,
     WriteOp,
 )
 from stc.dialects.itensor.accesses import verify_access
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.sequences import MOST_TOKENS_COUNTED, slice_mismatch
 from stc.dialects.locations import source_location
-from stc.iteration.proof_obligations import Obligation, Cover, SplitPart, NoForm, SameEntries, Slice, answer, same_positions, same_tokens, stacked
+from stc.iteration.bus_words import in_one_width, slot
 from stc.iteration.converter_obligations import Conversion
 from stc.iteration.converter_proofs import ConverterFault, Proved, prove_converter
-from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.flattening import flattened
 from stc.iteration.normal_form import normal_form
 from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.proof_obligations import (
+    Cover,
+    NoForm,
+    Obligation,
+    SameEntries,
+    Slice,
+    SplitPart,
+    answer,
+    same_positions,
+    same_tokens,
+    stacked,
+)
 from stc.iteration.proofs import Differs, Equal, compare_sequences
 from stc.iteration.restriction import restricted
-from stc.iteration.bus_words import in_one_width, slot
+from stc.iteration.round_robin import round_robin_parts, without_constants
 
 Solver: TypeAlias = Literal["normal-form", "both", "z3"]
 """What z3 is asked: what no other proof decides; all edges between types that are not one and the same; accesses as well."""
@@ -147,7 +158,8 @@ class StreamProofs:
 class _Edge:
     """An edge to prove: `prove` returns the method, or raises NotProved, VerifyException or ValueError (undecided).
 
-    `obligation`: what z3 is asked, None where both types are the same or where it is not about types; ValueError where it has no form.
+    `obligation`: what z3 is asked, None where both types are the same or where it is not about types.
+    It raises ValueError where it has no form.
     """
 
     op: Operation
@@ -218,7 +230,8 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
             for index, stripe in enumerate(op.stripes):
                 name = f"{_named(stripe)} unpacked to {_named(op.result)}"
                 reader = striped(op.layout, len(op.stripes))[index]
-                yield _Edge(op, "boundary", name, partial(_packed_alike, stripe, reader), partial(_packed_obligation, stripe, reader))
+                ends = stripe, reader
+                yield _Edge(op, "boundary", name, partial(_packed_alike, *ends), partial(_packed_obligation, *ends))
         case TaskOp():
             yield from _port_edges(op)
         case EmptyOp() | InstanceOp():
@@ -311,7 +324,8 @@ def _merge_edges(op: MergeOp) -> Iterator[_Edge]:
         return
     for index, part in enumerate(inputs):
         split_into = result, part, index, len(inputs)
-        yield _Edge(op, "merge", f"part {index} of {_named(op.result)}", partial(_split, *split_into), partial(SplitPart, *split_into))
+        name = f"part {index} of {_named(op.result)}"
+        yield _Edge(op, "merge", name, partial(_split, *split_into), partial(SplitPart, *split_into))
 
 
 # How each is proved -------------------------------------------------------------------------------------------------------

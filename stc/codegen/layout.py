@@ -5,9 +5,9 @@ from __future__ import annotations
 from stc.codegen.design import Design, PortDesign
 from stc.codegen.host_plan import Buffer
 from stc.codegen.source_lines import SourceLines
+from stc.iteration.bus_words import slot
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
-from stc.iteration.bus_words import slot
 
 
 def print_layout(design: Design) -> str:

@@ -42,7 +42,8 @@ class DuplicateLoadLimits:
     def of_option(cls, least: int, platform: Platform, where: str) -> DuplicateLoadLimits:
         """What an option of the pass `where` stands for: bytes, 0 for none, -1 for the adapter of a memory port of `platform`."""
         if least < -1:
-            raise CompileError(f"least is {least}", where=where, accepted="bytes, 0 for no duplicate loads, -1 for what a port costs")
+            accepted = "bytes, 0 for no duplicate loads, -1 for what a port costs"
+            raise CompileError(f"least is {least}", where=where, accepted=accepted)
         return cls(platform.memory.adapter_bytes if least == -1 else least)
 
     def allows(self, branch: Branch) -> bool:

@@ -1,8 +1,8 @@
 """Which tasks become one: a stream between two tasks that run in step is folded where that costs no throughput.
 
 Two tasks that pass tiles of one shape in one nest of loops can be one task that computes the second tile from the first. That saves
-the FIFO and a copy of the tile, but the two computations then take turns instead of overlapping. A kernel runs at the issue rate of its
-slowest task, so that tasks may be joined as long as none becomes slower than that.
+the FIFO and a copy of the tile, but the two computations then take turns instead of overlapping. A kernel runs at the issue rate of
+its slowest task, so that tasks may be joined as long as none becomes slower than that.
 
 Cycles are estimated: a computation on a tile takes its points over those computed at once, a tile that is read or written its
 entries over the lanes of a token, each times how often it happens; what happens in a task adds up.

@@ -102,9 +102,9 @@ class _State:
 def choose_parallelism(works: Sequence[Work], dsp: int, ports: int) -> Mapping[str, Parallelism]:
     """Lanes and copies for each of `works` within `dsp` DSPs and `ports` memory ports, at least one lane of each.
 
-    The computation with the most cycles left is sped up by the smallest step that it has, until none fits: it sets the interval. What
-    the others have more than that interval needs is taken back and spent once more. What is left in the end goes to the others in the
-    same way, which shortens the way of the last tile.
+    The computation with the most cycles left is sped up by the smallest step that it has, until none fits: it sets the interval.
+    What the others have more than that interval needs is taken back and spent once more. What is left in the end goes to the others
+    in the same way, which shortens the way of the last tile.
     """
     start = _State(works, {work.name: 1 for work in works}, {work.family: 1 for work in works})
     state = _speed_up(start, dsp, ports, only_slowest=True)

@@ -16,8 +16,8 @@ from stc.execution.source import Source
 from stc.execution.subscripts import (
     checked,
     element_subscript,
-    retained_dimensions,
     mixed,
+    retained_dimensions,
     row_subscript,
     slice_subscript,
     static_entries,

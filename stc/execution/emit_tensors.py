@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from stc.execution.dtypes import numpy_type
 from stc.execution.ownership import may_overwrite, slice_outlives
 from stc.execution.source import Source
-from stc.execution.subscripts import checked, retained_dimensions, mixed, slice_subscript, static_entries
+from stc.execution.subscripts import checked, mixed, retained_dimensions, slice_subscript, static_entries
 from stc.execution.tensors import undefined
 from stc.execution.translation import emit_call, emits
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from stc.diagnostics import CompileError
+from stc.iteration.bus_words import slot
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
-from stc.iteration.bus_words import slot
 
 
 def token_view(tensor: np.ndarray, order: StreamOrder, first_loop: int = 0) -> np.ndarray:
@@ -94,7 +94,8 @@ def _last_visits(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dty
 
 def _require_exact(order: StreamOrder, where: str) -> None:
     if not order.is_exact:
-        raise CompileError(f"{order} does not visit every coordinate once up to temporal reuse", where=where, accepted="an exact order")
+        reason = f"{order} does not visit every coordinate once up to temporal reuse"
+        raise CompileError(reason, where=where, accepted="an exact order")
 
 
 def _require_disjoint(order: StreamOrder, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Operations that only move tokens, as processes: reorder, converter, chunk, concat, split, merge, and changes of a token's shape."""
+"""Operations that only move tokens, as processes: reorder, converter, chunk, concat, split, merge, changes of a token's shape."""
 
 from __future__ import annotations
 

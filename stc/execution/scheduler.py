@@ -21,16 +21,15 @@ Steps = Iterator[tuple[Port, int]]
 class Deadlock(CompileError):
     """Every process that has not ended waits for another one.
 
-    `waits` says of each blocked process what it waits for; the message names those that wait for each other in a wait-for cycle.
+    `waits` says of each blocked process what it waits for; the message names those of a wait-for cycle.
     """
 
     def __init__(self, wait_cycle: Sequence[str], waits: Sequence[str], where: str):
         self.waits = tuple(waits)
         others = len(waits) - len(wait_cycle)
         rest = f"; {others} more wait for these" if others else ""
-        super().__init__(
-            f"deadlock: {'; '.join(wait_cycle)}{rest}", where=where, accepted="deeper streams, or tasks that take turns in one order"
-        )
+        accepted = "deeper streams, or tasks that take turns in one order"
+        super().__init__(f"deadlock: {'; '.join(wait_cycle)}{rest}", where=where, accepted=accepted)
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""Which expensive FIFOs can be kept small without losing a cycle: a further run from which `stc.fifo.lp` can pick schedules.
+"""Which expensive FIFOs can be kept small without losing a cycle: an ASAP schedule with bounds for `stc.fifo.lp` to pick from.
 
 A task that nobody holds up runs ahead of its slowest consumer in the earliest run, and waits for its fastest one in the latest;
 with consumers of different speed neither is good for all FIFOs behind it. Bounding those FIFOs makes such a task wait in between:

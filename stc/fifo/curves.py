@@ -1,7 +1,7 @@
 """Tokens in a FIFO as a function of the delay between its two tasks: exact from the curves, and by the published formulas.
 
-Both tasks keep their issue rate: token k enters the FIFO in cycle `written[k]` of the source and must be readable in cycle `needed[k]`
-of the target. `delay` is the start of the target minus that of the source. Bursts and pauses are in the curves.
+Both tasks keep their issue rates: token k enters the FIFO in cycle `written[k]` of the source and must be readable in cycle
+`needed[k]` of the target. `delay` is the start of the target minus that of the source. Bursts and pauses are in the curves.
 """
 
 from __future__ import annotations

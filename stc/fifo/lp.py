@@ -1,8 +1,8 @@
-"""FIFO depths from a schedule: when every task starts, and at what schedule, so that FIFOs are cheap and no cycle is lost
+"""FIFO depths from a schedule: when every task starts, and which of its own it keeps, so that FIFOs are cheap and no cycle is lost
 (docs/design/method.md section 6).
 
-Every task has one schedule or several (`TaskSchedule`: the cycles of all it does, in a run that is possible); its start is free besides.
-With start-time potentials s, one constraint per FIFO keeps its target from starving, s_target - s_source >=
+Every task has one schedule or several (`TaskSchedule`: the cycles of all it does, in a run that is possible); its start is free
+besides. With start-time potentials s, one constraint per FIFO keeps its target from starving, s_target - s_source >=
 `FifoCurves.least_delay`, and implies the constraint along every path. Everything ends by the least makespan, or a slack above. The
 objective is what the FIFOs cost at the slots they then need (`FifoCurves.slots`): the step function of the platform, and bits to
 break ties. The delay of an edge lies in one of several pieces (`stc.fifo.pieces`), each with a binary variable.
@@ -33,9 +33,9 @@ PENALTY = 1e6
 
 @dataclass(frozen=True)
 class FifoSchedule:
-    """How much later each task starts than at its schedule (`shifts`), which of its schedules it has, and what follows: by FIFO its `slots`
-    and the delay between its tasks, and when everything has ended. `seconds` are the solver's, `preparation_seconds` those in which
-    costs were read off the curves and the program was written."""
+    """How much later each task starts than at its schedule (`shifts`), which of its schedules it has, and what follows: by FIFO its
+    `slots` and the delay between its tasks, and when everything has ended. `seconds` are the solver's, `preparation_seconds` those
+    in which costs were read off the curves and the program was written."""
 
     shifts: dict[str, int]
     schedules: dict[str, int]
@@ -90,7 +90,10 @@ class _Program:
         self.costs, self.schedules, self.binaries, self.seconds = costs, costs.problem.schedules, 0, 0.0
 
     def solved(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Shifts and schedules. Without shifts first: what the best choice of schedules costs then bounds what any FIFO may cost."""
+        """Shifts and schedules.
+
+        Without shifts first: what the best choice of schedules costs then bounds what any FIFO may cost.
+        """
         least = {ends: self.costs.least_cost(ends) for ends in self.costs.edges}
         unmoved = {ends: self.costs.unmoved(ends) for ends in self.costs.edges}
         still = self._chosen(unmoved, moved=False) if all(unmoved.values()) else None
@@ -118,9 +121,9 @@ class _Program:
         return True
 
     def _chosen(self, pieces: Mapping[Ends, Mapping[Choice, Sequence[Piece]]], moved: bool) -> _Solution | None:
-        """The cheapest choice of schedules and pieces, None where there is none; tasks keep their starts unless they may be `moved`."""
+        """The cheapest choice of schedules and pieces, None where there is none. Tasks keep their starts unless `moved`."""
         problem = pulp.LpProblem("schedules", pulp.LpMinimize)
-        at_schedule = {task: self._picks(f"schedule_{n}", len(schedules)) for n, (task, schedules) in enumerate(self.schedules.items())}
+        at_schedule = {task: self._picks(f"schedule_{n}", len(some)) for n, (task, some) in enumerate(self.schedules.items())}
         shifts = {task: pulp.LpVariable(f"s_{n}") for n, task in enumerate(self.schedules)}
         for task, picks in at_schedule.items():
             ranges = [self.costs.shifts(task, schedule) if moved else (0, 0) for schedule in range(len(picks))]
@@ -169,7 +172,8 @@ class _Program:
         """Whole shifts for the pieces chosen: rounding down keeps all differences of whole numbers."""
         problem = pulp.LpProblem("shifts", pulp.LpMinimize)
         shifts = {
-            task: pulp.LpVariable(f"s_{n}", *self.costs.shifts(task, schedule)) for n, (task, schedule) in enumerate(found.schedules.items())
+            task: pulp.LpVariable(f"s_{n}", *self.costs.shifts(task, picked))
+            for n, (task, picked) in enumerate(found.schedules.items())
         }
         cost: list[pulp.LpAffineExpression] = []
         for n, (ends, piece) in enumerate(found.pieces.items()):

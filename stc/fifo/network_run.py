@@ -111,8 +111,8 @@ def _room(run: NetworkRun, depths: Mapping[str, int]) -> dict[str, Cycles]:
 def latest_run(network: Network, first: NetworkRun, end: int) -> NetworkRun:
     """Everything as late as possible, if all is to have ended by cycle `end`; `first` is the earliest run.
 
-    Tasks that move bus words of external memory keep the issue rate they have there: those that write end at `end`, those that read do not
-    move, because they wait for nobody.
+    Tasks that move bus words of external memory keep the issue rate they have there: those that write end at `end`, those that read
+    do not move, because they wait for nobody.
     """
     retained: dict[str, TaskWalk] = {}
     for task in network.tasks:
@@ -141,7 +141,8 @@ def _forwards(network: Network, walked: Walked, before: NetworkRun | None = None
             written[link.name] = walked.walks[link.source].issues[write] + late[link.source][write]
         if link.name not in needed:
             needed[link.name] = walked.walks[link.target].issues[read] + late[link.target][read]
-            taken[link.name] = needed[link.name] + retained[link.target][read] if read in retained[link.target] else needed[link.name]
+            held = retained[link.target]
+            taken[link.name] = needed[link.name] + held[read] if read in held else needed[link.name]
     begins = {name: walk.begin for name, walk in walked.walks.items()}
     ends = {name: walk.now for name, walk in walked.walks.items()}
     return NetworkRun(begins, ends, written, needed, taken, {name: ring.times for name, ring in walked.rings.items()}, walked)

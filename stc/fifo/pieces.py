@@ -88,7 +88,7 @@ class RingEdge:
 
 @dataclass(frozen=True)
 class SizingProblem:
-    """`makespan`: the least in which everything can end at one choice of schedules, all starts being 0."""
+    """`schedules`: by task, of which it keeps one. `makespan`: cycles, the least for one choice of them with all starts at 0."""
 
     schedules: Mapping[str, Sequence[TaskSchedule]]
     fifos: Sequence[FifoEdge]

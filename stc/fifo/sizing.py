@@ -17,7 +17,7 @@ from stc.fifo.bounds import bounded_asap_schedule
 from stc.fifo.curves import SHALLOW, SHALLOW_LATENCY
 from stc.fifo.lp import FifoSchedule, solve
 from stc.fifo.network_run import Network, NetworkRun, bounded_run, earliest_run, latest_run
-from stc.fifo.pieces import FifoEdge, TaskSchedule, RingEdge, SizingProblem, share
+from stc.fifo.pieces import FifoEdge, RingEdge, SizingProblem, TaskSchedule, share
 from stc.iteration.task_timeline import Cycles
 from stc.platforms.platform import Resources
 
@@ -117,7 +117,8 @@ def _task_schedules(
         least = int((run.needed[link.name] - first.written[link.name]).min()) - link.latency
         spare[link.target] = min(spare.get(link.target, least), least)
     tasks = [task.name for task in network.tasks if task.name not in sources]
-    return {task: _task_schedule(run, task, min(run.begins[task], spare.get(task, run.begins[task])), fifos, rings) for task in tasks}
+    sooner = {task: min(run.begins[task], spare.get(task, run.begins[task])) for task in tasks}
+    return {task: _task_schedule(run, task, sooner[task], fifos, rings) for task in tasks}
 
 
 def _task_schedule(run: NetworkRun, task: str, sooner: int, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge]) -> TaskSchedule:
@@ -139,7 +140,7 @@ def _task_schedule(run: NetworkRun, task: str, sooner: int, fifos: Sequence[Fifo
 
 def _distinct(schedules: Sequence[TaskSchedule]) -> list[TaskSchedule]:
     """`schedules` without those that only start earlier or later than one after them."""
-    return [schedule for number, schedule in enumerate(schedules) if not any(_is_same(schedule, other) for other in schedules[number + 1 :])]
+    return [one for number, one in enumerate(schedules) if not any(_is_same(one, other) for other in schedules[number + 1 :])]
 
 
 def _is_same(first: TaskSchedule, last: TaskSchedule) -> bool:

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from stc.iteration.task_timeline import Cycles, TimedLockEvent, Loop, Node, Repeat, Row, Stretch, lock_events, stretch
+from stc.iteration.task_timeline import Cycles, Loop, Node, Repeat, Row, Stretch, TimedLockEvent, lock_events, stretch
 from stc.iteration.trace import Moment, Port
 
 BLOCK_LATENCY = 1
@@ -35,7 +35,10 @@ class RingTimes:
 
 @dataclass
 class TaskWalk:
-    """One task on its way. `bounds[port][k]`: the iteration that moves token k issues no earlier. `moved` counts acquisitions and releases."""
+    """One task on its way.
+
+    `bounds[port][k]`: the cycle before which the iteration that moves token k does not issue. `moved` counts lock events.
+    """
 
     bounds: Mapping[Port, Cycles]
     rings: Mapping[str, RingTimes]

@@ -1,4 +1,4 @@
-"""What an access obligations: the loops and guards around it, as they stand, run through the loops of its type, put to z3.
+"""What an access has to satisfy: the loops and guards around it, as they stand, run through the loops of its type, put to z3.
 
 An *execution* of an access is one iteration of each loop around it at which its guards hold. Its loop values are those of the
 induction variables that it names. They enumerate the type's loops if, for each execution, they are values of these loops, if a
@@ -14,9 +14,9 @@ from itertools import product, zip_longest
 from math import prod
 from typing import Any, Literal, TypeAlias, get_args
 
-from stc.iteration.proof_obligations import MOST_COUNTED, CROSS_CHECK_RESOURCES, Answer, Holds, Refuted, Undecided
 from stc.iteration.nests import Nest
 from stc.iteration.order import Loop
+from stc.iteration.proof_obligations import CROSS_CHECK_RESOURCES, MOST_COUNTED, Answer, Holds, Refuted, Undecided
 from stc.iteration.proofs import spelled
 from stc.iteration.size import Symbol, static, symbols_in
 from stc.iteration.solver import Query, Step

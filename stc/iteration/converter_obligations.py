@@ -1,4 +1,4 @@
-"""What a converter obligations, put to z3 from its raw types: the statements of `stc.iteration.converter_proofs` about any two entries.
+"""What a converter has to satisfy, put to z3 from its raw types: what `stc.iteration.converter_proofs` says of any two entries.
 
 1. Both sides' shared loops visit the same bases in the same order.
 2. Every address lies within the buffer, and in a shared iteration two coordinates never have one address.
@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from stc.iteration.proof_obligations import MOST_COUNTED, CROSS_CHECK_RESOURCES, Answer, Holds, Refuted, Same, Undecided
 from stc.iteration.converter import block_order
 from stc.iteration.line_buffer import LineSchedule, LineStep
 from stc.iteration.nests import Nest, entries, tokens
 from stc.iteration.order import StreamOrder
+from stc.iteration.proof_obligations import CROSS_CHECK_RESOURCES, MOST_COUNTED, Answer, Holds, Refuted, Same, Undecided
 from stc.iteration.proofs import spelled
 from stc.iteration.size import Symbol, static, symbols_in
 from stc.iteration.solver import Model, Query

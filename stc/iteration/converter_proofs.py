@@ -279,7 +279,8 @@ def _counted(source: _Side, target: _Side, dimension: int, extent: int) -> Outco
     column = int(np.flatnonzero(wrong[row])[0])
     held = int(found[row, column])
     reason = (
-        f"needs coordinate {int(required[row, column])} of dimension {dimension} at address {int(places[row, column])} of it, which "
+        f"needs coordinate {int(required[row, column])} of dimension {dimension} at address {int(places[row, column])} of it, "
+        "which "
         + ("was not received in the same shared iteration" if held < 0 else f"holds coordinate {held}")
     )
     return _fault(target, int(tokens[row]), reason)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from stc.iteration.task_timeline import Cycles, held_back, loop_of
-from stc.iteration.trace import LockEvent, Holding, InTurn, Moment, Nest, Repeated, Step, Straight, TaskTrace, steps
+from stc.iteration.trace import Holding, InTurn, LockEvent, Moment, Nest, Repeated, Step, Straight, TaskTrace, steps
 
 Side: TypeAlias = tuple[str, Moment]
 """A channel, and what happens to its tokens: see `Moment`."""

@@ -1,7 +1,8 @@
 """Loop nests as raw numbers: what a stream order says of its tokens or entries, before anything is simplified.
 
 A step of a nest is one iteration of all its loops; its values are sums of loop counters times strides. The obligations that
-are put to z3 (`stc.iteration.proof_obligations`) are stated in these numbers, and share no code with normal forms and arguments about loops.
+are put to z3 (`stc.iteration.proof_obligations`) are stated in these numbers, and share no code with normal forms and arguments
+about loops.
 """
 
 from __future__ import annotations
@@ -90,7 +91,8 @@ def visits(order: StreamOrder) -> Nest:
     """The coordinate of each token, and behind it which visit of this coordinate it is, where each is visited once but for
     reuse loops (of static trips)."""
     nest = tokens(order)
-    inner = {loop: prod(static(order.loops[other].trip) for other in order.reuse_loops if other > loop) for loop in order.reuse_loops}
+    reuse = order.reuse_loops
+    inner = {loop: prod(static(order.loops[other].trip) for other in reuse if other > loop) for loop in reuse}
     strides = tuple((*strides, inner.get(loop, 0)) for loop, strides in enumerate(nest.strides))
     return Nest(nest.trips, strides, (*nest.start, 0))
 

@@ -6,8 +6,8 @@ longest run of equal differences at the start of the sequence, what remains is t
 so on outwards, so that the sequence determines every loop.
 
 With symbolic sizes the normal form keeps what holds for every value of the symbols: a size that can only be 1 is 1, static loops
-merge, neighbouring reuse loops commute (the static ones come first and are one loop). Equal normal forms are equal sequences for all
-values; unequal ones may coincide for all values of small symbols, which is the solver's business (`stc.iteration.proofs`).
+merge, neighbouring reuse loops commute (the static ones come first and are one loop). Equal normal forms are equal sequences for
+all values; unequal ones may coincide for all values of small symbols, which is the solver's business (`stc.iteration.proofs`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _continues(order: StreamOrder, outer: int) -> bool:
 
 
 def _reuse_out_of_order(order: StreamOrder, outer: int) -> bool:
-    """Whether loops `outer` and `outer + 1` are reuse loops whose symbolic trips stand in the other order than they are spelled in."""
+    """Whether loops `outer` and `outer + 1` are reuse loops whose symbolic trips do not stand in the order of their spelling."""
     if order.dimension_of_loop[outer] is not None or order.dimension_of_loop[outer + 1] is not None:
         return False
     first, second = order.loops[outer].trip, order.loops[outer + 1].trip

@@ -2,7 +2,8 @@
 
 A `StreamOrder` is an itensor type without its scalar type: the element's shape, the iteration space (loops, outermost first)
 and for each data dimension the coordinate of an element's first entry, a sum of loop values plus a constant. Loop k takes the
-values 0, step, ..., (trip - 1) * step. A loop that is in no coordinate is a *reuse loop* (temporal reuse): everything inside it crosses again.
+values 0, step, ..., (trip - 1) * step. A loop that is in no coordinate is a *reuse loop* (temporal reuse): everything inside it
+crosses again.
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ class StreamOrder:
 
     @cached_property
     def is_disjoint(self) -> bool:
-        """True if elements are disjoint up to temporal reuse, whether or not they cover the tensor (a part of a split stream does not).
+        """True if elements are disjoint up to temporal reuse, whether or not they cover the tensor.
 
         Along each dimension every loop (by ascending step) advances by at least the span of the element and the loops below.
         """

@@ -1,8 +1,8 @@
-"""What each edge of a design obligations about its two types, put to z3 as it stands.
+"""Proof obligations: what the two types of an edge have to satisfy, put to z3 as it stands.
 
-An obligation is stated in the raw numbers of the types (`stc.iteration.nests`): nothing here is simplified, merged or restricted first,
-so that a fault in a normal form or in an argument about loops is not shared. `Obligation.put` asks z3 for a counterexample. An obligation that
-one thing exists for every other is stated without a quantifier: as many things as places, no two in one, leave none empty.
+An obligation is stated in the raw numbers of the types (`stc.iteration.nests`): nothing here is simplified, merged or restricted
+first, so that a fault in a normal form or in an argument about loops is not shared. `Obligation.put` asks z3 for a counterexample.
+That one thing exists for every other is stated without a quantifier: as many things as places, no two in one, leave none empty.
 
 `Obligation.counted` enumerates both sides instead: to say who is right where z3 and another proof disagree.
 """
@@ -270,8 +270,8 @@ def _entries_of(offset: tuple[int, ...], shape: tuple[int, ...]) -> Iterator[tup
 class Slice:
     """`part` is the tokens of `full` that lie in its slice at `offset`, in their order, at coordinates of the slice.
 
-    Both visit each place of a grid (multiples of the element) once, but for temporal reuse; the slice's places, moved by `offset`, are
-    places of the whole; as many tokens lie there on either side. Then each token of the slice is one of the whole, none is left
+    Both visit each place of a grid (multiples of the element) once, but for temporal reuse; the slice's places, moved by `offset`,
+    are places of the whole; as many tokens lie there on either side. Then each token of the slice is one of the whole, none is left
     out, and what remains is that their positions in the whole are strictly increasing. Static sizes.
     """
 

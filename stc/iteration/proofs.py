@@ -4,7 +4,8 @@ Static orders are decided by their normal forms alone, the first differing token
 symbols: equal normal forms are equal sequences; sequences that differ where every symbol is at its maximum differ; what is left
 (orders that coincide by the smallness of their symbols) is matched from the outside, and z3 looks for symbol values and a token
 at which the rest differs. What z3 cannot decide is `Unproved`: nothing is sampled.
-That this is right is not taken for granted: `verify-streams` puts the types themselves to z3 as well (`stc.iteration.proof_obligations`).
+That this is right is not taken for granted: `verify-streams` puts the types themselves to z3 as well
+(`stc.iteration.proof_obligations`).
 """
 
 from __future__ import annotations

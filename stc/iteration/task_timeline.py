@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from stc.diagnostics import CompileError, UntimedError
 from stc.iteration.trace import (
     MICRO,
-    LockEvent,
     Holding,
     InTurn,
+    LockEvent,
     MemoryBeats,
     Moment,
     Nest,
@@ -41,9 +41,9 @@ Cycles: TypeAlias = NDArray[np.int64]
 class Loop:
     """`count` firings, `interval` cycles apart; `head` cycles before the first issues, `tail` from the last issue to the end.
 
-    `iterations[port][k]`: which firing moves the k-th token of a port. `late[port][k]`: how many cycles after its issue. `retained`:
-    cycles from the read of a token until it counts as taken. `memory`: external memory that every iteration moves a word of.
-    `drain`: the last so many firings are no iterations: they only write what earlier ones computed (`loop_of`).
+    `iterations[port][k]`: which firing moves the k-th token of a port. `late[port][k]`: how many cycles after its issue.
+    `retained`: cycles from the read of a token until it counts as taken. `memory`: external memory that every iteration moves a
+    word of. `drain`: the last so many firings are no iterations: they only write what earlier ones computed (`loop_of`).
     """
 
     count: int
@@ -82,8 +82,8 @@ class Loop:
     def _taken(self, ready: Cycles, micro: int) -> Cycles:
         """When words leave that memory takes one by one: it is free `micro` after it began with the one before.
 
-        It begins with a word within the cycle before, if it is free there: else an issue rate of 1.2 cycles would be one of 1.5. The first
-        words leave after as many firings as drain.
+        It begins with a word within the cycle before, if it is free there: else 1.2 cycles per beat would be 1.5.
+        The first words leave after as many firings as drain.
         """
         if micro <= self.interval * MICRO:
             steps = np.arange(self.count, dtype=np.int64) * self.interval
@@ -131,7 +131,10 @@ Node: TypeAlias = Loop | Row | Repeat | TimedLockEvent
 TAIL: dict[Moment, int] = {"write_acquire": 0, "write_release": 1, "read_acquire": 1, "read_release": 0}
 """Cycles that a task spends on each moment."""
 
-MIRRORED: dict[Moment, Moment] = {"write_acquire": "read_release", "read_release": "write_acquire", "write_release": "read_acquire", "read_acquire": "write_release"}
+MIRRORED: dict[Moment, Moment] = {
+    "write_acquire": "read_release", "read_release": "write_acquire",
+    "write_release": "read_acquire", "read_acquire": "write_release",
+}
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ Everything else is a query:
 
 * `tokens`, `executions`: how often an access happens, as products of trip counts and of the points at which guards hold;
 * `accesses_of_iteration`, `most_per_iteration`: what one iteration of a loop moves;
-* `steps`: loops, repetitions and acquisitions and releases in order, of which the next two are views. An outer loop is split where a guard
-  changes, not at every iteration, and so is a merged nest (`Nest.cases`);
+* `steps`: loops, repetitions and lock events in order, of which the next two are views. An outer loop is split where
+  a guard changes, not at every iteration, and so is a merged nest (`Nest.cases`);
 * `stc.iteration.firings`: without time: which numbered firing moves which token;
 * `stc.iteration.task_timeline`: in time: which cycle does, where loops know their interval and depth (`Pipeline`).
 """
@@ -41,7 +41,7 @@ MAX_GRID = 1 << 24
 """A condition on several loops at once is evaluated at all their points, up to so many."""
 
 MICRO = 1_000_000
-"""The memory's issue rate is in millionths of a cycle, as the simulation is told it."""
+"""Cycles per beat of a memory are in millionths, as the simulation is told them."""
 
 
 @dataclass(frozen=True)
@@ -472,8 +472,8 @@ class Straight:
 
 
 Moment = Literal["write_acquire", "write_release", "read_acquire", "read_release"]
-"""A block of a ring is taken to be filled, released, taken to be emptied, and given back. A token of a FIFO is written where it
-has room and is published, and read where it is taken and frees its slot."""
+"""A block of a ring is acquired to be filled, released, acquired to be emptied, and released again. The same of a FIFO: a write
+acquires a slot and releases a token, a read acquires the token and releases its slot."""
 
 
 @dataclass(frozen=True)

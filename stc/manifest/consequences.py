@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.bus_words import packed_words
+from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.manifest.element_types import ELEMENT_TYPES
 from stc.manifest.schema import HostTensor, Kernel, Manifest, Order, Port
 

@@ -126,8 +126,8 @@ class TaskGraph:
         """Channels that may be full while tasks wait in a wait-for cycle.
 
         A task waits for a token of the producer, or for room, of the consumer, where fewer slots than tokens are there; a channel
-        is not full and empty at once. Any more waits than these are not possible, so that without such channels no wait-for cycle is
-        (launches that overlap included: the first of those that have not ended never waits for room that a later one takes).
+        is not full and empty at once. Any more waits than these are not possible, so that without such channels no wait-for cycle
+        is (launches that overlap included: the first of those that have not ended never waits for room that a later one takes).
         """
         waits: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         shallow = [channel for channel in self.channels if channel.depth < channel.tokens]

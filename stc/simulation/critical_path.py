@@ -2,8 +2,9 @@
 
 From the end of the last task one walks back in time. A task either worked, or it waited: for a token, then what its producer did
 before is next; for a free slot, then what the consumer did; for memory; for the return of a task that releases a variable. Where
-tasks wait for one another in turn, over and over, the stretch is told as one wait-for cycle: its cycles are those tasks' own work and, for
-the rest, the time that tokens and slots spend in the FIFOs between them. The cycles of all parts sum to the cycles of the run.
+tasks wait for one another in turn, over and over, the stretch is told as one wait-for cycle: its cycles are those tasks' own work
+and, for the rest, the time that tokens and slots spend in the FIFOs between them. The cycles of all parts sum to the cycles of the
+run.
 """
 
 from __future__ import annotations

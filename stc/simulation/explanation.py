@@ -10,7 +10,7 @@ from stc.manifest.schema import LoopSchedule, Manifest
 from stc.network.graph import Channel
 from stc.network.waits import Cause, Diagnosis, Stop, WaitCycle
 from stc.simulation.csim import BlockedTask
-from stc.simulation.fixes import MOST_RUNS, Fix, DepthsIgnored, OutOfRuns, Rerun, Room, Run, Trials, joint_fix, single_fixes
+from stc.simulation.fixes import MOST_RUNS, DepthsIgnored, Fix, OutOfRuns, Rerun, Room, Run, Trials, joint_fix, single_fixes
 from stc.simulation.task_graphs import task_graphs
 
 STUCK = ("deadlock", "livelock")

@@ -41,8 +41,8 @@ class Finding:
 class StaticReport:
     """Of all kernels. `counted`: channels whose two sides are counted exactly and agree; `bridges`: those on no undirected cycle;
     `crossing`: those on an undirected cycle, but on none of the `reconvergent_paths`: between several sources or sinks.
-    `doubtful`: those that may be full while their writer and others wait in a wait-for cycle. `ends`: there are none, and the counts agree:
-    the design ends, proved without a run."""
+    `doubtful`: those that may be full while their writer and others wait in a wait-for cycle. `ends`: there are none, and the
+    counts agree: the design ends, proved without a run."""
 
     findings: tuple[Finding, ...]
     channels: int

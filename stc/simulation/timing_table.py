@@ -101,7 +101,8 @@ def _kernel_lines(manifest: Manifest, kernel: Kernel, options: SimulationOptions
     for port, shared in zip(kernel.ports, sharing, strict=True):
         if memory is not None:
             cycles_per_beat = cycles_per_word(port.bytes / port.words, shared, memory.channel_bytes_per_cycle)
-            yield f"port {port.name} {memory.read_latency} {cycles_per_beat:.{BEAT_DIGITS}f} {memory.burst_words} {memory.outstanding_bursts}"
+            beat = f"{cycles_per_beat:.{BEAT_DIGITS}f}"
+            yield f"port {port.name} {memory.read_latency} {beat} {memory.burst_words} {memory.outstanding_bursts}"
     directions = {port.name: port.direction for port in kernel.ports if memory is not None}
     for loop in kernel.schedule:
         if loop.ii is not None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.analysis.bus_words import bus_words
 from stc.analysis.converter_figures import converter_figures
+from stc.analysis.duplicate_loads import duplicate_load_report
 from stc.analysis.external_traffic import external_traffic
 from stc.analysis.host_trips import host_trips
 from stc.analysis.loop_report import loop_report
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
-from stc.analysis.bus_words import bus_words
-from stc.analysis.duplicate_loads import duplicate_load_report
 from stc.analysis.resources import resource_report
 from stc.analysis.support import obstacles
 from stc.analysis.throughput import multiply_accumulates, throughput_report
@@ -31,12 +31,12 @@ from stc.frontend.draws import EXAMPLE, retained_inputs
 from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
 from stc.tools.check_semantics import SemanticsCheck
+from stc.tools.depth_minimisation import minimisation_report, minimised_sizing
 from stc.tools.provenance import provenance_of
 from stc.tools.reproducer import run_or_reproduce
 from stc.tools.request import CompileRequest
 from stc.tools.schedule_file import NOT_IN_FILE, schedule_text
 from stc.tools.start import Start, start_of
-from stc.tools.depth_minimisation import minimised_sizing, minimisation_report
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 from stc.transforms.linalg.apply_schedule import Decided, decided_schedules
 from stc.transforms.linalg.default_tile_size import DefaultTileSize

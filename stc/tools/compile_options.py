@@ -27,6 +27,7 @@ from stc.tools.options import (
     Debug,
     Dsp,
     DType,
+    DuplicateLoad,
     FifoDepths,
     FifoMargin,
     FifoStrategy,
@@ -40,7 +41,6 @@ from stc.tools.options import (
     Parallelism,
     PipelineStyle,
     Platform,
-    DuplicateLoad,
     Rows,
     RunAhead,
     Schedule,
@@ -150,7 +150,10 @@ def asked_compile(
     ] = None,
     emit_ir: Annotated[bool, typer.Option("--emit-ir", help="Keep the IR after each pass in OUT/ir.")] = False,
     minimise_depths: Annotated[
-        bool, typer.Option("--minimise-depths", help="Run the design with time, take the least FIFO depths that lose no cycles, emit again.")
+        bool,
+        typer.Option(
+            "--minimise-depths", help="Run the design with time, take the least FIFO depths that lose no cycles, emit again."
+        ),
     ] = False,
     check: Annotated[bool, typer.Option("--check", help="Build the emitted C++, run it, compare with PyTorch.")] = False,
     check_semantics: Annotated[

@@ -63,7 +63,7 @@ def print_minimisation(report: dict[str, Any], check: MinimisationCheck, console
     """Two lines: what minimisation found, and what the design that was emitted with it does."""
     bits, emitted = report["bits"], check.emitted
     before = f"{bits['required_before']:,} bits by the LP, " if bits["required_before"] is not None else ""
-    console.print(f"FIFOs minimised by {report['runs']} runs: {before}{bits['minimal']:,} bits minimal, without margin and rounding")
+    console.print(f"FIFOs minimised by {report['runs']} runs: {before}{bits['minimal']:,} bits, without margin and rounding")
     cycles = "does not end" if emitted.cycles is None else f"{emitted.cycles:,} cycles"
     sized = f"{emitted.bits:,} bits with margin and rounding ({bits['emitted_before']:,} before)"
     console.print(f"emitted so: {cycles}, {emitted.verdict} ({check.unlimited:,} with unlimited FIFOs), {sized}; "

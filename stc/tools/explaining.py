@@ -99,8 +99,8 @@ def print_static(report: StaticReport, console: Console) -> None:
     if len(report.reconvergent_paths) > MOST_PATHS:
         console.print(f"  and {len(report.reconvergent_paths) - MOST_PATHS} more (--json lists all)")
     if report.doubtful:
-        text = "whether it ends, only a run tells: tasks may wait in a wait-for cycle where one of these is full: "
+        text = "whether it ends, only a run tells: tasks may form a wait-for cycle where one of these is full: "
         console.print(text + _listed(report.doubtful), markup=False, soft_wrap=True)
     if report.ends:
-        console.print("it ends, however long its loops take: at these depths tasks cannot wait in a wait-for cycle", soft_wrap=True)
+        console.print("it ends, however long its loops take: at these depths there is no wait-for cycle", soft_wrap=True)
     console.print(f"{'passed' if report.passed else 'FAILED'} (computed from the manifest, nothing was run)")

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 class CompileRequest:
     """What the user asked for. `options` decide the passes, the rest the model.
 
-    `minimise_depths`: the part of the cycles that minimisation FIFOs by runs of the emitted design may lose; None: no minimisation. `check_semantics`:
-    whether the module is executed on the model's inputs before and after each pass, and compared. `check_inputs`: the draws of
-    inputs (stc.frontend.draws) that references are made for; None: those that suit the design's size. `plan`: which passes run,
-    where it is not the pipeline; `first`: with which pass to begin on IR, empty for what the IR says. `given`: the fields (of this
-    and of `options`) that were said, which is more than what IR says of itself.
+    `minimise_depths`: the part of the cycles that may be lost where runs of the emitted design minimise FIFO depths; None: no such
+    runs. `check_semantics`: whether the module is executed on the model's inputs before and after each pass, and compared.
+    `check_inputs`: the draws of inputs (stc.frontend.draws) that references are made for; None: those that suit the design's size.
+    `plan`: which passes run, where it is not the pipeline; `first`: with which pass to begin on IR, empty for what the IR says.
+    `given`: the fields (of this and of `options`) that were said, which is more than what IR says of itself.
     """
 
     model: str

@@ -51,8 +51,8 @@ class Confirmation:
 
 @dataclass(frozen=True)
 class FifoSize:
-    """Depths of one FIFO, in tokens of `bits`; `required` by the LP or --minimise-depths, None where the manifest has none, `best`: the
-    optimum's."""
+    """Depths of one FIFO, in tokens of `bits`; `required` by the LP or --minimise-depths, None where the manifest has none, `best`:
+    the optimum's."""
 
     name: str
     bits: int
@@ -93,8 +93,8 @@ class Sizing:
 
     `stated`: `emitted` are the depths of C++ that stc wrote, or those given with C++ that it did not write.
 
-    `worst`: every FIFO holds all its tokens, which is the reference run. `required`: at the depths that the LP, or --minimise-depths, asked
-    for.
+    `worst`: every FIFO holds all its tokens, which is the reference run. `required`: at the depths that the LP, or
+    --minimise-depths, asked for.
     `larger_loop_depths`: how the emitted design ends with loop depths doubled, of which `deeper_loops` says more. Seconds by what
     took them.
     """
@@ -147,7 +147,8 @@ class Sizing:
             least += "; the bits are the least of all"
         return (
             f"executed with loop depths as they are: {self.minimal.cycles:,} cycles, {self.worst.cycles:,} with unlimited FIFOs; "
-            f"{least}; that it ends with deeper loops is not known here (stc compile --minimise-depths and --fifo-depths make sure of it)"
+            f"{least}; that it ends with deeper loops is not known here "
+            "(stc compile --minimise-depths and --fifo-depths make sure of it)"
         )
 
     @property
@@ -306,7 +307,7 @@ def _sized_fifo(stream: Stream) -> SizedFifo:
 
 
 class _Sizer:
-    """The depth test of one design. Minimisation starts from what the LP asked for, where it was asked. `purpose`: of the next runs."""
+    """The depth test of one design. Minimisation starts from what the LP asked for, if it was. `purpose`: of the next runs."""
 
     def __init__(self, runs: DesignRuns, judge: Judge, progress: Progress):
         self.has_required = any(stream.required is not None for stream in runs.sized)

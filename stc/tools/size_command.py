@@ -18,14 +18,14 @@ CHECK_FAILED = 1
 MOST_LISTED = 40
 """FIFOs in the table; the file has all."""
 REQUIRED = "required (by the LP, or --minimise-depths)"
-"""The manifest has the depths that sizing asked for, not who did: `stc compile --minimise-depths` replaces those of the linear program."""
+"""The manifest has the depths that sizing asked for, not who did: `--minimise-depths` replaces those of the linear program."""
 
 
 def size_command(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `stc compile` wrote, or a folder with a design.toml.")],
     slack: Annotated[float, typer.Option(help="Part of the cycles that may be lost: 0.05 for 5 %.")] = 0.0,
     optimum: Annotated[bool, typer.Option("--optimum/--no-optimum", help="Also look for the least bits of all.")] = True,
-    most_runs: Annotated[int, typer.Option(help="About how many runs minimisation and the optimum may take each.", min=1)] = MOST_RUNS,
+    most_runs: Annotated[int, typer.Option(help="Runs that minimisation and the optimum may take each, about.", min=1)] = MOST_RUNS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Confirm the FIFO depths of a design by running it, and minimise them to the least that lose no cycles.

@@ -22,6 +22,7 @@ from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.csim import CsimResult, csim
 from stc.simulation.design_file import is_foreign
 from stc.simulation.explanation import Explanation
+from stc.tools.atomic_files import write_atomically
 from stc.tools.check_tables import check_report, print_check
 from stc.tools.command_line import debugging, run_app
 from stc.tools.compile_options import Asked, asked_compile, including
@@ -45,7 +46,6 @@ from stc.tools.report.tables import NOT_KNOWN
 from stc.tools.reproducer import versions
 from stc.tools.simulate_command import simulate_command
 from stc.tools.size_command import size_command
-from stc.tools.atomic_files import write_atomically
 
 CHECK_FAILED = 1
 REPORT = "report.json"
@@ -250,7 +250,8 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
             output.print(f"note: {note}", markup=False)
     _print_proofs(report)
     output.print(f"memory ports move per run: {traffic['read']:,} bytes in, {traffic['written']:,} bytes out")
-    output.print(f"inputs read again: {len(duplicate_loads['list'])}, adding {added:,} bytes of traffic and saving {saved:,} bytes on chip")
+    count = len(duplicate_loads["list"])
+    output.print(f"duplicate loads: {count}, adding {added:,} bytes of traffic and saving {saved:,} bytes on chip")
 
 
 def _print_source(source: dict[str, Any]) -> None:

@@ -434,13 +434,20 @@ def reduce(g: _Generator) -> Value:
 
 
 def _reduction(
-    g: _Generator, source: Value, retained: Sequence[int], gone: Sequence[int], reduction: Reduction, keep: bool, square: bool = False
+    g: _Generator,
+    source: Value,
+    retained: Sequence[int],
+    gone: Sequence[int],
+    reduction: Reduction,
+    keep: bool,
+    square: bool = False,
 ) -> Value:
     count = prod(source.shape[dim] for dim in gone)
     if not _keeps_range(source.element, source.bound * count):
         raise DoesNotFit
     extents = {f"d{dim}": extent for dim, extent in enumerate(source.shape)}
-    indices = tuple("0" if dim in gone else f"d{dim}" for dim in range(source.rank)) if keep else tuple(f"d{dim}" for dim in retained)
+    with_gone = ("0" if dim in gone else f"d{dim}" for dim in range(source.rank))
+    indices = tuple(with_gone) if keep else tuple(f"d{dim}" for dim in retained)
     output = Output(dimensions(indices, extents), source.element, indices, reduction.start)
     body = Body(g.program, inside=False)
     term = body.op(f"arith.mulf %a0, %a0 : {source.element}") if square else "%a0"

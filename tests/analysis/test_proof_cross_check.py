@@ -17,9 +17,9 @@ from stc.diagnostics import PassCrashed
 from stc.dialects.context import make_context
 from stc.dialects.itensor import accesses, sequences
 from stc.dialects.parsing import parse_module
-from stc.iteration import converter_proofs, round_robin, flattening, line_buffer, normal_form, proofs, restriction
-from stc.iteration.proof_obligations import Obligation, NoForm, same_tokens
+from stc.iteration import converter_proofs, flattening, line_buffer, normal_form, proofs, restriction, round_robin
 from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.proof_obligations import NoForm, Obligation, same_tokens
 from stc.pipeline import Stage
 from stc.tools.reproducer import run_or_reproduce
 from stc.transforms.dataflow.verify_streams import VerifyStreams

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from stc.execution.layout import pack, unpack, unpack_into
-from stc.iteration.round_robin import round_robin_parts
-from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.bus_words import filled, innermost_run, packed_words, word_lanes
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.round_robin import round_robin_parts
 
 TILED = StreamOrder((1, 4), (Loop(2, 4), Loop(3, 8), Loop(5, 1), Loop(4, 1), Loop(2, 4)),
                     (Coordinate((0, 3)), Coordinate((1, 4))))

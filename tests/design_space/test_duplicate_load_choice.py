@@ -5,7 +5,13 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stc.design_space.duplicate_loads import Branch, ForkedTensor, DuplicateLoadLimits, choose_duplicate_loads_of_forks, choose_duplicate_loads
+from stc.design_space.duplicate_loads import (
+    Branch,
+    DuplicateLoadLimits,
+    ForkedTensor,
+    choose_duplicate_loads,
+    choose_duplicate_loads_of_forks,
+)
 
 
 @st.composite

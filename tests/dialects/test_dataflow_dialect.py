@@ -11,8 +11,8 @@ from stc.dialects import dataflow, stream
 from stc.dialects.dataflow import InPlaceAttr, KernelOp, Place, ScheduleAttr, TaskOp, YieldOp
 from stc.dialects.itensor import EmptyOp, ItensorType
 from stc.dialects.stream import BlockType, StreamType
-from stc.iteration.size import Symbol
 from stc.iteration.bus_words import packed_words
+from stc.iteration.size import Symbol
 
 LINE = ItensorType.of([4], [2], [4], [0], f32)
 

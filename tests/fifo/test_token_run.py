@@ -31,7 +31,8 @@ def moments_of(access: Access, is_ring: bool) -> tuple[tuple[Moment, int], ...]:
     if is_ring:
         changes = (access.slots_needed, access.slots_added, access.tokens_needed, access.tokens_added)
         moment: dict[tuple[int, ...], Moment] = {
-            (1, -1, 0, 0): "write_acquire", (0, 0, 0, 1): "write_release", (0, 0, 1, -1): "read_acquire", (0, 1, 0, 0): "read_release"
+            (1, -1, 0, 0): "write_acquire", (0, 0, 0, 1): "write_release",
+            (0, 0, 1, -1): "read_acquire", (0, 1, 0, 0): "read_release",
         }
         return ((moment[changes], 1),)
     if access.slots_needed:

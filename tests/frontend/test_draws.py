@@ -18,10 +18,10 @@ from stc.frontend.draws import (
     Draws,
     draw_references,
     inputs_of,
-    retained_inputs,
     linalg_iterations,
     moved_by_rounding,
     read_draws,
+    retained_inputs,
 )
 from stc.frontend.export import export
 from stc.frontend.exported import Arrays, ExportedModel, Reference

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stc.iteration.access_obligations import PREDICATES, Always, Around, Combined, Comparison, Enumeration, Guard, Sum
-from stc.iteration.proof_obligations import Holds, Refuted, Undecided, answer
 from stc.iteration.order import Loop
+from stc.iteration.proof_obligations import Holds, Refuted, Undecided, answer
 from stc.iteration.size import Symbol, static
 
 COMPARE = {

@@ -278,7 +278,7 @@ def test_nothing_shared_takes_one_block():
     assert (plan.shared_loops, plan.buffer_shape, plan.blocks) == (0, (8, 8), 1)
 
 
-def test_shared_reuse_are_the_same_loop_on_both_sides():
+def test_shared_reuse_is_the_same_loop_on_both_sides():
     source = StreamOrder((2, 8), (Loop(3, 8), Loop(4, 2)), (Coordinate((1,)), Coordinate()))
     target = StreamOrder((8, 2), (Loop(3, 1), Loop(4, 2)), (Coordinate(), Coordinate((1,))))
     plan = infer_converter(source, target)

@@ -21,30 +21,30 @@ from test_converter_proofs import converters, run
 from test_line_buffer_proofs import line_buffers
 from test_line_buffer_proofs import run as run_lines
 
+from stc.iteration.converter import ConverterPlan
+from stc.iteration.converter_obligations import Conversion
+from stc.iteration.converter_proofs import ConverterFault, Proved, prove_converter
+from stc.iteration.flattening import flattened
+from stc.iteration.line_buffer import LineSchedule, LineStep, line_schedule
+from stc.iteration.normal_form import normal_form, same_sequence
+from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.proof_obligations import (
-    Obligation,
     Cover,
-    SplitPart,
     Holds,
+    Obligation,
     Refuted,
     SameEntries,
     Slice,
+    SplitPart,
     Undecided,
     answer,
     same_positions,
     same_tokens,
     stacked,
 )
-from stc.iteration.converter import ConverterPlan
-from stc.iteration.converter_obligations import Conversion
-from stc.iteration.converter_proofs import ConverterFault, Proved, prove_converter
-from stc.iteration.round_robin import round_robin_parts, without_constants
-from stc.iteration.flattening import flattened
-from stc.iteration.line_buffer import LineSchedule, LineStep, line_schedule
-from stc.iteration.normal_form import normal_form, same_sequence
-from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.proofs import Equal, compare_sequences
 from stc.iteration.restriction import restricted
+from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.size import CeilDiv, Symbol, static
 from stc.iteration.vectorize import vectorized
 
@@ -265,7 +265,9 @@ def test_schedules_of_line_buffers(plan: ConverterPlan, data: st.DataObject):
         case _:
             steps[at] = LineStep(steps[at].receives, data.draw(st.integers(0, lines - 1)))
     obligation = conversion(plan, lines, LineSchedule(tuple(steps), (), 0, ()))
-    proof = prove_converter(obligation.source, obligation.target, obligation.shared, obligation.buffer_shape, 1, obligation.window, obligation.schedule)
+    proof = prove_converter(
+        obligation.source, obligation.target, obligation.shared, obligation.buffer_shape, 1, obligation.window, obligation.schedule
+    )
     assert isinstance(answer(obligation), Holds if isinstance(proof, Proved) else Refuted)
     assert isinstance(proof, Proved | ConverterFault)
 

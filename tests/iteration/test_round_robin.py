@@ -1,4 +1,4 @@
-"""`interleaved`: slices of a tensor, token by token in turn, is what splitting takes apart again."""
+"""`interleaved`: slices of a tensor, token by token in turn, is what a round-robin split takes apart again."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import random
 import numpy as np
 import pytest
 
-from stc.iteration.round_robin import round_robin_parts, interleaved, without_constants
 from stc.iteration.layout_orders import in_order
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
+from stc.iteration.round_robin import interleaved, round_robin_parts, without_constants
 from stc.iteration.vectorize import vectorized
 
 

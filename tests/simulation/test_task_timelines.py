@@ -1,7 +1,7 @@
 """The timed token model of tasks against the emitted C++: every FIFO's curves, and when every task ends, cycle by cycle.
 
-FIFOs are unlimited, so that nobody waits for anything but tokens, blocks and bus words of external memory: there the model claims to
-be exact, but for iterations that read several tokens of one FIFO. The model lets them wait for the last of these and then begin;
+FIFOs are unlimited, so that nobody waits for anything but tokens, blocks and bus words of external memory: there the model claims
+to be exact, but for iterations that read several tokens of one FIFO. The model lets them wait for the last of these and then begin;
 the simulation has taken the first ones by then. And load tasks are never held up in the model.
 """
 

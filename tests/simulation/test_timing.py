@@ -220,8 +220,8 @@ extern "C" void top(const int *x, int *y) {
 
 def test_memory_takes_words_at_a_rate_between_whole_cycles(simulate: Callable[[str], Simulate]) -> None:
     run = simulate(STORE)
-    cycles = {cycles_per_beat: run(f"port y 0 {cycles_per_beat} 16 16", "loop store words 1 3 flp writes=y")["cycles"] for cycles_per_beat in (1, 1.2, 1.5, 2)}
-    assert [cycles[cycles_per_beat] - cycles[1] for cycles_per_beat in (1.2, 1.5, 2)] == [ceil(99 * 0.2), ceil(99 * 0.5), 99]
+    cycles = {beat: run(f"port y 0 {beat} 16 16", "loop store words 1 3 flp writes=y")["cycles"] for beat in (1, 1.2, 1.5, 2)}
+    assert [cycles[beat] - cycles[1] for beat in (1.2, 1.5, 2)] == [ceil(99 * 0.2), ceil(99 * 0.5), 99]
 
 
 ALTERNATING = """

@@ -200,7 +200,7 @@ def test_static_checks_run_nothing(project: Path, tmp_path: Path) -> None:
     text = stc("simulate", tmp_path, "--static")
     assert text.exit_code == 0 and "passed (computed from the manifest, nothing was run)" in text.stdout
     assert "  split to join: by around, sum; or by direct" in text.stdout
-    assert "only a run tells: tasks may wait in a wait-for cycle where one of these is full: direct\n" in text.stdout
+    assert "only a run tells: tasks may form a wait-for cycle where one of these is full: direct\n" in text.stdout
     told = content(stc("simulate", tmp_path, "--static", "--json"))
     assert told["passed"] and told["counted"] == ["direct", "around", "sum"] and told["findings"] == []
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from stc.tools.command_line import run_app
 from stc.tools.atomic_files import write_atomically
+from stc.tools.command_line import run_app
 
 
 def full(*_: object) -> None:

@@ -10,8 +10,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from stc.dialects.itensor.type import ItensorType
-from stc.iteration.size import Size, maximum
 from stc.iteration.bus_words import packed_words
+from stc.iteration.size import Size, maximum
 
 
 def is_scalar(type: Attribute) -> bool:

@@ -4,7 +4,7 @@ from xdsl.ir import Dialect
 
 from stc.dialects.itensor.access_ops import EmptyOp, InstanceOp, ReadOp, WriteOp
 from stc.dialects.itensor.layout_ops import CastOp, ConverterOp, ReassociateOp, ReorderOp, complaint_about_reorder
-from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, SplitOp, ForkOp, MergeOp
+from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, ForkOp, MergeOp, SplitOp
 from stc.dialects.itensor.type import ItensorType, OrderAttr
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "ChunkOp",
     "ConcatOp",
     "ConverterOp",
-    "SplitOp",
     "EmptyOp",
     "ForkOp",
     "InstanceOp",
@@ -23,6 +22,7 @@ __all__ = [
     "ReadOp",
     "ReassociateOp",
     "ReorderOp",
+    "SplitOp",
     "WriteOp",
     "complaint_about_reorder",
 ]

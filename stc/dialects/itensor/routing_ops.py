@@ -32,7 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from stc.dialects.effects import OwnsResults
-from stc.dialects.itensor.sequences import split_mismatch, slice_mismatch
+from stc.dialects.itensor.sequences import slice_mismatch, split_mismatch
 from stc.dialects.itensor.type import ItensorType
 
 Offsets = ArrayAttr[DenseArrayBase]
@@ -279,8 +279,9 @@ class SplitOp(IRDLOperation):
     The results say where in the source's tensor their tokens lie (`stc.iteration.round_robin`), so that a tensor that is striped
     over several memory ports, and a task that reads several streams at once, keep true coordinates.
 
-    Example: `%a, %b = itensor.split %s : !S to !A, !B` where `!S` enumerates 1x4 elements of a `tensor<2x16xf32>` row-major, `!A` is
-    `itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>` and `!B` has the map `(d0, d1) -> (d0, d1 + 4)`.
+    Example: `%a, %b = itensor.split %s : !S to !A, !B` where `!S` enumerates 1x4 elements of a `tensor<2x16xf32>` row-major, `!A`
+    is `itensor<1x4xf32, iter_space: [2, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>` and `!B` has the map
+    `(d0, d1) -> (d0, d1 + 4)`.
     """
 
     name = "itensor.split"

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from stc.iteration.converter import ConverterPlan
-from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.normal_form import normal_form
 from stc.iteration.order import StreamOrder
+from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.size import static
 
 if TYPE_CHECKING:

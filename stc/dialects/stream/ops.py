@@ -51,8 +51,8 @@ def _symbol(name: str | StringAttr) -> StringAttr:
 class CreateOp(IRDLOperation):
     """A FIFO.
 
-    It may say how many `tokens` cross it per run, how many of them are distinct (`distinct_tokens`: those up to temporal reuse, which
-    are sent again), and which depth `size-fifos` found to be required (`required_depth`).
+    It may say how many `tokens` cross it per run, how many of them are distinct (`distinct_tokens`: those up to temporal reuse,
+    which are sent again), and which depth `size-fifos` found to be required (`required_depth`).
 
     Example: `%s = stream.create @fc_to_gelu {tokens = 64 : i64} : !stream.stream<vector<8xf32>, depth: 34>`
     """

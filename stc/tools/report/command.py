@@ -19,9 +19,9 @@ from stc.simulation.explanation import explain
 from stc.simulation.projects import sound_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
 from stc.simulation.timing_table import SimulationOptions, timing_table
+from stc.tools.atomic_files import write_atomically
 from stc.tools.consoles import messages, output
 from stc.tools.simulate_command import CHECK_FAILED
-from stc.tools.atomic_files import write_atomically
 
 PAGE = "report.html"
 COMPILE_REPORT = "report.json"

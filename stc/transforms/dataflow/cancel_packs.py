@@ -33,8 +33,8 @@ class CancelPacks(ModulePass):
     * A pack of an unpack goes where both lay the same entries in the same order, however their types spell it: with or without
       reuse loops, in wider or narrower tokens. Where the words differ in width, both kernels take the widest that suits both.
     * Where the orders differ, or tokens are padded differently, the kernel that makes the tensor gets a converter and yields it in
-      the consumer's order, temporal reuse left out (they are reads of memory), if its tiles and converters then still fit in `budget`.
-      The old order stays a result as long as somebody wants it.
+      the consumer's order, temporal reuse left out (memory is read again), if its tiles and converters then still fit in
+      `budget`. The old order stays a result as long as somebody wants it.
     * Packs of one tensor in one order for several kernels are one.
 
     What remains is listed in report.json (`stc.analysis.host_trips`) with the reason. Packs of parameters are left alone: they are

@@ -14,15 +14,15 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
+from stc.analysis.duplicate_loads import DuplicateLoad, record_duplicate_loads
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of, itensor_bytes, traffic_bytes
-from stc.analysis.duplicate_loads import DuplicateLoad, record_duplicate_loads
 from stc.design_space.duplicate_loads import Branch, DuplicateLoadLimits, choose_duplicate_loads
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.itensor import CastOp, ConverterOp, ForkOp, ItensorType
 from stc.dialects.use_def import through_reshapes
-from stc.iteration.order import StreamOrder
 from stc.iteration.bus_words import same_entries
+from stc.iteration.order import StreamOrder
 from stc.platforms.platform import load_platform
 
 
@@ -32,9 +32,9 @@ class DuplicateLoadsInOrder(ModulePass):
 
     A tensor from outside enters a kernel once. Behind the fork, a reader whose order differs needs a converter; a DMA of
     its own, from memory that the host has packed in that order, needs none. Where nobody else reads the input, its only port
-    changes its order. `stc.design_space.duplicate_loads` decides: bytes of converter saved against traffic added (reuse loops are read
-    again). The kernel's attribute `stc.duplicate_loads` says what was decided, and what the host packs in addition. It stands behind
-    `vectorize-streams`, which removes converters between orders that become the same, and before `pack-interfaces`.
+    changes its order. `stc.design_space.duplicate_loads` decides: bytes of converter saved against traffic added (reuse loops are
+    read again). The kernel's attribute `stc.duplicate_loads` says what was decided, and what the host packs in addition. It stands
+    behind `vectorize-streams`, which removes converters between orders that become the same, and before `pack-interfaces`.
 
     What another kernel makes is read again only in the order in which it lies there: any other would have to be packed between
     two launches, or made by a converter in that kernel (`cancel-packs`), and nothing would be saved.

@@ -19,11 +19,11 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, YieldOp
 from stc.dialects.facts import MODULE, NAME, STRIPE
-from stc.dialects.itensor import ChunkOp, ConcatOp, SplitOp, ItensorType, MergeOp, ReassociateOp
+from stc.dialects.itensor import ChunkOp, ConcatOp, ItensorType, MergeOp, ReassociateOp, SplitOp
 from stc.dialects.use_def import through_reshapes, uses_through
-from stc.iteration.round_robin import interleaved
 from stc.iteration.layout_orders import concat_orders, reshape_orders, row_major, slice_orders
 from stc.iteration.order import StreamOrder
+from stc.iteration.round_robin import interleaved
 from stc.iteration.vectorize import largest_divisor
 from stc.names import identifier
 from stc.transforms.linalg.dead_ops import erase_dead_ops
@@ -42,8 +42,8 @@ class LayoutToDataflow(ModulePass):
     Reshapes of arguments and results of the function stay outside: the host sees the same bytes.
 
     Equal parts for copies of a computation (`distribute-parallel`) that come from an argument of the function, or become its
-    result and nothing else, are split and merged round-robin instead, in the order in which the copies read or write them: each then gets a
-    memory port of its own.
+    result and nothing else, are split and merged round-robin instead, in the order in which the copies read or write them: each
+    then gets a memory port of its own.
 
     Options: `size`, the default tile size (default 16).
 

@@ -18,11 +18,11 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
-from stc.dialects.itensor import SplitOp, ItensorType, MergeOp
-from stc.iteration.round_robin import without_constants
+from stc.dialects.itensor import ItensorType, MergeOp, SplitOp
+from stc.iteration.bus_words import packed_words, word_lanes
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
-from stc.iteration.bus_words import packed_words, word_lanes
+from stc.iteration.round_robin import without_constants
 from stc.transforms.dataflow.kernel_results import refuse_in_place, with_results
 
 
@@ -31,8 +31,8 @@ class PackInterfaces(ModulePass):
     """Insert `dataflow.pack` and `dataflow.unpack` on the host, so that each DMA of a kernel is a flat burst.
 
     A word holds one token, padded to a power of two of lanes, or as many as fill a port of `port_bits` and come evenly between
-    two reuse loops. Reuse loops are not stored: the DMA reads again, and ports of one tensor that differ only in reuse loops share what is
-    packed. For parameters packing happens once. A truth value (i1) is a byte of external memory.
+    two reuse loops. Reuse loops are not stored: the DMA reads again, and ports of one tensor that differ only in reuse loops share
+    what is packed. For parameters packing happens once. A truth value (i1) is a byte of external memory.
 
     An operand that is only split, and a result that is a merge of as many, gets a memory port per part: the tensor is striped.
 

@@ -20,7 +20,7 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from stc.analysis.lane_demand import ROUTING
-from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, SplitOp, ForkOp, ItensorType, MergeOp
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, MergeOp, SplitOp
 from stc.dialects.itensor.canonicalization import (
     CastOfCast,
     CastToSameType,

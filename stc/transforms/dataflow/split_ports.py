@@ -15,11 +15,11 @@ from xdsl.rewriter import InsertPoint
 
 from stc.analysis.lane_demand import LaneDemand
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
-from stc.dialects.itensor import CastOp, SplitOp, EmptyOp, ForkOp, InstanceOp, ItensorType, MergeOp, ReadOp, WriteOp
+from stc.dialects.itensor import CastOp, EmptyOp, ForkOp, InstanceOp, ItensorType, MergeOp, ReadOp, SplitOp, WriteOp
 from stc.dialects.itensor.accesses import loop_of_induction_variable
 from stc.dialects.itensor.destinations import root_of
-from stc.iteration.round_robin import round_robin_parts
 from stc.iteration.order import StreamOrder
+from stc.iteration.round_robin import round_robin_parts
 from stc.iteration.size import static
 from stc.iteration.vectorize import largest_divisor
 from stc.transforms.index_constant import index_constant
@@ -30,10 +30,10 @@ class SplitPorts(ModulePass):
     """Give a task n ports where both ends of a stream want at least n times the lanes of a token (after `vectorize-streams`).
 
     What a port wants is what `vectorize-streams` goes by: the vector shape or unroll factor of its schedule. The vectors of a tile
-    are split round-robin over the ports, and the loop over them takes n at once. Outside stand a `split` and a `merge`: `simplify-routing`
-    removes them between tasks, which leaves n parallel streams, and `pack-interfaces` at the kernel's boundary, which stripes the
-    tensor over n memory ports. Nothing is split where no schedule asks, nor where the stream leads through a converter, chunk,
-    concat or reassociate, which pass one token at a time.
+    are split round-robin over the ports, and the loop over them takes n at once. Outside stand a `split` and a `merge`:
+    `simplify-routing` removes them between tasks, which leaves n parallel streams, and `pack-interfaces` at the kernel's boundary,
+    which stripes the tensor over n memory ports. Nothing is split where no schedule asks, nor where the stream leads through a
+    converter, chunk, concat or reassociate, which pass one token at a time.
 
         %r = dataflow.task @f ins(%p = %x : !X) ... {
           ... %u = scf.for %b = 0 to 32 step 16 iter_args(%t1 = %t0) {
@@ -170,7 +170,8 @@ class _TaskSplit:
 
     def _types(self, port: SSAValue) -> list[ItensorType]:
         assert isinstance(port.type, ItensorType)
-        return [ItensorType.from_order(order, port.type.element_type) for order in round_robin_parts(port.type.order, self.parts[port])]
+        parts = round_robin_parts(port.type.order, self.parts[port])
+        return [ItensorType.from_order(order, port.type.element_type) for order in parts]
 
     def _split(self, port: SSAValue, value: SSAValue) -> Sequence[SSAValue]:
         if self.parts.get(port, 1) == 1:

@@ -21,7 +21,8 @@ from stc.transforms.dataflow.kernel_results import with_results
 class TrimBoundaries(ModulePass):
     """Let a tensor that a kernel has as several operands enter once, and keep results that nobody uses from leaving.
 
-    The tensor enters in the order of the first operand without temporal reuse, and every reader gets an `itensor.reorder` to its own.
+    The tensor enters in the order of the first operand without temporal reuse, and every reader gets an `itensor.reorder` to its
+    own.
 
         %y, %z = dataflow.kernel @f(%a = %x : tensor<8x8xf32> as !A, %b = %x : tensor<8x8xf32> as !B)
             -> (tensor<8x8xf32> as !Y, tensor<8x8xf32> as !Z) { ... %b ... }

@@ -18,9 +18,9 @@ from stc.analysis.lane_demand import LaneDemand
 from stc.analysis.loop_names import dimension_names
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.itensor import ConverterOp, SplitOp, ItensorType, MergeOp, ReadOp, WriteOp
-from stc.iteration.round_robin import interleaved
+from stc.dialects.itensor import ConverterOp, ItensorType, MergeOp, ReadOp, SplitOp, WriteOp
 from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.round_robin import interleaved
 from stc.iteration.vectorize import vectorized
 from stc.transforms.dataflow.connections import connect, plan_connection
 from stc.transforms.index_constant import index_constant

@@ -24,10 +24,11 @@ class VerifyStreams(FindingPass):
     boundaries of kernels; and that each stream has one reader, once forks have been inserted. Nothing is changed.
 
     Each edge has a proof in closed form (normal forms, arguments about loops) that holds for all values of symbols. Where two types
-    meet that are not one and the same, z3 is asked as well, from the types as they are spelled (`stc.iteration.proof_obligations`). An edge
-    that is wrong is an error that names it, a token at which both sides differ and both coordinates; one that nobody could prove
-    is an error too. Two proofs that contradict each other are a bug of stc: a crash of this pass, with a reproducer. Where z3 gives
-    up on an edge that is proved otherwise, a warning counts it: its limit is one of work, not of time, the same on every machine.
+    meet that are not one and the same, z3 is asked as well, from the types as they are spelled (`stc.iteration.proof_obligations`).
+    An edge that is wrong is an error that names it, a token at which both sides differ and both coordinates; one that nobody could
+    prove is an error too. Two proofs that contradict each other are a bug of stc: a crash of this pass, with a reproducer. Where z3
+    gives up on an edge that is proved otherwise, a warning counts it: its limit is one of work, not of time, the same on every
+    machine.
 
     Options: `solver`, what z3 is asked: `normal-form` (nothing but what no other proof decides), `both` (default), or `z3` (the
     accesses as well: that bounds, steps and guards, as they stand in the IR, enumerate the type).

@@ -12,11 +12,11 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from stc.analysis.duplicate_loads import DuplicateLoad, record_duplicate_loads
 from stc.analysis.external_traffic import bytes_read
 from stc.analysis.kernel_memory import bytes_of
-from stc.analysis.duplicate_loads import DuplicateLoad, record_duplicate_loads
 from stc.analysis.task_graph import ends_of, streams_of, task_graph
-from stc.design_space.duplicate_loads import Branch, ForkedTensor, DuplicateLoadLimits, choose_duplicate_loads_of_forks
+from stc.design_space.duplicate_loads import Branch, DuplicateLoadLimits, ForkedTensor, choose_duplicate_loads_of_forks
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.fifo.depths import least_depth

@@ -21,9 +21,9 @@ from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import UNROLL
 from stc.dialects.itensor import ItensorType
+from stc.iteration.bus_words import slot
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import static
-from stc.iteration.bus_words import slot
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
 from stc.transforms.stream.loops import loop_nest, total

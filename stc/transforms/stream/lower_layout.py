@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint
 
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
-from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, SplitOp, ForkOp, ItensorType, MergeOp, ReassociateOp
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, MergeOp, ReassociateOp, SplitOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect

@@ -100,20 +100,20 @@ class SizeFifos(FindingPass):
 
     The schedule comes from a linear program (`stc.fifo.lp`) over the times at which tasks move their tokens, which
     need initiation intervals and pipeline depths: that is why this allocation of resources comes after `hls-directives`, while
-    `set-fifo-depths` has given the levels before it depths at which they can be executed. Load and store tasks have the issue rate of
-    external memory (`stc.analysis.memory_beats`), and a FIFO of two slots answers a cycle sooner than a deeper one. What the
-    schedule does not know: a load task that is held up keeps the gaps between words that came slower than one per cycle in its
+    `set-fifo-depths` has given the levels before it depths at which they can be executed. Load and store tasks have the cycles per
+    beat of external memory (`stc.analysis.memory_beats`), and a FIFO of two slots answers a cycle sooner than a deeper one. What
+    the schedule does not know: a load task that is held up keeps the gaps between words that came slower than one per cycle in its
     pipeline, which may cost a cycle or two where it goes on (1 of 9,376 in gpt2-tiny); `stc size` finds that by running the
-    design, and `compile --minimise-depths` takes depths that do not lose it. From the depths of the schedule a run of the token model then
-    goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends with pipelines up to twice as
-    deep as estimated, of the style they have or of one that flushes (`stc.iteration.firings`): one that is `stp` may be `frp` or
-    `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth: a DMA that
-    waits costs nothing. A kernel whose tasks are not modelled in time (rings among FIFOs that wait for blocks of each other, blocks
-    taken under a condition in a pipelined loop) keeps the depths of `set-fifo-depths` as what is required.
+    design, and `compile --minimise-depths` takes depths that do not lose it. From the depths of the schedule a run of the token
+    model then goes to its end, whatever time tasks take; a FIFO that it fills grows, so that the design ends with pipelines up to
+    twice as deep as estimated, of the style they have or of one that flushes (`stc.iteration.firings`): one that is `stp` may be
+    `frp` or `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth: a
+    DMA that waits costs nothing. A kernel whose tasks are not modelled in time (rings among FIFOs that wait for blocks of each
+    other, blocks taken under a condition in a pipelined loop) keeps the depths of `set-fifo-depths` as what is required.
 
     Options:
-    * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own issue rate,
-      "published-conservative" stretches it to that of the slowest; or another (`stc.strategies.fifos`).
+    * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own issue
+      rate, "published-conservative" stretches it to that of the slowest; or another (`stc.strategies.fifos`).
     * `slack`: part of the cycles that may be lost for smaller FIFOs, 0.05 for 5 %.
     * `depths`: path of a JSON object of required depths by FIFO, used instead of the program's; other FIFOs are scheduled.
     * `schedule`: path of a `schedule.toml` whose table `stc.fifos` has such depths; those of `depths` count more.

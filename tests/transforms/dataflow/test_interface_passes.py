@@ -12,11 +12,11 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.analysis.host_trips import host_trips
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
-from stc.dialects.itensor import SplitOp, ItensorType, MergeOp
+from stc.dialects.itensor import ItensorType, MergeOp, SplitOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
-from stc.iteration.round_robin import round_robin_parts
 from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.round_robin import round_robin_parts
 from stc.iteration.vectorize import largest_divisor
 from stc.transforms import all_passes
 from stc.transforms.pass_pipeline import read_pipeline

@@ -1,4 +1,4 @@
-"""`simplify-routing` changes no value: random networks of forks, splits, merges, chunks and concatenations, run before and after."""
+"""`simplify-routing` changes no value: random networks of forks, splits, merges, chunks and concatenations, run twice."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.itensor import ChunkOp, ConcatOp, SplitOp, ForkOp, MergeOp
+from stc.dialects.itensor import ChunkOp, ConcatOp, ForkOp, MergeOp, SplitOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
-from stc.iteration.round_robin import round_robin_parts
 from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.round_robin import round_robin_parts
 from stc.transforms.dataflow.simplify_routing import SimplifyRouting
 
 LANES = 2

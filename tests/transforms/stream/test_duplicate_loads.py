@@ -13,10 +13,10 @@ from token_machine import run
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
+from stc.analysis.duplicate_loads import DuplicateLoad, duplicate_loads_of
 from stc.analysis.external_traffic import external_traffic
 from stc.analysis.host_trips import host_trips
 from stc.analysis.memory_figures import on_chip_bytes
-from stc.analysis.duplicate_loads import DuplicateLoad, duplicate_loads_of
 from stc.design_space.duplicate_loads import TRAFFIC_PER_BYTE
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context

@@ -1,4 +1,4 @@
-"""`expand-partial-sums` keeps what is summed, in the order that its documentation states; computed here with numpy, step by step."""
+"""`expand-partial-sums` keeps what is summed, in the order that its documentation states; computed here with numpy, in steps."""
 
 from __future__ import annotations
 

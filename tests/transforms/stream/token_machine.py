@@ -2,8 +2,8 @@
 
     outputs = run(module, inputs)
 
-Runs modules after `lower-linalg-to-loops`. Memory that nobody wrote is NaN (or the smallest integer), a FIFO left with tokens in it, an
-access out of bounds and a deadlock are errors.
+Runs modules after `lower-linalg-to-loops`. Memory that nobody wrote is NaN (or the smallest integer), a FIFO left with tokens in
+it, an access out of bounds and a deadlock are errors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Steps = Generator[None, None, None]
 
 
 _HANDLERS: dict[type[Operation], Handler] = {}
-"""Operations whose semantics are written here, apart from the executor's own registry: two proofs, not one."""
+"""Operations whose semantics are written here, apart from the executor's own registry: two models, not one."""
 
 
 def implements(operation: type[Operation]) -> Callable[[Handler], Handler]:

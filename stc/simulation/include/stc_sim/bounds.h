@@ -1,7 +1,7 @@
 // Indices that leave their array end the run with a sentence: the line, the index, what it is of, and the task.
 //
 // Three kinds of array are checked, where STC_SIM_UNCHECKED is not defined: arrays of the source and blocks, by the calls that
-// -fsanitize=bounds makes (answered here: no sanitizer is linked); lanes of hls::vector; and bus words of memory ports, whose extents
+// -fsanitize=bounds makes (answered here: no sanitizer is linked); lanes of hls::vector; and bus words of ports, whose extents
 // the instrumentation takes from the manifest. Checks are by extent, so that an index is also wrong where memory happens to be.
 #ifndef STC_SIM_BOUNDS_H
 #define STC_SIM_BOUNDS_H

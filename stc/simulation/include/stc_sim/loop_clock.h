@@ -37,7 +37,7 @@ struct MemoryPort {
   }
   // When the next word can be taken.
   Cycle write(Cycle at) {
-    // A word that comes as soon as the port looks again starts where the one before ended, within that cycle: else an issue rate of 1.2
+    // A word that comes as soon as the port looks again starts where the one before ended, within that cycle: else a rate of 1.2
     // cycles would be one of 1.5.
     if (rounded_up(next_) < at) next_ = double(at);
     const Cycle taken = rounded_up(next_);
