@@ -32,7 +32,7 @@ def build_from_factory(spec: str, seed: int) -> tuple[torch.nn.Module, Inputs]:
         raise CompileError("no such file", where=path_text, accepted="file.py:factory")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        with UserCode(path_text, f"a factory that returns {ACCEPTED}"):
+        with UserCode(spec, f"a factory that returns {ACCEPTED}"):
             factory = getattr(_import(path), name, None)
             result = factory() if callable(factory) else None
     if not callable(factory):

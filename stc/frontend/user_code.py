@@ -13,6 +13,7 @@ import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from stc.diagnostics import CompileError
+from stc.running import note
 
 LIBRARIES = tuple(str(Path(str(library)).parent) for library in (torch.__file__, __file__))
 
@@ -43,15 +44,27 @@ class UserCode:
             setattr(os, ending, _raising(ending, original))
         if self._module is not None:
             for path, module in self._module.named_modules():
-                self._handles.append(module.register_forward_pre_hook(lambda *_, path=path: self._running.append(path)))
+                self._handles.append(module.register_forward_pre_hook(lambda *_, path=path: self._begin(path)))
                 # Not called when the module raises: what raised stays on top.
                 self._handles.append(module.register_forward_hook(lambda *_: self._leave()))
+        self._note()
         return self
+
+    def _begin(self, path: str) -> None:
+        self._running.append(path)
+        self._note()
 
     def _leave(self) -> None:
         self._running.pop()
+        self._note()
+
+    def _note(self) -> None:
+        """For whoever finds this process dead."""
+        inner = self._running[-1] if self._running else ""
+        note(self._name + (f", module {inner}" if inner else ""))
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        note("")
         for ending, original in self._ends.items():
             setattr(os, ending, original)
         for handle in self._handles:

@@ -3,7 +3,7 @@
 To be interrupted is one line and exit code 130, also while libraries are being read. A process that ends without having said how
 (the user's Python code or a library may leave it by any door: `_exit`, a signal, a fault) is one line and exit code 2.
 
-Nothing of ours, and as little as possible of Python's, is imported before the signal has its handler.
+Next to nothing of ours, and as little as possible of Python's, is imported before the signal has its handler.
 """
 
 import os
@@ -11,6 +11,8 @@ import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
+
+from stc.running import noted
 
 INTERRUPTED = 130
 UNUSABLE = 2
@@ -52,7 +54,8 @@ def _run(program: str, module: str) -> None:
         raise SystemExit(128 + number)
     how = f"by signal {number}, {signal.strsignal(number)}" if number else f"with exit code {os.WEXITSTATUS(status)}"
     accepted = "models whose Python code, and the libraries below, do not end the process"
-    os.write(2, f"{program}: error: the process ended before it had a result ({how}); accepted: {accepted}\n".encode())
+    what = f"{noted()} ended the process" if noted() else "the process ended before it had a result"
+    os.write(2, f"{program}: error: {what} ({how}); accepted: {accepted}\n".encode())
     raise SystemExit(UNUSABLE)
 
 

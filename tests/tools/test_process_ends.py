@@ -69,12 +69,33 @@ def test_the_work_ends_with_the_command(tmp_path: Path, number: signal.Signals) 
     assert process.returncode in (-9, 128 + number) and said == "" and not Path(f"/proc/{child}/exe").exists()
 
 
-def test_a_factory_that_ends_the_process(tmp_path: Path) -> None:
-    (tmp_path / "ends.py").write_text("import ctypes\ndef f():\n    ctypes.CDLL(None)._exit(0)\n")
+ENDS = """import ctypes, torch
+def f():
+    ctypes.CDLL(None)._exit(0)
+def overflows():
+    torch.div(torch.full((3,), -2**63), torch.full((3,), -1), rounding_mode="trunc")
+class Inner(torch.nn.Module):
+    def forward(self, x):
+        return torch.div(x, torch.full((3,), -1), rounding_mode="trunc")
+def inner():
+    return torch.nn.Sequential(torch.nn.Identity(), Inner()), (torch.full((3,), -2**63),)
+"""
+
+
+@pytest.mark.parametrize(
+    ("factory", "said"),
+    [
+        ("f", "ends.py:f ended the process (with exit code 0); accepted: models"),
+        ("overflows", "ends.py:overflows ended the process (by signal 8, Floating point exception); accepted: models"),
+        ("inner", "inner, module 1 ended the process (by signal 8, Floating point exception); accepted: models"),
+    ],
+)
+def test_what_ends_the_process_is_named(tmp_path: Path, factory: str, said: str) -> None:
+    (tmp_path / "ends.py").write_text(ENDS)
     program = [sys.executable, "-c", "from stc.tools.entry import stc; stc()"]
-    command = [*program, "compile", f"{tmp_path}/ends.py:f", "--out", str(tmp_path / "out")]
+    command = [*program, "compile", f"{tmp_path}/ends.py:{factory}", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 2 and ENDED.format("with exit code 0") in done.stderr and not (tmp_path / "out").exists()
+    assert done.returncode == 2 and said in done.stderr and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
