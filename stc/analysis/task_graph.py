@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.ir import SSAValue
 
 from stc.analysis.kernel_memory import bits_of
@@ -46,12 +44,9 @@ def ends_of(value: SSAValue) -> tuple[TaskOp, TaskOp]:
     return writers[0], readers[0]
 
 
-def task_traces(
-    kernel: KernelOp, hardware: Hardware | None = None, channels: Sequence[CreateOp | BufferOp] | None = None
-) -> dict[str, TaskTrace]:
-    """By task what it does to `channels` of `kernel` (all, if not given); CompileError where that depends on data."""
-    chosen = channels_of(kernel) if channels is None else channels
-    names: dict[SSAValue, str] = {op.result: op.sym_name.data for op in chosen}
+def task_traces(kernel: KernelOp, hardware: Hardware | None = None) -> dict[str, TaskTrace]:
+    """By task what it does to the channels of `kernel`; CompileError where that depends on data."""
+    names: dict[SSAValue, str] = {op.result: op.sym_name.data for op in channels_of(kernel)}
     return {task.sym_name.data: task_trace(task, names, hardware) for task in tasks_of(kernel)}
 
 

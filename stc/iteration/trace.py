@@ -16,7 +16,7 @@ Everything else is a query:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -190,6 +190,10 @@ class TaskTrace:
         """The same where each symbol has its value in `values`; CompileError where one has none, or one out of range."""
         return TaskTrace(self.name, _block_at(self.body, values))
 
+    def only(self, names: Collection[str]) -> TaskTrace:
+        """What it does to these channels and memories."""
+        return TaskTrace(self.name, _block_of(self.body, names))
+
     @property
     def symbols(self) -> frozenset[str]:
         """What trip counts depend on."""
@@ -235,6 +239,23 @@ def _item_at(item: Item, values: Mapping[str, int]) -> Item:
             return Branch(item.condition.at(values), _block_at(item.then, values), _block_at(item.other, values))
         case _:
             return item
+
+
+def _block_of(block: Block, names: Collection[str]) -> Block:
+    """What `block` does to `names`; branches and unrolled loops without any are left out."""
+    return tuple(retained for item in block if (retained := _item_of(item, names)) is not None)
+
+
+def _item_of(item: Item, names: Collection[str]) -> Item | None:
+    match item:
+        case For():
+            body = _block_of(item.body, names)
+            return replace(item, body=body) if body or not item.is_unrolled else None
+        case Branch():
+            then, other = _block_of(item.then, names), _block_of(item.other, names)
+            return Branch(item.condition, then, other) if then or other else None
+        case _:
+            return item if item.name in names else None
 
 
 def items_of(block: Block) -> Iterator[Item]:

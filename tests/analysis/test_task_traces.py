@@ -303,6 +303,17 @@ def test_interpreter_by_hand() -> None:
     assert Interpreter(task_of(body().loop("i", 2, body().loop("k", 2, inner)))).run() == [step, last, step, last]
 
 
+@pytest.mark.parametrize("name", BODIES)
+def test_a_part_of_a_trace_is_the_trace_of_that_part(name: str) -> None:
+    task = task_of(BODIES[name])
+    names = names_of(task)
+    for left_out in names.values():
+        kept = {value: channel for value, channel in names.items() if channel != left_out}
+        part, alone = firings(task_trace(task, names).only(set(kept.values()))), firings(task_trace(task, kept))
+        assert part.count == alone.count and part.moments.keys() == alone.moments.keys()
+        assert all(part.moments[side].tolist() == at.tolist() for side, at in alone.moments.items())
+
+
 def test_the_size_is_that_of_the_guards() -> None:
     """A thousand million iterations are three parts, of which the guard cuts the second loop."""
     inner = body().loop("k", 1000, body().access("as"))

@@ -10,15 +10,15 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from stc.analysis.task_graph import channels_of, streams_of, task_graph, task_traces
-from stc.analysis.task_traces import Hardware
+from stc.analysis.task_graph import streams_of, task_graph, task_traces
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.fifo.depths import DEEPER, SHALLOW, least_depth, provisional_depths, room_of_iterations
 from stc.fifo.token_run import grown_depths, least_depth_of
 from stc.iteration.firings import Firings, firings
-from stc.network.graph import Channel, TaskGraph
+from stc.iteration.trace import TaskTrace
+from stc.network.graph import Channel
 
 BUSY_TOKENS = 1 << 16
 BUSY_DEPTH = 8
@@ -57,25 +57,22 @@ def depths_by_tokens(kernel: KernelOp) -> dict[str, int]:
 
 
 def depths_of_run(
-    kernel: KernelOp,
-    begin: Mapping[str, int] | None = None,
-    hardware: Hardware | None = None,
-    graph: TaskGraph | None = None,
+    kernel: KernelOp, begin: Mapping[str, int] | None = None, traces: dict[str, TaskTrace] | None = None
 ) -> dict[str, int]:
     """Depths by `grown_depths`, at which a run of the token model ends. It starts with `begin`, else with the least depths.
 
-    `hardware`: what loops are made into; then the run ends for pipelines up to `DEEPER` times as deep, each by itself, of
-    their style or one that flushes. A bridge of the undirected graph of tasks cannot be part of a deadlock: it is left out of the
-    run.
+    `traces`: of its tasks, with hardware: then the run ends for pipelines up to `DEEPER` times as deep, each by itself, of their
+    style or one that flushes. A bridge of the undirected graph of tasks cannot be part of a deadlock: it is left out of the run.
     """
-    graph = graph or task_graph(kernel)
+    traces = traces or task_traces(kernel)
+    graph = task_graph(kernel, traces)
     free = {fifo.name for fifo in graph.fifos if fifo.name in graph.bridges}
-    inside = [op for op in channels_of(kernel) if op.sym_name.data not in free]
-    fired = {task: firings(trace, DEEPER) for task, trace in task_traces(kernel, hardware, inside).items()}
+    inside = {channel.name for channel in graph.channels} - free
+    fired = {task: firings(trace.only(inside), DEEPER) for task, trace in traces.items()}
     channels = [
         channel if channel.is_ring else replace(channel, depth=_first_depth(channel, fired, begin))
         for channel in graph.channels
-        if channel.name not in free
+        if channel.name in inside
     ]
     found = grown_depths(list(fired.values()), channels)
     retained = begin or {fifo.name: least_depth(fifo) for fifo in graph.fifos}

@@ -27,6 +27,7 @@ from stc.fifo.network_run import Link, Network
 from stc.fifo.pieces import FifoEdge, RingEdge
 from stc.iteration.pipeline_style import Style
 from stc.iteration.task_timeline import task_timeline
+from stc.iteration.trace import TaskTrace
 from stc.network.graph import Channel, TaskGraph
 from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.platform import load_platform
@@ -149,7 +150,9 @@ class SizeFifos(FindingPass):
         self._check_options()
         if (found := next(illegal_ops(op, "HLS optimisation"), None)) is not None:
             raise CompileError(f"'{found.operation.name}' op is of an earlier level", where=self.name, accepted=LEVEL)
-        kernels = [_Kernel(op, found) for found in op.walk() if isinstance(found, KernelOp)]
+        platform = load_platform(self.platform)
+        hardware = Hardware(platform.cycle_ns, memory_beats(op, platform.memory, platform.cycle_ns))
+        kernels = [_Kernel(found, hardware) for found in op.walk() if isinstance(found, KernelOp)]
         known = [fifo.name for kernel in kernels for fifo in kernel.graph.fifos]
         _require_known(given, known, self.depths or self.schedule or self.name)
         sizings: list[KernelSizing] = []
@@ -182,7 +185,7 @@ class SizeFifos(FindingPass):
         least = {fifo.name: max(least_depth(fifo), slots.get(fifo.name, 0)) for fifo in scheduled}  # room of one iteration
         before = {fifo.name: fifo.depth for fifo in graph.fifos}
         wanted = before | (least if untimed is None else {}) | self._ahead(graph) | dict(given)
-        ends = depths_of_run(kernel.op, wanted, self._hardware(kernel), graph)
+        ends = depths_of_run(kernel.op, wanted, kernel.traces)
         if found is not None and not found.may_grow:
             self._require_enough(graph, {name: wanted[name] for name in found.slots}, ends)
         fifos = tuple(self._sized(graph, fifo, slots, wanted, ends) for fifo in graph.fifos)
@@ -205,7 +208,7 @@ class SizeFifos(FindingPass):
 
     def _schedule(self, kernel: _Kernel, scheduled: list[Channel]) -> FifoPlan:
         problem = FifoProblem(
-            kernel.network(self._hardware(kernel)),
+            kernel.network,
             [FifoEdge(fifo.name, fifo.producer, fifo.consumer, fifo.bits, least_depth(fifo)) for fifo in scheduled],
             [RingEdge(ring.name, ring.producer, ring.consumer, ring.depth) for ring in kernel.graph.rings],
             load_platform(self.platform).usable,
@@ -228,11 +231,6 @@ class SizeFifos(FindingPass):
         loops = (op for op in kernel.op.walk() if isinstance(op, scf.ForOp))
         return frozenset(pipeline_style(loop) for loop in loops if pipeline_ii(loop) is not None)
 
-    def _hardware(self, kernel: _Kernel) -> Hardware:
-        platform = load_platform(self.platform)
-        memories = memory_beats(kernel.module, platform.memory, platform.cycle_ns)
-        return Hardware(platform.cycle_ns, memories)
-
     def _ahead(self, graph: TaskGraph) -> dict[str, int]:
         """Depths of FIFOs that load tasks fill, out of the budget for them."""
         fed = [fifo for fifo in graph.fifos if fifo.name in graph.memory_fed]
@@ -253,20 +251,25 @@ class SizeFifos(FindingPass):
 
 @dataclass
 class _Kernel:
-    """A kernel of `module` and the graph of its tasks."""
+    """A kernel, what its tasks do on `hardware`, and their graph."""
 
-    module: ModuleOp
     op: KernelOp
+    hardware: Hardware
+
+    @cached_property
+    def traces(self) -> dict[str, TaskTrace]:
+        return task_traces(self.op, self.hardware)
 
     @cached_property
     def graph(self) -> TaskGraph:
-        return task_graph(self.op)
+        return task_graph(self.op, self.traces)
 
-    def network(self, hardware: Hardware) -> Network:
+    @property
+    def network(self) -> Network:
         """All tasks in time, with all FIFOs between them."""
         graph = self.graph
         return Network(
-            [task_timeline(trace) for trace in task_traces(self.op, hardware).values()],
+            [task_timeline(trace) for trace in self.traces.values()],
             [Link(fifo.name, fifo.producer, fifo.consumer, self._latency(fifo)) for fifo in graph.fifos],
             {ring.name: ring.depth for ring in graph.rings},
         )
