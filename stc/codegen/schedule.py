@@ -30,7 +30,7 @@ def accesses_outside_loops(task: TaskDesign) -> dict[str, int]:
     return dict(counts)
 
 
-def guarded_streams(task: TaskDesign) -> dict[str, int]:
+def guarded_streams(task: TaskDesign) -> dict[str, int | None]:
     """Of the streams and rings of blocks that a task touches under a condition: how many tokens it moves there per launch."""
     trace = task_accesses(task)
     found = [access.port for access, _, guards in placed(trace.body) if guards and not access.bytes]

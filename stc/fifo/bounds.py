@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from stc.fifo.depth_search import DepthTest, Outcome, SizedFifo
 from stc.fifo.network_run import Network, NetworkRun, bounded_run
 from stc.fifo.pieces import FifoEdge, share
 from stc.platforms.fifo_storage import LUT_BITS
@@ -30,8 +31,8 @@ def bounded_asap_schedule(
     """Bounds of expensive FIFOs, and the run with them, which ends by cycle `end`; None where no bound is possible.
 
     `slots`: what FIFOs need so far; `first`: the earliest run. FIFOs with the same source are bounded alike, the most expensive
-    first, each by the least power of two at which the run does not end later, all that was found before being kept. What else
-    begins or ends at that source may not grow instead.
+    first, each by the least power of two at which the run does not end later (`stc.fifo.depth_search`, where a step to the next
+    power stands for a slot). What else begins or ends at that source may not grow instead.
     """
     costs = {fifo.name: share(fifo.bits, slots[fifo.name], usable) for fifo in fifos}
     least = EXPENSIVE * sum(costs.values())
@@ -39,21 +40,25 @@ def bounded_asap_schedule(
     for fifo in sorted(fifos, key=lambda fifo: -costs[fifo.name]):
         if costs[fifo.name] > least and slots[fifo.name] > LEAST:
             together.setdefault(fifo.source, []).append(fifo.name)
-    bounds: dict[str, int] = {}
-    found: NetworkRun | None = None
-    for source, names in together.items():
-        around = {fifo.name: max(CHEAP, slots[fifo.name]) for fifo in fifos if source in (fifo.source, fifo.target)}
-        most = max(slots[name] for name in names)
-        tried = [bound for n in range(most.bit_length()) if (bound := LEAST << n) < most]
-        low, high = 0, len(tried)
-        middle = high - 1  # the largest first: mostly either that is too little, or far less will do
-        while low < high:
-            run = bounded_run(network, around | bounds | dict.fromkeys(names, tried[middle]), first, end)
-            if run is None:
-                low = middle + 1
-            else:
-                high, found = middle, run
-            middle = (low + high) // 2
-        if high < len(tried):
-            bounds = around | bounds | dict.fromkeys(names, tried[high])
-    return bounds, found
+    most = {source: max(slots[name] for name in names) for source, names in together.items()}
+    tried = {source: [LEAST << n for n in range(count.bit_length()) if LEAST << n < count] for source, count in most.items()}
+    around = {source: [fifo.name for fifo in fifos if source in (fifo.source, fifo.target)] for source in together}
+    runs: dict[tuple[int, ...], NetworkRun | None] = {}
+
+    def bounds(steps: Mapping[str, int]) -> dict[str, int]:
+        """Where each source is bounded to one of what is tried for it, or not at all in the step behind the last one."""
+        bounded = {source: tried[source][step] for source, step in steps.items() if step < len(tried[source])}
+        others = {name: max(CHEAP, slots[name]) for source in bounded for name in around[source]}
+        return others | {name: bound for source, bound in bounded.items() for name in together[source]}
+
+    def run(steps: Mapping[str, int]) -> Outcome:
+        found = runs[tuple(steps.values())] = bounded_run(network, bounds(steps), first, end)
+        return Outcome(None if found is None else found.makespan, {})
+
+    steps = [SizedFifo(source, 1, len(tried[source]), floor=0) for source in together]
+    test = DepthTest(steps, run, Outcome(first.makespan, {}), end)
+    # The largest bound first: mostly either that is too little, or far less will do.
+    least = test.lowered(test.all_tokens, test.floors, range(len(steps)), lambda index, too_few, enough: (enough - 1,))
+    if least == test.all_tokens or not test.passes(least):
+        return {}, None
+    return bounds(test.named(least)), runs[least]

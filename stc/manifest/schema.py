@@ -84,8 +84,9 @@ class Task:
     """One function of the kernel: `kind` is compute, load, store, converter, fork, ...
 
     `reads` and `writes` name ports, streams and block buffers. `outside_loops`: tokens per launch that it moves outside its
-    labelled loops; `guarded`: of the streams it touches under a condition, the tokens it moves there per launch. Both are None
-    where nobody has looked. `resources`: of the function with its arrays.
+    labelled loops; `guarded`: of the streams it touches under a condition, the tokens it moves there per launch, None where data
+    decides: then loops and counts say at most how often. Both are None where nobody has looked. `resources`: of the function with
+    its arrays.
     """
 
     name: str
@@ -94,7 +95,7 @@ class Task:
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     outside_loops: dict[str, int] | None = None
-    guarded: dict[str, int] | None = None
+    guarded: dict[str, int | None] | None = None
     resources: TaskResources | None = None
 
 
