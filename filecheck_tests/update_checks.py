@@ -28,9 +28,10 @@ SPLIT = "\n// -----\n"
 RUN = re.compile(r"// RUN: (stc-opt %s .*?) \| filecheck %s")
 SHOW = re.compile(r"^// SHOW: (.*)$", re.MULTILINE)
 DEFINITION = re.compile(r"([#!]\w+) = ")
-INSIGNIFICANT = re.compile(r"\}( else \{| -> .*)?|%c\d+ = arith\.constant \d+ : index")
+INSIGNIFICANT = re.compile(r"dataflow.yield|\}( else \{| -> .*)?|%c\d+(_\d+)? = arith\.constant \d+ : index")
 """The end of a region; a constant whose name says it."""
 LEFT_OUT = " ... "
+ALTERNATIVES = re.compile(r"(?:\\.|\((?:\\.|[^\\()])*\)|[^|])+")
 VALUE = re.compile(r"%(\w+)")
 VOLATILE = re.compile(r"(?P<hint>.*?_)?\d+")
 """Names that others in front of them decide about."""
@@ -55,7 +56,7 @@ def shown_part(line: str, shown: str | None) -> str | None:
     """What is to be checked of a line, None for nothing, with `LEFT_OUT` for each thing left out."""
     if shown is None:
         return None if INSIGNIFICANT.fullmatch(line) else line
-    for alternative in shown.split("|"):
+    for alternative in ALTERNATIVES.findall(shown):
         pieces = [f"(?P<part{index}>{piece})" for index, piece in enumerate(alternative.removesuffix(" ...").split(LEFT_OUT))]
         if found := re.search(".*?".join(pieces), line):
             ends = [found.end(f"part{index}") for index in range(len(pieces))]
@@ -109,13 +110,13 @@ def _with_captures(part: str, mentions: Counter[str], captures: dict[str, str]) 
 
     def pattern(found: re.Match[str]) -> str:
         name = found[1]
-        if name in captures:
-            return f"%[[{captures[name]}]]"
         volatile = VOLATILE.fullmatch(name)
         if volatile is None:
             return found[0]
         is_result = results is not None and found.end() <= results.end(1)
         is_argument = part[found.end() :].startswith((" = %", ":"))
+        if name in captures and not (is_result or is_argument):
+            return f"%[[{captures[name]}]]"
         if mentions[name] == 1 or not (is_result or is_argument):
             return f"%{volatile['hint'] or ''}{{{{.*}}}}"
         captures[name] = _fresh((volatile["hint"] or "").strip("_") or operation or "value", captures)
@@ -126,7 +127,7 @@ def _with_captures(part: str, mentions: Counter[str], captures: dict[str, str]) 
 
 def _fresh(word: str, captures: dict[str, str]) -> str:
     word = word.upper()
-    taken = set(captures.values())
+    taken = set(captures.values())  # a name that another region defines again is captured again
     return next(name for name in (word, *(f"{word}{count}" for count in range(1, len(taken) + 2))) if name not in taken)
 
 

@@ -71,8 +71,10 @@ def least_depth_of(writer: Firings, reader: Firings, name: str) -> int:
     """The depth from which on writer and reader of a channel never wait for it at the same time.
 
     A waiting writer needs room for one of its tokens while so many are on their way and not published; a waiting reader misses one
-    of those that a firing takes at once.
+    of those that a firing takes at once. 1 where one of them has no token for the channel: then it fills, or stays empty.
     """
+    if (name, "write_acquire") not in writer.moments or (name, "read_acquire") not in reader.moments:
+        return 1
     room, published = writer.moments[name, "write_acquire"], writer.moments[name, "write_release"]
     under_way = np.searchsorted(room, room, "right") - np.searchsorted(published, room, "left")
     return int(under_way.max(initial=1)) + _most_at_once(reader.moments[name, "read_acquire"]) - 1

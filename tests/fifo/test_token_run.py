@@ -180,6 +180,16 @@ def depths_at_which_it_ends(loops: Loops, style: Style) -> dict[str, int]:
     return grown_depths(list(tasks.values()), channels)
 
 
+@pytest.mark.parametrize(("writes", "reads"), [(0, 3), (3, 0), (0, 0)])
+def test_a_channel_that_one_end_does_not_use(writes: int, reads: int):
+    moments: list[tuple[Moment, Moment]] = [("write_acquire", "write_release"), ("read_acquire", "read_release")]
+    writer, reader = (
+        Firings(task, 3, {("s", moment): np.arange(count) for moment in kinds if count})
+        for task, count, kinds in zip("ab", (writes, reads), moments, strict=True)
+    )
+    assert least_depth_of(writer, reader, "s") == 1
+
+
 def test_depths_of_flushing_pipelines_say_nothing_of_those_that_stop():
     """So the report of `size-fifos` must not say so: it claims the end for the style that loops have, or one that flushes."""
     stopped = 0

@@ -1,57 +1,72 @@
-// RUN: stc-opt %s | stc-opt - --no-aliases | filecheck %s
+// RUN: stc-opt %s --split-input-file | stc-opt - --no-aliases --split-input-file | filecheck %s
 
+// Itensors without a writer so far: where a task writes, and a FIFO.
 !V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
-!R = !itensor.itensor<4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d1)>
-!S = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
-
-func.func @accesses(%x : tensor<8xf32>, %s : tensor<f32>) -> tensor<8xf32> {
-  %y = dataflow.kernel @copy(%a = %x : tensor<8xf32> as !R, %b = %s : tensor<f32> as !S) -> (tensor<8xf32> as !V) {
-    // CHECK: %e = itensor.empty : !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
-    %e = itensor.empty : !V
-    // CHECK: itensor.instance @fifo {stc.module = "here"} : !itensor.itensor<4xf32
-    %f = itensor.instance @fifo {stc.module = "here"} : !V
-    %r = dataflow.task @copy ins(%p = %a : !R, %q = %b : !S) outs(%o = %e : !V) -> !V {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %c2 = arith.constant 2 : index
-      %c3 = arith.constant 3 : index
-      %c4 = arith.constant 4 : index
-      %c8 = arith.constant 8 : index
-      // A type without loops is read outside all loops.
-      // CHECK: %scalar = itensor.read %q[] : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<f32>
-      %scalar = itensor.read %q[] : !S -> tensor<f32>
-      %init = tensor.empty() : tensor<4xf32>
-      // A loop that the write does not name is guarded to one iteration; both branches carry the itensor on.
-      %o3 = scf.for %k = %c0 to %c3 step %c1 iter_args(%o0 = %o) -> (!V) {
-        %o2 = scf.for %i = %c0 to %c8 step %c4 iter_args(%o1 = %o0) -> (!V) {
-          // CHECK: %tile = itensor.read %p[%k, %i] into %init : !itensor.itensor<4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d1)> -> tensor<4xf32>
-          %tile = itensor.read %p[%k, %i] into %init : !R -> tensor<4xf32>
-          %is_last = arith.cmpi eq, %k, %c2 : index
-          %next = scf.if %is_last -> (!V) {
-            // CHECK: %w = itensor.write %tile into %o1[%i] : tensor<4xf32> -> !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
-            %w = itensor.write %tile into %o1[%i] : tensor<4xf32> -> !V
-            scf.yield %w : !V
-          } else {
-            scf.yield %o1 : !V
-          }
-          scf.yield %next : !V
-        }
-        scf.yield %o2 : !V
-      }
-      dataflow.yield %o3 : !V
-    }
-    dataflow.yield %r : !V
-  }
-  func.return %y : tensor<8xf32>
+func.func @sources() {
+  // CHECK: %e = itensor.empty : !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
+  %e = itensor.empty : !V
+  // CHECK: itensor.instance @fifo {stc.module = "here"} : !itensor.itensor<4xf32
+  %f = itensor.instance @fifo {stc.module = "here"} : !V
+  func.return
 }
 
+// -----
+
+// A type without loops is read outside all loops.
+!S = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
+func.func @scalar(%s : !S) {
+  // CHECK: itensor.read %s[] : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<f32>
+  %scalar = itensor.read %s[] : !S -> tensor<f32>
+  func.return
+}
+
+// -----
+
+// A loop that the type reuse loops (3 times the same 2 tokens), and a destination for the tile.
+!R = !itensor.itensor<4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d1)>
+func.func @reused(%p : !R, %init : tensor<4xf32>) {
+  %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+  scf.for %k = %c0 to %c3 step %c1 {
+    scf.for %i = %c0 to %c8 step %c4 {
+      // CHECK: itensor.read %p[%k, %i] into %init : !itensor.itensor<4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d1)> -> tensor<4xf32>
+      %tile = itensor.read %p[%k, %i] into %init : !R -> tensor<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A loop that the write does not name is guarded to one iteration; both branches carry the itensor on.
+!V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
+func.func @guarded(%tile : tensor<4xf32>, %o : !V) -> !V {
+  %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+  %o3 = scf.for %k = %c0 to %c3 step %c1 iter_args(%o0 = %o) -> (!V) {
+    %o2 = scf.for %i = %c0 to %c8 step %c4 iter_args(%o1 = %o0) -> (!V) {
+      %is_last = arith.cmpi eq, %k, %c2 : index
+      %next = scf.if %is_last -> (!V) {
+        // CHECK: %w = itensor.write %tile into %o1[%i] : tensor<4xf32> -> !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
+        %w = itensor.write %tile into %o1[%i] : tensor<4xf32> -> !V
+        scf.yield %w : !V
+      } else {
+        scf.yield %o1 : !V
+      }
+      scf.yield %next : !V
+    }
+    scf.yield %o2 : !V
+  }
+  func.return %o3 : !V
+}
+
+// -----
+
 // Two guards in one condition, and a loop of one iteration without any.
+!V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 func.func @conjunction(%x : !V) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %c4 = arith.constant 4 : index
-  %c8 = arith.constant 8 : index
+  %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
   scf.for %once = %c0 to %c8 step %c8 {
     scf.for %i = %c0 to %c8 step %c4 {
       scf.for %j = %c0 to %c2 step %c1 {
@@ -70,13 +85,15 @@ func.func @conjunction(%x : !V) {
   func.return
 }
 
+// -----
+
 // A symbolic trip count: the bound is not a constant.
-func.func @symbolic(%x : !itensor.itensor<1xf32, iter_space: [seq<=8] * [1], iter_map: (d0) -> (d0)>, %n : index) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
+!N = !itensor.itensor<1xf32, iter_space: [seq<=8] * [1], iter_map: (d0) -> (d0)>
+func.func @symbolic(%x : !N, %n : index) {
+  %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {
     // CHECK: itensor.read %x[%i{{[_0-9]*}}] : !itensor.itensor<1xf32, iter_space: [seq<=8] * [1]
-    %t = itensor.read %x[%i] : !itensor.itensor<1xf32, iter_space: [seq<=8] * [1], iter_map: (d0) -> (d0)> -> tensor<1xf32>
+    %t = itensor.read %x[%i] : !N -> tensor<1xf32>
   }
   func.return
 }

@@ -1,6 +1,7 @@
 // RUN: stc-opt %s -p 'cancel-packs{budget=100}' --split-input-file | filecheck %s
 
 // One order, spelled differently: the consumer visits every token twice. The unpack has no other user.
+// SHOW: dataflow.kernel|dataflow.pack|dataflow.unpack|itensor.converter|return
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !R = !itensor.itensor<1x4xf32, iter_space: [3, 2, 2, 2] * [1, 1, 8, 4], iter_map: (d0, d1, d2, d3) -> (d0, d2 + d3)>
 func.func @same_order(%x: tensor<12xvector<4xf32>>) -> tensor<12xvector<4xf32>> {
@@ -19,17 +20,14 @@ func.func @same_order(%x: tensor<12xvector<4xf32>>) -> tensor<12xvector<4xf32>> 
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 2, 2, 2] * [1, 1, 8, 4], iter_map: (d0, d1, d2, d3) -> (d0, d2 + d3)>
 // CHECK-LABEL: func.func @same_order(
 // CHECK-NEXT: %q = dataflow.kernel @a(%s = %x : tensor<12xvector<4xf32>> as !itensor) -> (tensor<12xvector<4xf32>> as !itensor) {
-// CHECK-NEXT: dataflow.yield %s : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: %r = dataflow.kernel @b(%s = %q : tensor<12xvector<4xf32>> as !itensor1) -> (tensor<12xvector<4xf32>> as !itensor1) {
-// CHECK-NEXT: dataflow.yield %s : !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r : tensor<12xvector<4xf32>>
+// CHECK: %r = dataflow.kernel @b(%s = %q : tensor<12xvector<4xf32>> as !itensor1) -> (tensor<12xvector<4xf32>> as !itensor1) {
+// CHECK: func.return %r : tensor<12xvector<4xf32>>
 
 // -----
 
 // Other words: 16 lanes leave, and pairs of tokens come between reuse loops, so that both sides take words of 8. Somebody else
 // unpacks the result: that stays.
+// SHOW: dataflow.kernel|dataflow.pack|dataflow.unpack|itensor.converter|return
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !R = !itensor.itensor<1x4xf32, iter_space: [3, 2, 3, 2] * [1, 8, 1, 4], iter_map: (d0, d1, d2, d3) -> (d0, d1 + d3)>
 func.func @other_words(%x: tensor<3xvector<16xf32>>) -> (tensor<3x16xf32>, tensor<6xvector<8xf32>>) {
@@ -48,17 +46,14 @@ func.func @other_words(%x: tensor<3xvector<16xf32>>) -> (tensor<3x16xf32>, tenso
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 2, 3, 2] * [1, 8, 1, 4], iter_map: (d0, d1, d2, d3) -> (d0, d1 + d3)>
 // CHECK-LABEL: func.func @other_words(
 // CHECK-NEXT: %q = dataflow.kernel @a(%s = %x : tensor<3xvector<16xf32>> as !itensor) -> (tensor<6xvector<8xf32>> as !itensor) {
-// CHECK-NEXT: dataflow.yield %s : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: %h = dataflow.unpack %q : tensor<6xvector<8xf32>> as !itensor -> tensor<3x16xf32>
+// CHECK: %h = dataflow.unpack %q : tensor<6xvector<8xf32>> as !itensor -> tensor<3x16xf32>
 // CHECK-NEXT: %r = dataflow.kernel @b(%s = %q : tensor<6xvector<8xf32>> as !itensor1) -> (tensor<6xvector<8xf32>> as !itensor1) {
-// CHECK-NEXT: dataflow.yield %s : !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %h, %r : tensor<3x16xf32>, tensor<6xvector<8xf32>>
+// CHECK: func.return %h, %r : tensor<3x16xf32>, tensor<6xvector<8xf32>>
 
 // -----
 
 // Other tokens: rows of 4 and of 2 are the same entries in the same order.
+// SHOW: dataflow.kernel|dataflow.pack|dataflow.unpack|itensor.converter|return
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !N = !itensor.itensor<1x2xf32, iter_space: [3, 8] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
 func.func @other_tokens(%x: tensor<12xvector<4xf32>>) -> tensor<6xvector<8xf32>> {
@@ -77,17 +72,14 @@ func.func @other_tokens(%x: tensor<12xvector<4xf32>>) -> tensor<6xvector<8xf32>>
 // CHECK: !itensor1 = !itensor.itensor<1x2xf32, iter_space: [3, 8] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @other_tokens(
 // CHECK-NEXT: %q = dataflow.kernel @a(%s = %x : tensor<12xvector<4xf32>> as !itensor) -> (tensor<6xvector<8xf32>> as !itensor) {
-// CHECK-NEXT: dataflow.yield %s : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: %r = dataflow.kernel @b(%s = %q : tensor<6xvector<8xf32>> as !itensor1) -> (tensor<6xvector<8xf32>> as !itensor1) {
-// CHECK-NEXT: dataflow.yield %s : !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r : tensor<6xvector<8xf32>>
+// CHECK: %r = dataflow.kernel @b(%s = %q : tensor<6xvector<8xf32>> as !itensor1) -> (tensor<6xvector<8xf32>> as !itensor1) {
+// CHECK: func.return %r : tensor<6xvector<8xf32>>
 
 // -----
 
 // Padded tokens, 3 entries in 4 lanes, are alike only as a whole: tokens of 6 entries in 8 lanes lie elsewhere, so that the producer
 // puts pairs together.
+// SHOW: dataflow.kernel|dataflow.pack|dataflow.unpack|itensor.converter|return
 !X = !itensor.itensor<1x3xf32, iter_space: [2, 4] * [1, 3], iter_map: (d0, d1) -> (d0, d1)>
 !Y = !itensor.itensor<1x6xf32, iter_space: [2, 2] * [1, 6], iter_map: (d0, d1) -> (d0, d1)>
 func.func @padded(%x: tensor<4xvector<8xf32>>) -> (tensor<8xvector<4xf32>>, tensor<4xvector<8xf32>>) {
@@ -110,24 +102,17 @@ func.func @padded(%x: tensor<4xvector<8xf32>>) -> (tensor<8xvector<4xf32>>, tens
 // CHECK: !itensor1 = !itensor.itensor<1x6xf32, iter_space: [2, 2] * [1, 6], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor2 = !itensor.itensor<1x3xf32, iter_space: [2, 2, 2] * [1, 6, 3], iter_map: (d0, d1, d2) -> (d0, d1 + d2)>
 // CHECK-LABEL: func.func @padded(
-// CHECK-NEXT: %q, %q_1 = dataflow.kernel @a(%s = %x : tensor<4xvector<8xf32>> as !itensor) -> (tensor<4xvector<8xf32>> as !itensor, tensor<4xvector<8xf32>> as !itensor1) {
-// CHECK-NEXT: %s_1, %s_2 = itensor.fork %s : !itensor to !itensor, !itensor
-// CHECK-NEXT: %s_3 = itensor.cast %s_2 : !itensor to !itensor2
-// CHECK-NEXT: %s_4 = itensor.converter %s_3 {shared_loops = 2, buffer_shape = [1, 6], blocks = 2} : !itensor2 to !itensor1
-// CHECK-NEXT: dataflow.yield %s_1, %s_4 : !itensor, !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: %r0 = dataflow.kernel @same(%s = %q : tensor<4xvector<8xf32>> as !itensor) -> (tensor<8xvector<4xf32>> as !itensor) {
-// CHECK-NEXT: dataflow.yield %s : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: %r1 = dataflow.kernel @other(%s = %q_1 : tensor<4xvector<8xf32>> as !itensor1) -> (tensor<4xvector<8xf32>> as !itensor1) {
-// CHECK-NEXT: dataflow.yield %s : !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r0, %r1 : tensor<8xvector<4xf32>>, tensor<4xvector<8xf32>>
+// CHECK-NEXT: %q, %[[Q:.*]] = dataflow.kernel @a(%s = %x : tensor<4xvector<8xf32>> as !itensor) -> (tensor<4xvector<8xf32>> as !itensor, tensor<4xvector<8xf32>> as !itensor1) {
+// CHECK: itensor.converter %s_{{.*}} {shared_loops = 2, buffer_shape = [1, 6], blocks = 2} : !itensor2 to !itensor1
+// CHECK: %r0 = dataflow.kernel @same(%s = %q : tensor<4xvector<8xf32>> as !itensor) -> (tensor<8xvector<4xf32>> as !itensor) {
+// CHECK: %r1 = dataflow.kernel @other(%s = %[[Q]] : tensor<4xvector<8xf32>> as !itensor1) -> (tensor<4xvector<8xf32>> as !itensor1) {
+// CHECK: func.return %r0, %r1 : tensor<8xvector<4xf32>>, tensor<4xvector<8xf32>>
 
 // -----
 
 // Another order, column by column: the producer converts, once for both consumers, and yields the old order too for the host. A
 // second converter of 96 bytes is more than the budget of 100 has left.
+// SHOW: dataflow.kernel|dataflow.pack|dataflow.unpack|itensor.converter|return
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !C = !itensor.itensor<1x4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d1, d0)>
 func.func @other_order(%x: tensor<6xvector<4xf32>>, %y: tensor<6xvector<4xf32>>)
@@ -152,25 +137,19 @@ func.func @other_order(%x: tensor<6xvector<4xf32>>, %y: tensor<6xvector<4xf32>>)
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @other_order(
-// CHECK-NEXT: %q, %q_1, %w = dataflow.kernel @a(%s = %x : tensor<6xvector<4xf32>> as !itensor, %t = %y : tensor<6xvector<4xf32>> as !itensor) -> (tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1, tensor<6xvector<4xf32>> as !itensor) {
-// CHECK-NEXT: %s_1, %s_2 = itensor.fork %s : !itensor to !itensor, !itensor
-// CHECK-NEXT: %s_3 = itensor.converter %s_2 {shared_loops = 0, buffer_shape = [3, 8], blocks = 1} : !itensor to !itensor1
-// CHECK-NEXT: dataflow.yield %s_1, %s_3, %t : !itensor, !itensor1, !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: %h = dataflow.unpack %q : tensor<6xvector<4xf32>> as !itensor -> tensor<3x8xf32>
+// CHECK-NEXT: %q, %[[Q:.*]], %w = dataflow.kernel @a(%s = %x : tensor<6xvector<4xf32>> as !itensor, %t = %y : tensor<6xvector<4xf32>> as !itensor) -> (tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1, tensor<6xvector<4xf32>> as !itensor) {
+// CHECK: itensor.converter %s_{{.*}} {shared_loops = 0, buffer_shape = [3, 8], blocks = 1} : !itensor to !itensor1
+// CHECK: %h = dataflow.unpack %q : tensor<6xvector<4xf32>> as !itensor -> tensor<3x8xf32>
 // CHECK-NEXT: %g = dataflow.unpack %w : tensor<6xvector<4xf32>> as !itensor -> tensor<3x8xf32>
 // CHECK-NEXT: %p2 = dataflow.pack %g : tensor<3x8xf32> as !itensor1 -> tensor<6xvector<4xf32>>
-// CHECK-NEXT: %r0, %r1 = dataflow.kernel @b(%s = %q_1 : tensor<6xvector<4xf32>> as !itensor1, %t = %p2 : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor1, tensor<6xvector<4xf32>> as !itensor1) {
-// CHECK-NEXT: dataflow.yield %s, %t : !itensor1, !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: %r2 = dataflow.kernel @c(%s = %q_1 : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor1) {
-// CHECK-NEXT: dataflow.yield %s : !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r0, %r1, %r2, %h : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<3x8xf32>
+// CHECK-NEXT: %r0, %r1 = dataflow.kernel @b(%s = %[[Q]] : tensor<6xvector<4xf32>> as !itensor1, %t = %p2 : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor1, tensor<6xvector<4xf32>> as !itensor1) {
+// CHECK: %r2 = dataflow.kernel @c(%s = %[[Q]] : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor1) {
+// CHECK: func.return %r0, %r1, %r2, %h : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<3x8xf32>
 
 // -----
 
 // Stripes are passed on one by one; a consumer with another number of them goes through the host.
+// SHOW: dataflow.kernel|dataflow.pack|dataflow.unpack|itensor.converter|return
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
@@ -196,21 +175,16 @@ func.func @stripes(%x: !P, %y: !P) -> (!P, !P, tensor<12xvector<4xf32>>) {
 // CHECK: !itensor2 = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @stripes(
 // CHECK-NEXT: %q0, %q1 = dataflow.kernel @a(%s = %x : tensor<6xvector<4xf32>> as !itensor, %t = %y : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1) {
-// CHECK-NEXT: dataflow.yield %s, %t : !itensor, !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: %h = dataflow.unpack %q0, %q1 : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>> as !itensor2 -> tensor<3x16xf32>
+// CHECK: %h = dataflow.unpack %q0, %q1 : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>> as !itensor2 -> tensor<3x16xf32>
 // CHECK-NEXT: %p = dataflow.pack %h : tensor<3x16xf32> as !itensor2 -> tensor<12xvector<4xf32>>
 // CHECK-NEXT: %r0, %r1 = dataflow.kernel @b(%s = %q0 : tensor<6xvector<4xf32>> as !itensor, %t = %q1 : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1) {
-// CHECK-NEXT: dataflow.yield %s, %t : !itensor, !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: %r2 = dataflow.kernel @c(%s = %p : tensor<12xvector<4xf32>> as !itensor2) -> (tensor<12xvector<4xf32>> as !itensor2) {
-// CHECK-NEXT: dataflow.yield %s : !itensor2
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r0, %r1, %r2 : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<12xvector<4xf32>>
+// CHECK: %r2 = dataflow.kernel @c(%s = %p : tensor<12xvector<4xf32>> as !itensor2) -> (tensor<12xvector<4xf32>> as !itensor2) {
+// CHECK: func.return %r0, %r1, %r2 : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<12xvector<4xf32>>
 
 // -----
 
 // An input that two kernels want alike is packed once; what depends on parameters alone is left to be evaluated.
+// SHOW: dataflow.kernel|dataflow.pack|dataflow.unpack|itensor.converter|return
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 func.func @inputs(%x: tensor<3x16xf32>, %w: tensor<3x16xf32> {stc.parameter}) -> (tensor<12xvector<4xf32>>, tensor<12xvector<4xf32>>, tensor<12xvector<4xf32>>, tensor<12xvector<4xf32>>) {
   %p0 = dataflow.pack %x : tensor<3x16xf32> as !X -> tensor<12xvector<4xf32>>
@@ -231,10 +205,6 @@ func.func @inputs(%x: tensor<3x16xf32>, %w: tensor<3x16xf32> {stc.parameter}) ->
 // CHECK-NEXT: %p0 = dataflow.pack %x : tensor<3x16xf32> as !itensor -> tensor<12xvector<4xf32>>
 // CHECK-NEXT: %w0 = dataflow.pack %w : tensor<3x16xf32> as !itensor -> tensor<12xvector<4xf32>>
 // CHECK-NEXT: %r0, %r1 = dataflow.kernel @a(%s = %p0 : tensor<12xvector<4xf32>> as !itensor, %t = %w0 : tensor<12xvector<4xf32>> as !itensor) -> (tensor<12xvector<4xf32>> as !itensor, tensor<12xvector<4xf32>> as !itensor) {
-// CHECK-NEXT: dataflow.yield %s, %t : !itensor, !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: %w1 = dataflow.pack %w : tensor<3x16xf32> as !itensor -> tensor<12xvector<4xf32>>
+// CHECK: %w1 = dataflow.pack %w : tensor<3x16xf32> as !itensor -> tensor<12xvector<4xf32>>
 // CHECK-NEXT: %r2, %r3 = dataflow.kernel @b(%s = %p0 : tensor<12xvector<4xf32>> as !itensor, %t = %w1 : tensor<12xvector<4xf32>> as !itensor) -> (tensor<12xvector<4xf32>> as !itensor, tensor<12xvector<4xf32>> as !itensor) {
-// CHECK-NEXT: dataflow.yield %s, %t : !itensor, !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r0, %r1, %r2, %r3 : tensor<12xvector<4xf32>>, tensor<12xvector<4xf32>>, tensor<12xvector<4xf32>>, tensor<12xvector<4xf32>>
+// CHECK: func.return %r0, %r1, %r2, %r3 : tensor<12xvector<4xf32>>, tensor<12xvector<4xf32>>, tensor<12xvector<4xf32>>, tensor<12xvector<4xf32>>

@@ -12,7 +12,7 @@ func.func @together(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK: !itensor = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @together(
 // CHECK-NEXT: %a = dataflow.kernel @a(%p = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc {
-// CHECK: %b = dataflow.kernel @b(%p = %a : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc {
+// CHECK: dataflow.kernel @b(%p = %a : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc {
 
 // -----
 
@@ -30,7 +30,7 @@ func.func @too_large(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // CHECK: !itensor1 = !itensor.itensor<1x1xf32, iter_space: [8, 4] * [1, 1], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @too_large(
 // CHECK-NEXT: %a = dataflow.kernel @a(%p = %x : tensor<4x8xf32> as !itensor) -> (tensor<4x8xf32> as !itensor) group @acc_0 {
-// CHECK: %b = dataflow.kernel @b(%p = %a : tensor<4x8xf32> as !itensor1) -> (tensor<4x8xf32> as !itensor1) group @acc_1 {
+// CHECK: dataflow.kernel @b(%p = %a : tensor<4x8xf32> as !itensor1) -> (tensor<4x8xf32> as !itensor1) group @acc_1 {
 
 // -----
 
@@ -46,9 +46,9 @@ func.func @sources(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 
 // CHECK: !itensor = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @sources(
-// CHECK-NEXT: %a = dataflow.kernel @a(%p = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc_0 {
+// CHECK-NEXT: dataflow.kernel @a(%p = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc_0 {
 // CHECK: %b = dataflow.kernel @b(%p = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc_1 {
-// CHECK: %c = dataflow.kernel @c(%p = %b : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc_1 {
+// CHECK: dataflow.kernel @c(%p = %b : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc_1 {
 
 // -----
 
@@ -66,5 +66,5 @@ func.func @host_between(%x: tensor<4xf32>) -> tensor<2x2xf32> {
 // CHECK: !itensor = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
 // CHECK: !itensor1 = !itensor.itensor<1x1xf32, iter_space: [2, 2] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @host_between(
-// CHECK-NEXT: %a = dataflow.kernel @a(%p = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc_0 {
-// CHECK: %b = dataflow.kernel @b(%p = %e : tensor<2x2xf32> as !itensor1) -> (tensor<2x2xf32> as !itensor1) group @acc_1 {
+// CHECK-NEXT: dataflow.kernel @a(%p = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc_0 {
+// CHECK: dataflow.kernel @b(%p = %e : tensor<2x2xf32> as !itensor1) -> (tensor<2x2xf32> as !itensor1) group @acc_1 {

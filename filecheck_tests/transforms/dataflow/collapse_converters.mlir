@@ -1,7 +1,7 @@
 // RUN: stc-opt %s -p 'collapse-converters' --split-input-file | filecheck %s
 
 // Rows to columns to blocks of rows: directly, which shares the loop over blocks of rows. A cast between is seen through.
-// SHOW: kernel|itensor\.|yield
+// SHOW: itensor\.|yield
 !R = !itensor.itensor<1x8xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)>
 !C = !itensor.itensor<8x2xf32, iter_space: [4] * [2], iter_map: (d0) -> (0, d0)>
 !C2 = !itensor.itensor<8x2xf32, iter_space: [2, 2] * [4, 2], iter_map: (d0, d1) -> (0, d0 + d1)>
@@ -20,15 +20,14 @@ func.func @directly(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // CHECK: !itensor1 = !itensor.itensor<2x4xf32, iter_space: [4, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor2 = !itensor.itensor<1x8xf32, iter_space: [4, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
 // CHECK-LABEL: func.func @directly(
-// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<8x8xf32> as !itensor) -> (tensor<8x8xf32> as !itensor1) {
-// CHECK-NEXT: %p_1 = itensor.cast %p : !itensor to !itensor2
-// CHECK-NEXT: %p_2 = itensor.converter %p_1 {shared_loops = 1, buffer_shape = [2, 8], blocks = 2} : !itensor2 to !itensor1
-// CHECK-NEXT: dataflow.yield %p_2 : !itensor1
+// CHECK: %[[P:.*]] = itensor.cast %p : !itensor to !itensor2
+// CHECK-NEXT: %[[P1:.*]] = itensor.converter %[[P]] {shared_loops = 1, buffer_shape = [2, 8], blocks = 2} : !itensor2 to !itensor1
+// CHECK-NEXT: dataflow.yield %[[P1]] : !itensor1
 
 // -----
 
 // There and back again: nothing is left.
-// SHOW: kernel|itensor\.|yield
+// SHOW: itensor\.|yield
 !R = !itensor.itensor<1x8xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)>
 !C = !itensor.itensor<8x2xf32, iter_space: [4] * [2], iter_map: (d0) -> (0, d0)>
 func.func @back_again(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
@@ -42,14 +41,13 @@ func.func @back_again(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 
 // CHECK: !itensor = !itensor.itensor<1x8xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @back_again(
-// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x : tensor<8x8xf32> as !itensor) -> (tensor<8x8xf32> as !itensor) {
-// CHECK-NEXT: dataflow.yield %p : !itensor
+// CHECK: dataflow.yield %p : !itensor
 
 // -----
 
 // The columns leave too, and stay; the rows come from the input. The output of blocks of columns stays behind the columns: that is
 // 128 bytes, directly it would be 256.
-// SHOW: kernel|itensor\.|yield
+// SHOW: itensor\.|yield
 !R = !itensor.itensor<1x8xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)>
 !C = !itensor.itensor<8x2xf32, iter_space: [4] * [2], iter_map: (d0) -> (0, d0)>
 !D = !itensor.itensor<4x2xf32, iter_space: [4, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
@@ -67,7 +65,6 @@ func.func @middle_is_read(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf
 // CHECK: !itensor1 = !itensor.itensor<8x2xf32, iter_space: [4] * [2], iter_map: (d0) -> (0, d0)>
 // CHECK: !itensor2 = !itensor.itensor<4x2xf32, iter_space: [4, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @middle_is_read(
-// CHECK-NEXT: %y, %z, %w = dataflow.kernel @k(%p = %x : tensor<8x8xf32> as !itensor) -> (tensor<8x8xf32> as !itensor, tensor<8x8xf32> as !itensor1, tensor<8x8xf32> as !itensor2) {
-// CHECK-NEXT: %p_1 = itensor.converter %p {shared_loops = 0, buffer_shape = [8, 8], blocks = 1} : !itensor to !itensor1
-// CHECK-NEXT: %p_2 = itensor.converter %p_1 {shared_loops = 1, buffer_shape = [8, 2], blocks = 2} : !itensor1 to !itensor2
-// CHECK-NEXT: dataflow.yield %p, %p_1, %p_2 : !itensor, !itensor1, !itensor2
+// CHECK: %[[P:.*]] = itensor.converter %p {shared_loops = 0, buffer_shape = [8, 8], blocks = 1} : !itensor to !itensor1
+// CHECK-NEXT: %[[P1:.*]] = itensor.converter %[[P]] {shared_loops = 1, buffer_shape = [8, 2], blocks = 2} : !itensor1 to !itensor2
+// CHECK-NEXT: dataflow.yield %p, %[[P]], %[[P1]] : !itensor, !itensor1, !itensor2

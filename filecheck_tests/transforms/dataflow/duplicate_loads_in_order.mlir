@@ -18,8 +18,8 @@ func.func @two_orders(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK: !itensor1 = !itensor.itensor<4x1xf32, iter_space: [4] * [1], iter_map: (d0) -> (0, d0)>
 // CHECK-LABEL: func.func @two_orders(
-// CHECK-NEXT: %c, %d = dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !itensor, %p_1 = %x : tensor<4x4xf32> as !itensor1) -> (tensor<4x4xf32> as !itensor, tensor<4x4xf32> as !itensor1) attributes {stc.duplicate_loads = [{tensor = "p", reader = "f", instead_of = "converter", saved_bytes = 64 : i64, traffic_bytes = 64 : i64, packed_bytes = 64 : i64}]} {
-// CHECK-NEXT: dataflow.yield %p, %p_1 : !itensor, !itensor1
+// CHECK-NEXT: dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !itensor, %[[P:.*]] = %x : tensor<4x4xf32> as !itensor1) -> (tensor<4x4xf32> as !itensor, tensor<4x4xf32> as !itensor1) attributes {stc.duplicate_loads = [{tensor = "p", reader = "f", instead_of = "converter", saved_bytes = 64 : i64, traffic_bytes = 64 : i64, packed_bytes = 64 : i64}]} {
+// CHECK-NEXT: dataflow.yield %p, %[[P]] : !itensor, !itensor1
 
 // -----
 
@@ -39,9 +39,9 @@ func.func @parameter(%x: tensor<4x4xf32> {stc.parameter}) -> (tensor<4x4xf32>, t
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK: !itensor1 = !itensor.itensor<4x1xf32, iter_space: [4] * [1], iter_map: (d0) -> (0, d0)>
 // CHECK-LABEL: func.func @parameter(
-// CHECK-NEXT: %c, %d, %e = dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !itensor, %p_1 = %x : tensor<4x4xf32> as !itensor1) -> (tensor<4x4xf32> as !itensor, tensor<4x4xf32> as !itensor1, tensor<4x4xf32> as !itensor) attributes {stc.duplicate_loads = [{tensor = "p", reader = "f", instead_of = "converter", saved_bytes = 64 : i64, traffic_bytes = 64 : i64, packed_bytes = 0 : i64}]} {
+// CHECK-NEXT: dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !itensor, %[[P:.*]] = %x : tensor<4x4xf32> as !itensor1) -> (tensor<4x4xf32> as !itensor, tensor<4x4xf32> as !itensor1, tensor<4x4xf32> as !itensor) attributes {stc.duplicate_loads = [{tensor = "p", reader = "f", instead_of = "converter", saved_bytes = 64 : i64, traffic_bytes = 64 : i64, packed_bytes = 0 : i64}]} {
 // CHECK-NEXT: %a, %g = itensor.fork %p : !itensor to !itensor, !itensor
-// CHECK-NEXT: dataflow.yield %a, %p_1, %g : !itensor, !itensor1, !itensor
+// CHECK-NEXT: dataflow.yield %a, %[[P]], %g : !itensor, !itensor1, !itensor
 
 // -----
 
@@ -64,8 +64,8 @@ func.func @none_stays(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
 // CHECK: !itensor = !itensor.itensor<4x1xf32, iter_space: [4] * [1], iter_map: (d0) -> (0, d0)>
 // CHECK: !itensor1 = !itensor.itensor<1x1xf32, iter_space: [4, 4] * [1, 1], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @none_stays(
-// CHECK-NEXT: %c, %d = dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !itensor, %p_1 = %x : tensor<4x4xf32> as !itensor1) -> (tensor<4x4xf32> as !itensor1, tensor<4x4xf32> as !itensor) attributes {stc.duplicate_loads = [{tensor = "p", reader = "e", instead_of = "converter", saved_bytes = 64 : i64, traffic_bytes = 64 : i64, packed_bytes = 64 : i64}, {tensor = "p", reader = "f", instead_of = "converter", saved_bytes = 64 : i64, traffic_bytes = 0 : i64, packed_bytes = -64 : i64}]} {
-// CHECK-NEXT: dataflow.yield %p_1, %p : !itensor1, !itensor
+// CHECK-NEXT: dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !itensor, %[[P:.*]] = %x : tensor<4x4xf32> as !itensor1) -> (tensor<4x4xf32> as !itensor1, tensor<4x4xf32> as !itensor) attributes {stc.duplicate_loads = [{tensor = "p", reader = "e", instead_of = "converter", saved_bytes = 64 : i64, traffic_bytes = 64 : i64, packed_bytes = 64 : i64}, {tensor = "p", reader = "f", instead_of = "converter", saved_bytes = 64 : i64, traffic_bytes = 0 : i64, packed_bytes = -64 : i64}]} {
+// CHECK-NEXT: dataflow.yield %[[P]], %p : !itensor1, !itensor
 
 // -----
 
@@ -85,7 +85,7 @@ func.func @reuse(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK: !itensor1 = !itensor.itensor<4x1xf32, iter_space: [5, 4] * [1, 1], iter_map: (d0, d1) -> (0, d1)>
 // CHECK-LABEL: func.func @reuse(
-// CHECK-NEXT: %c, %d = dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !itensor) -> (tensor<4x4xf32> as !itensor, tensor<4x4xf32> as !itensor1) {
+// CHECK-NEXT: dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !itensor) -> (tensor<4x4xf32> as !itensor, tensor<4x4xf32> as !itensor1) {
 // CHECK-NEXT: %a, %b = itensor.fork %p : !itensor to !itensor, !itensor
 // CHECK-NEXT: %f = itensor.converter %b {shared_loops = 0, buffer_shape = [4, 4], blocks = 1} : !itensor to !itensor1
 // CHECK-NEXT: dataflow.yield %a, %f : !itensor, !itensor1
@@ -108,7 +108,7 @@ func.func @small(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
 // CHECK: !itensor1 = !itensor.itensor<2x1xf32, iter_space: [2, 4] * [2, 1], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @small(
-// CHECK-NEXT: %c, %d = dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !itensor) -> (tensor<4x4xf32> as !itensor, tensor<4x4xf32> as !itensor1) {
+// CHECK-NEXT: dataflow.kernel @both(%p = %x : tensor<4x4xf32> as !itensor) -> (tensor<4x4xf32> as !itensor, tensor<4x4xf32> as !itensor1) {
 // CHECK-NEXT: %a, %b = itensor.fork %p : !itensor to !itensor, !itensor
 // CHECK-NEXT: %f = itensor.converter %b {shared_loops = 1, buffer_shape = [2, 4], blocks = 1} : !itensor to !itensor1
 // CHECK-NEXT: dataflow.yield %a, %f : !itensor, !itensor1

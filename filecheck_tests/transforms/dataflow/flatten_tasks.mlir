@@ -26,13 +26,10 @@ func.func @nested(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %h = itensor.empty : !itensor
 // CHECK-NEXT: %s = dataflow.task @inner_2 ins(%v = %a : !itensor) outs(%w = %h : !itensor) -> !itensor {
 // CHECK-NEXT: dataflow.yield %w : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: %r = dataflow.task @inner ins(%q = %s : !itensor) outs(%n = %e : !itensor) -> !itensor {
+// CHECK: %r = dataflow.task @inner ins(%q = %s : !itensor) outs(%n = %e : !itensor) -> !itensor {
 // CHECK-NEXT: dataflow.yield %n : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %r : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %y : tensor<4xf32>
+// CHECK: dataflow.yield %r : !itensor
+// CHECK: func.return %y : tensor<4xf32>
 
 // -----
 
@@ -59,7 +56,5 @@ func.func @scalars(%i: index) {
 // CHECK-NEXT: %c = arith.constant 3 : index
 // CHECK-NEXT: "test.op"(%c, %q, %c) : (index, index, index) -> ()
 // CHECK-NEXT: dataflow.yield
-// CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return
+// CHECK: dataflow.yield
+// CHECK: func.return

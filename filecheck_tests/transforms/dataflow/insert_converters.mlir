@@ -23,8 +23,8 @@
 // CHECK: !itensor = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
 // CHECK: !itensor1 = !itensor.itensor<1xf32, iter_space: [2, 2] * [2, 1], iter_map: (d0, d1) -> (d0 + d1)>
 // CHECK: %s = "test.op"() : () -> !itensor
-// CHECK-NEXT: %s_1 = itensor.cast %s : !itensor to !itensor1
-// CHECK-NEXT: "test.op"(%s_1) : (!itensor1) -> ()
+// CHECK-NEXT: %[[S:.*]] = itensor.cast %s : !itensor to !itensor1
+// CHECK-NEXT: "test.op"(%[[S]]) : (!itensor1) -> ()
 
 // -----
 
@@ -38,8 +38,8 @@
 // CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [4, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<2x2xf32, iter_space: [4, 3] * [2, 2], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: %s = "test.op"() : () -> !itensor
-// CHECK-NEXT: %s_1 = itensor.converter %s {shared_loops = 1, buffer_shape = [2, 6], blocks = 2} : !itensor to !itensor1
-// CHECK-NEXT: "test.op"(%s_1) : (!itensor1) -> ()
+// CHECK-NEXT: %[[S:.*]] = itensor.converter %s {shared_loops = 1, buffer_shape = [2, 6], blocks = 2} : !itensor to !itensor1
+// CHECK-NEXT: "test.op"(%[[S]]) : (!itensor1) -> ()
 
 // -----
 
@@ -53,8 +53,8 @@
 // CHECK: !itensor = !itensor.itensor<1x1xf32, iter_space: [4, 8] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<1x1xf32, iter_space: [8, 4] * [1, 1], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK: %s = "test.op"() : () -> !itensor
-// CHECK-NEXT: %s_1 = itensor.converter %s {shared_loops = 0, buffer_shape = [4, 8], blocks = 1} : !itensor to !itensor1
-// CHECK-NEXT: "test.op"(%s_1) : (!itensor1) -> ()
+// CHECK-NEXT: %[[S:.*]] = itensor.converter %s {shared_loops = 0, buffer_shape = [4, 8], blocks = 1} : !itensor to !itensor1
+// CHECK-NEXT: "test.op"(%[[S]]) : (!itensor1) -> ()
 
 // -----
 
@@ -68,8 +68,8 @@
 // CHECK: !itensor = !itensor.itensor<2xf32, iter_space: [4] * [2], iter_map: (d0) -> (d0)>
 // CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [3, 4] * [1, 2], iter_map: (d0, d1) -> (d1)>
 // CHECK: %s = "test.op"() : () -> !itensor
-// CHECK-NEXT: %s_1 = itensor.converter %s {shared_loops = 0, buffer_shape = [8], blocks = 1} : !itensor to !itensor1
-// CHECK-NEXT: "test.op"(%s_1) : (!itensor1) -> ()
+// CHECK-NEXT: %[[S:.*]] = itensor.converter %s {shared_loops = 0, buffer_shape = [8], blocks = 1} : !itensor to !itensor1
+// CHECK-NEXT: "test.op"(%[[S]]) : (!itensor1) -> ()
 
 // -----
 
@@ -85,6 +85,6 @@
 // CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [2, 2] * [4, 2], iter_map: (d0, d1) -> (d0 + d1)>
 // CHECK: !itensor2 = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 // CHECK: %s = "test.op"() : () -> !itensor
-// CHECK-NEXT: %s_1 = itensor.cast %s : !itensor to !itensor1
-// CHECK-NEXT: %s_2 = itensor.converter %s_1 {shared_loops = 1, buffer_shape = [4], blocks = 2} : !itensor1 to !itensor2
-// CHECK-NEXT: "test.op"(%s_2, %s_2) : (!itensor2, !itensor2) -> ()
+// CHECK-NEXT: %[[S:.*]] = itensor.cast %s : !itensor to !itensor1
+// CHECK-NEXT: %[[S1:.*]] = itensor.converter %[[S]] {shared_loops = 1, buffer_shape = [4], blocks = 2} : !itensor1 to !itensor2
+// CHECK-NEXT: "test.op"(%[[S1]], %[[S1]]) : (!itensor2, !itensor2) -> ()

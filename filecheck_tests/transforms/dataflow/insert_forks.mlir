@@ -13,9 +13,8 @@ func.func @input(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
 
 // CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @input(
-// CHECK-NEXT: %a, %b = dataflow.kernel @k(%p = %x : tensor<8xf32> as !itensor) -> (tensor<8xf32> as !itensor, tensor<8xf32> as !itensor) {
-// CHECK-NEXT: %p_1, %p_2 = itensor.fork %p : !itensor to !itensor, !itensor
-// CHECK: dataflow.yield %c, %p_2 : !itensor, !itensor
+// CHECK-NEXT: dataflow.kernel @k(%p = %x : tensor<8xf32> as !itensor) -> (tensor<8xf32> as !itensor, tensor<8xf32> as !itensor) {
+// CHECK-NEXT: itensor.fork %p : !itensor to !itensor, !itensor
 
 // -----
 
@@ -35,9 +34,8 @@ func.func @twice(%x: tensor<8xf32>) -> (tensor<16xf32>, tensor<8xf32>) {
 // CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 // CHECK: !itensor1 = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @twice(
-// CHECK-NEXT: %a, %b = dataflow.kernel @k(%p = %x : tensor<8xf32> as !itensor) -> (tensor<16xf32> as !itensor1, tensor<8xf32> as !itensor) {
-// CHECK: %q_1, %q_2, %q_3 = itensor.fork %q : !itensor to !itensor, !itensor, !itensor
-// CHECK: dataflow.yield %c, %q_3 : !itensor1, !itensor
+// CHECK-NEXT: dataflow.kernel @k(%p = %x : tensor<8xf32> as !itensor) -> (tensor<16xf32> as !itensor1, tensor<8xf32> as !itensor) {
+// CHECK: itensor.fork %q : !itensor to !itensor, !itensor, !itensor
 
 // -----
 
@@ -54,5 +52,4 @@ func.func @none(%x: tensor<8xf32>, %i: index) -> tensor<8xf32> {
 
 // CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @none(
-// CHECK-NEXT: %a = dataflow.kernel @k(%p = %x : tensor<8xf32> as !itensor, %s = %i : index) -> (tensor<8xf32> as !itensor) {
-// CHECK: dataflow.yield %q : !itensor
+// CHECK-NEXT: dataflow.kernel @k(%p = %x : tensor<8xf32> as !itensor, %s = %i : index) -> (tensor<8xf32> as !itensor) {

@@ -2,23 +2,10 @@
 
 // Slices of one tensor become one chunk; its tile divides every size and every offset.
 // SHOW: @layout|itensor.chunk|itensor.concat|itensor.reassociate|_shape|extract_slice|tensor.concat|func.return
+!itensor = !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 func.func @slices(%x: tensor<6x12xf32>) -> (tensor<6x4xf32>, tensor<6x8xf32>) {
-  %n = dataflow.kernel @n(%x_1 = %x : tensor<6x12xf32> as !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<6x12xf32> as !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) attributes {stc.name = "n"} {
-    %0 = itensor.empty : !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    %1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) outs(%out = %0 : !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)> attributes {stc.name = "n"} {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %2 = itensor.read %x_2[] : !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)> -> tensor<6x12xf32>
-      %3 = tensor.empty() : tensor<6x12xf32>
-      %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<6x12xf32>) outs(%3 : tensor<6x12xf32>) attrs = {stc.name = "n", stc.schedule = #dataflow.schedule<tile = [6, 12], order = [0, 1], unroll = [1, 12], vector = []>, stc.tile = "n"} {
-      ^bb0(%a0: f32, %o0: f32):
-        %t0 = arith.negf %a0 : f32
-        linalg.yield %t0 : f32
-      } -> tensor<6x12xf32>
-      %n_1 = itensor.write %4 into %out[] : tensor<6x12xf32> -> !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-      dataflow.yield %n_1 : !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    }
-    dataflow.yield %1 : !itensor.itensor<6x12xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+  %n = dataflow.kernel @n(%x_1 = %x : tensor<6x12xf32> as !itensor) -> (tensor<6x12xf32> as !itensor) {
+    dataflow.yield %x_1 : !itensor
   }
   %a = tensor.extract_slice %n[0, 0] [6, 4] [1, 1] : tensor<6x12xf32> to tensor<6x4xf32>
   %b = tensor.extract_slice %n[0, 4] [6, 8] [1, 1] : tensor<6x12xf32> to tensor<6x8xf32>
@@ -29,31 +16,18 @@ func.func @slices(%x: tensor<6x12xf32>) -> (tensor<6x4xf32>, tensor<6x8xf32>) {
 // CHECK: !itensor2 = !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 // CHECK: !itensor3 = !itensor.itensor<6x4xf32, iter_space: [2] * [4], iter_map: (d0) -> (0, d0)>
 // CHECK-LABEL: func.func @slices(
-// CHECK: %layout, %layout_1 = dataflow.kernel @layout_split(%n_1 = %n : tensor<6x12xf32> as !itensor1) -> (tensor<6x4xf32> as !itensor2, tensor<6x8xf32> as !itensor3) {
-// CHECK-NEXT: %0, %1 = itensor.chunk %n_1 at [0, 0], [0, 4] : !itensor1 to !itensor2, !itensor3
-// CHECK: func.return %layout, %layout_1 : tensor<6x4xf32>, tensor<6x8xf32>
+// CHECK: %layout, %[[LAYOUT:.*]] = dataflow.kernel @layout_split(%[[N:.*]] = %n : tensor<6x12xf32> as !itensor1) -> (tensor<6x4xf32> as !itensor2, tensor<6x8xf32> as !itensor3) {
+// CHECK-NEXT: itensor.chunk %[[N]] at [0, 0], [0, 4] : !itensor1 to !itensor2, !itensor3
+// CHECK: func.return %layout, %[[LAYOUT]] : tensor<6x4xf32>, tensor<6x8xf32>
 
 // -----
 
 // Slices may overlap, and leave out what nobody wants.
 // SHOW: @layout|itensor.chunk|itensor.concat|itensor.reassociate|_shape|extract_slice|tensor.concat|func.return
+!itensor = !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)>
 func.func @overlap(%x: tensor<12xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
-  %n = dataflow.kernel @n(%x_1 = %x : tensor<12xf32> as !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)>) -> (tensor<12xf32> as !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)>) attributes {stc.name = "n"} {
-    %0 = itensor.empty : !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)>
-    %1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)>) outs(%out = %0 : !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)>) -> !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)> attributes {stc.name = "n"} {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %2 = itensor.read %x_2[] : !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)> -> tensor<12xf32>
-      %3 = tensor.empty() : tensor<12xf32>
-      %4 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%2 : tensor<12xf32>) outs(%3 : tensor<12xf32>) attrs = {stc.name = "n", stc.schedule = #dataflow.schedule<tile = [12], order = [0], unroll = [12], vector = []>, stc.tile = "n"} {
-      ^bb0(%a0: f32, %o0: f32):
-        %t0 = arith.negf %a0 : f32
-        linalg.yield %t0 : f32
-      } -> tensor<12xf32>
-      %n_1 = itensor.write %4 into %out[] : tensor<12xf32> -> !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)>
-      dataflow.yield %n_1 : !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)>
-    }
-    dataflow.yield %1 : !itensor.itensor<12xf32, iter_space: [] * [], iter_map: () -> (0)>
+  %n = dataflow.kernel @n(%x_1 = %x : tensor<12xf32> as !itensor) -> (tensor<12xf32> as !itensor) {
+    dataflow.yield %x_1 : !itensor
   }
   %a = tensor.extract_slice %n[2] [6] [1] : tensor<12xf32> to tensor<6xf32>
   %b = tensor.extract_slice %n[4] [6] [1] : tensor<12xf32> to tensor<6xf32>
@@ -63,31 +37,18 @@ func.func @overlap(%x: tensor<12xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 // CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [6] * [2], iter_map: (d0) -> (d0)>
 // CHECK: !itensor2 = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @overlap(
-// CHECK: %layout, %layout_1 = dataflow.kernel @layout_split(%n_1 = %n : tensor<12xf32> as !itensor1) -> (tensor<6xf32> as !itensor2, tensor<6xf32> as !itensor2) {
-// CHECK-NEXT: %0, %1 = itensor.chunk %n_1 at [2], [4] : !itensor1 to !itensor2, !itensor2
-// CHECK: func.return %layout, %layout_1 : tensor<6xf32>, tensor<6xf32>
+// CHECK: %layout, %[[LAYOUT:.*]] = dataflow.kernel @layout_split(%[[N:.*]] = %n : tensor<12xf32> as !itensor1) -> (tensor<6xf32> as !itensor2, tensor<6xf32> as !itensor2) {
+// CHECK-NEXT: itensor.chunk %[[N]] at [2], [4] : !itensor1 to !itensor2, !itensor2
+// CHECK: func.return %layout, %[[LAYOUT]] : tensor<6xf32>, tensor<6xf32>
 
 // -----
 
 // A slice that drops a unit dimension is a slice and a reshape.
 // SHOW: @layout|itensor.chunk|itensor.concat|itensor.reassociate|_shape|extract_slice|tensor.concat|func.return
+!itensor = !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 func.func @unit_dimension(%x: tensor<3x8xf32>) -> tensor<8xf32> {
-  %n = dataflow.kernel @n(%x_1 = %x : tensor<3x8xf32> as !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<3x8xf32> as !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) attributes {stc.name = "n"} {
-    %0 = itensor.empty : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    %1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) outs(%out = %0 : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)> attributes {stc.name = "n"} {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %2 = itensor.read %x_2[] : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)> -> tensor<3x8xf32>
-      %3 = tensor.empty() : tensor<3x8xf32>
-      %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<3x8xf32>) outs(%3 : tensor<3x8xf32>) attrs = {stc.name = "n", stc.schedule = #dataflow.schedule<tile = [3, 8], order = [0, 1], unroll = [1, 8], vector = []>, stc.tile = "n"} {
-      ^bb0(%a: f32, %c: f32):
-        %t = arith.negf %a : f32
-        linalg.yield %t : f32
-      } -> tensor<3x8xf32>
-      %n_1 = itensor.write %4 into %out[] : tensor<3x8xf32> -> !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-      dataflow.yield %n_1 : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    }
-    dataflow.yield %1 : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+  %n = dataflow.kernel @n(%x_1 = %x : tensor<3x8xf32> as !itensor) -> (tensor<3x8xf32> as !itensor) {
+    dataflow.yield %x_1 : !itensor
   }
   %s = tensor.extract_slice %n[1, 0] [1, 8] [1, 1] : tensor<3x8xf32> to tensor<8xf32>
   func.return %s : tensor<8xf32>
@@ -97,33 +58,20 @@ func.func @unit_dimension(%x: tensor<3x8xf32>) -> tensor<8xf32> {
 // CHECK: !itensor2 = !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 // CHECK: !itensor3 = !itensor.itensor<8xf32, iter_space: [] * [], iter_map: () -> (0)>
 // CHECK-LABEL: func.func @unit_dimension(
-// CHECK: %layout = dataflow.kernel @layout_split(%n_1 = %n : tensor<3x8xf32> as !itensor1) -> (tensor<1x8xf32> as !itensor2) {
-// CHECK-NEXT: %0 = itensor.chunk %n_1 at [1, 0] : !itensor1 to !itensor2
-// CHECK: %s = dataflow.kernel @layout_reshape(%layout_1 = %layout : tensor<1x8xf32> as !itensor2) -> (tensor<8xf32> as !itensor3) {
-// CHECK-NEXT: %0 = itensor.reassociate %layout_1 : !itensor2 to !itensor3
+// CHECK: %layout = dataflow.kernel @layout_split(%[[N:.*]] = %n : tensor<3x8xf32> as !itensor1) -> (tensor<1x8xf32> as !itensor2) {
+// CHECK-NEXT: %[[CHUNK:.*]] = itensor.chunk %[[N]] at [1, 0] : !itensor1 to !itensor2
+// CHECK: %s = dataflow.kernel @layout_reshape(%[[LAYOUT:.*]] = %layout : tensor<1x8xf32> as !itensor2) -> (tensor<8xf32> as !itensor3) {
+// CHECK-NEXT: %[[REASSOCIATE:.*]] = itensor.reassociate %[[LAYOUT]] : !itensor2 to !itensor3
 // CHECK: func.return %s : tensor<8xf32>
 
 // -----
 
 // Concatenation along the inner axis: tiles divide both parts.
 // SHOW: @layout|itensor.chunk|itensor.concat|itensor.reassociate|_shape|extract_slice|tensor.concat|func.return
+!itensor = !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 func.func @concat_inner(%x: tensor<6x4xf32>, %u: tensor<6x6xf32>) -> tensor<6x10xf32> {
-  %n = dataflow.kernel @n(%x_1 = %x : tensor<6x4xf32> as !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<6x4xf32> as !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) attributes {stc.name = "n"} {
-    %0 = itensor.empty : !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    %1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) outs(%out = %0 : !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)> attributes {stc.name = "n"} {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %2 = itensor.read %x_2[] : !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)> -> tensor<6x4xf32>
-      %3 = tensor.empty() : tensor<6x4xf32>
-      %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<6x4xf32>) outs(%3 : tensor<6x4xf32>) attrs = {stc.name = "n", stc.schedule = #dataflow.schedule<tile = [6, 4], order = [0, 1], unroll = [1, 4], vector = []>, stc.tile = "n"} {
-      ^bb0(%a0: f32, %o0: f32):
-        %t0 = arith.negf %a0 : f32
-        linalg.yield %t0 : f32
-      } -> tensor<6x4xf32>
-      %n_1 = itensor.write %4 into %out[] : tensor<6x4xf32> -> !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-      dataflow.yield %n_1 : !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    }
-    dataflow.yield %1 : !itensor.itensor<6x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+  %n = dataflow.kernel @n(%x_1 = %x : tensor<6x4xf32> as !itensor) -> (tensor<6x4xf32> as !itensor) {
+    dataflow.yield %x_1 : !itensor
   }
   %c = tensor.concat dim(1) %n, %u : (tensor<6x4xf32>, tensor<6x6xf32>) -> tensor<6x10xf32>
   func.return %c : tensor<6x10xf32>
@@ -133,31 +81,18 @@ func.func @concat_inner(%x: tensor<6x4xf32>, %u: tensor<6x6xf32>) -> tensor<6x10
 // CHECK: !itensor2 = !itensor.itensor<6x2xf32, iter_space: [3] * [2], iter_map: (d0) -> (0, d0)>
 // CHECK: !itensor3 = !itensor.itensor<6x2xf32, iter_space: [5] * [2], iter_map: (d0) -> (0, d0)>
 // CHECK-LABEL: func.func @concat_inner(
-// CHECK: %c = dataflow.kernel @layout_concat(%n_1 = %n : tensor<6x4xf32> as !itensor1, %u_1 = %u : tensor<6x6xf32> as !itensor2) -> (tensor<6x10xf32> as !itensor3) {
-// CHECK-NEXT: %0 = itensor.concat %n_1, %u_1 at [0, 0], [0, 4] : !itensor1, !itensor2 to !itensor3
+// CHECK: %c = dataflow.kernel @layout_concat(%[[N:.*]] = %n : tensor<6x4xf32> as !itensor1, %[[U:.*]] = %u : tensor<6x6xf32> as !itensor2) -> (tensor<6x10xf32> as !itensor3) {
+// CHECK-NEXT: itensor.concat %[[N]], %[[U]] at [0, 0], [0, 4] : !itensor1, !itensor2 to !itensor3
 // CHECK: func.return %c : tensor<6x10xf32>
 
 // -----
 
 // A concatenation of one value with itself.
 // SHOW: @layout|itensor.chunk|itensor.concat|itensor.reassociate|_shape|extract_slice|tensor.concat|func.return
+!itensor = !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 func.func @concat_twice(%x: tensor<2x3xf32>) -> tensor<4x3xf32> {
-  %n = dataflow.kernel @n(%x_1 = %x : tensor<2x3xf32> as !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<2x3xf32> as !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) attributes {stc.name = "n"} {
-    %0 = itensor.empty : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    %1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) outs(%out = %0 : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)> attributes {stc.name = "n"} {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %2 = itensor.read %x_2[] : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)> -> tensor<2x3xf32>
-      %3 = tensor.empty() : tensor<2x3xf32>
-      %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<2x3xf32>) outs(%3 : tensor<2x3xf32>) attrs = {stc.name = "n", stc.schedule = #dataflow.schedule<tile = [2, 3], order = [0, 1], unroll = [1, 3], vector = []>, stc.tile = "n"} {
-      ^bb0(%a0: f32, %o0: f32):
-        %t0 = arith.negf %a0 : f32
-        linalg.yield %t0 : f32
-      } -> tensor<2x3xf32>
-      %n_1 = itensor.write %4 into %out[] : tensor<2x3xf32> -> !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-      dataflow.yield %n_1 : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    }
-    dataflow.yield %1 : !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+  %n = dataflow.kernel @n(%x_1 = %x : tensor<2x3xf32> as !itensor) -> (tensor<2x3xf32> as !itensor) {
+    dataflow.yield %x_1 : !itensor
   }
   %c = tensor.concat dim(0) %n, %n : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
   func.return %c : tensor<4x3xf32>
@@ -166,8 +101,8 @@ func.func @concat_twice(%x: tensor<2x3xf32>) -> tensor<4x3xf32> {
 // CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 // CHECK: !itensor1 = !itensor.itensor<2x3xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @concat_twice(
-// CHECK: %c = dataflow.kernel @layout_concat(%n_1 = %n : tensor<2x3xf32> as !itensor, %n_2 = %n : tensor<2x3xf32> as !itensor) -> (tensor<4x3xf32> as !itensor1) {
-// CHECK-NEXT: %0 = itensor.concat %n_1, %n_2 at [0, 0], [2, 0] : !itensor, !itensor to !itensor1
+// CHECK: %c = dataflow.kernel @layout_concat(%[[N:.*]] = %n : tensor<2x3xf32> as !itensor, %[[N1:.*]] = %n : tensor<2x3xf32> as !itensor) -> (tensor<4x3xf32> as !itensor1) {
+// CHECK-NEXT: itensor.concat %[[N]], %[[N1]] at [0, 0], [2, 0] : !itensor, !itensor to !itensor1
 // CHECK: func.return %c : tensor<4x3xf32>
 
 // -----
@@ -175,42 +110,16 @@ func.func @concat_twice(%x: tensor<2x3xf32>) -> tensor<4x3xf32> {
 // A reshape that really reorders: both sides run row-major over the largest blocks contiguous on both (3 of 6 entries, then 4
 // of 8).
 // SHOW: @layout|itensor.chunk|itensor.concat|itensor.reassociate|_shape|extract_slice|tensor.concat|func.return
+!itensor = !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+!itensor1 = !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 func.func @reshape(%x: tensor<4x6xf32>) -> tensor<3x8xf32> {
-  %n = dataflow.kernel @n(%x_1 = %x : tensor<4x6xf32> as !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<4x6xf32> as !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) attributes {stc.name = "n"} {
-    %0 = itensor.empty : !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    %1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) outs(%out = %0 : !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)> attributes {stc.name = "n"} {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %2 = itensor.read %x_2[] : !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)> -> tensor<4x6xf32>
-      %3 = tensor.empty() : tensor<4x6xf32>
-      %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<4x6xf32>) outs(%3 : tensor<4x6xf32>) attrs = {stc.name = "n", stc.schedule = #dataflow.schedule<tile = [4, 6], order = [0, 1], unroll = [1, 6], vector = []>, stc.tile = "n"} {
-      ^bb0(%a0: f32, %o0: f32):
-        %t0 = arith.negf %a0 : f32
-        linalg.yield %t0 : f32
-      } -> tensor<4x6xf32>
-      %n_1 = itensor.write %4 into %out[] : tensor<4x6xf32> -> !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-      dataflow.yield %n_1 : !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    }
-    dataflow.yield %1 : !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+  %n = dataflow.kernel @n(%x_1 = %x : tensor<4x6xf32> as !itensor) -> (tensor<4x6xf32> as !itensor) {
+    dataflow.yield %x_1 : !itensor
   }
   %c = tensor.collapse_shape %n [[0 : i64, 1 : i64]] : tensor<4x6xf32> into tensor<24xf32>
   %e = tensor.expand_shape %c [[0 : i64, 1 : i64]] output_shape [3, 8] : tensor<24xf32> into tensor<3x8xf32>
-  %y = dataflow.kernel @y(%e_1 = %e : tensor<3x8xf32> as !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<3x8xf32> as !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) attributes {stc.name = "y"} {
-    %0 = itensor.empty : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    %1 = dataflow.task @y ins(%e_2 = %e_1 : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) outs(%out = %0 : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)> attributes {stc.name = "y"} {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %2 = itensor.read %e_2[] : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)> -> tensor<3x8xf32>
-      %3 = tensor.empty() : tensor<3x8xf32>
-      %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<3x8xf32>) outs(%3 : tensor<3x8xf32>) attrs = {stc.name = "y", stc.schedule = #dataflow.schedule<tile = [3, 8], order = [0, 1], unroll = [1, 8], vector = []>, stc.tile = "y"} {
-      ^bb0(%a0: f32, %o0: f32):
-        %t0 = arith.negf %a0 : f32
-        linalg.yield %t0 : f32
-      } -> tensor<3x8xf32>
-      %y_1 = itensor.write %4 into %out[] : tensor<3x8xf32> -> !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-      dataflow.yield %y_1 : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    }
-    dataflow.yield %1 : !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+  %y = dataflow.kernel @y(%e_1 = %e : tensor<3x8xf32> as !itensor1) -> (tensor<3x8xf32> as !itensor1) {
+    dataflow.yield %e_1 : !itensor1
   }
   func.return %y : tensor<3x8xf32>
 }
@@ -220,41 +129,28 @@ func.func @reshape(%x: tensor<4x6xf32>) -> tensor<3x8xf32> {
 // CHECK: !itensor3 = !itensor.itensor<4xf32, iter_space: [6] * [4], iter_map: (d0) -> (d0)>
 // CHECK: !itensor4 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @reshape(
-// CHECK: %c = dataflow.kernel @layout_reshape(%n_1 = %n : tensor<4x6xf32> as !itensor1) -> (tensor<24xf32> as !itensor2) {
-// CHECK-NEXT: %0 = itensor.reassociate %n_1 : !itensor1 to !itensor2
-// CHECK: %e = dataflow.kernel @layout_reshape(%c_1 = %c : tensor<24xf32> as !itensor3) -> (tensor<3x8xf32> as !itensor4) {
-// CHECK-NEXT: %0 = itensor.reassociate %c_1 : !itensor3 to !itensor4
+// CHECK: %c = dataflow.kernel @layout_reshape(%[[N:.*]] = %n : tensor<4x6xf32> as !itensor1) -> (tensor<24xf32> as !itensor2) {
+// CHECK-NEXT: %[[REASSOCIATE:.*]] = itensor.reassociate %[[N]] : !itensor1 to !itensor2
+// CHECK: dataflow.kernel @layout_reshape(%[[C:.*]] = %c : tensor<24xf32> as !itensor3) -> (tensor<3x8xf32> as !itensor4) {
+// CHECK-NEXT: %[[REASSOCIATE1:.*]] = itensor.reassociate %[[C]] : !itensor3 to !itensor4
 // CHECK: func.return %y : tensor<3x8xf32>
 
 // -----
 
 // Reshapes of arguments and results are the host's: the bytes are the same.
 // SHOW: @layout|itensor.chunk|itensor.concat|itensor.reassociate|_shape|extract_slice|tensor.concat|func.return
+!itensor = !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)>
 func.func @boundary(%x: tensor<4x6xf32>) -> tensor<8x3xf32> {
   %e = tensor.expand_shape %x [[0 : i64], [1 : i64, 2 : i64]] output_shape [4, 2, 3] : tensor<4x6xf32> into tensor<4x2x3xf32>
-  %y = dataflow.kernel @y(%e_1 = %e : tensor<4x2x3xf32> as !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)>) -> (tensor<4x2x3xf32> as !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)>) attributes {stc.name = "y"} {
-    %0 = itensor.empty : !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)>
-    %1 = dataflow.task @y ins(%e_2 = %e_1 : !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)>) outs(%out = %0 : !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)>) -> !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)> attributes {stc.name = "y"} {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %2 = itensor.read %e_2[] : !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)> -> tensor<4x2x3xf32>
-      %3 = tensor.empty() : tensor<4x2x3xf32>
-      %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%2 : tensor<4x2x3xf32>) outs(%3 : tensor<4x2x3xf32>) attrs = {stc.name = "y", stc.schedule = #dataflow.schedule<tile = [4, 2, 3], order = [0, 1, 2], unroll = [1, 1, 3], vector = []>, stc.tile = "y"} {
-      ^bb0(%a0: f32, %o0: f32):
-        %t0 = arith.negf %a0 : f32
-        linalg.yield %t0 : f32
-      } -> tensor<4x2x3xf32>
-      %y_1 = itensor.write %4 into %out[] : tensor<4x2x3xf32> -> !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)>
-      dataflow.yield %y_1 : !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)>
-    }
-    dataflow.yield %1 : !itensor.itensor<4x2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0, 0)>
+  %y = dataflow.kernel @y(%e_1 = %e : tensor<4x2x3xf32> as !itensor) -> (tensor<4x2x3xf32> as !itensor) {
+    dataflow.yield %e_1 : !itensor
   }
   %c = tensor.collapse_shape %y [[0 : i64, 1 : i64], [2 : i64]] : tensor<4x2x3xf32> into tensor<8x3xf32>
   func.return %c : tensor<8x3xf32>
 }
 
 // CHECK-LABEL: func.func @boundary(
-// CHECK-NEXT: %e = tensor.expand_shape %x {{\[\[}}0 : i64], [1 : i64, 2 : i64]] output_shape [4, 2, 3] : tensor<4x6xf32> into tensor<4x2x3xf32>
+// CHECK-NEXT: tensor.expand_shape %x {{\[\[}}0 : i64], [1 : i64, 2 : i64]] output_shape [4, 2, 3] : tensor<4x6xf32> into tensor<4x2x3xf32>
 // CHECK: %c = tensor.collapse_shape %y {{\[\[}}0 : i64, 1 : i64], [2 : i64]] : tensor<4x2x3xf32> into tensor<8x3xf32>
 // CHECK-NEXT: func.return %c : tensor<8x3xf32>
 
@@ -262,42 +158,15 @@ func.func @boundary(%x: tensor<4x6xf32>) -> tensor<8x3xf32> {
 
 // A reshape to rank 0.
 // SHOW: @layout|itensor.chunk|itensor.concat|itensor.reassociate|_shape|extract_slice|tensor.concat|func.return
+!itensor = !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+!itensor1 = !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
 func.func @rank_zero(%x: tensor<1x1xf32>, %v: tensor<4xf32>) -> tensor<4xf32> {
-  %n = dataflow.kernel @n(%x_1 = %x : tensor<1x1xf32> as !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> (tensor<1x1xf32> as !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) attributes {stc.name = "n"} {
-    %0 = itensor.empty : !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    %1 = dataflow.task @n ins(%x_2 = %x_1 : !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) outs(%out = %0 : !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>) -> !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)> attributes {stc.name = "n"} {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %2 = itensor.read %x_2[] : !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)> -> tensor<1x1xf32>
-      %3 = tensor.empty() : tensor<1x1xf32>
-      %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%2 : tensor<1x1xf32>) outs(%3 : tensor<1x1xf32>) attrs = {stc.name = "n", stc.schedule = #dataflow.schedule<tile = [1, 1], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "n"} {
-      ^bb0(%a0: f32, %o0: f32):
-        %t0 = arith.negf %a0 : f32
-        linalg.yield %t0 : f32
-      } -> tensor<1x1xf32>
-      %n_1 = itensor.write %4 into %out[] : tensor<1x1xf32> -> !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-      dataflow.yield %n_1 : !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-    }
-    dataflow.yield %1 : !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+  %n = dataflow.kernel @n(%x_1 = %x : tensor<1x1xf32> as !itensor) -> (tensor<1x1xf32> as !itensor) {
+    dataflow.yield %x_1 : !itensor
   }
   %c = tensor.collapse_shape %n [] : tensor<1x1xf32> into tensor<f32>
-  %y = dataflow.kernel @y(%v_1 = %v : tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>, %c_1 = %c : tensor<f32> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) -> (tensor<4xf32> as !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) attributes {stc.name = "y"} {
-    %0 = itensor.empty : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
-    %1 = dataflow.task @y ins(%v_2 = %v_1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>, %c_2 = %c_1 : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) outs(%out = %0 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>) -> !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> attributes {stc.name = "y"} {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %2 = itensor.read %v_2[] : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)> -> tensor<4xf32>
-      %3 = itensor.read %c_2[] : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<f32>
-      %4 = tensor.empty() : tensor<4xf32>
-      %5 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%2, %3 : tensor<4xf32>, tensor<f32>) outs(%4 : tensor<4xf32>) attrs = {stc.name = "y", stc.schedule = #dataflow.schedule<tile = [4], order = [0], unroll = [4], vector = []>, stc.tile = "y"} {
-      ^bb0(%a0: f32, %a1: f32, %o0: f32):
-        %t0 = arith.subf %a0, %a1 : f32
-        linalg.yield %t0 : f32
-      } -> tensor<4xf32>
-      %y_1 = itensor.write %5 into %out[] : tensor<4xf32> -> !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
-      dataflow.yield %y_1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
-    }
-    dataflow.yield %1 : !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
+  %y = dataflow.kernel @y(%v_1 = %v : tensor<4xf32> as !itensor1, %c_1 = %c : tensor<f32> as !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) -> (tensor<4xf32> as !itensor1) {
+    dataflow.yield %v_1 : !itensor1
   }
   func.return %y : tensor<4xf32>
 }
@@ -305,6 +174,6 @@ func.func @rank_zero(%x: tensor<1x1xf32>, %v: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK: !itensor = !itensor.itensor<1x1xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 // CHECK: !itensor1 = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
 // CHECK-LABEL: func.func @rank_zero(
-// CHECK: %c = dataflow.kernel @layout_reshape(%n_1 = %n : tensor<1x1xf32> as !itensor) -> (tensor<f32> as !itensor1) {
-// CHECK-NEXT: %0 = itensor.reassociate %n_1 : !itensor to !itensor1
+// CHECK: dataflow.kernel @layout_reshape(%[[N:.*]] = %n : tensor<1x1xf32> as !itensor) -> (tensor<f32> as !itensor1) {
+// CHECK-NEXT: itensor.reassociate %[[N]] : !itensor to !itensor1
 // CHECK: func.return %y : tensor<4xf32>

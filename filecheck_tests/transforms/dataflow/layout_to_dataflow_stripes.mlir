@@ -9,16 +9,12 @@ func.func @copies(%x: tensor<6x8xf32>) -> tensor<6x8xf32> {
   %e0 = tensor.empty() : tensor<3x8xf32>
   %y0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
       iterator_types = ["parallel", "parallel"]} ins(%x0 : tensor<3x8xf32>) outs(%e0 : tensor<3x8xf32>) attrs = {stc.name = "neg_0"} {
-  ^bb0(%a: f32, %s: f32):
-    %t = arith.negf %a : f32
-    linalg.yield %t : f32
+  ^bb0(%a: f32, %s: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32
   } -> tensor<3x8xf32>
   %e1 = tensor.empty() : tensor<3x8xf32>
   %y1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
       iterator_types = ["parallel", "parallel"]} ins(%x1 : tensor<3x8xf32>) outs(%e1 : tensor<3x8xf32>) attrs = {stc.name = "neg_1"} {
-  ^bb0(%a: f32, %s: f32):
-    %t = arith.negf %a : f32
-    linalg.yield %t : f32
+  ^bb0(%a: f32, %s: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32
   } -> tensor<3x8xf32>
   %y = tensor.concat dim(0) %y0, %y1 {stc.stripe} : (tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<6x8xf32>
   return %y : tensor<6x8xf32>
@@ -27,8 +23,8 @@ func.func @copies(%x: tensor<6x8xf32>) -> tensor<6x8xf32> {
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [2, 3, 2] * [4, 1, 3], iter_map: (d0, d1, d2) -> (d1 + d2, d0)>
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK-LABEL: func.func @copies(
-// CHECK-NEXT: %x_1, %x_2 = dataflow.pack %x : tensor<6x8xf32> as !itensor -> tensor<3xvector<8xf32>>, tensor<3xvector<8xf32>>
-// CHECK-NEXT: %y, %y_1 = dataflow.kernel @copies(%layout = %x_1 : tensor<3xvector<8xf32>> as !itensor1, %layout_1 = %x_2 : tensor<3xvector<8xf32>> as !itensor1) -> (tensor<3xvector<8xf32>> as !itensor1, tensor<3xvector<8xf32>> as !itensor1) {
-// CHECK: %y0 = dataflow.task @neg_0 ins(%x0 = %layout : !itensor1) outs(%out = %0 : !itensor1) -> !itensor1 attributes {stc.name = "neg_0"} {
-// CHECK: %y1 = dataflow.task @neg_1 ins(%x1 = %layout_1 : !itensor1) outs(%out = %1 : !itensor1) -> !itensor1 attributes {stc.name = "neg_1"} {
-// CHECK: %y_2 = dataflow.unpack %y, %y_1 : tensor<3xvector<8xf32>>, tensor<3xvector<8xf32>> as !itensor -> tensor<6x8xf32>
+// CHECK-NEXT: %[[X:.*]], %[[X1:.*]] = dataflow.pack %x : tensor<6x8xf32> as !itensor -> tensor<3xvector<8xf32>>, tensor<3xvector<8xf32>>
+// CHECK-NEXT: %y, %[[Y:.*]] = dataflow.kernel @copies(%layout = %[[X]] : tensor<3xvector<8xf32>> as !itensor1, %[[LAYOUT:.*]] = %[[X1]] : tensor<3xvector<8xf32>> as !itensor1) -> (tensor<3xvector<8xf32>> as !itensor1, tensor<3xvector<8xf32>> as !itensor1) {
+// CHECK: dataflow.task @neg_0 ins(%x0 = %layout : !itensor1) outs(%out = %{{.*}} : !itensor1) -> !itensor1 attributes {stc.name = "neg_0"} {
+// CHECK: dataflow.task @neg_1 ins(%x1 = %[[LAYOUT]] : !itensor1) outs(%out = %{{.*}} : !itensor1) -> !itensor1 attributes {stc.name = "neg_1"} {
+// CHECK: dataflow.unpack %y, %[[Y]] : tensor<3xvector<8xf32>>, tensor<3xvector<8xf32>> as !itensor -> tensor<6x8xf32>

@@ -12,11 +12,10 @@ func.func @edge(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // CHECK: !itensor = !itensor.itensor<2x1xf32, iter_space: [2, 4] * [2, 1], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @edge(
-// CHECK-NEXT: %a, %b = dataflow.kernel @acc(%x_1 = %x : tensor<4x4xf32> as !itensor) -> (tensor<4x4xf32> as !itensor, tensor<4x4xf32> as !itensor1) {
-// CHECK-NEXT: %b_1 = itensor.reorder %x_1 : !itensor to !itensor1
-// CHECK-NEXT: dataflow.yield %x_1, %b_1 : !itensor, !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %b : tensor<4x4xf32>
+// CHECK-NEXT: %a, %b = dataflow.kernel @acc(%[[X:.*]] = %x : tensor<4x4xf32> as !itensor) -> (tensor<4x4xf32> as !itensor, tensor<4x4xf32> as !itensor1) {
+// CHECK-NEXT: %[[B:.*]] = itensor.reorder %[[X]] : !itensor to !itensor1
+// CHECK-NEXT: dataflow.yield %[[X]], %[[B]] : !itensor, !itensor1
+// CHECK: func.return %b : tensor<4x4xf32>
 
 // -----
 
@@ -30,11 +29,10 @@ func.func @shared(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 
 // CHECK: !itensor = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @shared(
-// CHECK-NEXT: %a, %b = dataflow.kernel @acc(%x_1 = %x : tensor<4xf32> as !itensor, %x_2 = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor, tensor<4xf32> as !itensor) {
-// CHECK-NEXT: %b_1 = itensor.reorder %x_2 : !itensor to !itensor
-// CHECK-NEXT: dataflow.yield %x_1, %b_1 : !itensor, !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %a, %b : tensor<4xf32>, tensor<4xf32>
+// CHECK-NEXT: %a, %b = dataflow.kernel @acc(%[[X:.*]] = %x : tensor<4xf32> as !itensor, %[[X1:.*]] = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor, tensor<4xf32> as !itensor) {
+// CHECK-NEXT: %[[B:.*]] = itensor.reorder %[[X1]] : !itensor to !itensor
+// CHECK-NEXT: dataflow.yield %[[X]], %[[B]] : !itensor, !itensor
+// CHECK: func.return %a, %b : tensor<4xf32>, tensor<4xf32>
 
 // -----
 
@@ -50,15 +48,13 @@ func.func @fed(%x: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<4xf32>, tensor<4xf
 
 // CHECK: !itensor = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @fed(
-// CHECK-NEXT: %a, %b = dataflow.kernel @acc(%x_1 = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor, tensor<4xf32> as !itensor) {
-// CHECK-NEXT: %b_1 = itensor.reorder %x_1 : !itensor to !itensor
-// CHECK-NEXT: dataflow.yield %x_1, %b_1 : !itensor, !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: %e = tensor.expand_shape %a {{\[\[}}0 : i64, 1 : i64]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
-// CHECK-NEXT: %c = dataflow.kernel @other(%a_1 = %a : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) {
-// CHECK-NEXT: dataflow.yield %a_1 : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %e, %b, %c : tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>
+// CHECK-NEXT: %a, %b = dataflow.kernel @acc(%[[X:.*]] = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor, tensor<4xf32> as !itensor) {
+// CHECK-NEXT: %[[B:.*]] = itensor.reorder %[[X]] : !itensor to !itensor
+// CHECK-NEXT: dataflow.yield %[[X]], %[[B]] : !itensor, !itensor
+// CHECK: %e = tensor.expand_shape %a {{\[\[}}0 : i64, 1 : i64]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+// CHECK-NEXT: %c = dataflow.kernel @other(%[[A:.*]] = %a : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) {
+// CHECK-NEXT: dataflow.yield %[[A]] : !itensor
+// CHECK: func.return %e, %b, %c : tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>
 
 // -----
 
@@ -75,13 +71,12 @@ func.func @row(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // CHECK: !itensor = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @row(
-// CHECK-NEXT: %a, %b, %c = dataflow.kernel @acc(%x_1 = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor, tensor<4xf32> as !itensor, tensor<4xf32> as !itensor) {
-// CHECK-NEXT: %b_1 = itensor.reorder %x_1 : !itensor to !itensor
-// CHECK-NEXT: %p = itensor.reorder %b_1 : !itensor to !itensor
-// CHECK-NEXT: %c_1 = itensor.reorder %x_1 : !itensor to !itensor
-// CHECK-NEXT: dataflow.yield %x_1, %b_1, %c_1 : !itensor, !itensor, !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %c : tensor<4xf32>
+// CHECK-NEXT: %a, %b, %c = dataflow.kernel @acc(%[[X:.*]] = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor, tensor<4xf32> as !itensor, tensor<4xf32> as !itensor) {
+// CHECK-NEXT: %[[B:.*]] = itensor.reorder %[[X]] : !itensor to !itensor
+// CHECK-NEXT: %p = itensor.reorder %[[B]] : !itensor to !itensor
+// CHECK-NEXT: %[[C:.*]] = itensor.reorder %[[X]] : !itensor to !itensor
+// CHECK-NEXT: dataflow.yield %[[X]], %[[B]], %[[C]] : !itensor, !itensor, !itensor
+// CHECK: func.return %c : tensor<4xf32>
 
 // -----
 
@@ -104,6 +99,6 @@ func.func @names(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // CHECK: !itensor = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @names(
-// CHECK: %a_1 = dataflow.task @t ins(%q = %x_1 : !itensor) outs(%o = %e : !itensor) -> !itensor {
-// CHECK: %p = itensor.reorder %a_1 : !itensor to !itensor
-// CHECK: %b_1 = dataflow.task @t_2 ins(%q = %p : !itensor) outs(%o = %e_1 : !itensor) -> !itensor {
+// CHECK: %[[A:.*]] = dataflow.task @t ins(%q = %x_{{.*}} : !itensor) outs(%o = %e : !itensor) -> !itensor {
+// CHECK: %p = itensor.reorder %[[A]] : !itensor to !itensor
+// CHECK: dataflow.task @t_2 ins(%q = %p : !itensor) outs(%o = %e_{{.*}} : !itensor) -> !itensor {

@@ -12,10 +12,10 @@ func.func @several_tokens(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [4, 4] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @several_tokens(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x8xf32> as !itensor -> tensor<4xvector<8xf32>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<4xvector<8xf32>> as !itensor) -> (tensor<4xvector<8xf32>> as !itensor) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<4xvector<8xf32>> as !itensor -> tensor<4x8xf32>
-// CHECK-NEXT: func.return %y_1 : tensor<4x8xf32>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<4x8xf32> as !itensor -> tensor<4xvector<8xf32>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%p = %[[X]] : tensor<4xvector<8xf32>> as !itensor) -> (tensor<4xvector<8xf32>> as !itensor) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<4xvector<8xf32>> as !itensor -> tensor<4x8xf32>
+// CHECK-NEXT: func.return %[[Y]] : tensor<4x8xf32>
 
 // -----
 
@@ -31,10 +31,10 @@ func.func @pairs(%x: tensor<4x12xf32>) -> tensor<4x12xf32> {
 
 // CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [4, 6] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @pairs(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<4x12xf32> as !itensor -> tensor<6xvector<8xf32>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<6xvector<8xf32>> as !itensor) -> (tensor<6xvector<8xf32>> as !itensor) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<6xvector<8xf32>> as !itensor -> tensor<4x12xf32>
-// CHECK-NEXT: func.return %y_1 : tensor<4x12xf32>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<4x12xf32> as !itensor -> tensor<6xvector<8xf32>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%p = %[[X]] : tensor<6xvector<8xf32>> as !itensor) -> (tensor<6xvector<8xf32>> as !itensor) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<6xvector<8xf32>> as !itensor -> tensor<4x12xf32>
+// CHECK-NEXT: func.return %[[Y]] : tensor<4x12xf32>
 
 // -----
 
@@ -50,10 +50,10 @@ func.func @padded(%x: tensor<3x7xf32>) -> tensor<3x7xf32> {
 
 // CHECK: !itensor = !itensor.itensor<1x7xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @padded(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<3x7xf32> as !itensor -> tensor<3xvector<8xf32>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<3xvector<8xf32>> as !itensor) -> (tensor<3xvector<8xf32>> as !itensor) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<3xvector<8xf32>> as !itensor -> tensor<3x7xf32>
-// CHECK-NEXT: func.return %y_1 : tensor<3x7xf32>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<3x7xf32> as !itensor -> tensor<3xvector<8xf32>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%p = %[[X]] : tensor<3xvector<8xf32>> as !itensor) -> (tensor<3xvector<8xf32>> as !itensor) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<3xvector<8xf32>> as !itensor -> tensor<3x7xf32>
+// CHECK-NEXT: func.return %[[Y]] : tensor<3x7xf32>
 
 // -----
 
@@ -69,10 +69,10 @@ func.func @scalar(%x: tensor<f32>) -> tensor<f32> {
 
 // CHECK: !itensor = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
 // CHECK-LABEL: func.func @scalar(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<f32> as !itensor -> tensor<1xvector<1xf32>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%p = %x_1 : tensor<1xvector<1xf32>> as !itensor) -> (tensor<1xvector<1xf32>> as !itensor) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<1xvector<1xf32>> as !itensor -> tensor<f32>
-// CHECK-NEXT: func.return %y_1 : tensor<f32>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<f32> as !itensor -> tensor<1xvector<1xf32>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%p = %[[X]] : tensor<1xvector<1xf32>> as !itensor) -> (tensor<1xvector<1xf32>> as !itensor) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<1xvector<1xf32>> as !itensor -> tensor<f32>
+// CHECK-NEXT: func.return %[[Y]] : tensor<f32>
 
 // -----
 
@@ -90,11 +90,11 @@ func.func @reuse(%x: tensor<8xf32>, %y: tensor<8xf32>, %i: index) -> tensor<8xf3
 // CHECK: !itensor = !itensor.itensor<4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d0)>
 // CHECK: !itensor1 = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @reuse(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8xf32> as !itensor -> tensor<2xvector<4xf32>>
-// CHECK-NEXT: %y_1 = dataflow.pack %y : tensor<8xf32> as !itensor1 -> tensor<1xvector<8xf32>>
-// CHECK-NEXT: %r = dataflow.kernel @k(%p = %x_1 : tensor<2xvector<4xf32>> as !itensor, %q = %y_1 : tensor<1xvector<8xf32>> as !itensor1, %s = %i : index) -> (tensor<1xvector<8xf32>> as !itensor1) {
-// CHECK: %r_1 = dataflow.unpack %r : tensor<1xvector<8xf32>> as !itensor1 -> tensor<8xf32>
-// CHECK-NEXT: func.return %r_1 : tensor<8xf32>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<8xf32> as !itensor -> tensor<2xvector<4xf32>>
+// CHECK-NEXT: %[[Y:.*]] = dataflow.pack %y : tensor<8xf32> as !itensor1 -> tensor<1xvector<8xf32>>
+// CHECK-NEXT: %r = dataflow.kernel @k(%p = %[[X]] : tensor<2xvector<4xf32>> as !itensor, %q = %[[Y]] : tensor<1xvector<8xf32>> as !itensor1, %s = %i : index) -> (tensor<1xvector<8xf32>> as !itensor1) {
+// CHECK: %[[R:.*]] = dataflow.unpack %r : tensor<1xvector<8xf32>> as !itensor1 -> tensor<8xf32>
+// CHECK-NEXT: func.return %[[R]] : tensor<8xf32>
 
 // -----
 
@@ -110,10 +110,10 @@ func.func @half(%x: tensor<6x8xf16>) -> tensor<6x8xf16> {
 
 // CHECK: !itensor = !itensor.itensor<1x8xf16, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @half(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<6x8xf16> as !itensor -> tensor<3xvector<16xf16>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<3xvector<16xf16>> as !itensor) -> (tensor<3xvector<16xf16>> as !itensor) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<3xvector<16xf16>> as !itensor -> tensor<6x8xf16>
-// CHECK-NEXT: func.return %y_1 : tensor<6x8xf16>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<6x8xf16> as !itensor -> tensor<3xvector<16xf16>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%s = %[[X]] : tensor<3xvector<16xf16>> as !itensor) -> (tensor<3xvector<16xf16>> as !itensor) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<3xvector<16xf16>> as !itensor -> tensor<6x8xf16>
+// CHECK-NEXT: func.return %[[Y]] : tensor<6x8xf16>
 
 // -----
 
@@ -129,10 +129,10 @@ func.func @bytes(%x: tensor<6x16xi8>) -> tensor<6x16xi8> {
 
 // CHECK: !itensor = !itensor.itensor<1x4xi8, iter_space: [6, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @bytes(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<6x16xi8> as !itensor -> tensor<3xvector<32xi8>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<3xvector<32xi8>> as !itensor) -> (tensor<3xvector<32xi8>> as !itensor) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<3xvector<32xi8>> as !itensor -> tensor<6x16xi8>
-// CHECK-NEXT: func.return %y_1 : tensor<6x16xi8>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<6x16xi8> as !itensor -> tensor<3xvector<32xi8>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%s = %[[X]] : tensor<3xvector<32xi8>> as !itensor) -> (tensor<3xvector<32xi8>> as !itensor) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<3xvector<32xi8>> as !itensor -> tensor<6x16xi8>
+// CHECK-NEXT: func.return %[[Y]] : tensor<6x16xi8>
 
 // -----
 
@@ -148,10 +148,10 @@ func.func @truth(%x: tensor<15x8xi1>) -> tensor<15x8xi1> {
 
 // CHECK: !itensor = !itensor.itensor<1x8xi1, iter_space: [15] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @truth(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<15x8xi1> as !itensor -> tensor<15xvector<8xi8>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<15xvector<8xi8>> as !itensor) -> (tensor<15xvector<8xi8>> as !itensor) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<15xvector<8xi8>> as !itensor -> tensor<15x8xi1>
-// CHECK-NEXT: func.return %y_1 : tensor<15x8xi1>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<15x8xi1> as !itensor -> tensor<15xvector<8xi8>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%s = %[[X]] : tensor<15xvector<8xi8>> as !itensor) -> (tensor<15xvector<8xi8>> as !itensor) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<15xvector<8xi8>> as !itensor -> tensor<15x8xi1>
+// CHECK-NEXT: func.return %[[Y]] : tensor<15x8xi1>
 
 // -----
 
@@ -167,10 +167,10 @@ func.func @odd_lanes(%x: tensor<5x12xf16>) -> tensor<5x12xf16> {
 
 // CHECK: !itensor = !itensor.itensor<1x3xf16, iter_space: [5, 4] * [1, 3], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @odd_lanes(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<5x12xf16> as !itensor -> tensor<5xvector<16xf16>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<5xvector<16xf16>> as !itensor) -> (tensor<5xvector<16xf16>> as !itensor) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<5xvector<16xf16>> as !itensor -> tensor<5x12xf16>
-// CHECK-NEXT: func.return %y_1 : tensor<5x12xf16>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<5x12xf16> as !itensor -> tensor<5xvector<16xf16>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%s = %[[X]] : tensor<5xvector<16xf16>> as !itensor) -> (tensor<5xvector<16xf16>> as !itensor) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<5xvector<16xf16>> as !itensor -> tensor<5x12xf16>
+// CHECK-NEXT: func.return %[[Y]] : tensor<5x12xf16>
 
 // -----
 
@@ -186,10 +186,10 @@ func.func @between_reuse(%x: tensor<5x12xf16>) -> tensor<5x12xf16> {
 
 // CHECK: !itensor = !itensor.itensor<1x4xf16, iter_space: [5, 2, 3] * [1, 1, 4], iter_map: (d0, d1, d2) -> (d0, d2)>
 // CHECK-LABEL: func.func @between_reuse(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<5x12xf16> as !itensor -> tensor<15xvector<4xf16>>
-// CHECK-NEXT: %y = dataflow.kernel @k(%s = %x_1 : tensor<15xvector<4xf16>> as !itensor) -> (tensor<15xvector<4xf16>> as !itensor) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<15xvector<4xf16>> as !itensor -> tensor<5x12xf16>
-// CHECK-NEXT: func.return %y_1 : tensor<5x12xf16>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<5x12xf16> as !itensor -> tensor<15xvector<4xf16>>
+// CHECK-NEXT: %y = dataflow.kernel @k(%s = %[[X]] : tensor<15xvector<4xf16>> as !itensor) -> (tensor<15xvector<4xf16>> as !itensor) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<15xvector<4xf16>> as !itensor -> tensor<5x12xf16>
+// CHECK-NEXT: func.return %[[Y]] : tensor<5x12xf16>
 
 // -----
 
@@ -211,12 +211,12 @@ func.func @striped(%x: tensor<3x32xf32>, %z: tensor<3x32xf32>) -> (tensor<3x32xf
 // CHECK: !itensor1 = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor2 = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1 + 8)>
 // CHECK-LABEL: func.func @striped(
-// CHECK-NEXT: %x_1, %x_2 = dataflow.pack %x : tensor<3x32xf32> as !itensor -> tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>>
-// CHECK-NEXT: %z_1 = dataflow.pack %z : tensor<3x32xf32> as !itensor -> tensor<12xvector<8xf32>>
-// CHECK-NEXT: %y, %u, %u_1 = dataflow.kernel @k(%a = %x_1 : tensor<6xvector<8xf32>> as !itensor1, %b = %x_2 : tensor<6xvector<8xf32>> as !itensor2, %t = %z_1 : tensor<12xvector<8xf32>> as !itensor) -> (tensor<12xvector<8xf32>> as !itensor, tensor<6xvector<8xf32>> as !itensor1, tensor<6xvector<8xf32>> as !itensor2) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<12xvector<8xf32>> as !itensor -> tensor<3x32xf32>
-// CHECK-NEXT: %u_2 = dataflow.unpack %u, %u_1 : tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>> as !itensor -> tensor<3x32xf32>
-// CHECK-NEXT: func.return %y_1, %u_2 : tensor<3x32xf32>, tensor<3x32xf32>
+// CHECK-NEXT: %[[X:.*]], %[[X1:.*]] = dataflow.pack %x : tensor<3x32xf32> as !itensor -> tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>>
+// CHECK-NEXT: %[[Z:.*]] = dataflow.pack %z : tensor<3x32xf32> as !itensor -> tensor<12xvector<8xf32>>
+// CHECK-NEXT: %y, %u, %[[U:.*]] = dataflow.kernel @k(%a = %[[X]] : tensor<6xvector<8xf32>> as !itensor1, %b = %[[X1]] : tensor<6xvector<8xf32>> as !itensor2, %t = %[[Z]] : tensor<12xvector<8xf32>> as !itensor) -> (tensor<12xvector<8xf32>> as !itensor, tensor<6xvector<8xf32>> as !itensor1, tensor<6xvector<8xf32>> as !itensor2) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<12xvector<8xf32>> as !itensor -> tensor<3x32xf32>
+// CHECK-NEXT: %[[U1:.*]] = dataflow.unpack %u, %[[U]] : tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>> as !itensor -> tensor<3x32xf32>
+// CHECK-NEXT: func.return %[[Y]], %[[U1]] : tensor<3x32xf32>, tensor<3x32xf32>
 
 // -----
 
@@ -239,8 +239,8 @@ func.func @inside(%x: tensor<3x32xf32>) -> (tensor<3x32xf32>, tensor<3x32xf32>) 
 // CHECK: !itensor1 = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor2 = !itensor.itensor<1x8xf32, iter_space: [3, 2] * [1, 16], iter_map: (d0, d1) -> (d0, d1 + 8)>
 // CHECK-LABEL: func.func @inside(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<3x32xf32> as !itensor -> tensor<12xvector<8xf32>>
-// CHECK-NEXT: %y, %u, %u_1 = dataflow.kernel @k(%s = %x_1 : tensor<12xvector<8xf32>> as !itensor) -> (tensor<12xvector<8xf32>> as !itensor, tensor<6xvector<8xf32>> as !itensor1, tensor<6xvector<8xf32>> as !itensor2) {
-// CHECK: %y_1 = dataflow.unpack %y : tensor<12xvector<8xf32>> as !itensor -> tensor<3x32xf32>
-// CHECK-NEXT: %u_2 = dataflow.unpack %u, %u_1 : tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>> as !itensor -> tensor<3x32xf32>
-// CHECK-NEXT: func.return %y_1, %u_2 : tensor<3x32xf32>, tensor<3x32xf32>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<3x32xf32> as !itensor -> tensor<12xvector<8xf32>>
+// CHECK-NEXT: %y, %u, %[[U:.*]] = dataflow.kernel @k(%s = %[[X]] : tensor<12xvector<8xf32>> as !itensor) -> (tensor<12xvector<8xf32>> as !itensor, tensor<6xvector<8xf32>> as !itensor1, tensor<6xvector<8xf32>> as !itensor2) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<12xvector<8xf32>> as !itensor -> tensor<3x32xf32>
+// CHECK-NEXT: %[[U1:.*]] = dataflow.unpack %u, %[[U]] : tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>> as !itensor -> tensor<3x32xf32>
+// CHECK-NEXT: func.return %[[Y]], %[[U1]] : tensor<3x32xf32>, tensor<3x32xf32>

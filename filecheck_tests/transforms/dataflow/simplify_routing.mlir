@@ -1,6 +1,7 @@
 // RUN: stc-opt %s -p 'simplify-routing' --split-input-file | filecheck %s
 
 // A fork of a branch of a fork is one fork, and the branch that nobody reads goes.
+// SHOW: itensor\.|dataflow.yield
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 func.func @fork_of_fork(%x: tensor<3x16xf32>) -> (tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>) {
   %r0, %r1, %r2 = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !X)
@@ -14,15 +15,13 @@ func.func @fork_of_fork(%x: tensor<3x16xf32>) -> (tensor<3x16xf32>, tensor<3x16x
 
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @fork_of_fork(
-// CHECK-NEXT: %r0, %r1, %r2 = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor, tensor<3x16xf32> as !itensor, tensor<3x16xf32> as !itensor) {
-// CHECK-NEXT: %a, %c, %d = itensor.fork %s : !itensor to !itensor, !itensor, !itensor
+// CHECK: %a, %c, %d = itensor.fork %s : !itensor to !itensor, !itensor, !itensor
 // CHECK-NEXT: dataflow.yield %d, %a, %c : !itensor, !itensor, !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r0, %r1, %r2 : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>
 
 // -----
 
 // A branch that nobody reads leaves a fork to one, which is no fork.
+// SHOW: itensor\.|dataflow.yield
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 func.func @fork_to_one(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
   %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !X) -> (tensor<3x16xf32> as !X) {
@@ -34,14 +33,12 @@ func.func @fork_to_one(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
 
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @fork_to_one(
-// CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor) {
-// CHECK-NEXT: dataflow.yield %s : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r : tensor<3x16xf32>
+// CHECK: dataflow.yield %s : !itensor
 
 // -----
 
 // The slices are the inputs of the concat, in another order: both ops go.
+// SHOW: itensor\.|dataflow.yield
 !H = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 func.func @chunk_of_concat(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> (tensor<3x8xf32>, tensor<3x8xf32>) {
@@ -56,14 +53,12 @@ func.func @chunk_of_concat(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> (tensor<
 
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @chunk_of_concat(
-// CHECK-NEXT: %r0, %r1 = dataflow.kernel @k(%s = %x : tensor<3x8xf32> as !itensor, %t = %y : tensor<3x8xf32> as !itensor) -> (tensor<3x8xf32> as !itensor, tensor<3x8xf32> as !itensor) {
-// CHECK-NEXT: dataflow.yield %t, %s : !itensor, !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r0, %r1 : tensor<3x8xf32>, tensor<3x8xf32>
+// CHECK: dataflow.yield %t, %s : !itensor, !itensor
 
 // -----
 
 // Slices inside the inputs: two of the second, one of the first, are narrower chunks.
+// SHOW: itensor\.|dataflow.yield
 !Q = !itensor.itensor<1x4xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
 !H = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
@@ -80,16 +75,14 @@ func.func @narrowed(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> (tensor<3x4xf32
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK-LABEL: func.func @narrowed(
-// CHECK-NEXT: %r0, %r1, %r2 = dataflow.kernel @k(%s = %x : tensor<3x8xf32> as !itensor, %t = %y : tensor<3x8xf32> as !itensor) -> (tensor<3x4xf32> as !itensor1, tensor<3x4xf32> as !itensor1, tensor<3x4xf32> as !itensor1) {
-// CHECK-NEXT: %a = itensor.chunk %s at [0, 4] : !itensor to !itensor1
+// CHECK: %a = itensor.chunk %s at [0, 4] : !itensor to !itensor1
 // CHECK-NEXT: %b, %d = itensor.chunk %t at [0, 0], [0, 4] : !itensor to !itensor1, !itensor1
 // CHECK-NEXT: dataflow.yield %a, %b, %d : !itensor1, !itensor1, !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r0, %r1, %r2 : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
 
 // -----
 
 // A slice that lies across two inputs stays, and so does one that would leave an operand without a reader.
+// SHOW: itensor\.|dataflow.yield
 !H = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 func.func @across(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> (tensor<3x8xf32>, tensor<3x8xf32>) {
@@ -109,21 +102,17 @@ func.func @across(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> (tensor<3x8xf32>,
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @across(
-// CHECK-NEXT: %r0 = dataflow.kernel @across(%s = %x : tensor<3x8xf32> as !itensor, %t = %y : tensor<3x8xf32> as !itensor) -> (tensor<3x8xf32> as !itensor) {
-// CHECK-NEXT: %c = itensor.concat %s, %t at [0, 0], [0, 8] : !itensor, !itensor to !itensor1
+// CHECK: %c = itensor.concat %s, %t at [0, 0], [0, 8] : !itensor, !itensor to !itensor1
 // CHECK-NEXT: %a = itensor.chunk %c at [0, 4] : !itensor1 to !itensor
 // CHECK-NEXT: dataflow.yield %a : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: %r1 = dataflow.kernel @unread(%s = %x : tensor<3x8xf32> as !itensor, %t = %y : tensor<3x8xf32> as !itensor) -> (tensor<3x8xf32> as !itensor) {
-// CHECK-NEXT: %c = itensor.concat %s, %t at [0, 0], [0, 8] : !itensor, !itensor to !itensor1
+// CHECK: %c = itensor.concat %s, %t at [0, 0], [0, 8] : !itensor, !itensor to !itensor1
 // CHECK-NEXT: %a = itensor.chunk %c at [0, 8] : !itensor1 to !itensor
 // CHECK-NEXT: dataflow.yield %a : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r0, %r1 : tensor<3x8xf32>, tensor<3x8xf32>
 
 // -----
 
 // All slices are put back where they were: nothing moves. The other type has a loop of one iteration.
+// SHOW: itensor\.|dataflow.yield
 !H = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !U = !itensor.itensor<1x4xf32, iter_space: [3, 1, 4] * [1, 16, 4], iter_map: (d0, d1, d2) -> (d0, d1 + d2)>
@@ -139,15 +128,13 @@ func.func @concat_of_chunks(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 1, 4] * [1, 16, 4], iter_map: (d0, d1, d2) -> (d0, d1 + d2)>
 // CHECK-LABEL: func.func @concat_of_chunks(
-// CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor1) {
-// CHECK-NEXT: %c = itensor.cast %s : !itensor to !itensor1
+// CHECK: %c = itensor.cast %s : !itensor to !itensor1
 // CHECK-NEXT: dataflow.yield %c : !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r : tensor<3x16xf32>
 
 // -----
 
 // Halves that are exchanged are no identity.
+// SHOW: itensor\.|dataflow.yield
 !H = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 func.func @exchanged(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
@@ -162,16 +149,14 @@ func.func @exchanged(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @exchanged(
-// CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor) {
-// CHECK-NEXT: %a, %b = itensor.chunk %s at [0, 0], [0, 8] : !itensor to !itensor1, !itensor1
+// CHECK: %a, %b = itensor.chunk %s at [0, 0], [0, 8] : !itensor to !itensor1, !itensor1
 // CHECK-NEXT: %c = itensor.concat %b, %a at [0, 0], [0, 8] : !itensor1, !itensor1 to !itensor
 // CHECK-NEXT: dataflow.yield %c : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r : tensor<3x16xf32>
 
 // -----
 
 // A merge of all parts of a split is the source; in another order it is not.
+// SHOW: itensor\.|dataflow.yield
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
@@ -186,14 +171,12 @@ func.func @merge_of_split(%x: tensor<3x16xf32>) -> tensor<3x16xf32> {
 
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-LABEL: func.func @merge_of_split(
-// CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<3x16xf32> as !itensor) -> (tensor<3x16xf32> as !itensor) {
-// CHECK-NEXT: dataflow.yield %s : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r : tensor<3x16xf32>
+// CHECK: dataflow.yield %s : !itensor
 
 // -----
 
 // A split of a merge of as many inputs: two narrow streams. The fork is split once, not at every branch.
+// SHOW: itensor\.|dataflow.yield
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
@@ -212,16 +195,14 @@ func.func @split_of_merge(%x: !P, %y: !P) -> (!P, !P, !P, !P) {
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
 // CHECK-LABEL: func.func @split_of_merge(
-// CHECK-NEXT: %r0, %r1, %r2, %r3 = dataflow.kernel @k(%s = %x : tensor<6xvector<4xf32>> as !itensor, %t = %y : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1, tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1) {
-// CHECK-NEXT: %a, %c = itensor.fork %s : !itensor to !itensor, !itensor
+// CHECK: %a, %c = itensor.fork %s : !itensor to !itensor, !itensor
 // CHECK-NEXT: %b, %d = itensor.fork %t : !itensor1 to !itensor1, !itensor1
 // CHECK-NEXT: dataflow.yield %a, %b, %c, %d : !itensor, !itensor1, !itensor, !itensor1
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r0, %r1, %r2, %r3 : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>
 
 // -----
 
 // Merged in another order than split: every second token changes places with its neighbour, and both ops stay.
+// SHOW: itensor\.|dataflow.yield
 !X = !itensor.itensor<4xf32, iter_space: [4] * [4], iter_map: (d0) -> (d0)>
 !A = !itensor.itensor<4xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0)>
 !B = !itensor.itensor<4xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0 + 4)>
@@ -242,11 +223,8 @@ func.func @swapped(%x: tensor<16xf32>) -> tensor<16xf32> {
 // CHECK: !itensor2 = !itensor.itensor<4xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0 + 4)>
 // CHECK: !itensor3 = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @swapped(
-// CHECK-NEXT: %r = dataflow.kernel @k(%s = %x : tensor<16xf32> as !itensor) -> (tensor<16xf32> as !itensor) {
-// CHECK-NEXT: %a, %b = itensor.split %s : !itensor to !itensor1, !itensor2
+// CHECK: %a, %b = itensor.split %s : !itensor to !itensor1, !itensor2
 // CHECK-NEXT: %e = itensor.reassociate %a : !itensor1 to !itensor3
 // CHECK-NEXT: %f = itensor.reassociate %b : !itensor2 to !itensor3
 // CHECK-NEXT: %c = itensor.merge %f, %e : !itensor3, !itensor3 to !itensor
 // CHECK-NEXT: dataflow.yield %c : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r : tensor<16xf32>

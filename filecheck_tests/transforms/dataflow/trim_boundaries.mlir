@@ -17,12 +17,11 @@ func.func @once(%x: tensor<4xf32>) {
 // CHECK: !itensor2 = !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @once(
 // CHECK-NEXT: dataflow.kernel @a(%p = %x : tensor<4xf32> as !itensor) {
-// CHECK-NEXT: %p_1 = itensor.reorder %p : !itensor to !itensor1
+// CHECK-NEXT: %[[P:.*]] = itensor.reorder %p : !itensor to !itensor1
 // CHECK-NEXT: %q = itensor.reorder %p : !itensor to !itensor2
-// CHECK-NEXT: "test.op"(%p_1, %q) : (!itensor1, !itensor2) -> ()
+// CHECK-NEXT: "test.op"(%[[P]], %q) : (!itensor1, !itensor2) -> ()
 // CHECK-NEXT: dataflow.yield
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return
+// CHECK: func.return
 
 // -----
 
@@ -42,8 +41,7 @@ func.func @alike(%x: tensor<4xf32>, %n: index) {
 // CHECK-NEXT: dataflow.kernel @a(%p = %x : tensor<4xf32> as !itensor, %i = %n : index) {
 // CHECK-NEXT: "test.op"(%p, %p, %p, %i, %i) : (!itensor, !itensor, !itensor, index, index) -> ()
 // CHECK-NEXT: dataflow.yield
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return
+// CHECK: func.return
 
 // -----
 
@@ -67,8 +65,7 @@ func.func @reordered(%x: tensor<4xf32>) {
 // CHECK-NEXT: %t = itensor.reorder %p : !itensor to !itensor1
 // CHECK-NEXT: "test.op"(%p, %t) : (!itensor, !itensor1) -> ()
 // CHECK-NEXT: dataflow.yield
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return
+// CHECK: func.return
 
 // -----
 
@@ -85,5 +82,4 @@ func.func @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: func.func @unused(
 // CHECK-NEXT: %b = dataflow.kernel @a(%p = %x : tensor<4xf32> as !itensor) -> (tensor<4xf32> as !itensor) group @acc {
 // CHECK-NEXT: dataflow.yield %p : !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %b : tensor<4xf32>
+// CHECK: func.return %b : tensor<4xf32>

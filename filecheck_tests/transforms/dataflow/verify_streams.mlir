@@ -69,29 +69,23 @@ func.func @reshaped(%x: tensor<4x8xf32>) -> tensor<2x2x8xf32> {
 // CHECK-LABEL: func.func @split_for_every_length(
 // CHECK-NEXT: %t = itensor.cast %s : !itensor to !itensor1
 // CHECK-NEXT: func.return %t : !itensor1
-// CHECK-NEXT: }
 // CHECK-LABEL: func.func @only_by_the_solver(
 // CHECK-NEXT: %t = itensor.cast %s : !itensor2 to !itensor3
 // CHECK-NEXT: func.return %t : !itensor3
-// CHECK-NEXT: }
 // CHECK-LABEL: func.func @generous(
 // CHECK-NEXT: %t = itensor.converter %s {shared_loops = 1, buffer_shape = [3, 12], blocks = 1} : !itensor4 to !itensor5
 // CHECK-NEXT: %u = itensor.converter %s {shared_loops = 0, buffer_shape = [4, 12], blocks = 2} : !itensor4 to !itensor5
 // CHECK-NEXT: func.return %t, %u : !itensor5, !itensor5
-// CHECK-NEXT: }
 // CHECK-LABEL: func.func @windows(
 // CHECK-NEXT: %t = itensor.converter %s {shared_loops = 0, buffer_shape = [3, 8], blocks = 1, window = 0} : !itensor6 to !itensor7
 // CHECK-NEXT: func.return %t : !itensor7
-// CHECK-NEXT: }
 // CHECK-LABEL: func.func @sliced(
 // CHECK-NEXT: %t = itensor.chunk %s at [0, 512] : !itensor8 to !itensor9
 // CHECK-NEXT: func.return %t : !itensor9
-// CHECK-NEXT: }
 // CHECK-LABEL: func.func @reshaped(
 // CHECK-NEXT: %p = dataflow.pack %x : tensor<4x8xf32> as !itensor10 -> tensor<8xvector<4xf32>>
 // CHECK-NEXT: %y = dataflow.kernel @k(%s = %p : tensor<8xvector<4xf32>> as !itensor10) -> (tensor<2x2x8xf32> as !itensor11) {
 // CHECK-NEXT: %a, %b = itensor.fork %s : !itensor10 to !itensor10, !itensor10
 // CHECK-NEXT: %t = itensor.reassociate %a : !itensor10 to !itensor11
 // CHECK-NEXT: dataflow.yield %t : !itensor11
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %y : tensor<2x2x8xf32>
+// CHECK: func.return %y : tensor<2x2x8xf32>

@@ -13,25 +13,18 @@ func.func @fork(%x0: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 // CHECK: !itensor = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @fork(
 // CHECK-NEXT: %r0, %r1 = dataflow.kernel @k(%p0 = %x0 : tensor<6xf32> as !itensor) -> (tensor<6xf32> as !itensor, tensor<6xf32> as !itensor) {
-// CHECK-NEXT: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %[[FROM_ITENSOR:.*]] = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %p0_copy = stream.create @p0_copy_0 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
 // CHECK-NEXT: %a = stream.to_itensor %p0_copy : !stream.stream<vector<2xf32>, depth: 2> to !itensor
-// CHECK-NEXT: %p0_copy_1 = stream.create @p0_copy_1 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %b = stream.to_itensor %p0_copy_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor
-// CHECK-NEXT: dataflow.task @fork_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_copy : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %p0_copy_1 : !stream.stream<vector<2xf32>, depth: 2>) kind fork {
-// CHECK-NEXT: %c0 = arith.constant 0 : index
-// CHECK-NEXT: %c3 = arith.constant 3 : index
-// CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: scf.for %token = %c0 to %c3 step %c1 {
-// CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %1 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield
-// CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %a, %b : !itensor, !itensor
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return %r0, %r1 : tensor<6xf32>, tensor<6xf32>
+// CHECK-NEXT: %[[P0_COPY:.*]] = stream.create @p0_copy_1 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %b = stream.to_itensor %[[P0_COPY]] : !stream.stream<vector<2xf32>, depth: 2> to !itensor
+// CHECK-NEXT: dataflow.task @fork_p0 ins(%in0 = %[[FROM_ITENSOR]] : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_copy : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %[[P0_COPY]] : !stream.stream<vector<2xf32>, depth: 2>) kind fork {
+// CHECK: scf.for %token = %c0 to %c3 step %c1 {
+// CHECK-NEXT: %[[READ:.*]] = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ]] into %out1 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: dataflow.yield %a, %b : !itensor, !itensor
+// CHECK: func.return %r0, %r1 : tensor<6xf32>, tensor<6xf32>
 
 // -----
 
@@ -49,15 +42,15 @@ func.func @chunk(%x0: tensor<12xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 }
 
 // CHECK-LABEL: func.func @chunk(
-// CHECK: dataflow.task @chunk_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_stream : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %b_stream : !stream.stream<vector<2xf32>, depth: 2>) kind chunk {
+// CHECK: dataflow.task @chunk_p0 ins(%in0 = %{{.*}} : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_stream : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %b_stream : !stream.stream<vector<2xf32>, depth: 2>) kind chunk {
 // CHECK: scf.for %entry = %c0 to %c12 step %c2 {
-// CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: %2 = arith.cmpi slt, %entry, %c6 : index
-// CHECK-NEXT: scf.if %2 {
-// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: %3 = arith.cmpi sge, %entry, %c6_1 : index
-// CHECK-NEXT: scf.if %3 {
-// CHECK-NEXT: stream.write %1 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %[[READ:.*]] = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %[[CMPI:.*]] = arith.cmpi slt, %entry, %c6 : index
+// CHECK-NEXT: scf.if %[[CMPI]] {
+// CHECK-NEXT: stream.write %[[READ]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %[[CMPI1:.*]] = arith.cmpi sge, %entry, %c6_{{.*}} : index
+// CHECK-NEXT: scf.if %[[CMPI1]] {
+// CHECK-NEXT: stream.write %[[READ]] into %out1 : !stream.stream<vector<2xf32>, depth: 2>
 
 // -----
 
@@ -74,14 +67,14 @@ func.func @middle(%x0: tensor<12xf32>) -> (tensor<6xf32>) {
 }
 
 // CHECK-LABEL: func.func @middle(
-// CHECK: dataflow.task @chunk_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_stream : !stream.stream<vector<2xf32>, depth: 2>) kind chunk {
+// CHECK: dataflow.task @chunk_p0 ins(%in0 = %{{.*}} : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_stream : !stream.stream<vector<2xf32>, depth: 2>) kind chunk {
 // CHECK: scf.for %entry = %c0 to %c12 step %c2 {
-// CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: %2 = arith.cmpi sge, %entry, %c2_1 : index
-// CHECK: %3 = arith.cmpi slt, %entry, %c8 : index
-// CHECK-NEXT: %4 = arith.andi %2, %3 : i1
-// CHECK-NEXT: scf.if %4 {
-// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %[[READ:.*]] = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %[[CMPI:.*]] = arith.cmpi sge, %entry, %c2_{{.*}} : index
+// CHECK: %[[CMPI1:.*]] = arith.cmpi slt, %entry, %c8 : index
+// CHECK-NEXT: %[[ANDI:.*]] = arith.andi %[[CMPI]], %[[CMPI1]] : i1
+// CHECK-NEXT: scf.if %[[ANDI]] {
+// CHECK-NEXT: stream.write %[[READ]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
 
 // -----
 
@@ -98,15 +91,15 @@ func.func @concat(%x0: tensor<3x2xf32>, %x1: tensor<3x2xf32>) -> (tensor<3x4xf32
 }
 
 // CHECK-LABEL: func.func @concat(
-// CHECK: dataflow.task @concat_c ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %1 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %c_stream : !stream.stream<vector<2xf32>, depth: 2>) kind concat {
+// CHECK: dataflow.task @concat_c ins(%in0 = %{{.*}} : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %{{.*}} : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %c_stream : !stream.stream<vector<2xf32>, depth: 2>) kind concat {
 // CHECK: scf.for %row = %c0 to %c3 step %c1 {
-// CHECK-NEXT: scf.for %column = %c0_1 to %c4 step %c2 {
-// CHECK: %2 = arith.cmpi slt, %column, %c2_1 : index
-// CHECK-NEXT: scf.if %2 {
-// CHECK-NEXT: %3 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %3 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: %4 = stream.read %in1 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %4 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: scf.for %column = %c0_{{.*}} to %c4 step %c2 {
+// CHECK: %[[CMPI:.*]] = arith.cmpi slt, %column, %c2_{{.*}} : index
+// CHECK-NEXT: scf.if %[[CMPI]] {
+// CHECK-NEXT: %[[READ:.*]] = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: %[[READ1:.*]] = stream.read %in1 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ1]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
 
 // -----
 
@@ -126,16 +119,16 @@ func.func @rename(%x0: tensor<3x2xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
 // CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK: !itensor1 = !itensor.itensor<2xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0)>
 // CHECK-LABEL: func.func @rename(
-// CHECK: %0 = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %a = stream.to_itensor %0 : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
+// CHECK: %[[FROM_ITENSOR:.*]] = stream.from_itensor %p0 : !itensor to !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.to_itensor %[[FROM_ITENSOR]] : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
 // CHECK-NEXT: %a_copy = stream.create @a_copy_0 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %b = stream.to_itensor %a_copy : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: %a_copy_1 = stream.create @a_copy_1 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %c = stream.to_itensor %a_copy_1 : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
-// CHECK-NEXT: dataflow.task @fork_a ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_copy : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %a_copy_1 : !stream.stream<vector<2xf32>, depth: 2>) kind fork {
-// CHECK: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %1 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.to_itensor %a_copy : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
+// CHECK-NEXT: %[[A_COPY:.*]] = stream.create @a_copy_1 {tokens = 3 : i64, distinct_tokens = 3 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.to_itensor %[[A_COPY]] : !stream.stream<vector<2xf32>, depth: 2> to !itensor1
+// CHECK-NEXT: dataflow.task @fork_a ins(%in0 = %[[FROM_ITENSOR]] : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %a_copy : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %[[A_COPY]] : !stream.stream<vector<2xf32>, depth: 2>) kind fork {
+// CHECK: %[[READ:.*]] = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ]] into %out1 : !stream.stream<vector<2xf32>, depth: 2>
 
 // -----
 
@@ -155,19 +148,19 @@ func.func @split(%x0: tensor<3x12xf32>) -> (tensor<3x12xf32>) {
 }
 
 // CHECK-LABEL: func.func @split(
-// CHECK: dataflow.task @split_p0 ins(%in0 = %0 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %p0_part_1 : !stream.stream<vector<2xf32>, depth: 2>, %out2 = %p0_part_2 : !stream.stream<vector<2xf32>, depth: 2>) kind split {
+// CHECK: dataflow.task @split_p0 ins(%in0 = %{{.*}} : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %out1 = %p0_part_{{.*}} : !stream.stream<vector<2xf32>, depth: 2>, %out2 = %p0_part_{{.*}} : !stream.stream<vector<2xf32>, depth: 2>) kind split {
 // CHECK: scf.for %token = %c0 to %c6 step %c1 {
-// CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %2 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %2 into %out1 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %3 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %3 into %out2 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK: dataflow.task @merge_j ins(%in0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %p0_part_1 : !stream.stream<vector<2xf32>, depth: 2>, %in2 = %p0_part_2 : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %j_stream : !stream.stream<vector<2xf32>, depth: 2>) kind merge {
+// CHECK-NEXT: %[[READ:.*]] = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %[[READ1:.*]] = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ1]] into %out1 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %[[READ2:.*]] = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ2]] into %out2 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK: dataflow.task @merge_j ins(%in0 = %p0_part : !stream.stream<vector<2xf32>, depth: 2>, %in1 = %p0_part_{{.*}} : !stream.stream<vector<2xf32>, depth: 2>, %in2 = %p0_part_{{.*}} : !stream.stream<vector<2xf32>, depth: 2>) outs(%out0 = %j_stream : !stream.stream<vector<2xf32>, depth: 2>) kind merge {
 // CHECK: scf.for %token = %c0 to %c6 step %c1 {
-// CHECK-NEXT: %1 = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %1 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %2 = stream.read %in1 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %2 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: %3 = stream.read %in2 : !stream.stream<vector<2xf32>, depth: 2>
-// CHECK-NEXT: stream.write %3 into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %[[READ3:.*]] = stream.read %in0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ3]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %[[READ:.*]] = stream.read %in1 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: %[[READ1:.*]] = stream.read %in2 : !stream.stream<vector<2xf32>, depth: 2>
+// CHECK-NEXT: stream.write %[[READ1]] into %out0 : !stream.stream<vector<2xf32>, depth: 2>

@@ -1,6 +1,7 @@
 // RUN: stc-opt %s -p 'lower-linalg-to-loops' --split-input-file | filecheck %s
 
 // Reductions go outward, parallel loops innermost; the schedule unrolls; labels are the op's name.
+// SHOW: memref.\w+ %|scf.for|stc.label|addi|mulf|addf
 func.func @contraction() {
   dataflow.kernel @k() {
     dataflow.task @t ins() outs() {
@@ -8,51 +9,29 @@ func.func @contraction() {
       %b = memref.alloc() : memref<3x4xf32>
       %c = memref.alloc() : memref<2x4xf32>
       linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<2x3xf32>, memref<3x4xf32>) outs(%c : memref<2x4xf32>) attrs = {stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [2, 4, 3], order = [0, 1, 2], unroll = [2, 2, 1], vector = []>} {
-      ^bb0(%x: f32, %y: f32, %z: f32):
-        %p = arith.mulf %x, %y : f32
-        %s = arith.addf %p, %z : f32
-        linalg.yield %s : f32
+      ^bb0(%x: f32, %y: f32, %z: f32):  %p = arith.mulf %x, %y : f32  %s = arith.addf %p, %z : f32  linalg.yield %s : f32
       }
-      dataflow.yield
     }
-    dataflow.yield
   }
   func.return
 }
 
 // CHECK-LABEL: func.func @contraction(
-// CHECK-NEXT: dataflow.kernel @k() {
-// CHECK-NEXT: dataflow.task @t {
-// CHECK-NEXT: %a = memref.alloc() : memref<2x3xf32>
-// CHECK-NEXT: %b = memref.alloc() : memref<3x4xf32>
-// CHECK-NEXT: %c = memref.alloc() : memref<2x4xf32>
-// CHECK-NEXT: %c0 = arith.constant 0 : index
-// CHECK-NEXT: %c0_1 = arith.constant 0 : index
-// CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: %c3 = arith.constant 3 : index
-// CHECK-NEXT: %c2 = arith.constant 2 : index
-// CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: %c2_1 = arith.constant 2 : index
-// CHECK-NEXT: scf.for %term = %c0_1 to %c3 step %c1 {
-// CHECK-NEXT: scf.for %column = %c0_1 to %c4 step %c2_1 {
-// CHECK-NEXT: scf.for %row = %c0_1 to %c2 step %c1 {
-// CHECK-NEXT: scf.for %lane = %c0_1 to %c2_1 step %c1 {
-// CHECK-NEXT: %0 = arith.addi %column, %lane : index
+// CHECK: scf.for %term = %c0_{{.*}} to %c3 step %c1 {
+// CHECK-NEXT: scf.for %column = %c0_{{.*}} to %c4 step %c2_{{.*}} {
+// CHECK-NEXT: scf.for %row = %c0_{{.*}} to %c2 step %c1 {
+// CHECK-NEXT: scf.for %lane = %c0_{{.*}} to %c2_{{.*}} step %c1 {
+// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %column, %lane : index
 // CHECK-NEXT: %x = memref.load %a[%row, %term] : memref<2x3xf32>
-// CHECK-NEXT: %y = memref.load %b[%term, %0] : memref<3x4xf32>
-// CHECK-NEXT: %z = memref.load %c[%row, %0] : memref<2x4xf32>
+// CHECK-NEXT: %y = memref.load %b[%term, %[[ADDI]]] : memref<3x4xf32>
+// CHECK-NEXT: %z = memref.load %c[%row, %[[ADDI]]] : memref<2x4xf32>
 // CHECK-NEXT: %p = arith.mulf %x, %y : f32
 // CHECK-NEXT: %s = arith.addf %p, %z : f32
-// CHECK-NEXT: memref.store %s, %c[%row, %0] : memref<2x4xf32>
+// CHECK-NEXT: memref.store %s, %c[%row, %[[ADDI]]] : memref<2x4xf32>
 // CHECK-NEXT: } {stc.label = "fc_lane", stc.unroll = 0 : i32}
 // CHECK-NEXT: } {stc.label = "fc_row", stc.unroll = 0 : i32}
 // CHECK-NEXT: } {stc.label = "fc_column"}
 // CHECK-NEXT: } {stc.label = "fc_term"}
-// CHECK-NEXT: dataflow.yield
-// CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield
-// CHECK-NEXT: }
-// CHECK-NEXT: func.return
 
 // -----
 
@@ -65,13 +44,9 @@ func.func @units() {
       %b = memref.alloc() : memref<f32>
       %c = memref.alloc() : memref<1x3xf32>
       linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a, %b : memref<1x3xf32>, memref<f32>) outs(%c : memref<1x3xf32>) {
-      ^bb0(%x: f32, %y: f32, %z: f32):
-        %p = arith.mulf %x, %y : f32
-        linalg.yield %p : f32
+      ^bb0(%x: f32, %y: f32, %z: f32):  %p = arith.mulf %x, %y : f32  linalg.yield %p : f32
       }
-      dataflow.yield
     }
-    dataflow.yield
   }
   func.return
 }
@@ -80,7 +55,7 @@ func.func @units() {
 // CHECK: %a = memref.alloc() : memref<1x3xf32>
 // CHECK-NEXT: %b = memref.alloc() : memref<f32>
 // CHECK-NEXT: %c = memref.alloc() : memref<1x3xf32>
-// CHECK: scf.for %entry = %c0_1 to %c3 step %c1 {
+// CHECK: scf.for %entry = %c0_{{.*}} to %c3 step %c1 {
 // CHECK-NEXT: %x = memref.load %a[%c0, %entry] : memref<1x3xf32>
 // CHECK-NEXT: %y = memref.load %b[] : memref<f32>
 // CHECK-NEXT: %p = arith.mulf %x, %y : f32
@@ -100,9 +75,7 @@ func.func @fills() {
       linalg.fill ins(%k : f32) outs(%a : memref<2x16xf32>)
       linalg.fill ins(%k : f32) outs(%b : memref<17xf32>)
       linalg.fill ins(%k : f32) outs(%c : memref<f32>)
-      dataflow.yield
     }
-    dataflow.yield
   }
   func.return
 }
@@ -111,10 +84,10 @@ func.func @fills() {
 // CHECK: %a = memref.alloc() : memref<2x16xf32>
 // CHECK-NEXT: %b = memref.alloc() : memref<17xf32>
 // CHECK-NEXT: %c = memref.alloc() : memref<f32>
-// CHECK: scf.for %row = %c0_1 to %c2 step %c1 {
-// CHECK-NEXT: scf.for %column = %c0_1 to %c16 step %c1 {
+// CHECK: scf.for %row = %c0_{{.*}} to %c2 step %c1 {
+// CHECK-NEXT: scf.for %column = %c0_{{.*}} to %c16 step %c1 {
 // CHECK-NEXT: memref.store %k, %a[%row, %column] : memref<2x16xf32>
-// CHECK: scf.for %entry = %c0_3 to %c17 step %c1_1 {
+// CHECK: scf.for %entry = %c0_{{.*}} to %c17 step %c1_{{.*}} {
 // CHECK-NEXT: memref.store %k, %b[%entry] : memref<17xf32>
 // CHECK: memref.store %k, %c[] : memref<f32>
 
@@ -134,9 +107,7 @@ func.func @indices() {
         %t = arith.index_cast %s : index to i32
         linalg.yield %t : i32
       }
-      dataflow.yield
     }
-    dataflow.yield
   }
   func.return
 }
@@ -144,10 +115,10 @@ func.func @indices() {
 // CHECK-LABEL: func.func @indices(
 // CHECK: %a = memref.alloc() : memref<1x3xi32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
-// CHECK-NEXT: %c0_1 = arith.constant 0 : index
+// CHECK-NEXT: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
 // CHECK-NEXT: %c3 = arith.constant 3 : index
-// CHECK-NEXT: scf.for %entry = %c0_1 to %c3 step %c1 {
+// CHECK-NEXT: scf.for %entry = %[[C0]] to %c3 step %c1 {
 // CHECK-NEXT: %s = arith.addi %c0, %entry : index
 // CHECK-NEXT: %t = arith.index_cast %s : index to i32
 // CHECK-NEXT: memref.store %t, %a[%c0, %entry] : memref<1x3xi32>
@@ -159,22 +130,17 @@ func.func @indices() {
 func.func @views() {
   dataflow.kernel @k() {
     dataflow.task @t ins() outs() {
-      %i = arith.constant 2 : index
-      %c0 = arith.constant 0 : index
+      %i = arith.constant 2 : index  %c0 = arith.constant 0 : index
       %a = memref.alloc() : memref<4x8xf32>
       %b = memref.alloc() : memref<2x8xf32>
       %v = memref.subview %a[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1]>>
       linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%v : memref<2x8xf32, strided<[8, 1]>>) {
-      ^bb0(%z: f32):
-        %n = arith.negf %z : f32
-        linalg.yield %n : f32
+      ^bb0(%z: f32):  %n = arith.negf %z : f32  linalg.yield %n : f32
       }
       %t = vector.load %v[%c0, %c0] : memref<2x8xf32, strided<[8, 1]>>, vector<8xf32>
       vector.store %t, %b[%c0, %c0] : memref<2x8xf32>, vector<8xf32>
       "memref.copy"(%b, %v) : (memref<2x8xf32>, memref<2x8xf32, strided<[8, 1]>>) -> ()
-      dataflow.yield
     }
-    dataflow.yield
   }
   func.return
 }
@@ -182,17 +148,17 @@ func.func @views() {
 // CHECK-LABEL: func.func @views(
 // CHECK: %a = memref.alloc() : memref<4x8xf32>
 // CHECK-NEXT: %b = memref.alloc() : memref<2x8xf32>
-// CHECK: scf.for %row = %c0_2 to %c2 step %c1 {
-// CHECK-NEXT: scf.for %column = %c0_2 to %c8 step %c1 {
-// CHECK-NEXT: %0 = arith.addi %i, %row : index
-// CHECK-NEXT: %z = memref.load %a[%0, %column] : memref<4x8xf32>
-// CHECK: %1 = arith.addi %i, %row : index
-// CHECK-NEXT: memref.store %n, %a[%1, %column] : memref<4x8xf32>
-// CHECK: %2 = arith.addi %i, %c0 : index
-// CHECK-NEXT: %t = vector.load %a[%2, %c0] : memref<4x8xf32>, vector<8xf32>
+// CHECK: scf.for %row = %c0_{{.*}} to %c2 step %c1 {
+// CHECK-NEXT: scf.for %column = %c0_{{.*}} to %c8 step %c1 {
+// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %i, %row : index
+// CHECK-NEXT: memref.load %a[%[[ADDI]], %column] : memref<4x8xf32>
+// CHECK: %[[ADDI1:.*]] = arith.addi %i, %row : index
+// CHECK-NEXT: memref.store %n, %a[%[[ADDI1]], %column] : memref<4x8xf32>
+// CHECK: %[[ADDI2:.*]] = arith.addi %i, %c0 : index
+// CHECK-NEXT: %t = vector.load %a[%[[ADDI2]], %c0] : memref<4x8xf32>, vector<8xf32>
 // CHECK-NEXT: vector.store %t, %b[%c0, %c0] : memref<2x8xf32>, vector<8xf32>
-// CHECK: scf.for %row_1 = %c0_3 to %c2_1 step %c1_1 {
-// CHECK-NEXT: scf.for %column_1 = %c0_3 to %c8_1 step %c1_1 {
-// CHECK-NEXT: %3 = memref.load %b[%row_1, %column_1] : memref<2x8xf32>
-// CHECK-NEXT: %4 = arith.addi %i, %row_1 : index
-// CHECK-NEXT: memref.store %3, %a[%4, %column_1] : memref<4x8xf32>
+// CHECK: scf.for %[[ROW:.*]] = %c0_{{.*}} to %c2_{{.*}} step %c1_{{.*}} {
+// CHECK-NEXT: scf.for %[[COLUMN:.*]] = %c0_{{.*}} to %c8_{{.*}} step %c1_{{.*}} {
+// CHECK-NEXT: %[[LOAD:.*]] = memref.load %b[%[[ROW]], %[[COLUMN]]] : memref<2x8xf32>
+// CHECK-NEXT: %[[ADDI3:.*]] = arith.addi %i, %[[ROW]] : index
+// CHECK-NEXT: memref.store %[[LOAD]], %a[%[[ADDI3]], %[[COLUMN]]] : memref<4x8xf32>

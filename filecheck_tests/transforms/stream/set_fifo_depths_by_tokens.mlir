@@ -1,258 +1,139 @@
 // RUN: stc-opt %s -p 'set-fifo-depths{rule="tokens"}' --split-input-file | filecheck %s
 
 // Without a run: both branches of a fork that meet again hold all their tokens (8), as nobody may wait at the fork.
-// SHOW: stream.create
+// SHOW: stream.create @\w+ ... depth: \d+
+!S2 = !stream.stream<vector<4xf32>, depth: 2>
 func.func @reconvergence(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
-  %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>
-  %m = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
+  dataflow.kernel @main() {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S2
+    dataflow.task @load_x outs(%out = %x_stream : !S2) kind load {
       %word = memref.alloc() : memref<16xf32>
-      %c0 = arith.constant 0 : index
-      %c2 = arith.constant 2 : index
-      %c1 = arith.constant 1 : index
+      %c0 = arith.constant 0 : index  %c2 = arith.constant 2 : index  %c1 = arith.constant 1 : index
       scf.for %i = %c0 to %c2 step %c1 {
-        %0 = memref.load %x_3[%i] : memref<2xvector<16xf32>>
-        %c0_1 = arith.constant 0 : index
-        vector.store %0, %word[%c0_1] : memref<16xf32>, vector<16xf32>
-        %c0_2 = arith.constant 0 : index
-        %c16 = arith.constant 16 : index
-        %c4 = arith.constant 4 : index
-        scf.for %t = %c0_2 to %c16 step %c4 {
-          %1 = vector.load %word[%t] : memref<16xf32>, vector<4xf32>
-          stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 2>
-        } {stc.unroll = 0 : i32}
-      }
-      dataflow.yield
-    }
-    %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @fork_x ins(%in0 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>) kind fork {
-      %c0 = arith.constant 0 : index
-      %c8 = arith.constant 8 : index
-      %c1 = arith.constant 1 : index
-      scf.for %i = %c0 to %c8 step %c1 {
-        %0 = stream.read %in0 : !stream.stream<vector<4xf32>, depth: 2>
-        stream.write %0 into %out0 : !stream.stream<vector<4xf32>, depth: 2>
-        stream.write %0 into %out1 : !stream.stream<vector<4xf32>, depth: 2>
-      }
-      dataflow.yield
-    }
-    %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @n ins(%x_3 = %fork_x : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
-      %0 = memref.alloc() : memref<1x4xf32>
-      %tile = memref.alloc() : memref<1x4xf32>
-      %c0 = arith.constant 0 : index
-      %c8 = arith.constant 8 : index
-      %c1 = arith.constant 1 : index
-      scf.for %i = %c0 to %c8 step %c1 {
-        %1 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 2>
-        %c0_1 = arith.constant 0 : index
-        vector.store %1, %0[%c0_1, %c0_1] : memref<1x4xf32>, vector<4xf32>
-        linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%0 : memref<1x4xf32>) outs(%tile : memref<1x4xf32>) attrs = {stc.name = "n", stc.schedule = #dataflow.schedule<tile = [1, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "n"} {
-        ^bb0(%a0: f32, %o0: f32):
-          %t0 = arith.negf %a0 : f32
-          linalg.yield %t0 : f32
-        }
-        %c0_2 = arith.constant 0 : index
-        %2 = vector.load %tile[%c0_2, %c0_2] : memref<1x4xf32>, vector<4xf32>
-        stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
-      }
-      dataflow.yield
-    }
-    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @m ins(%x_3 = %fork_x_1 : !stream.stream<vector<4xf32>, depth: 2>, %n = %n_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %m_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "m"} {
-      %0 = memref.alloc() : memref<1x4xf32>
-      %1 = memref.alloc() : memref<1x4xf32>
-      %tile = memref.alloc() : memref<1x4xf32>
-      %c0 = arith.constant 0 : index
-      %c8 = arith.constant 8 : index
-      %c1 = arith.constant 1 : index
-      scf.for %i = %c0 to %c8 step %c1 {
-        %2 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 2>
-        %3 = stream.read %n : !stream.stream<vector<4xf32>, depth: 2>
-        %c0_1 = arith.constant 0 : index
-        vector.store %2, %0[%c0_1, %c0_1] : memref<1x4xf32>, vector<4xf32>
-        %c0_2 = arith.constant 0 : index
-        vector.store %3, %1[%c0_2, %c0_2] : memref<1x4xf32>, vector<4xf32>
-        linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%0, %1 : memref<1x4xf32>, memref<1x4xf32>) outs(%tile : memref<1x4xf32>) attrs = {stc.name = "m", stc.schedule = #dataflow.schedule<tile = [1, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "m"} {
-        ^bb0(%a0: f32, %a1: f32, %o0: f32):
-          %t0 = arith.addf %a0, %a1 : f32
-          linalg.yield %t0 : f32
-        }
-        %c0_3 = arith.constant 0 : index
-        %4 = vector.load %tile[%c0_3, %c0_3] : memref<1x4xf32>, vector<4xf32>
-        stream.write %4 into %out : !stream.stream<vector<4xf32>, depth: 2>
-      }
-      dataflow.yield
-    }
-    %m_1 = dataflow.memory @m_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) kind store {
-      %word = memref.alloc() : memref<16xf32>
-      %c0 = arith.constant 0 : index
-      %c2 = arith.constant 2 : index
-      %c1 = arith.constant 1 : index
-      scf.for %i = %c0 to %c2 step %c1 {
-        %c0_1 = arith.constant 0 : index
-        %c16 = arith.constant 16 : index
-        %c4 = arith.constant 4 : index
+        %c0_1 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c4 = arith.constant 4 : index
         scf.for %t = %c0_1 to %c16 step %c4 {
-          %0 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
-          vector.store %0, %word[%t] : memref<16xf32>, vector<4xf32>
+          %0 = vector.load %word[%t] : memref<16xf32>, vector<4xf32>
+          stream.write %0 into %out : !S2
         } {stc.unroll = 0 : i32}
-        %c0_2 = arith.constant 0 : index
-        %1 = vector.load %word[%c0_2] : memref<16xf32>, vector<16xf32>
-        memref.store %1, %m_2[%i] : memref<2xvector<16xf32>>
       }
-      dataflow.yield
     }
-    dataflow.yield %m_1 : memref<2xvector<16xf32>>
+    %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S2
+    %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S2
+    dataflow.task @fork_x ins(%in0 = %x_stream : !S2) outs(%out0 = %fork_x : !S2, %out1 = %fork_x_1 : !S2) kind fork {
+      %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %c8 step %c1 {
+        %0 = stream.read %in0 : !S2
+        stream.write %0 into %out0 : !S2
+        stream.write %0 into %out1 : !S2
+      }
+    }
+    %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S2
+    dataflow.task @n ins(%x_1 = %fork_x : !S2) outs(%out = %n_out : !S2) {
+      %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %c8 step %c1 {
+        %0 = stream.read %x_1 : !S2
+        stream.write %0 into %out : !S2
+      }
+    }
+    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S2
+    dataflow.task @m ins(%x_1 = %fork_x_1 : !S2, %n = %n_out : !S2) outs(%out = %m_out : !S2) {
+      %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %c8 step %c1 {
+        %0 = stream.read %x_1 : !S2
+        %1 = stream.read %n : !S2
+        stream.write %0 into %out : !S2
+      }
+    }
+    dataflow.task @store_m ins(%in = %m_out : !S2) kind store {
+      %c0 = arith.constant 0 : index  %c2 = arith.constant 2 : index  %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %c2 step %c1 {
+        %c0_1 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c4 = arith.constant 4 : index
+        scf.for %t = %c0_1 to %c16 step %c4 {
+          %0 = stream.read %in : !S2
+        } {stc.unroll = 0 : i32}
+      }
+    }
   }
-  %m_1 = dataflow.unpack %m : tensor<2xvector<16xf32>> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<8x4xf32>
-  func.return %m_1 : tensor<8x4xf32>
+  func.return %x : tensor<8x4xf32>
 }
 
 // CHECK-LABEL: func.func @reconvergence(
-// CHECK: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %fork_x = stream.create @fork_x_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK-NEXT: %fork_x_1 = stream.create @fork_x_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 8>
-// CHECK: %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: stream.create @x_stream{{.*}}depth: 4>
+// CHECK: stream.create @fork_x_0{{.*}}depth: 8>
+// CHECK-NEXT: stream.create @fork_x_1{{.*}}depth: 8>
+// CHECK: stream.create @n_out{{.*}}depth: 2>
+// CHECK: stream.create @m_out{{.*}}depth: 4>
 
 // -----
 
 // A fork whose branches leave by different results closes no cycle.
-// SHOW: stream.create
+// SHOW: stream.create @\w+ ... depth: \d+
+!S2 = !stream.stream<vector<4xf32>, depth: 2>
 func.func @branches(%x: tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
-  %x_1 = dataflow.pack %x : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<2xvector<16xf32>>
-  %n, %m = dataflow.kernel @main(%x_2 = %x_1 : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) -> (tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>) {
-    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @load_x ins(%x_3 = %x_2 : memref<2xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) kind load {
+  dataflow.kernel @main() {
+    %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S2
+    dataflow.task @load_x outs(%out = %x_stream : !S2) kind load {
       %word = memref.alloc() : memref<16xf32>
-      %c0 = arith.constant 0 : index
-      %c2 = arith.constant 2 : index
-      %c1 = arith.constant 1 : index
+      %c0 = arith.constant 0 : index  %c2 = arith.constant 2 : index  %c1 = arith.constant 1 : index
       scf.for %i = %c0 to %c2 step %c1 {
-        %0 = memref.load %x_3[%i] : memref<2xvector<16xf32>>
-        %c0_1 = arith.constant 0 : index
-        vector.store %0, %word[%c0_1] : memref<16xf32>, vector<16xf32>
-        %c0_2 = arith.constant 0 : index
-        %c16 = arith.constant 16 : index
-        %c4 = arith.constant 4 : index
-        scf.for %t = %c0_2 to %c16 step %c4 {
-          %1 = vector.load %word[%t] : memref<16xf32>, vector<4xf32>
-          stream.write %1 into %out : !stream.stream<vector<4xf32>, depth: 2>
-        } {stc.unroll = 0 : i32}
-      }
-      dataflow.yield
-    }
-    %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @n ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %n_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "n"} {
-      %0 = memref.alloc() : memref<1x4xf32>
-      %tile = memref.alloc() : memref<1x4xf32>
-      %c0 = arith.constant 0 : index
-      %c8 = arith.constant 8 : index
-      %c1 = arith.constant 1 : index
-      scf.for %i = %c0 to %c8 step %c1 {
-        %1 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 2>
-        %c0_1 = arith.constant 0 : index
-        vector.store %1, %0[%c0_1, %c0_1] : memref<1x4xf32>, vector<4xf32>
-        linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%0 : memref<1x4xf32>) outs(%tile : memref<1x4xf32>) attrs = {stc.name = "n", stc.schedule = #dataflow.schedule<tile = [1, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "n"} {
-        ^bb0(%a0: f32, %o0: f32):
-          %t0 = arith.negf %a0 : f32
-          linalg.yield %t0 : f32
-        }
-        %c0_2 = arith.constant 0 : index
-        %2 = vector.load %tile[%c0_2, %c0_2] : memref<1x4xf32>, vector<4xf32>
-        stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
-      }
-      dataflow.yield
-    }
-    %fork_n = stream.create @fork_n_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    %fork_n_1 = stream.create @fork_n_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @fork_n ins(%in0 = %n_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%out0 = %fork_n : !stream.stream<vector<4xf32>, depth: 2>, %out1 = %fork_n_1 : !stream.stream<vector<4xf32>, depth: 2>) kind fork {
-      %c0 = arith.constant 0 : index
-      %c8 = arith.constant 8 : index
-      %c1 = arith.constant 1 : index
-      scf.for %i = %c0 to %c8 step %c1 {
-        %0 = stream.read %in0 : !stream.stream<vector<4xf32>, depth: 2>
-        stream.write %0 into %out0 : !stream.stream<vector<4xf32>, depth: 2>
-        stream.write %0 into %out1 : !stream.stream<vector<4xf32>, depth: 2>
-      }
-      dataflow.yield
-    }
-    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-    dataflow.task @m ins(%n_1 = %fork_n : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %m_out : !stream.stream<vector<4xf32>, depth: 2>) attributes {stc.name = "m"} {
-      %0 = memref.alloc() : memref<1x4xf32>
-      %tile = memref.alloc() : memref<1x4xf32>
-      %c0 = arith.constant 0 : index
-      %c8 = arith.constant 8 : index
-      %c1 = arith.constant 1 : index
-      scf.for %i = %c0 to %c8 step %c1 {
-        %1 = stream.read %n_1 : !stream.stream<vector<4xf32>, depth: 2>
-        %c0_1 = arith.constant 0 : index
-        vector.store %1, %0[%c0_1, %c0_1] : memref<1x4xf32>, vector<4xf32>
-        linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%0 : memref<1x4xf32>) outs(%tile : memref<1x4xf32>) attrs = {stc.name = "m", stc.schedule = #dataflow.schedule<tile = [1, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.tile = "m"} {
-        ^bb0(%a0: f32, %o0: f32):
-          %t0 = arith.negf %a0 : f32
-          linalg.yield %t0 : f32
-        }
-        %c0_2 = arith.constant 0 : index
-        %2 = vector.load %tile[%c0_2, %c0_2] : memref<1x4xf32>, vector<4xf32>
-        stream.write %2 into %out : !stream.stream<vector<4xf32>, depth: 2>
-      }
-      dataflow.yield
-    }
-    %n_1 = dataflow.memory @n_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_n ins(%in = %fork_n_1 : !stream.stream<vector<4xf32>, depth: 2>) outs(%n_2 = %n_1 : memref<2xvector<16xf32>>) kind store {
-      %word = memref.alloc() : memref<16xf32>
-      %c0 = arith.constant 0 : index
-      %c2 = arith.constant 2 : index
-      %c1 = arith.constant 1 : index
-      scf.for %i = %c0 to %c2 step %c1 {
-        %c0_1 = arith.constant 0 : index
-        %c16 = arith.constant 16 : index
-        %c4 = arith.constant 4 : index
+        %c0_1 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c4 = arith.constant 4 : index
         scf.for %t = %c0_1 to %c16 step %c4 {
-          %0 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
-          vector.store %0, %word[%t] : memref<16xf32>, vector<4xf32>
+          %0 = vector.load %word[%t] : memref<16xf32>, vector<4xf32>
+          stream.write %0 into %out : !S2
         } {stc.unroll = 0 : i32}
-        %c0_2 = arith.constant 0 : index
-        %1 = vector.load %word[%c0_2] : memref<16xf32>, vector<16xf32>
-        memref.store %1, %n_2[%i] : memref<2xvector<16xf32>>
       }
-      dataflow.yield
     }
-    %m_1 = dataflow.memory @m_2 : memref<2xvector<16xf32>>
-    dataflow.task @store_m ins(%in = %m_out : !stream.stream<vector<4xf32>, depth: 2>) outs(%m_2 = %m_1 : memref<2xvector<16xf32>>) kind store {
-      %word = memref.alloc() : memref<16xf32>
-      %c0 = arith.constant 0 : index
-      %c2 = arith.constant 2 : index
-      %c1 = arith.constant 1 : index
+    %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S2
+    dataflow.task @n ins(%x_1 = %x_stream : !S2) outs(%out = %n_out : !S2) {
+      %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %c8 step %c1 {
+        %0 = stream.read %x_1 : !S2
+        stream.write %0 into %out : !S2
+      }
+    }
+    %fork_n = stream.create @fork_n_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S2
+    %fork_n_1 = stream.create @fork_n_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S2
+    dataflow.task @fork_n ins(%in0 = %n_out : !S2) outs(%out0 = %fork_n : !S2, %out1 = %fork_n_1 : !S2) kind fork {
+      %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %c8 step %c1 {
+        %0 = stream.read %in0 : !S2
+        stream.write %0 into %out0 : !S2
+        stream.write %0 into %out1 : !S2
+      }
+    }
+    %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S2
+    dataflow.task @m ins(%n = %fork_n : !S2) outs(%out = %m_out : !S2) {
+      %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %c8 step %c1 {
+        %0 = stream.read %n : !S2
+        stream.write %0 into %out : !S2
+      }
+    }
+    dataflow.task @store_n ins(%in = %fork_n_1 : !S2) kind store {
+      %c0 = arith.constant 0 : index  %c2 = arith.constant 2 : index  %c1 = arith.constant 1 : index
       scf.for %i = %c0 to %c2 step %c1 {
-        %c0_1 = arith.constant 0 : index
-        %c16 = arith.constant 16 : index
-        %c4 = arith.constant 4 : index
+        %c0_1 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c4 = arith.constant 4 : index
         scf.for %t = %c0_1 to %c16 step %c4 {
-          %0 = stream.read %in : !stream.stream<vector<4xf32>, depth: 2>
-          vector.store %0, %word[%t] : memref<16xf32>, vector<4xf32>
+          %0 = stream.read %in : !S2
         } {stc.unroll = 0 : i32}
-        %c0_2 = arith.constant 0 : index
-        %1 = vector.load %word[%c0_2] : memref<16xf32>, vector<16xf32>
-        memref.store %1, %m_2[%i] : memref<2xvector<16xf32>>
       }
-      dataflow.yield
     }
-    dataflow.yield %n_1, %m_1 : memref<2xvector<16xf32>>, memref<2xvector<16xf32>>
+    dataflow.task @store_m ins(%in = %m_out : !S2) kind store {
+      %c0 = arith.constant 0 : index  %c2 = arith.constant 2 : index  %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %c2 step %c1 {
+        %c0_1 = arith.constant 0 : index  %c16 = arith.constant 16 : index  %c4 = arith.constant 4 : index
+        scf.for %t = %c0_1 to %c16 step %c4 {
+          %0 = stream.read %in : !S2
+        } {stc.unroll = 0 : i32}
+      }
+    }
   }
-  %n_1 = dataflow.unpack %n : tensor<2xvector<16xf32>> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<8x4xf32>
-  %m_1 = dataflow.unpack %m : tensor<2xvector<16xf32>> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<8x4xf32>
-  func.return %n_1, %m_1 : tensor<8x4xf32>, tensor<8x4xf32>
+  func.return %x, %x : tensor<8x4xf32>, tensor<8x4xf32>
 }
 
 // CHECK-LABEL: func.func @branches(
-// CHECK: %x_stream = stream.create @x_stream {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %n_out = stream.create @n_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK: %fork_n = stream.create @fork_n_0 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 2>
-// CHECK-NEXT: %fork_n_1 = stream.create @fork_n_1 {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
-// CHECK: %m_out = stream.create @m_out {tokens = 8 : i64, distinct_tokens = 8 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK: stream.create @x_stream{{.*}}depth: 4>
+// CHECK: stream.create @n_out{{.*}}depth: 2>
+// CHECK: stream.create @fork_n_0{{.*}}depth: 2>
+// CHECK-NEXT: stream.create @fork_n_1{{.*}}depth: 4>
+// CHECK: stream.create @m_out{{.*}}depth: 4>

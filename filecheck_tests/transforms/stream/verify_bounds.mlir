@@ -6,12 +6,8 @@ func.func @proved() {
     dataflow.task @t ins() outs() {
       %row = memref.alloc() : memref<8xf32>
       %line = memref.alloc() : memref<2x12xf32>
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %c2 = arith.constant 2 : index
-      %c4 = arith.constant 4 : index
-      %c7 = arith.constant 7 : index
-      %c10 = arith.constant 10 : index
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
+      %c4 = arith.constant 4 : index  %c7 = arith.constant 7 : index  %c10 = arith.constant 10 : index
       scf.for %i = %c0 to %c10 step %c1 {
         %lines = arith.andi %i, %c1 : index
         scf.for %j = %c0 to %c10 step %c2 {
@@ -29,17 +25,29 @@ func.func @proved() {
           }
         }
       }
-      dataflow.yield
     }
-    dataflow.yield
   }
   func.return
 }
 
 // CHECK-LABEL: func.func @proved(
-// CHECK: vector.load %line[%lines, %j] : memref<2x12xf32>, vector<4xf32>
-// CHECK: memref.load %row[%before] : memref<8xf32>
-// CHECK: memref.store %w, %row[%mirrored] : memref<8xf32>
+// CHECK-NEXT: dataflow.kernel @k() {
+// CHECK-NEXT: dataflow.task @t {
+// CHECK-NEXT: %row = memref.alloc() : memref<8xf32>
+// CHECK-NEXT: %line = memref.alloc() : memref<2x12xf32>
+// CHECK: scf.for %i = %c0 to %c10 step %c1 {
+// CHECK-NEXT: %lines = arith.andi %i, %c1 : index
+// CHECK-NEXT: scf.for %j = %c0 to %c10 step %c2 {
+// CHECK-NEXT: %v = vector.load %line[%lines, %j] : memref<2x12xf32>, vector<4xf32>
+// CHECK: %inside = arith.cmpi slt, %c0, %i : index
+// CHECK-NEXT: %too_far = arith.cmpi sgt, %i, %c7 : index
+// CHECK-NEXT: scf.if %inside {
+// CHECK-NEXT: scf.if %too_far {
+// CHECK: %before = arith.subi %i, %c1 : index
+// CHECK-NEXT: %w = memref.load %row[%before] : memref<8xf32>
+// CHECK-NEXT: %mirrored = arith.subi %c7, %before : index
+// CHECK-NEXT: memref.store %w, %row[%mirrored] : memref<8xf32>
+// CHECK: func.return
 
 // -----
 
@@ -52,4 +60,6 @@ func.func @gathered(%table: memref<8xf32>, %places: memref<4xindex>) {
 }
 
 // CHECK-LABEL: func.func @gathered(
-// CHECK: memref.load %table[%place] : memref<8xf32>
+// CHECK: %place = memref.load %places[%c2] : memref<4xindex>
+// CHECK-NEXT: %v = memref.load %table[%place] : memref<8xf32>
+// CHECK-NEXT: func.return
