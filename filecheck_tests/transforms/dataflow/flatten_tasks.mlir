@@ -55,6 +55,4 @@ func.func @scalars(%i: index) {
 // CHECK-NEXT: dataflow.task @a ins(%q = %n : index) {
 // CHECK-NEXT: %c = arith.constant 3 : index
 // CHECK-NEXT: "test.op"(%c, %q, %c) : (index, index, index) -> ()
-// CHECK-NEXT: dataflow.yield
-// CHECK: dataflow.yield
 // CHECK: func.return

@@ -20,7 +20,6 @@ func.func @once(%x: tensor<4xf32>) {
 // CHECK-NEXT: %[[P:.*]] = itensor.reorder %p : !itensor to !itensor1
 // CHECK-NEXT: %q = itensor.reorder %p : !itensor to !itensor2
 // CHECK-NEXT: "test.op"(%[[P]], %q) : (!itensor1, !itensor2) -> ()
-// CHECK-NEXT: dataflow.yield
 // CHECK: func.return
 
 // -----
@@ -40,7 +39,6 @@ func.func @alike(%x: tensor<4xf32>, %n: index) {
 // CHECK-LABEL: func.func @alike(
 // CHECK-NEXT: dataflow.kernel @a(%p = %x : tensor<4xf32> as !itensor, %i = %n : index) {
 // CHECK-NEXT: "test.op"(%p, %p, %p, %i, %i) : (!itensor, !itensor, !itensor, index, index) -> ()
-// CHECK-NEXT: dataflow.yield
 // CHECK: func.return
 
 // -----
@@ -64,7 +62,6 @@ func.func @reordered(%x: tensor<4xf32>) {
 // CHECK-NEXT: dataflow.kernel @a(%p = %x : tensor<4xf32> as !itensor) {
 // CHECK-NEXT: %t = itensor.reorder %p : !itensor to !itensor1
 // CHECK-NEXT: "test.op"(%p, %t) : (!itensor, !itensor1) -> ()
-// CHECK-NEXT: dataflow.yield
 // CHECK: func.return
 
 // -----
