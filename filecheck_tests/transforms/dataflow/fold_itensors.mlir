@@ -32,7 +32,7 @@ func.func @product(%w: tensor<6x4xf32>, %v: tensor<8x4xf32>) -> tensor<8x4xf32> 
           %6 = itensor.read %v_2[%i, %j] : !itensor1 -> tensor<4x2xf32>
           %7 = tensor.empty() : tensor<4x2xf32>
           %8 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]} ins(%5, %6 : tensor<4x2xf32>, tensor<4x2xf32>) outs(%7 : tensor<4x2xf32>) attrs = {stc.schedule = #dataflow.schedule<tile = [4, 2], order = [0, 1], unroll = [1, 1], vector = []>} {
-          ^bb0(%a0: f32, %a1: f32, %o0: f32):  linalg.yield %a0 : f32
+          ^bb0(%a0: f32, %a1: f32, %o0: f32):  %t = arith.mulf %a0, %a1 : f32  linalg.yield %t : f32
           } -> tensor<4x2xf32>
           %9 = itensor.write %8 into %4[%i, %j] : tensor<4x2xf32> -> !itensor1
           scf.yield %9 : !itensor1
