@@ -431,7 +431,8 @@ def _offsets(accesses: tuple[Port, ...]) -> tuple[list[int], int, int]:
 
 
 def _iterations_with_blocks(step: Holding) -> Node:
-    """A pipelined loop that takes blocks in every iteration: one by one, `interval` cycles apart, and the drain."""
+    """A pipelined loop that takes blocks in every iteration: firing by firing (`loop_of`), `interval` cycles apart; those that only
+    drain it wait for no block."""
     hardware = _hardware(step.nest)
     if held_back(step.nest) and any(writes for _, writes in step.rings):
         where = f"loop {step.nest.loops[-1].label}"
@@ -444,23 +445,17 @@ def _iterations_with_blocks(step: Holding) -> Node:
         late = depth - 1 if writes else first  # it leaves with what was written to it; the next iteration does not wait
         taken.append(TimedLockEvent(ring, "write_acquire" if writes else "read_acquire", first, -first))
         given.append(TimedLockEvent(ring, "write_release" if writes else "read_release", late - interval, interval - late))
-    rows = [Row((*taken, _iteration(step.nest, ports, depth, interval), *reversed(given))) for ports in accesses_in_turn(step.nest)]
-    return Row((*rows, Loop(1, 1, 0, max(0, depth + 1 - interval))))
+    full = loop_of(step.nest, takes_blocks=True)
+    firings = _firings(full)
+    rows = [Row((*taken, firing, *reversed(given))) for firing in firings[: step.nest.count]]
+    return Row((*rows, *firings[step.nest.count :], Loop(1, 1, 0, max(0, full.tail - interval))))
 
 
-def accesses_in_turn(nest: Nest) -> list[tuple[Port, ...]]:
-    """What each iteration does, in order."""
-    found: list[tuple[Port, ...]] = [()] * nest.count
-    for case in nest.cases:
-        for iteration in case.iterations.tolist():
-            found[iteration] = case.accesses
-    return found
-
-
-def _iteration(nest: Nest, ports: tuple[Port, ...], depth: int, interval: int) -> Loop:
-    alone = Nest(nest.loops[:0], tuple((port, ()) for port in ports))
-    accesses = _Accesses.of(alone)
-    _, writes = accesses.stages(depth)
-    end = writes[-1:] if len(writes) else np.array([max(depth - 1, first_stage(depth))])
-    late = {port: offsets + (end if port[1] else first_stage(depth)) for port, (_, offsets) in accesses.by_port.items()}
-    return Loop(1, interval, 0, interval, {port: at for port, (at, _) in accesses.by_port.items()}, late)
+def _firings(loop: Loop) -> list[Loop]:
+    """Each firing of `loop` as a loop of its own."""
+    late: list[dict[Port, list[int]]] = [{} for _ in range(loop.count)]
+    for port, at in loop.iterations.items():
+        for number, cycles in zip(at.tolist(), loop.late[port].tolist(), strict=True):
+            late[number].setdefault(port, []).append(cycles)
+    every = [{port: np.array(some, dtype=np.int64) for port, some in moved.items()} for moved in late]
+    return [Loop(1, loop.interval, 0, loop.interval, {port: 0 * at for port, at in moved.items()}, moved) for moved in every]

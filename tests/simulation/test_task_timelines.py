@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from handmade import Handmade, fifo, loop, manifest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -28,7 +29,9 @@ from stc.execution.run import execute
 from stc.fifo.curves import LATENCY, SHALLOW, SHALLOW_LATENCY
 from stc.fifo.network_run import Link, Network, NetworkRun, earliest_run
 from stc.frontend.exported import ExportedModel
+from stc.iteration.pipeline_style import Style
 from stc.iteration.task_timeline import task_timeline
+from stc.iteration.trace import Access, For, Hold, Pipeline, TaskTrace
 from stc.manifest.files import read_manifest
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.platforms.platform import load_platform
@@ -182,3 +185,65 @@ def test_the_model_agrees_with_external_memory(tmp_path: Path) -> None:
         name: end for name, end in found.ends.items() if name not in loads
     }
     assert found.makespan > run_of_the_model(module)[0].makespan + 100
+
+
+def blocks_in_a_pipeline(style: Style, slow: int, interval: int) -> str:
+    """Blocks that take `slow` cycles to fill, emptied by the iterations of one pipelined loop."""
+    return f"""
+typedef int block_t[4];
+static void fill(const int *x, hls::stream_of_blocks<block_t, 2> &blocks) {{
+  for (int t = 0; t < 9; t++) {{
+    hls::write_lock<block_t> w(blocks);
+    fill_loop: for (int k = 0; k < {slow}; k++) {{
+#pragma HLS pipeline II=1 style=flp
+      w[k % 4] = x[t];
+    }}
+  }}
+}}
+static void drain(hls::stream_of_blocks<block_t, 2> &blocks, hls::stream<int> &s) {{
+  drain_loop: for (int t = 0; t < 9; t++) {{
+#pragma HLS pipeline II={interval} style={style}
+    hls::read_lock<block_t> r(blocks);
+    s.write(r[t % 4]);
+  }}
+}}
+static void take(hls::stream<int> &s, int *y) {{
+  take_loop: for (int t = 0; t < 9; t++) {{
+#pragma HLS pipeline II=1 style=flp
+    y[t] = s.read();
+  }}
+}}
+extern "C" void top(const int *x, int *y) {{
+#pragma HLS dataflow
+  hls::stream_of_blocks<block_t, 2> blocks;
+  hls::stream<int, 16> s("s");
+  fill(x, blocks);
+  drain(blocks, s);
+  take(s, y);
+}}
+"""
+
+
+@pytest.mark.parametrize("style", ["stp", "frp", "flp"])
+@pytest.mark.parametrize(("slow", "interval"), [(1, 1), (7, 1), (7, 3), (30, 2)])
+def test_what_waits_for_a_block_keeps_what_it_computed(
+    style: Style, slow: int, interval: int, tmp_path: Path, timed_headers: Path
+) -> None:
+    """With `stp` a token leaves when later iterations have had their blocks, or after the last."""
+    loops = [
+        loop("fill", "fill_loop", slow, 4),
+        loop("drain", "drain_loop", 9, 8, writes=["s"], ii=interval),
+        loop("take", "take_loop", 9, 2, reads=["s"]),
+    ]
+    content = manifest([fifo("s", "drain", "take", 9)], loops)
+    measured = Handmade(blocks_in_a_pipeline(style, slow, interval), content, tmp_path, timed_headers).run({})
+    inner = For("k", slow, (), pipeline=Pipeline(1, 4, "flp"))
+    traces = [
+        TaskTrace("fill", (For("t", 9, (Hold("blocks", True), inner)),)),
+        TaskTrace("drain", (For("t", 9, (Hold("blocks", False), Access("s", True)), pipeline=Pipeline(interval, 8, style)),)),
+        TaskTrace("take", (For("t", 9, (Access("s", False),), pipeline=Pipeline(1, 2, "flp")),)),
+    ]
+    found = earliest_run(Network([task_timeline(trace) for trace in traces], [Link("s", "drain", "take", LATENCY)], {"blocks": 2}))
+    (tokens,) = (use for use in measured.fifos if use.name == "s")
+    assert list(tokens.produced) == at_points(found.written["s"], tokens.produced)
+    assert {task.name: task.end for task in measured.tasks} == found.ends
