@@ -8,14 +8,16 @@ N ?= 1000
 MUTANTS ?= 5000
 SEED ?= 0
 JOBS ?= 2
+PYTEST := -m "not full" --numprocesses $(WORKERS)
 
 # Without its own bytecode each process would compile the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-full fuzz lit pytest lint benchmarks clean
+.PHONY: help demo check test test-full fuzz lit pytest lint benchmarks clean
 help:
 	@echo "make demo       compile a GPT-2-medium block, run the emitted C++, compare with PyTorch"
-	@echo "make test       lit, pytest, ruff and basedpyright (some 13 minutes on 2 cores)"
+	@echo "make check      ruff, lit, and the tests that neither build C++ nor import torch (CONTRIBUTING.md has the times)"
+	@echo "make test       lit, pytest, ruff and basedpyright"
 	@echo "make test-full  full-size models as well"
 	@echo "make fuzz N=1000 MUTANTS=5000 compile N random programs, all levels and the emitted C++ must agree; mutate the IR of lit"
 	@echo "                tests, every pass must keep it sound and what it computes, or refuse it (JOBS=2, SEED=0)"
@@ -32,6 +34,12 @@ demo: .venv/installed
 	$(BIN)/stc compile gpt2-medium --stage prefill --seq 32 --dtype f32 --out $(DEMO) --check
 	@echo "The accelerator is in $(DEMO): kernel.cpp, host.cpp, host.py, manifest.json, report.json, ..."
 
+# The inner loop: what neither builds C++ nor imports torch; types are for `make lint`.
+check: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/lit -q --workers $(WORKERS) filecheck_tests
+	$(BIN)/pytest --fast $(PYTEST) --dist worksteal tests
+
 test: lint lit pytest
 
 lint: .venv/installed
@@ -42,10 +50,10 @@ lit: .venv/installed
 	$(BIN)/lit --verbose --workers $(WORKERS) filecheck_tests
 
 pytest: .venv/installed
-	$(BIN)/pytest -m "not full" --numprocesses $(WORKERS) --dist loadfile tests
+	$(BIN)/pytest $(PYTEST) --dist loadfile --no-loadscope-reorder tests
 
 test-full: .venv/installed lint lit
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile tests
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder tests
 
 fuzz: .venv/installed
 	$(BIN)/stc fuzz --count $(N) --seed $(SEED) --jobs $(JOBS)

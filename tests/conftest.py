@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import runpy
+import shutil
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -14,8 +18,60 @@ sys.path.insert(0, str(Path(__file__).parent / "codegen"))
 
 from l6_examples import EXAMPLES
 
+COMPILER = Path(__file__).parent / "compiler"
+PRECOMPILED = Path(__file__).parents[1] / "build" / "precompiled"
+GUARD = Path(__file__).parent / "guard"
+HEAVY = "pytest.mark.heavy"
+HEAVY_FIXTURES = {"compiled", "design", "emitted", "headers", "timed_headers"}
+DAY = 24 * 3600
+
+# Tests and the processes that they start compile C++ with it.
+os.environ["PATH"] = os.pathsep.join([str(COMPILER), os.environ["PATH"]])
+os.environ["STC_TEST_PRECOMPILED"] = str(PRECOMPILED)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--fast"):
+        os.environ["STC_TEST_FAST"] = "1"
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(GUARD), os.environ.get("PYTHONPATH")]))
+        runpy.run_path(str(GUARD / "sitecustomize.py"))  # for this process, as for those that it starts
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Under --fast, files of heavy tests are not even imported: they say so in a line of their own."""
+    if config.getoption("--fast") and collection_path.suffix == ".py":
+        lines = collection_path.read_text(encoding="utf-8").splitlines()
+        return any(line.startswith("pytestmark") and HEAVY in line for line in lines) or None
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Heavy files come first, so that no worker is left with one alone at the end."""
+    for item in items:
+        if HEAVY_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.heavy)
+    heavy = [item for item in items if item.get_closest_marker("heavy")]
+    light = [item for item in items if not item.get_closest_marker("heavy")]
+    items[:] = light if config.getoption("--fast") else [*heavy, *light]
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Forget the precompiled headers of yesterday: each takes 90 MB."""
+    if not hasattr(session.config, "workerinput"):
+        for folder in PRECOMPILED.glob("*"):
+            if folder.stat().st_mtime < time.time() - DAY:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C++ that is run for longer than it is compiled is optimised as asked for, where the test has the marker `optimised`."""
+    if request.node.get_closest_marker("optimised"):
+        monkeypatch.setenv("STC_TEST_OPTIMISED", "1")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="no heavy tests, and an error where another builds C++ or imports torch")
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files of tests/codegen/golden")
 
 

@@ -15,6 +15,8 @@ import stc
 from stc.api import By
 from stc.diagnostics import CompileError
 
+pytestmark = pytest.mark.heavy
+
 
 class Gate(nn.Module):
     """Two results in a dictionary and a constant, one optional input."""

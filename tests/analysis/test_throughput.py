@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from stc.analysis.throughput import multiply_accumulates, throughput_report
 from stc.dialects.parsing import parse_module
 from stc.tools.compile import CompileRequest, compile_model
+
+pytestmark = pytest.mark.heavy
 
 MODULE = """
 func.func @main(%x: tensor<5x7xf32>, %w: tensor<7x3xf32> {stc.parameter}) -> tensor<5x3xf32> {

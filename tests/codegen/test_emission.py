@@ -28,7 +28,9 @@ def test_emitted_text(name: str, file: str, emitted: Callable[[str], Path], chec
     check_golden(GOLDEN / name / file, (emitted(name) / file).read_text())
 
 
+@pytest.mark.heavy
 @needs_compiler
+@pytest.mark.optimised
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_make_csim_computes_the_model(name: str, emitted: Callable[[str], Path]) -> None:
     project = emitted(name)
@@ -41,6 +43,7 @@ def test_make_csim_computes_the_model(name: str, emitted: Callable[[str], Path])
         assert (ran[stream.name]["tokens"], ran[stream.name]["depth"]) == (stream.tokens, stream.depth)
 
 
+@pytest.mark.heavy
 @needs_compiler
 def test_a_wrong_constant_fails_the_simulation(tmp_path: Path, emitted: Callable[[str], Path]) -> None:
     project = shutil.copytree(emitted("scaled_sum"), tmp_path / "wrong", ignore=shutil.ignore_patterns("build"))
@@ -98,6 +101,7 @@ def test_a_kernel_of_vectors_of_odd_length_at_a_port_is_refused() -> None:
 OTHER = "!itensor.itensor<1x8xf32, iter_space: [2, 3] * [8, 1], iter_map: (d0, d1) -> (d1, d0)>"
 
 
+@pytest.mark.heavy
 @needs_compiler
 @pytest.mark.parametrize(
     ("layout", "steps"),

@@ -20,6 +20,8 @@ from stc.tools.request import CompileRequest
 from stc.tools.stc_opt import app
 from stc.universe import STC_UNIVERSE
 
+pytestmark = pytest.mark.heavy
+
 LINALG = Path(__file__).parents[2] / "examples" / "linear_relu.mlir"
 
 

@@ -17,6 +17,8 @@ from stc.execution import scalars
 from stc.execution.elementwise import function_of
 from stc.scalars.forms import FLOOR_QUOTIENT, QUOTIENT, REMAINDER
 
+pytestmark = pytest.mark.heavy
+
 VALUES = (0, 1, -1, 7, -7, 3, -3, 100)
 KINDS = {np.int8: i8, np.int32: i32, np.int64: i64}
 OPERATIONS = (arith.DivSIOp, arith.RemSIOp, arith.FloorDivSIOp, arith.DivUIOp, arith.RemUIOp)

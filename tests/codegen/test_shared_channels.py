@@ -20,6 +20,8 @@ from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.platforms.platform import Platform, load_platform
 from stc.simulation.timing_table import SimulationOptions, timing_table
 
+pytestmark = pytest.mark.heavy
+
 END_TO_END = Path(__file__).parents[1] / "end_to_end"
 WIDE = (END_TO_END / "wide.mlir").read_text().replace("@forward", "@main")
 ONE_SUM = """

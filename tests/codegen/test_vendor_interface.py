@@ -17,7 +17,7 @@ from stc.scalars.table import ROWS
 from stc.simulation.package import INCLUDE, INTERFACE
 from stc.simulation.vendor_interface import check_interface
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
+pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
 HEADERS = '#include "hls_stream.h"\n#include "hls_streamofblocks.h"\n#include "hls_vector.h"\n#include "hls_math.h"\n'
 TYPES = """

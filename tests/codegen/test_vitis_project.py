@@ -18,6 +18,8 @@ from stc.codegen.project import emit_project
 from stc.manifest.files import read_manifest
 from stc.simulation.package import INCLUDE, INTERFACE
 
+pytestmark = pytest.mark.heavy
+
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
 
 

@@ -13,6 +13,8 @@ from stc.dialects.printing import LONGEST_INLINE, print_module
 from stc.frontend.reference import optimiser_path
 from stc.tools.source import Source, split_source
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).parents[2] / "filecheck_tests"
 ORDER = "iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)"
 LONG = f"!itensor.itensor<4x2xf32, {ORDER}>"

@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs" / "tutorial.md").read_text()
 _BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SAVED = re.compile(r"aved? (?:it )?as\s+`(build/tutorial/\w+\.py)`:\s*$")
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
+pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
 
 def sessions(block: str) -> list[tuple[str, list[str]]]:

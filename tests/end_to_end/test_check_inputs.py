@@ -17,6 +17,8 @@ from stc.tools import compile as compile_module
 from stc.tools import start
 from stc.tools.stc import app
 
+pytestmark = pytest.mark.heavy
+
 MODULES = """import torch
 def norm():
     return torch.nn.RMSNorm(7, eps=2e-6), (torch.randn(3, 7),)

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from stc.manifest.files import read_manifest
+
+pytestmark = pytest.mark.heavy
 
 HERE = Path(__file__).parent
 LEAST = 16

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 HERE = Path(__file__).parent
 XRT_HEADERS = Path("/usr/include/xrt/xrt/xrt_bo.h")
 

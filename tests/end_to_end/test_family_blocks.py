@@ -8,6 +8,8 @@ import pytest
 
 from stc.frontend.presets import PRESETS
 
+pytestmark = pytest.mark.heavy
+
 TINY = [name for name in PRESETS if name.endswith("-tiny") and not name.startswith("gpt2")]
 FULL = [name for name in PRESETS if not name.endswith("-tiny") and not name.startswith("gpt2")]
 
@@ -22,6 +24,7 @@ def test_tiny_twins(compiled: Callable, name: str) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.optimised
 @pytest.mark.parametrize("seq", [32, 100])
 @pytest.mark.parametrize("name", FULL)
 def test_full_size(compiled: Callable, name: str, seq: int) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from stc.simulation.csim import csim
 
+pytestmark = pytest.mark.heavy
+
 VARIATIONS: tuple[tuple[str, int, dict[str, Any]], ...] = (
     ("gpt2-tiny", 1, {}),
     ("gpt2-medium-tiny", 7, {"tile": 5, "lanes": 3}),
@@ -89,6 +91,7 @@ def test_equal_requests_give_equal_designs(compiled: Callable, tmp_path: Path) -
 
 
 @pytest.mark.full
+@pytest.mark.optimised
 @pytest.mark.parametrize("model", ["gpt2", "gpt2-medium"])
 def test_full_size(compiled: Callable, model: str) -> None:
     project = compiled(model, 32, optimisation=3)

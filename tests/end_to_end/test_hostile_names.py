@@ -28,6 +28,8 @@ from stc.names import LONGEST, comment_text, cpp_identifier, file_name, identifi
 from stc.simulation.csim import csim
 from stc.tools.compile import CompileRequest, compile_model
 
+pytestmark = pytest.mark.heavy
+
 UNIQUE = tuple(dict.fromkeys(HOSTILE))
 PER_DESIGN = 15
 GROUPS = [COMPILED[start : start + PER_DESIGN] for start in range(0, len(COMPILED), PER_DESIGN)]

@@ -11,9 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from stc.simulation.batch import timed_runs
 from stc.simulation.design_runs import DesignRuns
 from stc_testing.fuzzing.levels import draw_case, emit_case
+
+pytestmark = pytest.mark.heavy
 
 SEEDS = (44, 1014, 1182)
 

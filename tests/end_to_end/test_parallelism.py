@@ -22,6 +22,8 @@ from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.platforms.platform import load_platform
 from stc.simulation.simulate import simulate
 
+pytestmark = pytest.mark.heavy
+
 WORKLOADS = Path(__file__).parents[2] / "benchmarks" / "workloads" / "kernels.py"
 
 

@@ -12,6 +12,8 @@ from stc.simulation.simulate import SimulationResult, simulate
 from stc.tools.compile import CompileRequest, compile_model
 from stc.transforms.stream.expand_partial_sums import ExpandPartialSums
 
+pytestmark = pytest.mark.heavy
+
 MODEL = f"{Path(__file__).parent / 'odd_sums.py'}:factory"
 
 

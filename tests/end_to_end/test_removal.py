@@ -22,6 +22,8 @@ from stc.frontend.sources import load_model
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.simulation.csim import csim
 
+pytestmark = pytest.mark.heavy
+
 MARGIN = 10
 """By how much each removal must exceed the tolerance."""
 

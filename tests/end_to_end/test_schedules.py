@@ -16,6 +16,8 @@ from stc.tools.schedule_file import with_schedule
 from stc.tools.stc import app
 from stc.transforms.stream.size_fifos import SizeFifos
 
+pytestmark = pytest.mark.heavy
+
 LINEAR = str(Path(__file__).parents[2] / "examples" / "linear_relu.mlir")
 
 

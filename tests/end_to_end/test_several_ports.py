@@ -8,7 +8,11 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from stc.manifest.files import read_manifest
+
+pytestmark = pytest.mark.heavy
 
 HERE = Path(__file__).parent
 

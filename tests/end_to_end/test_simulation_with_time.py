@@ -11,6 +11,8 @@ from stc.simulation.critical_path import critical_path
 from stc.simulation.simulate import TimedDesign, timed_design
 from stc.simulation.timing_table import SimulationOptions
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module")
 def block(compiled: Callable) -> TimedDesign:

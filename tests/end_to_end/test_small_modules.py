@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 HERE = Path(__file__).parent
 RESULTS = {
     "branching": ("out0", "out1"),

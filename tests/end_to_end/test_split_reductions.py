@@ -22,6 +22,8 @@ from stc.platforms.platform import load_platform
 from stc.simulation.simulate import SimulationResult, simulate
 from stc.transforms.linalg.split_reductions import SplitReductions
 
+pytestmark = pytest.mark.heavy
+
 
 class Computation(nn.Module):
     def __init__(self, function: Callable[..., torch.Tensor]):

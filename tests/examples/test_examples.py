@@ -16,7 +16,7 @@ PROMISES = {
     "levels.sh": ("kernels before fusion: 2, after: 1", "dataflow.task @fc", "dataflow.task @act"),
 }
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
+pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
 
 @pytest.mark.parametrize("name", PROMISES)

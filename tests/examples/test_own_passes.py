@@ -11,6 +11,10 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 OPTIONS = ["--tile", "4", "--lanes", "4", "--check-inputs", "example"]

@@ -13,6 +13,8 @@ from stc.extensions import load_file
 from stc.strategies.registry import decision
 from stc.tools.stc import app
 
+pytestmark = pytest.mark.heavy
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STRATEGIES = {path.stem: path for path in (EXAMPLES / "strategies").glob("*.py")}
 

@@ -19,6 +19,8 @@ from stc.execution.run import execute, main_function
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
 from stc.tools.check_semantics import SemanticsCheck, compare, random_inputs
 
+pytestmark = pytest.mark.heavy
+
 GELU = (
     "mulf %a0, %a0",
     "mulf %a0, %t0",

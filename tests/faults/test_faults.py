@@ -7,6 +7,8 @@ from faults import FAULTS, OPTIONS, Fault, examine
 
 from stc.pipeline import stages, steps
 
+pytestmark = pytest.mark.heavy
+
 
 def test_there_are_at_least_twenty_at_every_level() -> None:
     assert len(FAULTS) >= 20

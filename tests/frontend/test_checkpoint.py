@@ -13,6 +13,8 @@ from transformers import GPT2Config, GPT2Model
 from stc.diagnostics import CompileError
 from stc.frontend.sources import load_model
 
+pytestmark = pytest.mark.heavy
+
 CONFIGURATION = GPT2Config(n_embd=36, n_head=3, n_layer=2, n_positions=64, vocab_size=11)
 
 

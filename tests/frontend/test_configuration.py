@@ -16,6 +16,8 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from stc.diagnostics import CompileError
 from stc.frontend.sources import load_model
 
+pytestmark = pytest.mark.heavy
+
 STORIES = Path("/work/shared/data/stories260K")
 SIZES = {
     "hidden_size": 36,

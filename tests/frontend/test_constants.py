@@ -15,6 +15,8 @@ from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
 from stc.frontend.reference import optimiser_path
 
+pytestmark = pytest.mark.heavy
+
 HEXADECIMAL = "--mlir-print-elementsattrs-with-hex-if-larger=1"
 
 

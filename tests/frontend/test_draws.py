@@ -28,6 +28,8 @@ from stc.frontend.exported import Arrays, ExportedModel, Reference
 from stc.frontend.linalg_file import load_linalg_file
 from stc.frontend.rounding_noise import RoundingNoise
 
+pytestmark = pytest.mark.heavy
+
 ALL = Draws(DRAWS, seed=3)
 F32 = np.float32
 

@@ -21,6 +21,8 @@ from stc.execution.run import execute
 from stc.frontend.export import export
 from stc.frontend.python_state import changed_state, python_state
 
+pytestmark = pytest.mark.heavy
+
 CALLS = 0
 
 

@@ -18,6 +18,8 @@ from stc.frontend.presets import PRESETS, find_preset
 from stc.frontend.reference import execute_linalg
 from stc.frontend.sources import load_model
 
+pytestmark = pytest.mark.heavy
+
 ROTARY = sorted(name for name in PRESETS if name.endswith("-tiny") and not name.startswith("gpt2"))
 TINY = ["gpt2-medium-tiny", *ROTARY]
 GEMMA = [name for name in ROTARY if name.startswith("gemma")]

@@ -13,6 +13,8 @@ from stc.frontend.export import export
 from stc.frontend.isolation import isolated
 from stc.frontend.sources import load_model
 
+pytestmark = pytest.mark.heavy
+
 
 def _run(work):
     return isolated(work, "the work", where="here", accepted="other work")

@@ -17,6 +17,8 @@ from stc.frontend.eager_run import named_tensors
 from stc.frontend.export import export
 from stc.frontend.reference import lower_linalg
 
+pytestmark = pytest.mark.heavy
+
 Table = dict[str, Callable[..., Tensor]]
 
 

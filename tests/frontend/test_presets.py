@@ -19,6 +19,8 @@ from stc.frontend.reference import execute_linalg, optimiser_path
 from stc.frontend.signature import main_function
 from stc.frontend.sources import load_model
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module")
 def tiny() -> ExportedModel:

@@ -15,6 +15,8 @@ from stc.frontend.exported import ExportedModel
 from stc.frontend.reference import execute_linalg
 from stc.frontend.sources import load_model
 
+pytestmark = pytest.mark.heavy
+
 FACTORIES = """
 import torch
 

@@ -15,6 +15,8 @@ from stc.dialects.printing import print_module
 from stc.frontend.reference import optimiser_path
 from stc.xdsl_gaps.linalg_named import CONTRACTION_OPS, POINTWISE_OPS
 
+pytestmark = pytest.mark.heavy
+
 OPERATIONS = """
 func.func @main(%a: tensor<2x4x8xf32>, %b: tensor<2x8x4xf32>, %c: tensor<4x8xf32>, %v: tensor<8xf32>) -> tensor<2x4x4xf32> {
   %z = arith.constant {stc.module = "m"} 0.0 : f32

@@ -21,6 +21,8 @@ from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import Symbol, static
 from stc.iteration.vectorize import vectorized
 
+pytestmark = pytest.mark.heavy
+
 
 def blocks_of(order: StreamOrder, shared: int) -> np.ndarray:
     """Tokens by shared iteration: [iterations, tokens, rank]."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_orders import (
@@ -26,6 +27,8 @@ from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.proofs import Differs, Equal, Unproved, compare_sequences, coordinate_of
 from stc.iteration.size import CeilDiv, Symbol, symbols_in
 from stc.iteration.vectorize import vectorized
+
+pytestmark = pytest.mark.heavy
 
 orders = any_orders() | any_exact_order
 SEQ = Symbol("seq", 128)

@@ -26,6 +26,8 @@ from stc.tools.check import check_model
 from stc.tools.compile import compile_model
 from stc.tools.request import CompileRequest, load
 
+pytestmark = pytest.mark.heavy
+
 FILE = Path(__file__).with_name("definitions.py")
 SUPPORTED = [case for case in CASES.values() if not case.refused]
 REFUSED = [case for case in CASES.values() if case.refused]

@@ -16,7 +16,7 @@ from stc.runtime.accelerator import Accelerator
 from stc.runtime.csim_device import CsimRuntime
 from stc.runtime.shared_kernel import shared_kernels
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
+pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
 
 @pytest.fixture(scope="module")

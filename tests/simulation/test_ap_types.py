@@ -16,6 +16,8 @@ from stc.diagnostics import CompileError
 from stc.simulation.csim import csim
 from stc.simulation.vendor_interface import check_interface
 
+pytestmark = pytest.mark.heavy
+
 KERNEL = '#include "ap_int.h"\nap_uint<5> add(ap_uint<5> a) { return a + 30; }\n'
 
 

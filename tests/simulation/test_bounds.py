@@ -19,6 +19,8 @@ from stc.simulation.instrument import main as instrument_main
 from stc.simulation.package import copy_headers
 from stc.tools.stc import app
 
+pytestmark = pytest.mark.heavy
+
 KERNEL = """#include "kernel.h"
 typedef float block[2][6];
 static void load(const float *x, hls::stream<lanes> &in) {

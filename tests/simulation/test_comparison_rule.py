@@ -8,6 +8,8 @@ from conftest import Run
 
 from stc.codegen.tolerances import allowed_errors
 
+pytestmark = pytest.mark.heavy
+
 RTOL = 1e-4
 
 

@@ -8,6 +8,8 @@ from stc.simulation.critical_path import PathShare, critical_path, summary
 from stc.simulation.csim import CsimResult
 from stc.simulation.simulate import MEMORY, FifoTime, SimulationResult, TaskTime, Wait
 
+pytestmark = pytest.mark.heavy
+
 
 def _run(tasks: list[TaskTime], fifos: list[FifoTime], *ends: int) -> SimulationResult:
     values = CsimResult("finished", True, None, 1.0, 0.0, False)

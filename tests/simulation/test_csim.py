@@ -14,6 +14,8 @@ from stc.simulation import build as build_module
 from stc.simulation.csim import csim
 from stc.simulation.package import copy_headers
 
+pytestmark = pytest.mark.heavy
+
 KERNEL = """#include "kernel.h"
 static void make(hls::stream<float> &a, hls::stream<float> &b) {
   for (int i = 0; i < 4; i++) a.write(float(i));

@@ -16,6 +16,8 @@ from stc.simulation.critical_path import critical_path
 from stc.simulation.simulate import SimulationResult, TimedDesign
 from stc.simulation.timing_table import SimulationOptions
 
+pytestmark = pytest.mark.heavy
+
 TRIP = 60
 SETTINGS = 25
 

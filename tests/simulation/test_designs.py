@@ -8,6 +8,8 @@ import pytest
 from conftest import Run, channel
 from handmade import fork_join
 
+pytestmark = pytest.mark.heavy
+
 FORK_JOIN_BODY = """
   int x[16], y[16], golden[16];
   for (int i = 0; i < 16; i++) { x[i] = i; golden[i] = i + 120; }

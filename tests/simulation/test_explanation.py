@@ -11,6 +11,8 @@ from handmade import Handmade, fifo, fork_join, loop, manifest
 from stc.manifest.schema import Manifest
 from stc.simulation.explanation import Explanation, explain
 
+pytestmark = pytest.mark.heavy
+
 Make = Callable[..., Handmade]
 
 

@@ -13,6 +13,8 @@ from foreign_runs import UNOPTIMISED, calls, copy_design, ends, loop, run_design
 
 from stc.simulation.simulate import simulate
 
+pytestmark = pytest.mark.heavy
+
 
 def test_arrays_are_handed_over_and_have_two_blocks() -> None:
     n, count = 40, 6

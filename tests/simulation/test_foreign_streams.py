@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from foreign_runs import UNOPTIMISED, calls, copy_design, ends, loop, run_design
 
 from stc.simulation.simulate import simulate
 from stc.simulation.timing_table import SimulationOptions
+
+pytestmark = pytest.mark.heavy
 
 SHALLOW, DEEP = 1, 2   # cycles from write to readable
 

@@ -19,6 +19,8 @@ from stc.tools.simulate_command import print_result
 from stc.tools.size import size_project
 from stc.tools.stc import app
 
+pytestmark = pytest.mark.heavy
+
 SOURCE = """
 #include <cassert>
 #include <cstdlib>

@@ -15,6 +15,8 @@ from stc.simulation.explanation import Explanation, explain
 from stc.simulation.slowness import Slowness, slow_because
 from stc.simulation.task_graphs import all_fifos, task_graphs
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module", params=[0, 2, 5])
 def generated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> Handmade:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from conftest import compile_program, run_program
 
 from stc.simulation.ap_types import copy_ap_types
+
+pytestmark = pytest.mark.heavy
 
 VECTORS_AND_MATHS = """
 #include <cassert>

@@ -145,6 +145,7 @@ def test_sources_that_cannot_be_read(source: str, line: int, message: str) -> No
     assert (message in caught.value.message, caught.value.line) == (True, line)
 
 
+@pytest.mark.heavy
 def test_standalone_and_compiler_messages_point_to_the_original(tmp_path: Path) -> None:
     kernel = tmp_path / "kernel.cpp"
     kernel.write_text("void f(int &a);\nvoid top() {\n#pragma HLS dataflow\n  int a;\n  f(a,\n    1);\n}\n")

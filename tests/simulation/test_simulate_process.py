@@ -14,6 +14,8 @@ from stc.manifest.files import to_json
 from stc.manifest.schema import Manifest
 from stc.simulation.package import copy_headers
 
+pytestmark = pytest.mark.heavy
+
 KERNEL = """#include "kernel.h"
 static void split(const int *x, hls::stream<int> &a, hls::stream<int> &b) {
   first: for (int i = 0; i < 7; i++) {

@@ -15,6 +15,8 @@ from stc.simulation.slowness import MOST_RUNS, Slowness, slow_because
 from stc.simulation.task_graphs import all_fifos
 from stc.simulation.timing_table import SimulationOptions
 
+pytestmark = pytest.mark.heavy
+
 DEPTH = 21
 FORK = """
 static void split(const int *x, hls::stream<int> &a, hls::stream<int> &b, hls::stream<int> &e) {

@@ -39,6 +39,8 @@ from stc.simulation.simulate import SimulationResult, simulate
 from stc.simulation.timing_table import SimulationOptions
 from stc.tools.check_semantics import random_inputs
 
+pytestmark = pytest.mark.heavy
+
 NORM_AND_PRODUCT = """
 func.func @main(%x: tensor<6x20xf32>, %w: tensor<20x14xf32>) -> tensor<6x14xf32> {
   %zero = arith.constant 0.0 : f32

@@ -21,6 +21,8 @@ from stc.simulation.simulate import TimedDesign, timed_design
 from stc.simulation.timing_table import SimulationOptions
 from stc.tools.stc import app
 
+pytestmark = pytest.mark.heavy
+
 KERNEL = """#include "kernel.h"
 typedef int row[5];
 static void fetch(const int *x, hls::stream<int> &a) {

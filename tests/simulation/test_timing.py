@@ -16,6 +16,8 @@ from conftest import HEADERS, compiler
 
 from stc.simulation.instrument import instrument
 
+pytestmark = pytest.mark.heavy
+
 Simulate = Callable[..., dict[str, Any]]
 TOKENS = 512
 

@@ -12,6 +12,8 @@ from stc.simulation.csim import CsimResult
 from stc.simulation.simulate import FifoTime, SimulationResult, TaskTime, Wait
 from stc.simulation.waiting import MOST_PHASES, waiting_of
 
+pytestmark = pytest.mark.heavy
+
 SLOW_MIDDLE = """
 static void make(const int *x, hls::stream<int> &a) {
   make_loop: for (int i = 0; i < 100; i++) {

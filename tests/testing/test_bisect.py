@@ -30,6 +30,8 @@ from stc_testing.bisect import Finding, Reduced, find, reduce_finding
 from stc_testing.breaks import BreakKind
 from stc_testing.reduction.level import Level, level_of
 
+pytestmark = pytest.mark.heavy
+
 add_installed_commands(app, "bisect")
 
 LINALG = Stage("linalg", ("generalize-named-ops", "name-ops"))

@@ -8,6 +8,8 @@ import pytest
 
 from stc_testing.fuzzing.graphs import SIZED, GraphCampaign, check_graphs, summary
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
 def test_sized_depths_suffice_and_none_can_be_less() -> None:

@@ -26,6 +26,8 @@ from stc_testing.fuzzing.generator import KINDS, random_program
 from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, Case, Outcome, check_case, draw_case
 from stc_testing.fuzzing.program import as_double
 
+pytestmark = pytest.mark.heavy
+
 add_installed_commands(app, "fuzz")
 
 COVERED = 200

@@ -20,6 +20,8 @@ from stc.pipeline import PipelineOptions
 from stc.transforms.linalg.propagate_reshapes import PropagateReshapesPass
 from stc_testing.fuzzing.levels import AGREED, Case, check_case, executed_by_mlir
 
+pytestmark = pytest.mark.heavy
+
 ID, ROW = "affine_map<(d0, d1) -> (d0, d1)>", "affine_map<(d0, d1) -> (d0)>"
 
 

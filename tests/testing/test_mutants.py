@@ -26,6 +26,8 @@ from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, Outcome
 from stc_testing.fuzzing.mutants import DrawnMutant, Original, check_mutant, draw_mutant, read_originals
 from stc_testing.fuzzing.mutations import MUTATIONS_OF_OPERATIONS, MUTATIONS_OF_TEXT, Mutant, mutate
 
+pytestmark = pytest.mark.heavy
+
 add_installed_commands(app, "fuzz")
 
 LIT = Path(__file__).parents[2] / "filecheck_tests"

@@ -15,6 +15,8 @@ import typer
 from stc.tools.command_line import run_app
 from stc.tools.stc import main
 
+pytestmark = pytest.mark.heavy
+
 FACTORIES = """
 import torch
 

@@ -68,6 +68,7 @@ def test_command_line(monkeypatch: pytest.MonkeyPatch, passes: str, code: int) -
     )
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("broken", ["drop-unit-dims", "insert-forks", None])
 def test_a_compile_stops_at_the_pass_that_changes_a_value(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str], broken: str | None

@@ -18,6 +18,8 @@ from stc.simulation import build as build_module
 from stc.simulation.package import copy_headers
 from stc.tools.stc import app
 
+pytestmark = pytest.mark.heavy
+
 KERNEL = """#include "kernel.h"
 static void split(const int *x, hls::stream<int> &direct, hls::stream<int> &around) {
   split_loop: for (int i = 0; i < 9; i++) {

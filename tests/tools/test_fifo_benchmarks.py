@@ -14,6 +14,8 @@ import pytest
 
 from stc_testing.fuzzing.graphs import PLAIN, SIZED, GraphCheck, as_json
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.fixture(scope="module")
 def sizing(benchmark_module: Callable[[str], ModuleType]) -> ModuleType:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 
 @pytest.mark.parametrize("program", ["stc", "stc_opt"])
 @pytest.mark.parametrize("seconds", [0.0, 0.1, 0.3, 0.5, 1.5])

@@ -29,6 +29,8 @@ from stc.tools.request import CompileRequest
 from stc.tools.start import Ir, read_ir
 from stc.tools.stc import app
 
+pytestmark = pytest.mark.heavy
+
 LINALG = Path(__file__).parents[2] / "examples" / "linear_relu.mlir"
 FACTORY = """
 import torch

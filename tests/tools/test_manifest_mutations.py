@@ -17,6 +17,8 @@ from stc.diagnostics import CompileError
 from stc.simulation import build as build_module
 from stc.tools.stc import main
 
+pytestmark = pytest.mark.heavy
+
 NUMBERS = (-1, 0, 1, 2, 10**12, 10**400, 1.5, float("nan"), float("inf"))
 VALUES = (*NUMBERS, None, True, "", "nowhere", "../../x", [], [3], {}, {"x": 1})
 READ_ONLY = (("estimate",), ("simulate", "--static"))

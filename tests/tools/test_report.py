@@ -27,6 +27,8 @@ from stc.tools.report.page import embedded, number, render_page, share
 from stc.tools.report.tables import Row, path_tables, tables_of
 from stc.tools.stc import main
 
+pytestmark = pytest.mark.heavy
+
 ROWS = Path(__file__).with_name("rows.mlir")
 DEEP = "fc_copy_1"
 """The FIFO of rows.mlir that must hold the whole first operand."""

@@ -21,6 +21,8 @@ from stc.tools.compile import CompileRequest, compile_model
 from stc.tools.size import size_project
 from stc.tools.stc import app
 
+pytestmark = pytest.mark.heavy
+
 PROGRAM = """
 #id = affine_map<(d0, d1) -> (d0, d1)>
 func.func @forward(%x: tensor<5x7xf32> {stc.name = "x"}, %w: tensor<7x7xf32> {stc.name = "w", stc.parameter})

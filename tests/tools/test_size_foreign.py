@@ -13,6 +13,8 @@ from rich.console import Console
 from stc.tools.size import size_project, write_sizing
 from stc.tools.size_command import print_sizing
 
+pytestmark = pytest.mark.heavy
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "foreign"
 
 

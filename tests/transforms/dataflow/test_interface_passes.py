@@ -21,6 +21,8 @@ from stc.iteration.vectorize import largest_divisor
 from stc.transforms import all_passes
 from stc.transforms.pass_pipeline import read_pipeline
 
+pytestmark = pytest.mark.heavy
+
 TO_STREAMS = "lower-converters,lower-layout,lower-dmas,lower-tasks,set-fifo-depths"
 
 

@@ -19,6 +19,8 @@ from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.round_robin import round_robin_parts
 from stc.transforms.dataflow.simplify_routing import SimplifyRouting
 
+pytestmark = pytest.mark.heavy
+
 LANES = 2
 ROUTING = (ChunkOp, ConcatOp, SplitOp, ForkOp, MergeOp)
 

@@ -15,6 +15,8 @@ from stc.transforms import all_passes
 from stc.transforms.linalg import LINALG_STAGE
 from stc.transforms.pass_pipeline import read_pipeline
 
+pytestmark = pytest.mark.heavy
+
 
 class Attention(nn.Module):
     """One head on rows of 6; `order`: which of Q, K, V each third of the projection is."""

@@ -20,6 +20,8 @@ from stc.dialects.printing import print_module
 from stc.transforms.linalg import LINALG_STAGE
 from stc.transforms.linalg.generics import is_contraction
 
+pytestmark = pytest.mark.heavy
+
 EVERYTHING = (*PROGRAMS, *FILES)
 
 

@@ -40,6 +40,8 @@ from stc.platforms.platform import load_platform
 from stc.transforms import all_passes
 from stc.transforms.pass_pipeline import read_pipeline
 
+pytestmark = pytest.mark.heavy
+
 LANES = 4
 SEEDS = 90
 STREAM = "pack-interfaces,lower-converters,lower-layout,lower-dmas,lower-tasks,set-fifo-depths"

@@ -28,6 +28,8 @@ from stc.transforms import all_passes
 from stc.transforms.linalg.propagate_orders import TilingGraph
 from stc.transforms.pass_pipeline import read_pipeline
 
+pytestmark = pytest.mark.heavy
+
 DEPTHS = "resource allocation"
 RULES = ("run", "tokens")
 
