@@ -53,5 +53,6 @@ def main(folder: Path) -> int:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python examples/custom_module.py FOLDER")
+        print("usage: python examples/custom_module.py FOLDER", file=sys.stderr)
+        sys.exit(2)
     sys.exit(main(Path(sys.argv[1])))

@@ -6,7 +6,8 @@
 # Every level is text that parses and verifies: FOLDER holds the IR after each pass, and stc-opt goes on from any of them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-folder=${1:?usage: examples/levels.sh FOLDER}
+[ $# = 1 ] || { echo "usage: examples/levels.sh FOLDER" >&2; exit 2; }
+folder=$1
 
 stc-opt "$here/linear_relu.mlir" --print-ir-to "$folder/linalg" -o "$folder/tiled.mlir" \
   -p 'generalize-named-ops,fold-fills,name-ops,default-tile-size{size=4 lanes=4},tile-linalg'

@@ -75,6 +75,8 @@ def compile(
         raise CompileError(f"module is {module!r}", accepted="a torch.nn.Module, made")
     if isinstance(inputs, torch.Tensor | str) or not isinstance(inputs, Sequence | Mapping):
         raise CompileError(f"inputs are a {type(inputs).__name__}", accepted="a sequence or mapping of tensors, such as (x,)")
+    if not isinstance(out, str | Path | None):
+        raise CompileError(f"out is {out!r}", accepted="the path of a folder, new or empty, or None")
     progress("export to linalg")
     load_all(load)
     chosen = with_schedule(_options(options), options)
@@ -223,6 +225,8 @@ class Design:
 
     def ir(self, level: str) -> str:
         """The IR behind a pass or a stage, by name (`fuse-kernels`, `kernel-fusion`), or "input": before all passes."""
+        if not isinstance(level, str):
+            raise CompileError(f"level is {level!r}", accepted=f"the name of a pass or a stage, or '{INPUT}'")
         if level == INPUT:
             return self._before
         index = len(part(self._steps, last=level)) - 1

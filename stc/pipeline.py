@@ -284,7 +284,7 @@ def read_options(text: str) -> PipelineOptions:
 def part(whole: Sequence[Step], first: str = "", last: str = "") -> list[Step]:
     """The steps from `first` to `last`, both included; each names a stage or a pass, empty for either end.
 
-    A stage may be written with hyphens. CompileError for an unknown name, or where `last` comes before `first`.
+    A stage may be written with hyphens, and small. CompileError for an unknown name, or where `last` comes before `first`.
     """
     begin = places(whole, first)[0] if first else 0
     end = places(whole, last)[-1] if last else len(whole) - 1
@@ -296,7 +296,7 @@ def part(whole: Sequence[Step], first: str = "", last: str = "") -> list[Step]:
 def places(whole: Sequence[Step], name: str) -> list[int]:
     """The steps that `name` stands for: one pass, or all of a stage."""
     by_name = {hyphenated(step.stage.name): step.stage.name for step in whole}
-    stage = by_name.get(hyphenated(name))
+    stage = {hyphenated(stage).lower(): stage for stage in by_name.values()}.get(hyphenated(name).lower())
     found = [i for i, step in enumerate(whole) if (step.label == name if stage is None else step.stage.name == stage)]
     if not found:
         near = did_you_mean(name, [*by_name, *(step.label for step in whole)])

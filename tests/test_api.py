@@ -67,6 +67,8 @@ def test_the_ir_of_any_level(design: stc.Design) -> None:
     assert "dataflow.kernel @gate" in design.ir("kernel-fusion")
     with pytest.raises(CompileError, match="kernel-fusoin"):
         design.ir("kernel-fusoin")
+    with pytest.raises(CompileError, match="level is 3; accepted: the name of a pass or a stage, or 'input'"):
+        design.ir(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -111,6 +113,11 @@ def test_what_is_no_module_or_no_inputs(module: Any, inputs: Any, complaint: str
     with pytest.raises(CompileError, match=complaint):
         stc.compile(module, inputs, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_folder(module: Gate) -> None:
+    with pytest.raises(CompileError, match="out is 3; accepted: the path of a folder"):
+        stc.compile(module, (torch.randn(3, 6), torch.randn(10)), out=3)  # type: ignore[arg-type]
 
 
 def test_a_folder_of_its_own_goes_with_the_design() -> None:

@@ -49,6 +49,11 @@ class PortDesign:
         """Size of the buffer: the words', padded."""
         return padded_bytes(self.words * self.word_bytes)
 
+    @property
+    def packing(self) -> str:
+        """For comments: `8 words of 4`."""
+        return f"{self.words} word{'' if self.words == 1 else 's'} of {self.lanes}"
+
 
 @dataclass(frozen=True)
 class StreamDesign:

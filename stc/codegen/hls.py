@@ -112,7 +112,7 @@ def _tensor_comment(port: PortDesign) -> str:
     layout = port.buffer.layout
     assert layout is not None
     shape = "x".join(str(extent) for extent in layout.order.static_shape) or "scalar"
-    return f"tensor {shape} of {port.element.name} ({port.buffer.name}), {port.words} words of {port.lanes}"
+    return f"tensor {shape} of {port.element.name} ({port.buffer.name}), {port.packing}"
 
 
 def _parameter(
@@ -186,7 +186,8 @@ def _header(design: Design, typedefs: Typedefs, source: str) -> str:
     lines.add("#define STC_KERNEL_H")
     lines.add("")
     lines.add("#include <cstdint>")
-    lines.add("#include <limits>")
+    if "std::numeric_limits" in content:
+        lines.add("#include <limits>")
     lines.add("")
     for include, use in VENDOR_HEADERS.items():
         if re.search(use, content + source):

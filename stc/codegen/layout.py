@@ -41,7 +41,7 @@ def _print_port(lines: SourceLines, port: PortDesign, order: StreamOrder, shape:
     """One function. `word` runs over the lanes of the buffer in order; `shape` is the tensor's, of which it may be a stripe."""
     host_type = port.element.host_type
     spelled = "x".join(str(extent) for extent in shape) or "scalar"
-    lines.comment(f"{port.name}: tensor {spelled} of {port.element.name}, tokens <{order}>, {port.words} words of {port.lanes}.")
+    lines.comment(f"{port.name}: tensor {spelled} of {port.element.name}, tokens <{order}>, {port.packing}.")
     if port.is_written:
         head = f"inline void unpack_{port.name}(const {host_type} *words, {host_type} *tensor)"
     else:

@@ -46,6 +46,8 @@ def _import(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(description)
     # Dataclasses and pickles look their module up by name.
     sys.modules[description.name] = module
+    if (folder := str(path.parent.absolute())) not in sys.path:
+        sys.path.insert(0, folder)  # modules beside the file, also those that are imported while it runs
     description.loader.exec_module(module)
     return module
 

@@ -15,6 +15,8 @@ from stc.diagnostics import CompileError, PassCrashed
 
 UNUSABLE = 2
 INTERRUPTED = 130
+READER_GONE = 128 + 13
+"""What a shell says of a program that SIGPIPE ends, as it does where nobody reads what is printed (`| head`)."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
 """Writing to an open file may fail with these: then the error does not name the file."""
 
@@ -32,6 +34,10 @@ def run_app(app: Callable[..., Any], program: str, arguments: Sequence[str]) -> 
         context = getattr(error, "ctx", None)
         command = program if context is None else context.command_path
         _refuse(program, f"{error.format_message()} (see {command} --help)")
+    except SystemExit as end:  # of typer and rich, where nobody reads what is printed
+        raise SystemExit(READER_GONE if isinstance(end.__context__, BrokenPipeError) else end.code) from None
+    except BrokenPipeError:
+        raise SystemExit(READER_GONE) from None
     except OSError as error:  # a folder that cannot be written, a file where a folder should be, a full disk
         if error.filename is None and error.errno not in FULL:
             raise

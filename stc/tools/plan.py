@@ -57,6 +57,8 @@ def asked_plan(passes: str, before: Sequence[str], after: Sequence[str], replace
     CompileError where it is not clear which passes go where.
     """
     asked = [(kind, text) for kind, texts in zip(KINDS, (before, after, replaced), strict=True) for text in texts]
+    if nowhere := next((f"--{kind} {text}" for kind, text in asked if not text.partition("=")[0].strip()), None):
+        raise CompileError(f"{nowhere} names no place", accepted="PASS=PASSES, where PASS is a pass or a stage of the pipeline")
     bare = [f"--{kind} {text}" for kind, text in asked if "=" not in text]
     if len(bare) > 1 or (bare and not passes):
         raise CompileError(f"passes are missing in {' and '.join(bare)}", accepted="PASS=PASSES, or PASS with -p PASSES, once")

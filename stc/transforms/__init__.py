@@ -36,11 +36,13 @@ def all_passes() -> Mapping[str, PassFactory]:
     CompileError where a loaded file's pass is called like another one.
     """
     known = UPSTREAM_PASSES | our_passes()
+    files: dict[str, str] = {}
     for loaded in loaded_files():
         for name, kind in loaded.passes.items():
             if name in known:
-                raise CompileError(f"there is another pass '{name}'", where=str(loaded.path), accepted="another name")
-            known[name] = _constant(kind)
+                other = f"there is another pass '{name}'" + (f" in {files[name]}" if name in files else "")
+                raise CompileError(other, where=str(loaded.path), accepted="another name")
+            known[name], files[name] = _constant(kind), str(loaded.path)
     return PassTable(dict(sorted(known.items())))
 
 

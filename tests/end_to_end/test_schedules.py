@@ -111,9 +111,12 @@ def test_a_schedule_that_is_no_text(tmp_path: Path) -> None:
         with_schedule(PipelineOptions(schedule=str(path)), ())
 
 
+TOO_DEEP = ("x_stream = 100000000000000", "FIFO 'x_stream' has depth 100000000000000; accepted: from 1 to 2147483647")
+
+
 @pytest.mark.parametrize(
     ("table", "complaint"),
-    [("x_stream = 'deep'", "stc.fifos is no table of depths"), ("y_stream = 4", "no FIFO is called 'y_stream'")],
+    [("x_stream = 'deep'", "stc.fifos is no table of depths"), ("y_stream = 4", "no FIFO is called 'y_stream'"), TOO_DEEP],
 )
 def test_wrong_depths(table: str, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "schedule.toml"

@@ -61,3 +61,10 @@ def test_the_foreign_design(tmp_path: Path) -> None:
     shown = [line.strip() for line in explained.splitlines() if line.startswith("    ")]
     assert len(shown) > 5 and all(line in stuck.stdout for line in shown)
     assert "a depth of 64" in page
+
+
+def test_wrong_usage_is_exit_code_2() -> None:
+    done = subprocess.run([sys.executable, EXAMPLES / "custom_module.py"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "usage: python examples/custom_module.py FOLDER\n")
+    shell = subprocess.run(["bash", EXAMPLES / "levels.sh"], capture_output=True, text=True, check=False)
+    assert shell.returncode == 2 and "usage" in shell.stderr

@@ -166,7 +166,7 @@ DATA_DEPENDENT = "data-dependent control flow or shape: Python asks for the valu
     [
         ("dynamic", r"^inner: aten\.nonzero\.default gives a dynamic shape u0x2; accepted: static shapes$"),
         ("unsupported", r"^inner: torch\.aten\._linalg_svd is not supported; accepted: operations that torch-mlir lowers"),
-        ("scan", r"^inner: tm_tensor\.scan is not supported.*; accepted: "),
+        ("scan", r"^inner: a running sum or product .* is not supported.*; accepted: "),
         ("half", r"half: x has dtype float16; accepted: float32, integers, bool"),
         ("brain", r"x has dtype torch\.bfloat16; accepted: float32, integers, bool"),
         ("branch", rf"^inner: {DATA_DEPENDENT} \(at .*nets\.py:\d+\); accepted: torch\.where, and branches on shapes and c"),
@@ -210,6 +210,20 @@ def test_gelu_is_pytorchs(tmp_path: Path, approximate: str) -> None:
     out = np.zeros_like(model.golden["out"])
     execute_linalg(print_module(model.module), "main", list(model.inputs.values()), [out], "gelu")
     assert np.abs(out - model.golden["out"]).max() < 1e-6
+
+
+def test_a_factory_may_import_what_lies_beside_it(tmp_path: Path) -> None:
+    """At its head and when it runs."""
+    layers = "from torch import nn\nclass Twice(nn.Module):\n  def forward(self, x): return x + x\n"
+    (tmp_path / "layers_beside.py").write_text(layers)
+    (tmp_path / "sizes_beside.py").write_text("SIZE = 3\n")
+    (tmp_path / "main.py").write_text("""import torch
+from layers_beside import Twice
+def f():
+    from sizes_beside import SIZE
+    return Twice(), (torch.ones(SIZE),)
+""")
+    assert load_model(f"{tmp_path}/main.py:f").golden["out"].tolist() == [2, 2, 2]
 
 
 def test_refused_files(tmp_path: Path) -> None:

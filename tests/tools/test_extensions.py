@@ -107,6 +107,12 @@ def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path: Path, text: str | 
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_two_files_that_clash_are_both_named(tmp_path: Path, own: Path) -> None:
+    (other := tmp_path / "other.py").write_text(OWN)
+    result = run("--load", own, "--load", other, "-p", "mark")
+    assert result.exit_code == 2 and f"{other}: there is another pass 'mark' in {own}; accepted: another name" in result.stderr
+
+
 def test_a_file_may_bring_strategies_only(tmp_path: Path) -> None:
     path = tmp_path / "alone.py"
     path.write_text(

@@ -295,6 +295,7 @@ def test_edits_of_the_pipeline() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (["--before", "=cse"], "--before =cse names no place; accepted: PASS=PASSES, where PASS is a pass or a stage"),
         (["--before", "insert-forks"], "passes are missing in --before insert-forks; accepted: PASS=PASSES, or PASS with -p"),
         (["-p", "cse", "--before", "insert-forks", "--after", "insert-forks"], "missing in --before insert-forks and --after"),
         (["-p", "cse", "--before", "insert-forks=dce"], "-p replaces the pipeline, which --before insert-forks=dce changes"),

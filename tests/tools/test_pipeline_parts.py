@@ -39,6 +39,10 @@ def test_a_stage_stands_for_all_its_passes():
         assert [step.ends_stage for step in chosen] == [False] * (len(stage.passes) - 1) + [True]
 
 
+def test_a_stage_may_be_written_small():
+    assert part(WHOLE, "hls-optimisation") == part(WHOLE, "HLS optimisation")
+
+
 def test_every_pass_can_be_the_first_and_the_last():
     assert len(set(labels(WHOLE))) == len(WHOLE)
     for index, step in enumerate(WHOLE):

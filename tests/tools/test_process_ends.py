@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -115,3 +116,15 @@ def test_a_standard_stream_that_is_closed(tmp_path: Path, closed: str) -> None:
     marks = ("<&-" in closed, " >&-" in f" {closed}", "2>&-" in closed)
     assert (done.returncode, told.read_text()) == (0, str(list(marks))), done.stderr
     assert done.stdout == ("" if marks[1] else "out\nx\n") and done.stderr == ("" if marks[2] else "err\ny\n")
+
+
+@pytest.mark.parametrize("arguments", [("stc", "--help"), ("stc_opt", "--list-passes")])
+def test_a_reader_that_has_gone_is_no_failure_of_ours(arguments: tuple[str, str]) -> None:
+    """As of a program that SIGPIPE ends, and without a word."""
+    entry, argument = arguments
+    reader, writer = os.pipe()
+    os.close(reader)
+    code = f"import sys; sys.argv[1:] = [{argument!r}]; from stc.tools.entry import {entry}; {entry}()"
+    done = subprocess.run([sys.executable, "-c", code], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")

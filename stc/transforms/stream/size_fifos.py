@@ -37,6 +37,8 @@ from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
 
 LEVEL = "the IR after hls-directives"
+MOST_DEPTH = (1 << 31) - 1
+"""Of a FIFO: it is an int of the C++."""
 
 
 def what_is_proved(styles: frozenset[Style]) -> str:
@@ -291,8 +293,8 @@ def _require_known(given: Mapping[str, int], known: list[str], where: str) -> No
     for name, depth in given.items():
         if name not in known:
             raise CompileError(f"no FIFO is called '{name}'", where=where, accepted=_some(known))
-        if depth < 1:
-            raise CompileError(f"FIFO '{name}' has depth {depth}", where=where, accepted="at least 1")
+        if not 1 <= depth <= MOST_DEPTH:
+            raise CompileError(f"FIFO '{name}' has depth {depth}", where=where, accepted=f"from 1 to {MOST_DEPTH}")
 
 
 def _some(names: list[str]) -> str:

@@ -3,7 +3,6 @@
 #define STC_KERNEL_H
 
 #include <cstdint>
-#include <limits>
 
 #include <hls_stream.h>
 #include <hls_vector.h>
