@@ -10,7 +10,7 @@ from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Operation, OpResult, SSAValue, Use
 
 from stc.analysis.generic_loops import GenericLoops, shape_of
-from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
+from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
 from stc.dialects.facts import SCHEDULE
 from stc.dialects.itensor import (
     CastOp,
@@ -35,11 +35,12 @@ class LaneDemand:
 
     A port wants the lanes of its operand's vector shape, if the schedule has one; else the unroll factor of the loop along the
     operand's last dimension, and at least `default`. A stream is as wide as all its ports want: of unequal wishes the least, since
-    nothing is gained by bringing more than the other end takes.
+    nothing is gained by bringing more than the other end takes. The tokens of an own kernel are what its C++ says.
     """
 
     kernel: KernelOp
     default: int
+    _fixed: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _parent: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     _required: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
@@ -51,10 +52,13 @@ class LaneDemand:
             if isinstance(op, ReadOp | WriteOp) and (lanes := required_lanes(op, self.default)) is not None:
                 stream = self._root(op.source if isinstance(op, ReadOp) else op.destination)
                 self._required[stream] = min(lanes, self._required.get(stream, lanes))
+            elif isinstance(op, OwnKernelOp):
+                self._fixed |= {self._root(value): token_lanes(value) for value in op.operands}
 
     def lanes(self, value: SSAValue) -> int:
         """The width wanted of the tokens of an itensor inside the kernel."""
-        return self._required.get(self._root(value), self.default)
+        root = self._root(value)
+        return self._fixed.get(root) or self._required.get(root, self.default)
 
     # Values of one stream ---------------------------------------------------------------------------------------------
 
@@ -83,6 +87,8 @@ def _same_stream(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
             yield from zip(op.iter_args, op.results, strict=True)
         case WriteOp():
             yield op.destination, op.result
+        case OwnKernelOp():
+            yield from zip(op.outs, op.outputs, strict=False)
         case _ if isinstance(op, ROUTING):
             values = (*op.operands, *op.results)
             yield from ((values[0], value) for value in values[1:])
@@ -96,6 +102,12 @@ def required_lanes(access: ReadOp | WriteOp, default: int) -> int | None:
     uses = _consumers(access.result) if isinstance(access, ReadOp) else _producers(access.value)
     wishes = [wish for use in uses if (wish := _wish(use, default)) is not None]
     return max(wishes, default=None)
+
+
+def token_lanes(value: SSAValue) -> int:
+    """Lanes of the tokens of an itensor of vectors."""
+    assert isinstance(value.type, ItensorType)
+    return value.type.element_shape[-1] if value.type.element_shape else 1
 
 
 def _consumers(tile: SSAValue) -> Iterator[Use]:

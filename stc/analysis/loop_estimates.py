@@ -19,7 +19,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, SSAValue
 
 from stc.analysis.loop_schedules import ChainLink, links
-from stc.analysis.loops import is_unrolled, trip_count
+from stc.analysis.loops import declared_depth, is_unrolled, pipeline_ii, trip_count
 from stc.analysis.operator_library import counter_stages
 from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank
 from stc.analysis.recurrences import Recurrence, flattened_nest, pipeline_schedule, slowest_recurrence
@@ -58,9 +58,9 @@ class LoopEstimate:
 
     @property
     def origin(self) -> str:
-        """assumed where any operator's figure on the chain is, else published; none where there is no operator."""
+        """assumed where any operator's figure on the chain is, else published, or declared; none where there is no operator."""
         origins = {link.origin for link in self.chain}
-        return next((origin for origin in ("assumed", "published") if origin in origins), "none")
+        return next((origin for origin in ("assumed", "published", "declared") if origin in origins), "none")
 
     @property
     def chain_text(self) -> str:
@@ -69,7 +69,10 @@ class LoopEstimate:
 
 
 def loop_estimate(loop: scf.ForOp, task: TaskOp, clock_ns: float) -> LoopEstimate:
-    """The estimate of `loop`, a loop of `task` whose inner loops are all unrolled."""
+    """The estimate of `loop`, a loop of `task` whose inner loops are all unrolled; of an own kernel's what it declares."""
+    if (depth := declared_depth(loop)) is not None and (ii := pipeline_ii(loop)) is not None:
+        declared = Limit("none", ii, "declared by an own kernel")
+        return LoopEstimate(ii, declared, depth, (ChainLink("declared", depth, "declared", None),), clock_ns)
     schedule = pipeline_schedule(loop, clock_ns)
     counter = counter_stages(prod(trip_count(around) for around in flattened_nest(loop)))
     limits = [UNBOUND, *_token_limits(loop), *_memory_limits(loop, task)]

@@ -15,7 +15,7 @@ from xdsl.traits import Pure
 
 from stc.analysis.generic_loops import name_of
 from stc.diagnostics import CompileError
-from stc.dialects.facts import LABEL, PIPELINE, STYLE, UNROLL
+from stc.dialects.facts import DEPTH, LABEL, PIPELINE, STYLE, UNROLL
 from stc.iteration.pipeline_style import Style
 from stc.names import cpp_identifier
 
@@ -91,6 +91,11 @@ def pipeline_ii(loop: scf.ForOp) -> int | None:
 def pipeline_style(loop: scf.ForOp) -> Style:
     """How a pipelined loop waits: the only style without constraints where nothing else is said."""
     return STYLE.of(loop) or "stp"
+
+
+def declared_depth(loop: scf.ForOp) -> int | None:
+    """The stages that an own kernel declares of a loop of its C++, None for a loop of ours."""
+    return DEPTH.of(loop)
 
 
 def unroll_factor(loop: scf.ForOp) -> int | None:

@@ -27,7 +27,7 @@ from stc.analysis.resource_figures import (
     local_memory,
     operators,
 )
-from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.dialects.dataflow import KernelOp, TaskOp, own_kernel_of
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
 from stc.platforms.platform import Platform
 
@@ -41,6 +41,8 @@ def task_resources(task: TaskOp, clock_ns: float) -> ResourceCount:
 
 
 def _task_parts(task: TaskOp, clock_ns: float) -> dict[str, ResourceCount]:
+    if (own := own_kernel_of(task)) is not None:
+        return {"own kernels, as they declare": ResourceCount(**own.declared_resources)}
     loops = [op for op in task.walk() if isinstance(op, scf.ForOp) and not is_unrolled(op)]
     arrays = [op for op in task.walk() if isinstance(op, memref.AllocOp)]
     indexing = sum(1 for op in task.walk() if isinstance(op, _COUNTED) and isinstance(op.operands[0].type, IndexType))

@@ -81,8 +81,9 @@ NAMED = frozenset(operation.name for operation in (*linalg.Linalg.operations, *N
 _TILED = FRAME | MOVEMENTS | STRUCTURED | LOOPS | INDEX | TILES
 _KERNELS = FRAME | RESHAPES | {"dataflow.kernel"}
 _PACKED = _KERNELS | {"dataflow.pack", "dataflow.unpack"}
-_ON_ITENSORS = LOOPS | INDEX | STRUCTURED | TILES | {"itensor.read", "itensor.write", "dataflow.yield"}
-_ON_BUFFERS = LOOPS | INDEX | STRUCTURED | MEMORY | VIEWS | ACCESSES | {"dataflow.yield"}
+_OWN = frozenset({"dataflow.own_kernel", "dataflow.yield"})
+_ON_ITENSORS = _OWN | LOOPS | INDEX | STRUCTURED | TILES | {"itensor.read", "itensor.write"}
+_ON_BUFFERS = _OWN | LOOPS | INDEX | STRUCTURED | MEMORY | VIEWS | ACCESSES
 
 STAGES: Mapping[str, Legality] = {
     "linalg optimisation": Legality(
@@ -95,7 +96,9 @@ STAGES: Mapping[str, Legality] = {
             Removal("expand-functions", "body", _names("math", "fpowi log2")),
         ),
     ),
-    "linalg tiling": Legality(function=_TILED, body=BODY),
+    "linalg tiling": Legality(
+        function=_TILED | {"dataflow.kernel"}, kernel=BETWEEN_TASKS | {"itensor.empty"}, task=_OWN, body=BODY
+    ),
     "kernel fusion": Legality(
         function=_KERNELS,
         kernel=BETWEEN_TASKS | ROUTING,
@@ -130,7 +133,7 @@ STAGES: Mapping[str, Legality] = {
     "HLS optimisation": Legality(
         function=_PACKED,
         kernel=BETWEEN_TASKS | STREAMS,
-        task=LOOPS | SCALAR | INDEX | MEMORY | ACCESSES | {"dataflow.yield"},
+        task=_OWN | LOOPS | SCALAR | INDEX | MEMORY | ACCESSES,
         removals=(Removal("lower-linalg-to-loops", "task", STRUCTURED | VIEWS),),
     ),
 }

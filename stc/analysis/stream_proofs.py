@@ -36,7 +36,7 @@ from xdsl.utils.exceptions import VerifyException
 from stc.analysis.access_nests import enumeration
 from stc.analysis.proof_cross_check import Z3, Contradiction, NotProved, Open, Wrong, judged
 from stc.dialects import stream
-from stc.dialects.dataflow import KernelOp, PackOp, TaskOp, UnpackOp, YieldOp
+from stc.dialects.dataflow import KernelOp, OwnKernelOp, PackOp, TaskOp, UnpackOp, YieldOp
 from stc.dialects.dataflow.boundary import verify_boundary, verify_slice_of
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import (
@@ -243,6 +243,9 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
             kind = "read" if isinstance(op, ReadOp) else "write"
             name = f"{_named(value)} in {_owner(op)}"
             yield _Edge(op, kind, name, partial(_access, op), partial(_enumeration, op))
+        case OwnKernelOp():
+            for value in op.operands:
+                yield _Edge(op, "own kernel", f"{_named(value)} in {_owner(op)}", partial(_declared, op))
         case CastOp():
             orders = _order(op.source), _order(op.result)
             yield _Edge(op, "cast", _between(op), partial(_equal, *orders), partial(_same, *orders))
@@ -394,7 +397,7 @@ def _written_in(task: TaskOp) -> Iterator[SSAValue]:
     for op in task.body.walk():
         if isinstance(op, WriteOp):
             yield op.destination
-        elif isinstance(op, TaskOp):
+        elif isinstance(op, OwnKernelOp | TaskOp):
             yield from op.outs
 
 
@@ -405,6 +408,8 @@ def _is_destination(use: Use) -> bool:
             return use.index >= len(task.ins)
         case WriteOp():
             return use.index == 1
+        case OwnKernelOp() as own:
+            return use.index >= len(own.ins)
         case scf.ForOp() | scf.YieldOp():
             return True
         case _:
@@ -430,6 +435,12 @@ def _enumeration(op: ReadOp | WriteOp) -> Obligation:
 def _verified(op: Operation) -> str:
     op.verify_()
     return "verifier"
+
+
+def _declared(op: OwnKernelOp) -> str:
+    """That its C++ moves the tokens of its ports, in their order, is what it says; as many as its loops, the verifier knows."""
+    op.verify_()
+    return "declared"
 
 
 def _cover(op: ConcatOp) -> Obligation:

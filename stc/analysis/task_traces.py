@@ -18,7 +18,7 @@ from stc.analysis.loop_schedules import buffer_of
 from stc.analysis.loops import constant_bounds, is_flattened, is_unrolled, loop_labels, pipeline_ii, pipeline_style, unroll_factor
 from stc.diagnostics import CompileError
 from stc.dialects import stream
-from stc.dialects.dataflow import TaskOp
+from stc.dialects.dataflow import OwnKernelOp, TaskOp
 from stc.iteration import trace
 from stc.iteration.trace import Access, Branch, For, Hold, Item, MemoryBeats, Pipeline, TaskTrace
 
@@ -78,6 +78,8 @@ class _Walk:
                     yield from self._loop(op)
                 case scf.IfOp():
                     yield from self._branch(op)
+                case OwnKernelOp() if op.model is not None:
+                    yield from self.items(op.model.block)
                 case _:
                     continue
 

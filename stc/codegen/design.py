@@ -16,10 +16,11 @@ from stc.codegen.cpp_types import token_bits
 from stc.codegen.host_plan import Buffer, HostPlan, host_plan
 from stc.codegen.names import Scope
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
+from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp, own_kernel_of
 from stc.dialects.facts import MODULE
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, StreamType, WriteOp
 from stc.manifest.element_types import ElementType, element_type
+from stc.manifest.schema import OWN_KERNEL
 from stc.platforms.memory_channels import channels_in_turn, padded_bytes
 from stc.platforms.platform import Platform
 
@@ -224,6 +225,8 @@ def _task(operation: TaskOp, project: Scope, scope: Scope, names: dict[SSAValue,
 
 def _kind(task: TaskOp) -> str:
     """The kind that a pass gave it, or what the task's ports say."""
+    if own_kernel_of(task) is not None:
+        return OWN_KERNEL
     if task.kind is not None:
         return task.kind.value
     if any(isinstance(value.type, MemRefType) for value in task.ins):

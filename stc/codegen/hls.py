@@ -16,11 +16,12 @@ from stc.codegen.body_vectors import VECTORS
 from stc.codegen.cpp_types import Typedefs, token_bits
 from stc.codegen.design import BlockDesign, Design, KernelDesign, PortDesign, TaskDesign
 from stc.codegen.helpers_h import helper_definitions
+from stc.codegen.own_kernels import OWN_KERNELS, print_own_kernels
 from stc.codegen.source_lines import SourceLines
 from stc.dialects.stream import BlockType, StreamType
 from stc.platforms.fifo_storage import SRL_MAX_DEPTH, fifo_storage
 
-HANDLERS: dict[type[Operation], Handler] = {**VECTORS, **MEMORY, **CONTROL}
+HANDLERS: dict[type[Operation], Handler] = {**VECTORS, **MEMORY, **CONTROL, **OWN_KERNELS}
 # 16 outstanding bursts of 16 words cover the latency of HBM, some 75 cycles by the tool's schedule, and 400 ns on the card.
 READ_BURSTS = "max_read_burst_length=16 num_read_outstanding=16"
 WRITE_BURSTS = "max_write_burst_length=16 num_write_outstanding=16"
@@ -50,6 +51,7 @@ def print_hls(design: Design) -> HlsSource:
     typedefs = Typedefs()
     lines = SourceLines()
     lines.add('#include "kernel.h"')
+    print_own_kernels(lines, design)
     for kernel in design.kernels:
         block_types = {block.value: typedefs.block_type(block.typedef, block.type.buffer_type) for block in kernel.blocks}
         ports = {port.name: port for port in kernel.ports}

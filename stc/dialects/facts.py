@@ -177,6 +177,8 @@ LABEL = _text("stc.label")
 """What a loop is called."""
 PIPELINE = _number("stc.pipeline", _count_of_loop)
 """The initiation interval of a pipelined loop."""
+DEPTH = _number("stc.depth", _count_of_loop)
+"""The stages of a pipelined loop, where they are declared (an own kernel's) and not estimated."""
 STYLE: Fact[Style] = Fact(
     "stc.style",
     StringAttr,
@@ -207,7 +209,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, UNSUPPORTED,
         SCHEDULE, FIXED, LANES, COPIES, STRIPE, TILE,
-        LABEL, PIPELINE, STYLE, UNROLL, COUNTERS, PARTITION, DUPLICATE_LOADS,
+        LABEL, PIPELINE, DEPTH, STYLE, UNROLL, COUNTERS, PARTITION, DUPLICATE_LOADS,
     )
 }  # fmt: skip
 """All of them, by name."""

@@ -25,13 +25,14 @@ from stc.execution import (
     emit_tokens,
     kernels,
     linalg,
+    own_kernels,
 )
 from stc.execution.machine import check_inputs
 from stc.execution.source import Source
 from stc.execution.translation import emit_block
 from stc.execution.work import MOST_STEPS, refuse_long_runs
 
-LEVELS = (emit_control, emit_memory, emit_scalars, emit_structured, emit_tensors, emit_tokens, kernels, linalg)
+LEVELS = (emit_control, emit_memory, emit_scalars, emit_structured, emit_tensors, emit_tokens, kernels, linalg, own_kernels)
 """The files that give operations their meaning, imported for it."""
 
 

@@ -79,9 +79,13 @@ class TaskResources:
     uram: int
 
 
+OWN_KERNEL = "own kernel"
+"""The kind of a task whose C++ somebody wrote: what the manifest says of it is what was declared."""
+
+
 @dataclass(frozen=True)
 class Task:
-    """One function of the kernel: `kind` is compute, load, store, converter, fork, ...
+    """One function of the kernel: `kind` is compute, load, store, converter, fork, ..., or `OWN_KERNEL`.
 
     `reads` and `writes` name ports, streams and block buffers. `outside_loops`: tokens per launch that it moves outside its
     labelled loops; `guarded`: of the streams it touches under a condition, the tokens it moves there per launch, None where data

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from stc.diagnostics import CompileError
-from stc.manifest.schema import BlockBuffer, Kernel, LoopSchedule, Manifest, Stream
+from stc.manifest.schema import OWN_KERNEL, BlockBuffer, Kernel, LoopSchedule, Manifest, Stream
 from stc.simulation.simulation_result import FifoTime, SimulationResult
 
 ACCEPTED = "kernel.cpp and manifest.json as one 'stc compile' wrote them"
@@ -31,7 +31,8 @@ def _differences(manifest: Manifest, result: SimulationResult, invocations: int)
     if result.tasks:
         yield from _names("task", (task.name for kernel in kernels for task in kernel.tasks), (task.name for task in result.tasks))
     ran = {fifo.name: fifo for fifo in result.fifos}
-    streams = [_fifo(stream) for kernel in kernels for stream in kernel.streams]
+    own = {task.name for kernel in kernels for task in kernel.tasks if task.kind == OWN_KERNEL}
+    streams = [_fifo(stream, own) for kernel in kernels for stream in kernel.streams]
     rings = [_ring(ring) for kernel in kernels for ring in kernel.blocks]
     yield from _names(FIFO, (fifo.name for fifo in streams), (name for name, fifo in ran.items() if fifo.kind == "fifo"))
     yield from _names(RING, (ring.name for ring in rings), (name for name, fifo in ran.items() if fifo.kind != "fifo"))
@@ -69,11 +70,13 @@ class _Channel:
     tokens: int
     room: str
     traffic: str
+    is_declared: bool = False
 
 
-def _fifo(stream: Stream) -> _Channel:
-    room, traffic = "has depth {}", "carries {:,} tokens"
-    return _Channel(FIFO, stream.name, stream.producer, stream.consumer, stream.depth, stream.tokens, room, traffic)
+def _fifo(stream: Stream, own: Collection[str]) -> _Channel:
+    """`own`: tasks that are own kernels."""
+    room, traffic, declared = "has depth {}", "carries {:,} tokens", stream.producer in own
+    return _Channel(FIFO, stream.name, stream.producer, stream.consumer, stream.depth, stream.tokens, room, traffic, declared)
 
 
 def _ring(ring: BlockBuffer) -> _Channel:
@@ -90,7 +93,8 @@ def _channel_differences(listed: _Channel, ran: FifoTime, invocations: int | Non
         if found and found != end:
             yield f"{what} is {verb} by '{end}' in the manifest, by '{found}' in the C++"
     if invocations is not None and ran.tokens != listed.tokens * invocations:
-        yield f"{what} {listed.traffic.format(listed.tokens * invocations)} in the manifest, {ran.tokens:,} in the C++"
+        declared = f" (own kernel {listed.producer} declares it)" if listed.is_declared else ""
+        yield f"{what} {listed.traffic.format(listed.tokens * invocations)} in the manifest{declared}, {ran.tokens:,} in the C++"
 
 
 def _loop_differences(schedule: Iterable[LoopSchedule], result: SimulationResult, ended: bool) -> Iterator[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from stc.manifest.schema import LoopSchedule, Manifest
+from stc.manifest.schema import OWN_KERNEL, LoopSchedule, Manifest
 from stc.network.graph import Channel
 from stc.network.waits import Cause, Diagnosis, Stop, WaitCycle
 from stc.simulation.csim import BlockedTask
@@ -51,6 +51,13 @@ def explain(
     `rerun` runs the same design with some FIFO depths replaced (the rest as in `result`), for the least depths that fix it;
     without it the cause is told, but no fix.
     """
+    found = _explained(manifest, result, rerun, most_runs)
+    if found is None or found.cause != "token count":
+        return found
+    return replace(found, text="\n".join([found.text, *_declarations(manifest, found.text)]))
+
+
+def _explained(manifest: Manifest, result: Run, rerun: Rerun | None, most_runs: int) -> Explanation | None:
     if result.outcome == "leftover":
         return Explanation("token count", Diagnosis(()), (), False, 0, _leftover_words(result))
     if result.outcome not in STUCK:
@@ -177,6 +184,16 @@ class _Deadlock:
 def _leftover_words(result: Run) -> str:
     words = result.explanation or result.outcome
     return f"{words}\nno FIFO depth fixes this: make the loops of both sides agree" if result.outcome == "leftover" else words
+
+
+def _declarations(manifest: Manifest, text: str) -> Iterator[str]:
+    """Own kernels at the ends of the FIFOs that `text` names: what the manifest says of them is no more than declared."""
+    for kernel in manifest.kernels:
+        own = {task.name for task in kernel.tasks if task.kind == OWN_KERNEL}
+        for stream in kernel.streams:
+            for task, verb in ((stream.producer, "writes"), (stream.consumer, "reads")):
+                if task in own and f"'{stream.name}'" in text:
+                    yield f"own kernel {task} declares that it {verb} {stream.tokens} tokens of '{stream.name}': see its C++"
 
 
 def _depth_words(loop: LoopSchedule | None) -> str:

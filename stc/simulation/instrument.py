@@ -431,8 +431,9 @@ class Instrumenter:
         label = self.label_of(block)
         number = self.site_count
         self.site_count += 1
+        named = function is not None and not self.is_own_kernel(function)
         site = (
-            f"static const stc_sim::LoopSite stc_site_{number}{{{quoted(function.name if function else '')}, "
+            f"static const stc_sim::LoopSite stc_site_{number}{{{quoted(function.name if named else '')}, "
             f"{quoted(label)}, {self.tokens[block.open].line}, int({ii}), stc_sim::Style::{style}}};"
         )
         run = f"stc_sim::LoopRun stc_run_{number}(stc_site_{number});"
@@ -443,6 +444,10 @@ class Instrumenter:
         # Around the loop, or around the perfect nest of it: HLS flattens that into one loop.
         self.insert_before(self.flattened_nest(block), f"if ({site} true) if ({run} true) ")
         self.insert_after(block.open, guard)
+
+    def is_own_kernel(self, function: Block) -> bool:
+        """Whether a function of an emitted kernel.cpp stands in a namespace: then its loops are those of the tasks that call it."""
+        return bool(self.extents) and function.outer is not None
 
     def label_of(self, block: Block) -> str:
         """The label of the loop with this body, "" where it has none."""

@@ -93,6 +93,7 @@ def test_dialects_export_what_they_define():
     assert {operation.name for operation in dataflow.Dataflow.operations} == {
         "dataflow.kernel",
         "dataflow.task",
+        "dataflow.own_kernel",
         "dataflow.yield",
         "dataflow.pack",
         "dataflow.unpack",

@@ -5,6 +5,7 @@ from xdsl.ir import Dialect
 from stc.dialects.dataflow.in_place import InPlaceAttr, Place
 from stc.dialects.dataflow.kernel import KernelOp
 from stc.dialects.dataflow.memory_ops import MemoryOp, PackOp, UnpackOp
+from stc.dialects.dataflow.own_kernel import OwnKernelOp, OwnLoop, OwnLoopAttr, own_kernel_of
 from stc.dialects.dataflow.provenance import PROVENANCE, ProvenanceAttr
 from stc.dialects.dataflow.schedule import Schedule, ScheduleAttr
 from stc.dialects.dataflow.task import TaskKind, TaskKindAttr, TaskOp, YieldOp
@@ -15,6 +16,9 @@ __all__ = [
     "InPlaceAttr",
     "KernelOp",
     "MemoryOp",
+    "OwnKernelOp",
+    "OwnLoop",
+    "OwnLoopAttr",
     "PackOp",
     "Place",
     "ProvenanceAttr",
@@ -25,10 +29,11 @@ __all__ = [
     "TaskOp",
     "UnpackOp",
     "YieldOp",
+    "own_kernel_of",
 ]
 
 Dataflow = Dialect(
     "dataflow",
-    [KernelOp, TaskOp, YieldOp, PackOp, UnpackOp, MemoryOp],
-    [ScheduleAttr, InPlaceAttr, TaskKindAttr, ProvenanceAttr],
+    [KernelOp, TaskOp, OwnKernelOp, YieldOp, PackOp, UnpackOp, MemoryOp],
+    [ScheduleAttr, InPlaceAttr, TaskKindAttr, OwnLoopAttr, ProvenanceAttr],
 )

@@ -46,16 +46,22 @@ def _parents() -> tuple[type[Operation], ...]:
     return (KernelOp, TaskOp)
 
 
+def _yielding() -> tuple[type[Operation], ...]:
+    from stc.dialects.dataflow.own_kernel import OwnKernelOp
+
+    return (*_parents(), OwnKernelOp)
+
+
 @irdl_op_definition
 class YieldOp(AbstractYieldOperation[Attribute]):
-    """Terminator of kernels and tasks; its operands are their results.
+    """Terminator of kernels, tasks and models of own kernels; its operands are their results.
 
     Example: `dataflow.yield %r : !H`, and `dataflow.yield` where there are none.
     """
 
     name = "dataflow.yield"
 
-    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(*_parents()), Pure()))
+    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(*_yielding()), Pure()))
 
 
 def body_of(body: Region | Block | None, types: Sequence[Attribute], named_by: Sequence[SSAValue]) -> Region:

@@ -33,6 +33,8 @@ def _destination(value: SSAValue) -> SSAValue | None:
             return region.block.last_op.arguments[value.index]
         case op if op.name == "itensor.write":
             return op.operands[1]
+        case op if op.name == "dataflow.own_kernel":
+            return op.operands[len(op.operands) - len(op.results) + value.index]
         case HasPorts() as op:
             return op.destination_of_result(value.index)
         case _:

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from stc.analysis.loop_estimates import innermost_loops, loop_estimate
-from stc.analysis.loops import is_unrolled, trip_count
+from stc.analysis.loops import declared_depth, is_unrolled, trip_count
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
@@ -60,6 +60,8 @@ class HlsDirectives(ModulePass):
             _partition_buffers(task)
         for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
             for loop in innermost_loops(task):
+                if declared_depth(loop) is not None:
+                    continue
                 PIPELINE.put(loop, loop_estimate(loop, task, cycle_ns).ii)
                 if (style := self._style_of(loop, task)) != "stp":
                     STYLE.put(loop, style)
@@ -73,7 +75,8 @@ class HlsDirectives(ModulePass):
 
 
 def _loops(op: Operation) -> list[scf.ForOp]:
-    return [found for found in op.walk() if isinstance(found, scf.ForOp)]
+    """The loops that are ours to name: not those of an own kernel, which its C++ names."""
+    return [found for found in op.walk() if isinstance(found, scf.ForOp) and declared_depth(found) is None]
 
 
 # Labels ---------------------------------------------------------------------------------------------------------------

@@ -19,11 +19,12 @@ from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError
 from stc.dialects import itensor, stream
-from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
+from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
 from stc.dialects.facts import NAME
 from stc.dialects.itensor import ItensorType
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
+from stc.transforms.stream.models import own_kernel_on_streams
 from stc.transforms.stream.names import symbols_of
 
 
@@ -132,6 +133,9 @@ class _Bufferizer:
                 case itensor.WriteOp():
                     builder.insert(stream.WriteOp(self._token(builder, op.value), self.values[op.destination]))
                     self.values[op.result] = self.values[op.destination]
+                case OwnKernelOp():
+                    builder.insert(own_kernel_on_streams(op, self.values))
+                    self.values |= dict(zip(op.outputs, (self.values[value] for value in op.outs), strict=True))
                 case tensor.InsertSliceOp():
                     self._insert_slice(builder, op)
                 case tensor.ExtractSliceOp():

@@ -15,7 +15,7 @@ inline void LoopRun::commit_accesses() {
 }
 
 inline LoopRun::LoopRun(const LoopSite &loop)
-    : site(loop), clock(timing_of(loop), scheduler.current->clock), outer_(scheduler.loop) {
+    : site(loop), clock(timing_of(loop, scheduler.current->path), scheduler.current->clock), outer_(scheduler.loop) {
   if (outer_ != nullptr) outer_->split_iteration();
   scheduler.loop = this;
 }

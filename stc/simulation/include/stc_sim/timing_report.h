@@ -68,9 +68,9 @@ inline std::string release_json(const Release &release) {
 }
 
 // A pipelined loop that ran, as the source has it.
-inline std::string loop_json(const std::pair<const LoopSite *const, LoopTiming> &loop) {
-  const LoopSite &site = *loop.first;
-  return "{" + json_field("function", json_text(site.function)) + ", " + json_field("label", json_text(site.label)) + ", " +
+inline std::string loop_json(const TimingTable::Sites::value_type &loop) {
+  const LoopSite &site = *loop.first.first;
+  return "{" + json_field("function", json_text(loop.first.second)) + ", " + json_field("label", json_text(site.label)) + ", " +
          json_field("line", std::to_string(site.line)) + ", " + json_field("pragma_ii", std::to_string(site.ii)) + ", " +
          json_field("ii", cycles_json(loop.second.ii)) + ", " + json_field("depth", cycles_json(loop.second.depth)) + "}";
 }

@@ -42,16 +42,17 @@ class TimingTable {
     while (std::getline(file, line)) read(path, line);
   }
 
-  // At the first run of a loop; LoopSite::timing keeps it.
-  const LoopTiming &find(const LoopSite &site) {
-    const auto found = loops_.find(key(site.function, site.label));
+  // At the first run of a loop; LoopSite::timing keeps it. `function`: that of the site, or the task that runs it.
+  const LoopTiming &find(const LoopSite &site, const std::string &function) {
+    const auto known = sites_.find({&site, function});
+    if (known != sites_.end()) return known->second;
+    const auto found = loops_.find(key(function, site.label));
     LoopTiming timing;
     if (found != loops_.end()) timing = found->second;
     if (timing.ii == 0) timing.ii = site.ii > 0 ? Cycle(site.ii) : 1;
     if (timing.style == Style::unspecified) timing.style = site.style;
     if (timing.style == Style::unspecified) timing.style = Style::stp;   // the vendor's default
-    site.timing = &(sites_[&site] = timing);
-    return *site.timing;
+    return sites_[{&site, function}] = timing;
   }
 
   const FifoTiming *fifo(const std::string &name) const {
@@ -60,7 +61,8 @@ class TimingTable {
   }
 
   // The loops that ran.
-  const std::map<const LoopSite *, LoopTiming> &sites() const { return sites_; }
+  using Sites = std::map<std::pair<const LoopSite *, std::string>, LoopTiming>;
+  const Sites &sites() const { return sites_; }
 
  private:
   static std::string key(const std::string &function, const std::string &label) { return function + "/" + label; }
@@ -111,7 +113,7 @@ class TimingTable {
 
   std::map<std::string, LoopTiming> loops_;
   std::map<std::string, FifoTiming> fifos_;
-  std::map<const LoopSite *, LoopTiming> sites_;
+  Sites sites_;
 };
 
 inline TimingTable &timing_table() {
@@ -119,8 +121,11 @@ inline TimingTable &timing_table() {
   return table;
 }
 
-inline const LoopTiming &timing_of(const LoopSite &site) {
-  return site.timing != nullptr ? *site.timing : timing_table().find(site);
+// A site without a function is in an own kernel: its loop is that of each task that runs it.
+inline const LoopTiming &timing_of(const LoopSite &site, const std::string &task) {
+  if (*site.function == 0) return timing_table().find(site, task);
+  if (site.timing == nullptr) site.timing = &timing_table().find(site, site.function);
+  return *site.timing;
 }
 
 }  // namespace stc_sim
