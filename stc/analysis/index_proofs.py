@@ -19,7 +19,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, Me
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from stc.analysis.index_expressions import IndexExpression, index_expression
-from stc.analysis.index_ranges import guards_around, loops_around, loops_of
+from stc.analysis.index_ranges import guards_around, loops_of
+from stc.analysis.loops import enclosing_loops
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.locations import source_location
 from stc.dialects.stream import AcquireOp
@@ -93,7 +94,7 @@ def prove_indices(module: ModuleOp) -> BoundsProofs:
 
 def _method(touched: Touched) -> str | FailedIndex:
     """The method that proves an index, or why none does."""
-    inner = loops_around(touched.op)
+    inner: set[SSAValue] = {loop.body.block.args[0] for loop in enclosing_loops(touched.op)}
     loops = loops_of(touched.index.variables() | inner)
     if loops is None:
         loops = loops_of(touched.index.variables())   # some loop around has bounds that depend on data

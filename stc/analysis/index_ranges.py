@@ -59,17 +59,6 @@ def guards_around(op: Operation, root: Operation | None = None) -> Iterator[Inde
         block = parent.parent
 
 
-def loops_around(op: Operation) -> set[SSAValue]:
-    """The variables of all loops that `op` stands in."""
-    found: set[SSAValue] = set()
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, scf.ForOp):
-            found.add(parent.body.block.args[0])
-        parent = parent.parent_op()
-    return found
-
-
 def _bound_guards(loop: scf.ForOp) -> Iterator[IndexExpression]:
     """What bounds that are not constant say of the loop's variable."""
     lower, upper, step = _bounds(loop)

@@ -63,8 +63,8 @@ def trip_count(loop: scf.ForOp) -> int:
     return Bounds(constant_of(loop.lb), constant_of(loop.ub), constant_of(loop.step)).trip
 
 
-def enclosing_loops(operation: Operation, root: Operation) -> list[scf.ForOp]:
-    """The loops around `operation` inside `root`, outermost first; `root` itself is left out."""
+def enclosing_loops(operation: Operation, root: Operation | None = None) -> list[scf.ForOp]:
+    """The loops around `operation` inside `root` (of all, if not given), outermost first; `root` itself is left out."""
     loops: list[scf.ForOp] = []
     current = operation.parent_op()
     while current is not None and current is not root:
