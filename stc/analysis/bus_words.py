@@ -17,7 +17,10 @@ from stc.iteration.order import StreamOrder
 
 @dataclass(frozen=True)
 class BusWords:
-    """The words that carry a tensor of the host, or one stripe of it: `bits` of each, how many, and the part that is no padding."""
+    """The bus words that carry a tensor of the host, or one stripe of it.
+
+    `bits`: of one word. `words`: how many. `filled`: the part of all their bits that is no padding.
+    """
 
     tensor: str
     bits: int

@@ -14,10 +14,13 @@ from stc.dialects.facts import DUPLICATE_LOADS
 
 @dataclass(frozen=True)
 class DuplicateLoad:
-    """`reader` has a port of its own for `tensor`, `instead_of` a "fifo" or a "converter" of `saved_bytes`; per run
-    `traffic_bytes` more are read. `packed_bytes`: what the host packs in addition, 0 where both ports share a packed buffer,
-    negative where a packing that an entry before this one has added becomes superfluous; also 0 for a parameter, packed once for
-    all runs (its second copy stays in external memory), and for what another kernel makes (see `stc.analysis.host_trips`)."""
+    """`reader` has a port of its own for `tensor`.
+
+    `instead_of`: "fifo" or "converter". `saved_bytes`: what that would take on chip. `traffic_bytes`: read in addition, per run.
+    `packed_bytes`: what the host packs in addition, per run. It is 0 where both ports share a packed buffer, for a parameter
+    (packed once for all runs), and for what another kernel makes (`stc.analysis.host_trips`). It is negative where a packing
+    becomes superfluous that an entry before this one has added.
+    """
 
     tensor: str
     reader: str

@@ -46,8 +46,7 @@ class Proof:
 def judged(first: str | Wrong | Open, obligation: Obligation | None) -> Proof:
     """The proof of an edge.
 
-    `first`: how its own proof ended, a method or what it found. `obligation`: what z3 is asked, None for nothing.
-
+    `first`: how its proof in closed form ended: its method, or what it found. `obligation`: what z3 is asked, None for nothing.
     Raises NotProved where the edge is wrong, is not proved, or where the two proofs contradict each other.
     """
     match first, None if obligation is None else answer(obligation):

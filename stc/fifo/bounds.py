@@ -28,11 +28,12 @@ CHEAP = LUT_BITS
 def bounded_asap_schedule(
     network: Network, fifos: Sequence[FifoEdge], slots: Mapping[str, int], usable: Resources, first: NetworkRun, end: int
 ) -> tuple[dict[str, int], NetworkRun | None]:
-    """Bounds of expensive FIFOs, and the run with them, which ends by cycle `end`; None where no bound is possible.
+    """Bounds of expensive FIFOs in slots, and the ASAP schedule with them; None for that where no bound is possible.
 
-    `slots`: what FIFOs need so far; `first`: the earliest run. FIFOs with the same source are bounded alike, the most expensive
-    first, each by the least power of two at which the run does not end later (`stc.fifo.depth_search`, where a step to the next
-    power stands for a slot). What else begins or ends at that source may not grow instead.
+    `slots`: what FIFOs need so far. `first`: the ASAP schedule without bounds. `end`: the cycle by which everything has to end.
+    FIFOs with the same source are bounded alike, the most expensive first, each by the least power of two at which the run does not
+    end later (`stc.fifo.depth_search`, where a step to the next power stands for a slot). What else begins or ends at that source
+    may not grow instead.
     """
     costs = {fifo.name: share(fifo.bits, slots[fifo.name], usable) for fifo in fifos}
     least = EXPENSIVE * sum(costs.values())

@@ -98,8 +98,11 @@ class FifoCurves:
 
 @dataclass(frozen=True)
 class IssueRate:
-    """The token model of one side of an edge, in the terms of docs/design/method.md section 6: `tokens` (T), one every `interval`
-    cycles (II), the first in cycle `first` (D of a source, C_in of a target)."""
+    """The published token model of one side of an edge (docs/design/method.md, section 6).
+
+    `tokens`: how many cross (T). `first`: the cycle of the first one (D of a source, C_in of a target). `interval`: cycles from one
+    to the next (II).
+    """
 
     tokens: int
     first: int

@@ -70,9 +70,10 @@ Likely = Callable[[int, int, int], Collection[int]]
 
 @dataclass(frozen=True)
 class MinimalDepths:
-    """`start`: the depths that the first descent began with. Every depth above 1 was run one below, which was not enough.
+    """Depths by FIFO that are enough, none of which can be one less: every depth above 1 was run one below.
 
-    `surprises`: runs that contradicted the monotonicity that the search relies on.
+    `cycles` and `bits`: of the design at these depths. `runs`: how many it took. `start`: the depths that the first descent began
+    with. `surprises`: runs that contradicted the monotonicity that the search relies on.
     """
 
     depths: dict[str, int]

@@ -33,9 +33,13 @@ PENALTY = 1e6
 
 @dataclass(frozen=True)
 class FifoSchedule:
-    """How much later each task starts than at its schedule (`shifts`), which of its schedules it has, and what follows: by FIFO its
-    `slots` and the delay between its tasks, and when everything has ended. `seconds` are the solver's, `preparation_seconds` those
-    in which costs were read off the curves and the program was written."""
+    """The solution of the program.
+
+    `schedules`: by task, the number of the one it keeps. `shifts`: by task, how many cycles later than in that one it starts.
+    `slots` and `delays`: by FIFO, the slots it needs and the cycles between the starts of its tasks. `makespan`: the cycle in which
+    everything has ended. `seconds`: in the solver. `preparation_seconds`: before, for reading costs off curves and writing the
+    program.
+    """
 
     shifts: dict[str, int]
     schedules: dict[str, int]

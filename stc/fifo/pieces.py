@@ -35,9 +35,11 @@ FAR = 1 << 40
 
 @dataclass(frozen=True, eq=False)
 class TaskSchedule:
-    """What one task does when, from cycle `begin` to `end`: tokens by FIFO, blocks by ring and moment.
+    """When one task does what, in cycles, from `begin` to `end`.
 
-    `sooner`: so many cycles earlier it may start; less than `begin` where it reads external memory, which has to have answered.
+    `written`, `needed`, `taken`: by FIFO, of each of its tokens, when it is written, when it is read, and when its slot is free.
+    `blocks`: by ring and moment, of each of its blocks. `sooner`: how many cycles earlier the task may start. That is less than
+    `begin` where it reads external memory, which has to have answered.
     """
 
     begin: int

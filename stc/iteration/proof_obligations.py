@@ -24,7 +24,7 @@ from stc.iteration.size import Symbol, static, symbols_in
 from stc.iteration.solver import GaveUp, Query
 
 CROSS_CHECK_RESOURCES = 4_000_000
-"""What z3 may spend on a question that another proof answers as well: under a second."""
+"""What z3 may spend (its `rlimit`) on a question that another proof answers as well: under a second."""
 MOST_COUNTED = 1 << 18
 """Obligations about more steps than these are not counted out."""
 

@@ -9,7 +9,7 @@ from stc.iteration.size import static
 
 
 def round_robin_parts(order: StreamOrder, parts: int) -> tuple[StreamOrder, ...]:
-    """The orders of the `parts` streams to which the tokens of `order` are split round-robin, at the coordinates they have there.
+    """The orders of the `parts` streams into which the tokens of `order` are split round-robin, at the coordinates they have there.
 
     The innermost loop gives every part each `parts`-th of its tokens; a loop of one iteration that is left disappears.
     ValueError where there is no loop or `parts` does not divide its trip count.

@@ -118,7 +118,7 @@ class Repeat:
 
 @dataclass(frozen=True, eq=False)
 class TimedLockEvent:
-    """A moment of the next block of `ring`, with `head` cycles before and `tail` after it."""
+    """A lock event, `head` cycles behind what its task did before, and `tail` cycles ahead of what it does next."""
 
     ring: str
     moment: Moment

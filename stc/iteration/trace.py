@@ -72,10 +72,11 @@ def most_trips(trips: Trips) -> int:
 
 @dataclass(frozen=True)
 class MemoryBeats:
-    """External memory behind a loop: one word per iteration, `micro` millionths of a cycle apart.
+    """External memory behind a loop that moves one bus word (a beat) per iteration.
 
-    Words that are read are there from `latency` cycles after the begin of the loop on, however late they are asked for: as many as
-    it takes are on their way. A word that is written is taken when the memory is done with the one before.
+    `latency`: cycles from the begin of the loop to its first word, where it reads. `micro`: cycles per beat, in millionths.
+    `writes`: whether the loop writes its words. Words that are read are on their way before they are asked for, as many as it
+    takes. A word that is written is taken when the memory is done with the one before.
     """
 
     latency: int
@@ -83,7 +84,7 @@ class MemoryBeats:
     writes: bool
 
     def cycles(self, words: int) -> int:
-        """Cycles between two words so far apart, rounded up."""
+        """Cycles from one word to the one that is `words` behind it, rounded up."""
         return -(-words * self.micro // MICRO)
 
 
@@ -499,7 +500,7 @@ acquires a slot and releases a token, a read acquires the token and releases its
 
 @dataclass(frozen=True)
 class LockEvent:
-    """A moment of the next block of `ring`."""
+    """The next block of `ring` is acquired or released: which of both, and by which side, is its `moment`."""
 
     ring: str
     moment: Moment

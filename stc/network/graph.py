@@ -37,8 +37,10 @@ class Channel:
 
 @dataclass(frozen=True)
 class ReconvergentPaths:
-    """Ways from the task `parts` to the task `meets`, two or as many as there are with no other task in common: the channels
-    along each."""
+    """Paths from the task `parts` to the task `meets` with no other task in common: two, or as many as there are.
+
+    `sides`: the channels along each path.
+    """
 
     kernel: str
     parts: str

@@ -40,7 +40,7 @@ MOST_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class Fix:
-    """Depths at which the design ends; with any of them one less it does not. `added_bits`: what they cost beyond the run's."""
+    """Depths at which the design ends; with any of them one less it does not. `added_bits`: of FIFOs, beyond the run's."""
 
     depths: Mapping[str, int]
     added_bits: int

@@ -1,6 +1,6 @@
 """Designs that stc did not write: arrays and blocks between tasks, dataflow in a loop, external memory, published cycles.
 
-An array is handed over when its writer returns; it has two blocks unless a pragma says otherwise, so that the writer of call k
+An array is released when its writer returns; it has two blocks unless a pragma says otherwise, so that the writer of call k
 waits for the reader of call k - 2.
 """
 
@@ -16,7 +16,7 @@ from stc.simulation.simulate import simulate
 pytestmark = pytest.mark.heavy
 
 
-def test_arrays_are_handed_over_and_have_two_blocks() -> None:
+def test_arrays_are_released_and_have_two_blocks() -> None:
     n, count = 40, 6
     fetch, smooth, emit = loop(n, 1, 3), loop(n, 2, 8), loop(n, 1, 2)
     assert ends("pipo") == [fetch + (k + 1) * smooth + emit for k in range(count)], "the slowest task sets the interval"
@@ -41,11 +41,11 @@ def test_blocks_filled_in_place() -> None:
     assert ends("blocks") == [first_readable + tiles * (1 + drain)]
 
 
-def test_external_memory_paces_loops_without_labels_or_braces() -> None:
+def test_external_memory_limits_loops_without_labels_or_braces() -> None:
     """A word of 64 bytes every 2 cycles at 32 bytes per cycle, the first after the read latency."""
-    words, latency, pace = 64, 70, 64 // 32
+    words, latency, cycles_per_beat = 64, 70, 64 // 32
     load, compute, store, hop = 3, 4, 2, 1
-    last_word = latency + pace * (words - 1)
+    last_word = latency + cycles_per_beat * (words - 1)
     assert ends("memory") == [last_word + (load - 2) + hop + (compute - 2) + hop + store]
     assert calls("memory", "load") == [(0, last_word + load)]
 

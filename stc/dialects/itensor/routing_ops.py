@@ -327,7 +327,7 @@ class MergeHasCanonicalization(HasCanonicalizationPatternsTrait):
 
 @irdl_op_definition
 class MergeOp(IRDLOperation):
-    """Merge n itensors in turn: the result takes token t from input t mod n.
+    """Merge n itensors round-robin: the result takes token t from input t mod n.
 
     The inputs are of one type, or they say where in the result's tensor their tokens lie, as the results of `split` do.
 
