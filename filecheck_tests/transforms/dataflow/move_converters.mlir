@@ -1,7 +1,7 @@
 // RUN: stc-opt %s -p 'move-converters{lanes=1}' --split-input-file | filecheck %s
 
 // Two results of rows are subtracted in columns and then summed down the columns: @s goes by rows, its one output is converted.
-// SHOW: itensor.converter|itensor.cast|dataflow.task @\w+ ins ...
+// SHOW: itensor.converter|itensor.cast|itensor.empty ...|dataflow.task @\w+ ins ...
 #map = affine_map<(d0, d1) -> (d0, d1)>
 !itensor = !itensor.itensor<8x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 !itensor1 = !itensor.itensor<1x8xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
@@ -53,17 +53,21 @@ func.func @two_inputs(%x: tensor<6x8xf32>, %w: tensor<8x8xf32>) -> tensor<8xf32>
 // CHECK: !itensor4 = !itensor.itensor<4x8xf32, iter_space: [6, 2] * [1, 4], iter_map: (d0, d1) -> (d1, 0)>
 // CHECK: !itensor5 = !itensor.itensor<6x2xf32, iter_space: [4] * [2], iter_map: (d0) -> (0, d0)>
 // CHECK-LABEL: func.func @two_inputs(
+// CHECK: itensor.empty
 // CHECK: itensor.converter %x_{{.*}} {shared_loops = 1, buffer_shape = [1, 8], blocks = 2} : !itensor1 to !itensor3
 // CHECK-NEXT: itensor.converter %w_{{.*}} {shared_loops = 0, buffer_shape = [8, 8], blocks = 1} : !itensor to !itensor4
-// CHECK: dataflow.task @b ins
-// CHECK: %s = dataflow.task @s ins
+// CHECK-NEXT: itensor.empty
+// CHECK-NEXT: dataflow.task @b ins
+// CHECK: itensor.empty
+// CHECK-NEXT: %s = dataflow.task @s ins
 // CHECK: itensor.converter %s {shared_loops = 0, buffer_shape = [6, 8], blocks = 1} : !itensor1 to !itensor5
-// CHECK: dataflow.task @r ins
+// CHECK-NEXT: itensor.empty
+// CHECK-NEXT: dataflow.task @r ins
 
 // -----
 
 // @s spreads a vector over rows and is summed by columns: as columns it needs the vector whole, 24 bytes instead of 192.
-// SHOW: itensor.converter|itensor.cast|dataflow.task @\w+ ins ...
+// SHOW: itensor.converter|itensor.cast|itensor.empty ...|dataflow.task @\w+ ins ...
 #map = affine_map<(d0, d1) -> (d0)>
 #map1 = affine_map<(d0, d1) -> (d1)>
 #map2 = affine_map<(d0, d1) -> (d0, d1)>
@@ -106,14 +110,17 @@ func.func @broadcast(%v: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK: !itensor1 = !itensor.itensor<1xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0)>
 // CHECK: !itensor2 = !itensor.itensor<6xf32, iter_space: [] * [], iter_map: () -> (0)>
 // CHECK-LABEL: func.func @broadcast(
+// CHECK: itensor.empty
 // CHECK: itensor.converter %a {shared_loops = 0, buffer_shape = [6], blocks = 1} : !itensor1 to !itensor2
-// CHECK: dataflow.task @s ins
-// CHECK: dataflow.task @r ins
+// CHECK-NEXT: itensor.empty
+// CHECK-NEXT: dataflow.task @s ins
+// CHECK: itensor.empty
+// CHECK-NEXT: dataflow.task @r ins
 
 // -----
 
 // @s counts its rows within a tile (linalg.index and what the tile starts at): it is not taken for element-wise, and stays.
-// SHOW: itensor.converter|itensor.cast|dataflow.task @\w+ ins ...
+// SHOW: itensor.converter|itensor.cast|itensor.empty ...|dataflow.task @\w+ ins ...
 #map = affine_map<(d0, d1) -> (d0, d1)>
 !itensor = !itensor.itensor<1x8xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
 !itensor1 = !itensor.itensor<2xf32, iter_space: [4] * [2], iter_map: (d0) -> (d0)>
@@ -151,6 +158,9 @@ func.func @not_elementwise(%x: tensor<6x8xf32>) -> tensor<8xf32> {
 // CHECK: !itensor = !itensor.itensor<1x8xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
 // CHECK: !itensor3 = !itensor.itensor<6x2xf32, iter_space: [4] * [2], iter_map: (d0) -> (0, d0)>
 // CHECK-LABEL: func.func @not_elementwise(
-// CHECK: %s = dataflow.task @s ins
+// CHECK: itensor.empty
+// CHECK: itensor.empty
+// CHECK-NEXT: %s = dataflow.task @s ins
 // CHECK: itensor.converter %s {shared_loops = 0, buffer_shape = [6, 8], blocks = 1} : !itensor to !itensor3
-// CHECK: dataflow.task @r ins
+// CHECK-NEXT: itensor.empty
+// CHECK-NEXT: dataflow.task @r ins

@@ -1,7 +1,7 @@
 // RUN: stc-opt %s -p 'duplicate-loads{least=32}' --split-input-file | filecheck %s
 
 // The row sums are complete when all of x has passed: until then @fork_x_1 keeps x. A second DMA needs no FIFO, and no fork is left.
-// SHOW: dataflow.kernel @\w+\(.*?\) ...|stream.create @\w+ ... depth: \d+|dataflow.task @\w+ ins\(.*?\) ...
+// SHOW: dataflow.kernel @\w+\(.*?\) ... attributes .*\}|stream.create @\w+ ... depth: \d+|dataflow.task @\w+ ins\(.*?\) ...
 !S2 = !stream.stream<vector<4xf32>, depth: 2>
 !S4 = !stream.stream<vector<4xf32>, depth: 4>
 !S8 = !stream.stream<vector<4xf32>, depth: 8>
@@ -76,7 +76,7 @@ func.func @residual(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 }
 
 // CHECK-LABEL: func.func @residual(
-// CHECK: dataflow.kernel @residual(%[[X:.*]] = %x_{{.*}} : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, %[[X1:.*]] = %x_{{.*}} : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>)
+// CHECK: dataflow.kernel @residual(%[[X:.*]] = %x_{{.*}} : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, %[[X1:.*]] = %x_{{.*}} : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>){{.*}}attributes {stc.duplicate_loads = [{tensor = "x", reader = "sub", instead_of = "fifo", saved_bytes = 64 : i64, traffic_bytes = 0 : i64, packed_bytes = 0 : i64}]} {
 // CHECK-NEXT: %x_stream = stream.create @x_stream{{.*}}depth: 4>
 // CHECK-NEXT: dataflow.task @load_x ins(%[[X2:.*]] = %[[X]] : memref<2xvector<16xf32>>)
 // CHECK: %[[X_STREAM:.*]] = stream.create @x_stream_2{{.*}}depth: 4>
@@ -90,7 +90,7 @@ func.func @residual(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // -----
 
 // Three readers: those that take x as it comes share the fork; the third has its own DMA.
-// SHOW: dataflow.kernel @\w+\(.*?\) ...|stream.create @\w+ ... depth: \d+|dataflow.task @\w+ ins\(.*?\) ...
+// SHOW: dataflow.kernel @\w+\(.*?\) ... attributes .*\}|stream.create @\w+ ... depth: \d+|dataflow.task @\w+ ins\(.*?\) ...
 !S2 = !stream.stream<vector<4xf32>, depth: 2>
 !S4 = !stream.stream<vector<4xf32>, depth: 4>
 !S8 = !stream.stream<vector<4xf32>, depth: 8>
@@ -182,7 +182,7 @@ func.func @two_stay(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 }
 
 // CHECK-LABEL: func.func @two_stay(
-// CHECK: dataflow.kernel @two_stay(%[[X:.*]] = %x_{{.*}} : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, %[[X1:.*]] = %x_{{.*}} : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>)
+// CHECK: dataflow.kernel @two_stay(%[[X:.*]] = %x_{{.*}} : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>, %[[X1:.*]] = %x_{{.*}} : tensor<2xvector<16xf32>> as memref<2xvector<16xf32>>){{.*}}attributes {stc.duplicate_loads = [{tensor = "x", reader = "sub", instead_of = "fifo", saved_bytes = 64 : i64, traffic_bytes = 0 : i64, packed_bytes = 0 : i64}]} {
 // CHECK-NEXT: %x_stream = stream.create @x_stream{{.*}}depth: 4>
 // CHECK-NEXT: dataflow.task @load_x ins(%[[X2:.*]] = %[[X]] : memref<2xvector<16xf32>>)
 // CHECK: %fork_x = stream.create @fork_x_0{{.*}}depth: 2>
