@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from stc.fifo.curves import LATENCY, SHALLOW_LATENCY
 from stc.fifo.depths import DEEPER, SHALLOW, least_depth
 from stc.fifo.depths_file import read_depths
 from stc.fifo.emission import MARGIN, emitted_depth
-from stc.fifo.network_run import Link, Network
+from stc.fifo.network_run import Link, Network, earliest_run
 from stc.fifo.pieces import FifoEdge, RingEdge
 from stc.iteration.pipeline_style import Style
 from stc.iteration.task_timeline import task_timeline
@@ -72,9 +72,9 @@ class SizedFifo:
 
 @dataclass(frozen=True)
 class KernelSizing:
-    """What was found for one kernel. `makespan`: cycles of the schedule, None where no schedule was asked for. `seconds`: of the
-    solver; `preparation_seconds`: from the curves of all tasks to the program. `untimed`: why there is no schedule, where one was
-    asked for."""
+    """What was found for one kernel. `makespan`: cycles of the schedule with the latencies of the FIFOs that are emitted, None
+    where no schedule was asked for. `seconds`: of the solver; `preparation_seconds`: from the curves of all tasks to the
+    program. `untimed`: why there is no schedule, where one was asked for."""
 
     kernel: str
     origin: str
@@ -201,7 +201,7 @@ class SizeFifos(FindingPass):
             f"{origin}; {what_is_proved(self._styles(kernel))}",
             method,
             fifos,
-            found.makespan if found is not None else None,
+            kernel.cycles_of(found.makespan, fifos) if found is not None else None,
             found.solver if found is not None else None,
             found.seconds if found is not None else 0.0,
             found.preparation_seconds if found is not None else 0.0,
@@ -266,7 +266,7 @@ class _Kernel:
     def graph(self) -> TaskGraph:
         return task_graph(self.op, self.traces)
 
-    @property
+    @cached_property
     def network(self) -> Network:
         """All tasks in time, with all FIFOs between them."""
         graph = self.graph
@@ -275,6 +275,15 @@ class _Kernel:
             [Link(fifo.name, fifo.producer, fifo.consumer, self._latency(fifo)) for fifo in graph.fifos],
             {ring.name: ring.depth for ring in graph.rings},
         )
+
+    def cycles_of(self, planned: int | None, fifos: Sequence[SizedFifo]) -> int | None:
+        """The cycles of a schedule once its shift registers that had to grow are memories, which answer a cycle later."""
+        before = ((fifo.before if fifo.memory_fed else fifo.occupancy or 0, fifo.emitted) for fifo in fifos)
+        if planned is None or not any(had <= SHALLOW < has for had, has in before):
+            return planned
+        latency = {fifo.name: SHALLOW_LATENCY if fifo.emitted <= SHALLOW else LATENCY for fifo in fifos}
+        links = [replace(link, latency=latency[link.name]) for link in self.network.links]
+        return max(planned, earliest_run(replace(self.network, links=links)).makespan)
 
     def _latency(self, fifo: Channel) -> int:
         """Of a FIFO that a load task fills, which keeps its depth; of others as if they were deep."""

@@ -47,6 +47,14 @@ def test_the_report_adds_up() -> None:
     assert found.makespan is not None and found.seconds > 0
 
 
+def test_a_shift_register_that_becomes_a_memory_costs_its_cycle(tmp_path: Path) -> None:
+    """It answers a cycle later than the schedule took it to: the cycles reported are those of what is emitted."""
+    found, depths = sized(CHAIN)
+    assert found.makespan is not None and depths["n_out"] == 2
+    deeper, _ = sized(CHAIN, depths=depth_file(tmp_path, {"n_out": 3}))
+    assert deeper.makespan == found.makespan + 1
+
+
 def test_depths_from_a_file_replace_the_schedule(tmp_path: Path) -> None:
     found, depths = sized(CHAIN, depths=depth_file(tmp_path, {"n_out": 5, "m_out": 7}), margin=-1)
     assert (depths["n_out"], depths["m_out"]) == (5, 7)
@@ -132,7 +140,7 @@ def test_refused_options(options: str, complaint: str) -> None:
     ("content", "complaint"),
     [
         ({"nobody": 3}, "no FIFO is called 'nobody'; accepted: x_stream, n_out, m_out"),
-        ({"n_out": 0}, "FIFO 'n_out' has depth 0; accepted: at least 1"),
+        ({"n_out": 0}, "FIFO 'n_out' has depth 0; accepted: from 1 to 2147483647"),
         ({"n_out": -4}, "FIFO 'n_out' has depth -4"),
         ({"n_out": "deep"}, "FIFO 'n_out' has depth \"deep\"; accepted: an integer"),
         ({"n_out": True}, "FIFO 'n_out' has depth true; accepted: an integer"),
