@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from xdsl.ir import Dialect
 from xdsl.passes import ModulePass
 
 from stc.diagnostics import CompileError
@@ -28,11 +29,13 @@ OWN_PACKAGES = ("stc", "xdsl")
 
 @dataclass(frozen=True)
 class LoadedFile:
-    """A file of `--load`. `passes`: the `ModulePass`es that it defines (not those it imports), by name."""
+    """A file of `--load`. `passes`: the `ModulePass`es that it defines (not those it imports), by name; `dialects`: those whose
+    operations, types or attributes it defines, by name."""
 
     path: Path
     module: ModuleType
     passes: Mapping[str, type[ModulePass]]
+    dialects: Mapping[str, Dialect]
 
 
 _LOADED: dict[Path, LoadedFile] = {}
@@ -47,7 +50,7 @@ def load_file(path: str | Path) -> LoadedFile:
     if absolute.suffix != ".py" or not absolute.is_file():
         raise CompileError("no such Python file", where=str(path), accepted="--load FILE.py")
     module = _imported(absolute, str(path))
-    loaded = LoadedFile(absolute, module, _passes_of(module, str(path)))
+    loaded = LoadedFile(absolute, module, _passes_of(module, str(path)), _dialects_of(module))
     _LOADED[absolute] = loaded
     return loaded
 
@@ -100,6 +103,13 @@ def _passes_of(module: ModuleType, shown: str) -> dict[str, type[ModulePass]]:
         if passes.setdefault(name, kind) is not kind:
             raise CompileError(f"two passes are called '{name}'", where=shown, accepted="one pass of each name")
     return passes
+
+
+def _dialects_of(module: ModuleType) -> dict[str, Dialect]:
+    def is_own(dialect: Dialect) -> bool:
+        return any(of.__module__ == module.__name__ for of in (*dialect.operations, *dialect.attributes))
+
+    return {value.name: value for value in vars(module).values() if isinstance(value, Dialect) and is_own(value)}
 
 
 def _lacks_decorator(kind: type[ModulePass]) -> bool:

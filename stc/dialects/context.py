@@ -9,6 +9,8 @@ from xdsl.context import Context
 from xdsl.dialects import affine, arith, cf, func, linalg, math, memref, scf, vector
 from xdsl.ir import Dialect
 
+from stc.diagnostics import CompileError
+from stc.extensions import loaded_files
 from stc.xdsl_gaps.dense_resources import fresh_builtin
 from stc.xdsl_gaps.linalg_named import NAMED_OPS
 from stc.xdsl_gaps.rank_zero_reshapes import tensor_dialect
@@ -33,7 +35,7 @@ OURS = {
 
 
 def make_context() -> Context:
-    """A context with every dialect of `stc`; nothing in it is shared with another context.
+    """A context with every dialect of `stc`, and those of `--load`ed files; nothing of ours in it is shared with another context.
 
     Our own dialects are loaded on first use.
     """
@@ -46,6 +48,11 @@ def make_context() -> Context:
         context.load_op(operation)
     for name, (module, attribute) in OURS.items():
         context.register_dialect(name, _lazy(module, attribute))
+    for loaded in loaded_files():
+        for name, dialect in loaded.dialects.items():
+            if name in context.registered_dialect_names or name in {known.name for known in context.loaded_dialects}:
+                raise CompileError(f"there is another dialect '{name}'", where=str(loaded.path), accepted="another name")
+            context.load_dialect(dialect)
     return context
 
 

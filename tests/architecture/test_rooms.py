@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "manifest": frozenset({"iteration"}),
     "xdsl_gaps": frozenset(),
     "scalars": frozenset(),
-    "dialects": frozenset({"iteration", "xdsl_gaps"}),
+    "dialects": frozenset({"iteration", "xdsl_gaps", "extensions"}),
     "analysis": _FACTS - {"analysis"},
     "design_space": frozenset({"iteration", "platforms"}),
     "fifo": frozenset({"iteration", "network", "platforms"}),

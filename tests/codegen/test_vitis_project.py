@@ -116,6 +116,8 @@ def test_targets_run_the_script_per_kernel(target: str, step: str, has_reports: 
 
 def test_a_failing_tool_fails_the_target(emitted: Callable[[str], Path], tmp_path: Path) -> None:
     project = copy(emitted, "matmul", tmp_path)
+    silent = subprocess.run(["make", "csynth", "VITIS_HLS=true"], cwd=project, capture_output=True, text=True)
+    assert silent.returncode == 2 and "true left no report of" in silent.stderr, "nor is a tool that does nothing a success"
     assert subprocess.run(["make", "csynth", "VITIS_HLS=false"], cwd=project, capture_output=True).returncode == 2
 
 

@@ -94,7 +94,7 @@ def test_what_is_loaded_is_listed_and_described(own: Path) -> None:
         ("x = 1\ny = unknown\n", ":2: cannot be imported: NameError: name 'unknown' is not defined; accepted: a Python file"),
         ("import sys\nsys.exit(3)\n", ":2: cannot be imported: SystemExit: 3"),
         ("def f(:\n", ":1: cannot be imported: SyntaxError: "),
-        ("x = 1\n", ": defines nothing of its own; accepted: a file with a ModulePass or a strategy"),
+        ("x = 1\n", ": defines nothing of its own; accepted: a file with a ModulePass, a dialect or a strategy"),
         (None, ": no such Python file; accepted: --load FILE.py"),
     ],
 )
@@ -105,6 +105,29 @@ def test_a_file_that_cannot_be_used_is_one_sentence(tmp_path: Path, text: str | 
     result = run("--load", path, "-p", "cse")
     assert result.exit_code == 2 and f"stc-opt: error: {path}{said}" in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+DIALECT = """from xdsl.dialects.builtin import i32
+from xdsl.ir import Dialect
+from xdsl.irdl import IRDLOperation, irdl_op_definition, result_def
+@irdl_op_definition
+class Answer(IRDLOperation):
+    name = "mine.answer"
+    result = result_def(i32)
+    assembly_format = "attr-dict `:` type($result)"
+Mine = Dialect("mine", [Answer], [])
+"""
+
+
+def test_a_dialect_of_a_loaded_file_parses(tmp_path: Path) -> None:
+    (path := tmp_path / "mine.py").write_text(DIALECT)
+    text = "func.func @f() -> i32 {\n  %0 = mine.answer : i32\n  return %0 : i32\n}\n"
+    assert run("-p", "canonicalize", text=text).exit_code != 0
+    result = run("--load", path, "-p", "canonicalize", text=text)
+    assert result.exit_code == 0 and "%0 = mine.answer : i32" in result.stdout, result.stderr
+    (clash := tmp_path / "clash.py").write_text(DIALECT.replace('"mine"', '"stream"'))
+    refused = run("--load", clash, "-p", "canonicalize", text=text)
+    assert refused.exit_code == 2 and f"{clash}: there is another dialect 'stream'; accepted: another name" in refused.stderr
 
 
 def test_two_files_that_clash_are_both_named(tmp_path: Path, own: Path) -> None:
