@@ -83,6 +83,7 @@ def inner():
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("factory", "said"),
     [

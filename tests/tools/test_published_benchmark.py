@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 DOCUMENT = Path(__file__).parents[2] / "docs" / "published.md"
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from stc.diagnostics import CompileError
 
+pytestmark = pytest.mark.heavy
+
 FUZZ = {"programs": 100, "agreed": 99, "refused": 1, "failed": 0, "seconds": 1.5, "failures": [],
         "refusals": [{"reason": "choose-groups: a | b", "count": 1, "seeds": [4]}], "kinds": {"matmul": 3}}  # fmt: skip
 FAULTS = {"faults": [{"fault": "swapped map", "caught_by": "verifier"}, {"fault": "dropped reuse loop", "place": "@fc"}]}
