@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.heavy
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "filecheck_tests" / "transforms" / "stream" / "own_kernel.mlir").read_text()
 
