@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "own_kernel"
 OPTIONS = ["--tile", "8", "--lanes", "8"]
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
+pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
 
 def _stc(*words: str) -> str:
