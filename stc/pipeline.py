@@ -21,7 +21,7 @@ from xdsl.utils.arg_spec import ArgSpecConvertible
 from stc.design_space.converter_choice import Serial
 from stc.diagnostics import CompileError
 from stc.dialects.preconditions import require_fit, unfit_for_passes
-from stc.fifo.emission import MARGIN
+from stc.platforms.fifo_storage import MARGIN
 from stc.strategies.registry import decision
 from stc.transforms import all_passes
 from stc.transforms.finding_pass import run_pass

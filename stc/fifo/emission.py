@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from stc.platforms.fifo_storage import SRL_MAX_DEPTH, fifo_storage, largest_depth_of_same_cost
-
-MARGIN = 10
-"""Per cent. Loop depths are estimates; a FIFO that bridges a distance in time should survive that they are a little off."""
+from stc.platforms.fifo_storage import MARGIN, SRL_MAX_DEPTH, fifo_storage, largest_depth_of_same_cost
 
 
 def emitted_depth(bits: int, tokens: int, required: int, margin: int = MARGIN) -> int:

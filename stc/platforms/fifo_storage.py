@@ -18,6 +18,9 @@ LUTRAM_MAX_DEPTH = 128
 LUTRAM_MAX_WIDTH = 512
 URAM_WIDTH = 72
 URAM_DEPTH = 4096
+
+MARGIN = 10
+"""Per cent. Loop depths are estimates; a FIFO that bridges a distance in time should survive that they are a little off."""
 # Below half of an URAM's depth block RAM is the better fit, whatever the width.
 URAM_MIN_DEPTH = URAM_DEPTH // 2
 # (width, depth) of a BRAM18 in its three useful shapes.

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stc.fifo.emission import MARGIN
 from stc.pipeline import PipelineOptions
+from stc.platforms.fifo_storage import MARGIN
 from stc.tools.command_line import debugging
 from stc.tools.listings import complete_part, complete_passes
 from stc.tools.loading import load_all

@@ -22,14 +22,14 @@ from stc.dialects.dataflow import KernelOp
 from stc.fifo.curves import LATENCY, SHALLOW_LATENCY
 from stc.fifo.depths import DEEPER, SHALLOW, least_depth
 from stc.fifo.depths_file import read_depths
-from stc.fifo.emission import MARGIN, emitted_depth
+from stc.fifo.emission import emitted_depth
 from stc.fifo.network_run import Link, Network, earliest_run
 from stc.fifo.pieces import FifoEdge, RingEdge
 from stc.iteration.pipeline_style import Style
 from stc.iteration.task_timeline import task_timeline
 from stc.iteration.trace import TaskTrace
 from stc.network.graph import Channel, TaskGraph
-from stc.platforms.fifo_storage import fifo_storage
+from stc.platforms.fifo_storage import MARGIN, fifo_storage
 from stc.platforms.platform import load_platform
 from stc.strategies.fifos import FIFOS, FifoPlan, FifoProblem
 from stc.transforms.finding_pass import FindingPass
