@@ -431,9 +431,9 @@ class Instrumenter:
         label = self.label_of(block)
         number = self.site_count
         self.site_count += 1
-        named = function is not None and not self.is_own_kernel(function)
+        named = function.name if function is not None and not self.is_own_kernel(function) else ""
         site = (
-            f"static const stc_sim::LoopSite stc_site_{number}{{{quoted(function.name if named else '')}, "
+            f"static const stc_sim::LoopSite stc_site_{number}{{{quoted(named)}, "
             f"{quoted(label)}, {self.tokens[block.open].line}, int({ii}), stc_sim::Style::{style}}};"
         )
         run = f"stc_sim::LoopRun stc_run_{number}(stc_site_{number});"
