@@ -182,6 +182,8 @@ def _complaint_about_shape(shape: Sequence[int]) -> str | None:
 def _complaint_about_order(order: StreamOrder) -> str | None:
     """Symbols count with their maximum."""
     trips = [maximum(loop.trip) for loop in order.loops]
+    if 0 in trips:
+        return "expected a token for some value of its symbols"
     shape = [
         maximum(coordinate.constant) + extent + sum((trips[k] - 1) * order.loops[k].step for k in coordinate.loops)
         for extent, coordinate in zip(order.element, order.coordinates, strict=True)

@@ -18,7 +18,7 @@ from stc.iteration.nests import Nest
 from stc.iteration.order import Loop
 from stc.iteration.proof_obligations import CROSS_CHECK_RESOURCES, MOST_COUNTED, Answer, Holds, Refuted, Undecided
 from stc.iteration.proofs import spelled
-from stc.iteration.size import Symbol, static, symbols_in
+from stc.iteration.size import is_static, static, symbols_in
 from stc.iteration.solver import Query, Step
 
 Predicate: TypeAlias = Literal["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
@@ -100,7 +100,7 @@ class Enumeration:
         return next((found for found in (self._strays(), self._order(), self._gaps()) if not isinstance(found, Holds)), Holds())
 
     def counted(self) -> Answer:
-        if prod(loop.trip for loop in self.around) > MOST_COUNTED or any(isinstance(loop.trip, Symbol) for loop in self.loops):
+        if prod(loop.trip for loop in self.around) > MOST_COUNTED or not all(is_static(loop.trip) for loop in self.loops):
             return Undecided("too many to count out")
         tokens = product(*(range(0, static(loop.trip) * loop.step, loop.step) for loop in self.loops))
         for token, (expected, found) in enumerate(zip_longest(tokens, self._executions())):

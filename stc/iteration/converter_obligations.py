@@ -24,7 +24,7 @@ from stc.iteration.nests import Nest, entries, tokens
 from stc.iteration.order import StreamOrder
 from stc.iteration.proof_obligations import CROSS_CHECK_RESOURCES, MOST_COUNTED, Answer, Holds, Refuted, Same, Undecided
 from stc.iteration.proofs import spelled
-from stc.iteration.size import Symbol, static, symbols_in
+from stc.iteration.size import Symbol, minimum, static, symbols_in
 from stc.iteration.solver import Model, Query
 
 
@@ -107,6 +107,8 @@ class Conversion:
 
     def _sent(self) -> Answer:
         """Statement 3."""
+        if not isinstance(filled := self._filled(), Holds):
+            return filled
         query = self._query()
         stored, sent = _Entry(query, "source", self.source, self.shared), _Entry(query, "target", self.target, self.shared)
         missing = query.any(*(a.value >= size for a, size in zip(sent.addresses, stored.block_sizes, strict=True)))
@@ -117,6 +119,15 @@ class Conversion:
             return Holds()
         held = "was not received" if model.holds(missing) else f"holds {stored.at(model)}"
         return Refuted(f"{sent.named(model)} needs {sent.at(model)} at address {sent.address(model)}, which {held}")
+
+    def _filled(self) -> Answer:
+        """That something is stored wherever something is sent: the other questions are about an entry of either side."""
+        query = self._query()
+        sent = _Entry(query, "target", self.target, self.shared)
+        idle = [loop.trip for loop in self.source.loops[self.shared :] if minimum(loop.trip) == 0]
+        query.require(query.any(*(query.size(trip) == 0 for trip in idle)))
+        model = query.model()
+        return Holds() if model is None else Refuted(f"{sent.named(model)} is sent where nothing is stored")
 
     def _lines(self) -> Answer:
         """Statement 4."""

@@ -9,7 +9,9 @@ target's loops to load them; `block_order` says at which address. What is proved
 3. *No overwriting.* Within a shared iteration two different coordinates never have one address.
 4. *Received before.* Each entry of each token that leaves was stored, in this shared iteration, at the address it is loaded from.
 
-From 1 and 2 to 4 follows that each emitted entry is the tensor's entry at the coordinate that the target's order gives the token;
+5. *Filled at all.* Where a loop of the source inside a shared iteration may have no iteration, the target has the same loop.
+
+From 1 and 2 to 5 follows that each emitted entry is the tensor's entry at the coordinate that the target's order gives the token;
 the tokens leave in the target's order because the emptying loops are the target's loops. A loop drives at most one data dimension,
 so 2 to 4 are statements about one dimension at a time: about the set of pairs (address, coordinate less the base) that the loops
 inside, and the entries of an element, enumerate. This set is a sum of *digits*. Digits in normal form (sorted, merged where one
@@ -23,8 +25,8 @@ it before it fills it again; with two it fills one half while it empties the oth
 A line buffer (`window`) has one task, so that shared iterations follow one another. Its addresses along the window are the block's
 modulo the extent of the buffer: 2 to 4 are proved for the block, and for each step of its schedule that
 
-5. tiles are received and sent each once, in the order of the two types, each at its own line modulo the extent;
-6. when a tile is sent its last line has been received, and no line was received that takes the place of its first.
+6. tiles are received and sent each once, in the order of the two types, each at its own line modulo the extent;
+7. when a tile is sent its last line has been received, and no line was received that takes the place of its first.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ from stc.iteration.converter import block_order
 from stc.iteration.line_buffer import LineSchedule, moving_tiles
 from stc.iteration.order import Coordinate, StreamOrder
 from stc.iteration.proofs import Differs, Equal, Unproved, compare_sequences, coordinate_of, spelled, values_spelled
-from stc.iteration.size import Size, is_static, maximum, simplified, static, symbols_in
+from stc.iteration.size import Size, is_static, maximum, minimum, simplified, static, symbols_in
 
 MOST_PAIRS = 1 << 24
 """A dimension with more (address, coordinate) pairs than these is not counted out."""
@@ -98,6 +100,8 @@ def prove_converter(
         symbols_in((*source.sizes, *target.sizes))
     except ValueError as error:
         return Unproved(str(error))
+    if (idle := _may_be_unfilled(source, target, shared_loops)) is not None:
+        return Unproved(f"the source may not fill a block: it repeats it {idle} times, the target does not")
     extents = list(buffer_shape)
     if window is not None:
         extents[window] = _last_address(sides[0], window) + 1
@@ -112,6 +116,14 @@ def prove_converter(
     if window is not None and (failed := _line_fault(*sides, window, buffer_shape[window], schedule)) is not None:
         return failed
     return Proved("counted" if Proved("counted") in outcomes else "closed form")
+
+
+def _may_be_unfilled(source: StreamOrder, target: StreamOrder, shared: int) -> Size | None:
+    """The trip count of a reuse loop that may keep the source from filling a block which the target empties (statement 5). For
+    loops that drive a dimension this is part of statement 4."""
+    emptied = {loop.trip for loop in target.loops[shared:]}
+    trips = (source.loops[loop].trip for loop in source.reuse_loops if loop >= shared)
+    return next((trip for trip in trips if minimum(trip) == 0 and trip not in emptied), None)
 
 
 # One block on both sides --------------------------------------------------------------------------------------------------
@@ -292,7 +304,7 @@ def _counted(source: _Side, target: _Side, dimension: int, extent: int) -> Outco
 def _line_fault(
     source: _Side, target: _Side, window: int, extent: int, schedule: LineSchedule | None
 ) -> ConverterFault | Unproved | None:
-    """Statements 5 and 6, step by step through the schedule; None where they hold."""
+    """Statements 6 and 7, step by step through the schedule; None where they hold."""
     if not all(side.block.is_static for side in (source, target)):
         return Unproved("a line buffer whose loops inside the shared loops are symbolic")
     tiles = moving_tiles(source.block, target.block, window)

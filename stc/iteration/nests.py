@@ -62,11 +62,13 @@ class Nest:
 
     def numbered(self, number: int) -> tuple[int, ...] | None:
         """The values of step `number`, None past the end (static sizes)."""
+        if number >= self.count:
+            return None
         counters: list[int] = []
         for trip in reversed(self.trips):
             number, counter = divmod(number, static(trip))
             counters.append(counter)
-        return None if number else self.step(tuple(reversed(counters)))
+        return self.step(tuple(reversed(counters)))
 
     def steps(self) -> Iterator[tuple[int, ...]]:
         """The values of every step, in order (static sizes)."""

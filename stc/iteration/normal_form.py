@@ -5,9 +5,10 @@ sum is written) have the same normal form. For static sizes the converse holds t
 longest run of equal differences at the start of the sequence, what remains is the sequence of the first tokens of the runs, and
 so on outwards, so that the sequence determines every loop.
 
-With symbolic sizes the normal form keeps what holds for every value of the symbols: a size that can only be 1 is 1, static loops
-merge, neighbouring reuse loops commute (the static ones come first and are one loop). Equal normal forms are equal sequences for
-all values; unequal ones may coincide for all values of small symbols, which is the solver's business (`stc.iteration.proofs`).
+A sequence of no tokens is one loop of no iterations. With symbolic sizes the normal form keeps what holds for every value of the
+symbols, 0 included: a size that can take one value only is that value, static loops merge, neighbouring reuse loops commute (the
+static ones come first and are one loop). Equal normal forms are equal sequences for all values; unequal ones may coincide for all
+values of small symbols, which is the solver's business (`stc.iteration.proofs`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ def normal_form(order: StreamOrder) -> StreamOrder:
 
     Reuse loops get step 1 (their values drive nothing) and sums name their loops outermost first.
     """
+    if order.is_empty:
+        return StreamOrder(order.element, (Loop(0, 1),), (Coordinate(),) * order.rank)
     order = _one_spelling(order)
     for outer in range(len(order.loops) - 1):
         if _continues(order, outer):

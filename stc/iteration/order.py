@@ -15,7 +15,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
-from stc.iteration.size import CeilDiv, Size, is_static, static, value_at
+from stc.iteration.size import CeilDiv, Size, is_static, minimum, static, value_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Loop:
-    """One loop of an iteration space: `trip` iterations, the value advancing by `step`."""
+    """One loop of an iteration space: `trip` iterations, perhaps none, the value advancing by `step`."""
 
     trip: Size
     step: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.trip, int) and self.trip < 1:
-            raise ValueError(f"loop has trip count {self.trip}, expected at least 1")
+        if minimum(self.trip) < 0:
+            raise ValueError(f"loop has trip count {_least(self.trip)}, expected at least 0")
         if self.step < 1:
             raise ValueError(f"loop has step {self.step}, expected at least 1")
 
@@ -43,8 +43,12 @@ class Coordinate:
     constant: Size = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.constant, int) and self.constant < 0:
-            raise ValueError(f"coordinate has constant {self.constant}, expected at least 0")
+        if minimum(self.constant) < 0:
+            raise ValueError(f"coordinate has constant {_least(self.constant)}, expected at least 0")
+
+
+def _least(size: Size) -> str:
+    return str(size) if isinstance(size, int) else f"{size}, which may be {minimum(size)}"
 
 
 @dataclass(frozen=True)
@@ -104,9 +108,16 @@ class StreamOrder:
     def is_static(self) -> bool:
         return all(is_static(size) for size in self.sizes)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no token crosses, whatever the symbols are."""
+        return any(loop.trip == 0 for loop in self.loops)
+
     def span(self, dimension: int, start: int = 0) -> int:
         """Entries of `dimension` touched by the loops from position `start` on, elements included (static sizes)."""
-        loops = (self.loops[loop] for loop in self.loops_of(dimension, start))
+        loops = [self.loops[loop] for loop in self.loops_of(dimension, start)]
+        if any(loop.trip == 0 for loop in loops):
+            return 0
         return sum((static(loop.trip) - 1) * loop.step for loop in loops) + self.element[dimension]
 
     @cached_property
@@ -128,7 +139,7 @@ class StreamOrder:
             if loop.step == self.element[dimension] == 1:
                 return loop.trip
             if isinstance(loop.trip, CeilDiv) and loop.trip.divisor == loop.step == self.element[dimension]:
-                return loop.trip.symbol
+                return loop.trip.size
         raise ValueError(f"extent of dimension {dimension} is symbolic and has no closed form")
 
     @cached_property

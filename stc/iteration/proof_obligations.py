@@ -113,17 +113,17 @@ class Same:
         if self.elements[0] != self.elements[1]:
             return self._refuted(0, {})
         query = Query(self._symbols(), CROSS_CHECK_RESOURCES)
+        counts = query.count(self.first), query.count(self.second)
+        query.require(counts[0] != counts[1] * self.parts)
+        if (model := query.model()) is not None:
+            return self._refuted(min(model.of(counts[0]) // self.parts, model.of(counts[1])), query.values_in(model))
+        query = Query(self._symbols(), CROSS_CHECK_RESOURCES)
         first, second = query.step("first", self.first), query.step("second", self.second)
-        part = second.number.times(self.parts, self.number)
-        parted = query.all(query.equal([first.number], [part]), query.differ(first.values, second.values))
-        query.require(query.any(first.count != second.count * self.parts, parted))
-        model = query.model()
-        if model is None:
+        query.require(query.equal([first.number], [second.number.times(self.parts, self.number)]))
+        query.require(query.differ(first.values, second.values))
+        if (model := query.model()) is None:
             return Holds()
-        values = {name: model.of(variable) for name, variable in query.symbols.items()}
-        counts = model.of(first.count), model.of(second.count)
-        is_count = counts[0] != counts[1] * self.parts
-        return self._refuted(min(counts[0] // self.parts, counts[1]) if is_count else model.of(second.number), values)
+        return self._refuted(model.of(second.number), query.values_in(model))
 
     def counted(self) -> Answer:
         values = {symbol.name: symbol.maximum for symbol in self._symbols()}
@@ -345,6 +345,8 @@ def _unfilled(order: StreamOrder) -> str | None:
     where sizes are symbolic.
     """
     reused = prod(static(order.loops[loop].trip) for loop in order.reuse_loops)
+    if order.is_empty and _places(order):
+        return f"no token visits any of {_places(order)} places"
     if order.token_count != _places(order) * reused:
         return f"{order.token_count} tokens visit {_places(order)} places {reused} times"
     query = Query(resources=CROSS_CHECK_RESOURCES)

@@ -66,7 +66,7 @@ Verdict = Equal | Differs | Unproved
 
 @lru_cache(maxsize=8192)
 def compare_sequences(source: StreamOrder, target: StreamOrder) -> Verdict:
-    """Decide whether two orders are the same token sequence, element by element, for all values (1 to maximum) of their symbols.
+    """Decide whether two orders are the same token sequence, element by element, for all values (0 to maximum) of their symbols.
 
     Elements must have one shape: a token is not cut here. A mismatch names the first differing token; with symbols, at values
     for which there is one.
@@ -102,6 +102,8 @@ def first_difference(source: StreamOrder, target: StreamOrder) -> int | None:
     Loops that are equal from the inside on repeat the rest's tokens `inner` times. Of the rest, the innermost loops run for
     min(trips) tokens in step and then part (a normal form's run is as long as it can be), or part at once.
     """
+    if source.is_empty or target.is_empty:
+        return None if source.is_empty and target.is_empty else 0
     if any(first.constant != second.constant for first, second in zip(source.coordinates, target.coordinates, strict=True)):
         return 0
     inner = 1
@@ -135,33 +137,44 @@ def _at(order: StreamOrder, dimension: int, token: int) -> int:
 
 def _coincidence(source: StreamOrder, target: StreamOrder, symbols: tuple[Symbol, ...]) -> Verdict:
     """The verdict of z3 on orders whose normal forms differ but that agree at the largest symbol values."""
-    nests = (tokens(order) for order in _without_equal_loops(normal_form(source), normal_form(target)))
-    query = Query(symbols)
-    left, right = (query.step(side, nest) for side, nest in zip(("source", "target"), nests, strict=True))
-    parted = query.all(query.equal([left.number], [right.number]), query.differ(left.values, right.values))
-    query.require(query.any(left.count != right.count, parted))
-    try:
-        model = query.model()
-    except GaveUp as error:
-        return Unproved(str(error))
-    if model is None:
-        return Equal("z3")
-    difference = _difference_at(source, target, {name: model.of(variable) for name, variable in query.symbols.items()})
-    assert difference is not None, "z3's symbol values tell the sequences apart"
-    return difference
+    source, target = normal_form(source), normal_form(target)
+    outer, inner = _equal_loops(source, target)
+    first, second = (tokens(_retained(order, outer, len(order.loops) - inner)) for order in (source, target))
+    shared = (*source.loops[:outer], *source.loops[len(source.loops) - inner :])
+
+    def count_differs(query: Query) -> None:
+        query.require(query.count(first) != query.count(second))
+
+    def values_differ(query: Query) -> None:
+        left, right = query.step("source", first), query.step("target", second)
+        query.require(query.equal([left.number], [right.number]), query.differ(left.values, right.values))
+
+    for differs in (count_differs, values_differ):
+        query = Query(symbols)
+        query.require(*(query.size(loop.trip) >= 1 for loop in shared))
+        differs(query)
+        try:
+            model = query.model()
+        except GaveUp as error:
+            return Unproved(str(error))
+        if model is not None:
+            difference = _difference_at(source, target, query.values_in(model))
+            assert difference is not None, "z3's symbol values tell the sequences apart"
+            return difference
+    return Equal("z3")
 
 
-def _without_equal_loops(source: StreamOrder, target: StreamOrder) -> tuple[StreamOrder, StreamOrder]:
-    """Both orders without the loops that they share from the outside and from the inside.
+def _equal_loops(source: StreamOrder, target: StreamOrder) -> tuple[int, int]:
+    """How many loops both orders share from the outside, and from the inside.
 
-    The rest is the same sequence if and only if the whole is: as many tokens inside equal outer loops, and tokens at multiples
-    of equal inner loops, decide it.
+    Where these all run, the rest is the same sequence if and only if the whole is: as many tokens inside equal outer loops, and
+    tokens at multiples of equal inner loops, decide it.
     """
     left, right = (list(zip(o.loops, o.dimension_of_loop, strict=True)) for o in (source, target))
     most = min(len(left), len(right))
     outer = next((count for count in range(most) if left[count] != right[count]), most)
     inner = next((count for count in range(most - outer) if left[-1 - count] != right[-1 - count]), most - outer)
-    return _retained(source, outer, len(source.loops) - inner), _retained(target, outer, len(target.loops) - inner)
+    return outer, inner
 
 
 def _retained(order: StreamOrder, start: int, stop: int) -> StreamOrder:

@@ -1,12 +1,16 @@
 """Sizes: trip counts and constants that may be known only at run time.
 
-A `Size` is an integer, a named symbol with a compiled maximum (a sequence length), or a ceiling division of one (its number
-of tiles). Passes that cannot handle a symbol say so through `static`.
+A `Size` is an integer, a named symbol from 0 to a compiled maximum (a position, a number of rows), or a sum, minimum, maximum or
+ceiling division of sizes: `min(pos + 1, window)`, a number of tiles. None of these falls where a symbol grows, so that a size has
+its least value where all symbols are 0 and its largest where all are at their maxima.
+
+Sizes are made by `Symbol` and the functions `sum_of`, `least_of`, `largest_of` and `ceildiv`, which bring them into one spelling:
+what can take one value only is an integer, nested sums are one sum, operands of a minimum that are never the least are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
@@ -16,7 +20,7 @@ from stc.diagnostics import CompileError
 
 @dataclass(frozen=True)
 class Symbol:
-    """A run-time scalar `name` in 1..`maximum`."""
+    """A run-time scalar `name` in 0..`maximum`."""
 
     name: str
     maximum: int
@@ -24,6 +28,8 @@ class Symbol:
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
             raise ValueError(f"symbol name '{self.name}' is not an identifier")
+        if self.name in SYNTAX:
+            raise ValueError(f"symbol name '{self.name}' is taken by sizes such as {self.name}(pos<=7, 4)")
         if self.maximum < 1:
             raise ValueError(f"symbol '{self.name}' has maximum {self.maximum}, expected at least 1")
 
@@ -32,32 +38,143 @@ class Symbol:
 
 
 @dataclass(frozen=True)
-class CeilDiv:
-    """`symbol` divided by `divisor`, rounded up: the number of tiles of a symbolic extent."""
+class Sum:
+    """Sizes added up, an integer (of any sign) last."""
 
-    symbol: Symbol
-    divisor: int
-
-    def __post_init__(self) -> None:
-        if self.divisor < 2:
-            raise ValueError(f"ceildiv of '{self.symbol.name}' by {self.divisor}, expected a divisor of at least 2")
+    terms: tuple[Size, ...]
 
     def __str__(self) -> str:
-        return f"ceildiv({self.symbol}, {self.divisor})"
+        return _call("sum", self.terms)
 
 
-Size: TypeAlias = int | Symbol | CeilDiv
+@dataclass(frozen=True)
+class Least:
+    """The least of some sizes."""
+
+    operands: tuple[Size, ...]
+
+    def __str__(self) -> str:
+        return _call("min", self.operands)
 
 
-def maximum(size: Size) -> int:
-    """The largest value `size` can take."""
+@dataclass(frozen=True)
+class Largest:
+    """The largest of some sizes."""
+
+    operands: tuple[Size, ...]
+
+    def __str__(self) -> str:
+        return _call("max", self.operands)
+
+
+@dataclass(frozen=True)
+class CeilDiv:
+    """`size` divided by `divisor`, rounded up: the number of tiles of a symbolic extent."""
+
+    size: Size
+    divisor: int
+
+    def __str__(self) -> str:
+        return _call("ceildiv", (self.size, self.divisor))
+
+
+Size: TypeAlias = int | Symbol | Sum | Least | Largest | CeilDiv
+
+
+def _call(name: str, operands: Iterable[Size]) -> str:
+    return f"{name}({', '.join(str(operand) for operand in operands)})"
+
+
+# Making -------------------------------------------------------------------------------------------------------------------
+
+
+def sum_of(*sizes: Size) -> Size:
+    """The sum, as one sum with its integers added up last. An integer may be negative."""
+    terms = [term for size in sizes for term in (size.terms if isinstance(size, Sum) else (size,))]
+    constant = sum(term for term in terms if isinstance(term, int))
+    symbolic = sorted((term for term in terms if not isinstance(term, int)), key=str)
+    if not symbolic:
+        return constant
+    if constant == 0 and len(symbolic) == 1:
+        return symbolic[0]
+    return Sum((*symbolic, *((constant,) if constant else ())))
+
+
+def least_of(*sizes: Size) -> Size:
+    """The least of `sizes`, without those that are never below all others."""
+    return _best_of(Least, sizes, lambda a, b: maximum(a) <= minimum(b))
+
+
+def largest_of(*sizes: Size) -> Size:
+    """The largest of `sizes`, without those that are never above all others."""
+    return _best_of(Largest, sizes, lambda a, b: minimum(a) >= maximum(b))
+
+
+def ceildiv(size: Size, divisor: int) -> Size:
+    """`size` divided by `divisor`, rounded up; ValueError where `divisor` is below 1."""
+    if divisor < 1:
+        raise ValueError(f"ceildiv of {size} by {divisor}, expected a divisor of at least 1")
+    return size if divisor == 1 else simplified(CeilDiv(size, divisor))
+
+
+def _best_of(kind: type[Least] | type[Largest], sizes: Iterable[Size], covers: Callable[[Size, Size], bool]) -> Size:
+    """`kind` of `sizes` without those that another one `covers` for all values of the symbols."""
+    flat = [operand for size in sizes for operand in (size.operands if isinstance(size, kind) else (size,))]
+    if not flat:
+        raise ValueError("no sizes, expected at least one")
+    chosen: list[Size] = []
+    for operand in sorted(set(flat), key=lambda size: (isinstance(size, int), str(size))):
+        if any(covers(other, operand) for other in chosen):
+            continue
+        chosen = [*(other for other in chosen if not covers(operand, other)), operand]
+    return chosen[0] if len(chosen) == 1 else kind(tuple(chosen))
+
+
+SYNTAX: dict[str, Callable[..., Size]] = {"sum": sum_of, "min": least_of, "max": largest_of, "ceildiv": ceildiv}
+"""How sizes are written in types: the name before the parentheses, and what makes it."""
+
+
+# Asking -------------------------------------------------------------------------------------------------------------------
+
+
+def operands_of(size: Size) -> tuple[Size, ...]:
+    """The sizes that `size` is made of; none of an integer or symbol."""
+    match size:
+        case Sum():
+            return size.terms
+        case Least() | Largest():
+            return size.operands
+        case CeilDiv():
+            return (size.size,)
+        case _:
+            return ()
+
+
+def evaluated(size: Size, value_of: Callable[[Symbol], int]) -> int:
+    """`size` where each symbol has the value that `value_of` gives it."""
     match size:
         case int():
             return size
         case Symbol():
-            return size.maximum
+            return value_of(size)
+        case Sum():
+            return sum(evaluated(term, value_of) for term in size.terms)
+        case Least():
+            return min(evaluated(operand, value_of) for operand in size.operands)
+        case Largest():
+            return max(evaluated(operand, value_of) for operand in size.operands)
         case CeilDiv():
-            return -(-size.symbol.maximum // size.divisor)
+            return -(-evaluated(size.size, value_of) // size.divisor)
+
+
+def maximum(size: Size) -> int:
+    """The largest value `size` can take."""
+    return evaluated(size, lambda symbol: symbol.maximum)
+
+
+def minimum(size: Size) -> int:
+    """The least value `size` can take."""
+    return evaluated(size, lambda symbol: 0)
 
 
 def is_static(size: Size) -> bool:
@@ -73,33 +190,36 @@ def static(size: Size) -> int:
 
 def value_at(size: Size, values: Mapping[str, int]) -> int:
     """`size` where each symbol has its value in `values`; CompileError where one has none, or one out of range."""
-    match size:
-        case int():
-            return size
-        case Symbol():
-            value = values.get(size.name)
-            if value is None or not 1 <= value <= size.maximum:
-                raise CompileError(f"symbol '{size.name}' is {value}", accepted=f"a value from 1 to {size.maximum}")
-            return value
-        case CeilDiv():
-            return -(-value_at(size.symbol, values) // size.divisor)
+
+    def value_of(symbol: Symbol) -> int:
+        value = values.get(symbol.name)
+        if value is None or not 0 <= value <= symbol.maximum:
+            raise CompileError(f"symbol '{symbol.name}' is {value}", accepted=f"a value from 0 to {symbol.maximum}")
+        return value
+
+    return evaluated(size, value_of)
 
 
 def simplified(size: Size) -> Size:
-    """`size`, or the integer 1 where it can take no other value: symbols start at 1."""
-    return 1 if not isinstance(size, int) and maximum(size) == 1 else size
+    """`size`, or an integer where it can take no other value."""
+    least = minimum(size)
+    return least if least == maximum(size) else size
 
 
 def symbols_in(sizes: Iterable[Size]) -> tuple[Symbol, ...]:
     """The symbols that `sizes` depend on, by name; ValueError where one name has two maxima."""
     found: dict[str, Symbol] = {}
-    for size in sizes:
-        if isinstance(size, int):
-            continue
-        symbol = size.symbol if isinstance(size, CeilDiv) else size
+    for symbol in _symbols(sizes):
         if (known := found.setdefault(symbol.name, symbol)) != symbol:
             raise ValueError(f"symbol '{symbol.name}' has maximum {known.maximum} and also {symbol.maximum}")
     return tuple(found[name] for name in sorted(found))
+
+
+def _symbols(sizes: Iterable[Size]) -> Iterator[Symbol]:
+    for size in sizes:
+        if isinstance(size, Symbol):
+            yield size
+        yield from _symbols(operands_of(size))
 
 
 def static_product(sizes: tuple[Size, ...]) -> int:

@@ -18,7 +18,8 @@ from typing import Any
 import z3
 
 from stc.iteration.nests import Nest
-from stc.iteration.size import CeilDiv, Size, Symbol, is_static, static
+from stc.iteration.size import CeilDiv, Largest, Least, Size, Symbol, is_static, operands_of, static
+from stc.iteration.size import Sum as SizeSum
 
 RESOURCES = 20_000_000
 """Work that z3 may spend on one question, in its own count (some 5 million a second)."""
@@ -61,12 +62,11 @@ class Sum:
 
 @dataclass(frozen=True)
 class Step:
-    """Any one step of a nest: the counter of each loop, the number of the step, its values; how many steps there are."""
+    """Any one step of a nest: the counter of each loop, the number of the step, its values."""
 
     counters: tuple[Any, ...]
     number: Sum
     values: tuple[Sum, ...]
-    count: Any
 
 
 class Model:
@@ -95,7 +95,7 @@ class Query:
         self.symbols: dict[str, Any] = {}
         for symbol in symbols:
             self.symbols[symbol.name] = variable = z3.Int(symbol.name, self._context)
-            self.require(variable >= 1, variable <= symbol.maximum)
+            self.require(variable >= 0, variable <= symbol.maximum)
 
     def require(self, *formulas: Any) -> None:
         """What holds of a counterexample."""
@@ -123,20 +123,33 @@ class Query:
                 return self.symbols[size.name]
             case CeilDiv():
                 return self._quotient(size)
+            case SizeSum():
+                return self.sum([self.size(term) for term in size.terms])
+            case Least() | Largest():
+                return self._best(size)
+
+    def _best(self, size: Least | Largest) -> Any:
+        best, *others = (self.size(operand) for operand in operands_of(size))
+        for other in others:
+            best = self.choose(other < best if isinstance(size, Least) else other > best, other, best)
+        return best
 
     def _quotient(self, size: CeilDiv) -> Any:
         if size not in self._quotients:
-            quotient: Any = z3.Int(f"{size.symbol.name}_by_{size.divisor}", self._context)
-            symbol = self.symbols[size.symbol.name]
-            self.require(size.divisor * quotient >= symbol, size.divisor * (quotient - 1) < symbol)
+            quotient, dividend = self.anything(f"quotient_{len(self._quotients)}"), self.size(size.size)
+            self.require(size.divisor * quotient >= dividend, size.divisor * (quotient - 1) < dividend)
             self._quotients[size] = quotient
         return self._quotients[size]
 
+    def count(self, nest: Nest) -> Any:
+        """The steps of `nest`, perhaps none."""
+        return self.product([self.size(size) for size in nest.trips])
+
     def step(self, name: str, nest: Nest) -> Step:
-        """Any one step of `nest`; `name` sets its variables apart."""
+        """Any one step of `nest`, which then has one; `name` sets its variables apart."""
         trips = [self.size(size) for size in nest.trips]
         counters = tuple(self.below(f"{name}_{position}", trip) for position, trip in enumerate(trips))
-        return Step(counters, self.number(counters, nest.trips), self.values(nest, counters), self.product(trips))
+        return Step(counters, self.number(counters, nest.trips), self.values(nest, counters))
 
     def number(self, counters: Sequence[Any], trips: Sequence[Size]) -> Sum:
         """Counters of nested loops, outermost first, as one number."""
@@ -166,6 +179,10 @@ class Query:
 
     def sum(self, terms: Sequence[Any]) -> Any:
         return z3.Sum([self.integer(0), *terms])
+
+    def values_in(self, model: Model) -> dict[str, int]:
+        """The values of the symbols in a counterexample."""
+        return {name: model.of(variable) for name, variable in self.symbols.items()}
 
     def any(self, *formulas: Any) -> Any:
         return z3.Or(*formulas, z3.BoolVal(False, self._context))

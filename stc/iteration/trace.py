@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from stc.diagnostics import CompileError, UntimedError
 from stc.iteration.index_expressions import Computed, IndexExpression, Operator
 from stc.iteration.pipeline_style import Style
-from stc.iteration.size import CeilDiv, Size, Symbol, maximum, value_at
+from stc.iteration.size import Size, maximum, symbols_in, value_at
 
 Port: TypeAlias = tuple[str, bool]
 """A channel or memory by name, and whether it is written."""
@@ -217,15 +217,7 @@ def _port(item: Item) -> Port | None:
 
 
 def _symbols(trips: Trips) -> tuple[str, ...]:
-    match trips:
-        case Symbol():
-            return (trips.name,)
-        case CeilDiv():
-            return (trips.symbol.name,)
-        case Table():
-            return (trips.symbol,)
-        case _:
-            return ()
+    return (trips.symbol,) if isinstance(trips, Table) else tuple(symbol.name for symbol in symbols_in([trips]))
 
 
 def _block_at(block: Block, values: Mapping[str, int]) -> Block:

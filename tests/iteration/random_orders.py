@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stc.iteration.normal_form import split_loop
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.size import CeilDiv, Size, Symbol
+from stc.iteration.size import Size, Symbol, ceildiv, largest_of, least_of, sum_of
 
 MOST_TOKENS = 3000
 LARGEST = {"m": 3, "n": 4}
@@ -152,12 +152,21 @@ def perturbed(draw: st.DrawFn, order: StreamOrder) -> StreamOrder:
     return assembled(order.element, nest, tuple(constants))
 
 
+symbols = st.sampled_from([Symbol(name, largest) for name, largest in LARGEST.items()])
+sizes = (
+    symbols
+    | st.builds(ceildiv, symbols, st.integers(2, 4))
+    | st.builds(sum_of, symbols, st.integers(1, 2))
+    | st.builds(least_of, st.builds(sum_of, symbols, st.integers(0, 1)), st.integers(1, 3) | symbols)
+    | st.builds(largest_of, st.builds(sum_of, symbols, st.integers(-2, -1)), st.just(0) | symbols)
+)
+"""Trip counts and constants as decoding has them: tiles, `pos + 1`, `min(pos + 1, window)`, `max(pos - window, 0)`."""
+
+
 @st.composite
 def symbolic(draw: st.DrawFn, orders: st.SearchStrategy[StreamOrder]) -> StreamOrder:
-    """An order with some trips and constants replaced by symbols of small maxima (`LARGEST`) or their numbers of tiles."""
+    """An order with some trips and constants replaced by sizes of symbols of small maxima (`LARGEST`)."""
     order = draw(orders)
-    symbols = st.sampled_from([Symbol(name, largest) for name, largest in LARGEST.items()])
-    sizes = symbols | st.builds(CeilDiv, symbols, st.integers(2, 4))
     nest = [Nest(Loop(draw(sizes), loop.step), dim) if draw(st.booleans()) else Nest(loop, dim) for loop, dim in nest_of(order)]
     constants = tuple(draw(sizes) if draw(st.integers(0, 3)) == 0 else c.constant for c in order.coordinates)
     return assembled(order.element, nest, constants)

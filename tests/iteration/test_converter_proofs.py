@@ -17,7 +17,7 @@ from stc.iteration.converter_proofs import ConverterFault, Proved, prove_convert
 from stc.iteration.normal_form import split_loop
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.proofs import Unproved
-from stc.iteration.size import CeilDiv, Symbol, static
+from stc.iteration.size import Symbol, ceildiv, static, sum_of
 
 
 def run(
@@ -166,13 +166,13 @@ def test_blocks():
     assert prove_converter(ROWS, COLUMNS, 0, (8, 16), 0) == Unproved("there are 0 blocks to acquire, expected at least one")
 
 
-@pytest.mark.parametrize("trip", [Symbol("seq", 40), CeilDiv(Symbol("seq", 40), 4)])
+@pytest.mark.parametrize("trip", [Symbol("seq", 40), ceildiv(Symbol("seq", 40), 4)])
 def test_symbolic_shared_loops(trip):
     """A converter under loops over a sequence of any length; instances are the oracle."""
     source = order((4, 8), (3, trip, 2), (1, 4, 8), ((1,), (2,)))
     target = order((2, 16), (3, trip, 2), (7, 4, 2), ((1, 2), ()))
     assert prove_converter(source, target, 2, (4, 16), 2) == Proved("closed form")
-    for length in (1, 2, 5, 8):
+    for length in (0, 1, 2, 5, 8):
         values = {"seq": length}
         assert run(source.at(values), target.at(values), 2, (4, 16)) is None
     other = replace(target, loops=(Loop(3, 1), Loop(Symbol("seq", 40), 5), Loop(2, 2)))
@@ -182,6 +182,17 @@ def test_symbolic_shared_loops(trip):
     [(_, length)] = found.symbols
     failed = run(source.at({"seq": length}), other.at({"seq": length}), 2, (4, 16))
     assert failed is not None and failed[1] == found.token
+
+
+def test_a_revisit_that_may_not_run():
+    """A block that the source stores `seq` times is not filled where that is 0; the target would empty it all the same."""
+    seq = Symbol("seq", 3)
+    source, target = order((1,), (2, seq, 4), (4, 1, 1), ((0, 2),)), order((1,), (2, 4), (4, 1), ((0, 1),))
+    assert run(source.at({"seq": 0}), target.at({"seq": 0}), 1, (4,)) is not None
+    assert "may not fill a block" in str(prove_converter(source, target, 1, (4,), 2))
+    sometimes = order((1,), (2, sum_of(seq, 1), 4), (4, 1, 1), ((0, 2),))
+    assert prove_converter(sometimes, target, 1, (4,), 2) == Proved("closed form")
+    assert prove_converter(source, source, 1, (4,), 2) == Proved("closed form")
 
 
 def test_a_symbol_that_is_only_inside_the_shared_loops():

@@ -10,7 +10,7 @@ from random_orders import any_exact_order, any_orders, entries, is_small, respel
 
 from stc.iteration.normal_form import normal_form, same_sequence, split_loop
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.size import CeilDiv, Symbol
+from stc.iteration.size import Symbol, ceildiv
 from stc.iteration.vectorize import largest_divisor, vectorized
 
 many = settings(max_examples=300, deadline=None, derandomize=True)
@@ -69,8 +69,8 @@ def test_steps_of_reuse_and_order_of_sums_do_not_matter():
 
 
 def test_symbolic_loops_stay_apart_and_unit_loops_go():
-    order = StreamOrder((1,), (Loop(1, 5), Loop(CeilDiv(SEQ, 4), 4), Loop(2, 2), Loop(2, 1)), (Coordinate((0, 1, 2, 3)),))
-    assert normal_form(order) == StreamOrder((1,), (Loop(CeilDiv(SEQ, 4), 4), Loop(4, 1)), (Coordinate((0, 1)),))
+    order = StreamOrder((1,), (Loop(1, 5), Loop(ceildiv(SEQ, 4), 4), Loop(2, 2), Loop(2, 1)), (Coordinate((0, 1, 2, 3)),))
+    assert normal_form(order) == StreamOrder((1,), (Loop(ceildiv(SEQ, 4), 4), Loop(4, 1)), (Coordinate((0, 1)),))
     assert same_sequence(order, normal_form(order))
     assert not same_sequence(order, StreamOrder((1,), (Loop(SEQ, 1),), (Coordinate((0,)),)))
     with pytest.raises(ValueError, match=r"size ceildiv\(seq<=128, 4\) is symbolic, expected an integer"):

@@ -45,7 +45,7 @@ from stc.iteration.proof_obligations import (
 from stc.iteration.proofs import Equal, compare_sequences
 from stc.iteration.restriction import restricted
 from stc.iteration.round_robin import round_robin_parts, without_constants
-from stc.iteration.size import CeilDiv, Symbol, static
+from stc.iteration.size import Size, Symbol, ceildiv, static
 from stc.iteration.vectorize import vectorized
 
 orders = any_orders() | any_exact_order
@@ -101,8 +101,8 @@ def test_fifty_million_tokens():
     assert isinstance(same_tokens(source, late).counted(), Undecided)
 
 
-@pytest.mark.parametrize("size", [Symbol("seq", 64), CeilDiv(Symbol("seq", 64), 8)])
-def test_sizes_that_are_symbols(size: Symbol | CeilDiv):
+@pytest.mark.parametrize("size", [Symbol("seq", 64), ceildiv(Symbol("seq", 64), 8)])
+def test_sizes_that_are_symbols(size: Size):
     rows = StreamOrder((1, 4), (Loop(size, 1), Loop(6, 4)), (Coordinate((0,)), Coordinate((1,))))
     split = StreamOrder((1, 4), (Loop(size, 1), Loop(2, 12), Loop(3, 4)), (Coordinate((0,)), Coordinate((1, 2))))
     assert answer(same_tokens(rows, split)) == Holds()
@@ -282,13 +282,23 @@ def test_the_witness_of_a_converter():
     assert isinstance(found, Refuted) and "which was not received" in found.witness
 
 
-@pytest.mark.parametrize("trip", [Symbol("seq", 40), CeilDiv(Symbol("seq", 40), 4)])
-def test_converters_under_loops_of_any_length(trip: Symbol | CeilDiv):
+@pytest.mark.parametrize("trip", [Symbol("seq", 40), ceildiv(Symbol("seq", 40), 4)])
+def test_converters_under_loops_of_any_length(trip: Size):
     source = StreamOrder((4, 8), (Loop(3, 1), Loop(trip, 4), Loop(2, 8)), (Coordinate((1,)), Coordinate((2,))))
     target = StreamOrder((2, 16), (Loop(3, 7), Loop(trip, 4), Loop(2, 2)), (Coordinate((1, 2)), Coordinate()))
     assert answer(Conversion(source, target, 2, (4, 16), 2)) == Holds()
     other = StreamOrder((2, 16), (Loop(3, 7), Loop(trip, 5), Loop(2, 2)), target.coordinates)
     assert isinstance(answer(Conversion(source, other, 2, (4, 16), 2)), Refuted)
+
+
+def test_a_revisit_that_may_not_run():
+    """Nothing is stored where the source's reuse loop has no iteration."""
+    seq = Symbol("seq", 3)
+    source = StreamOrder((1,), (Loop(2, 4), Loop(seq, 1), Loop(4, 1)), (Coordinate((0, 2)),))
+    target = StreamOrder((1,), (Loop(2, 4), Loop(4, 1)), (Coordinate((0, 1)),))
+    found = answer(Conversion(source, target, 1, (4,), 2))
+    assert isinstance(found, Refuted) and "is sent where nothing is stored" in found.witness
+    assert answer(Conversion(source, source, 1, (4,), 2)) == Holds()
 
 
 def test_a_limit_of_work(monkeypatch: pytest.MonkeyPatch):

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from random_orders import any_exact_order, any_orders, entries, is_small
 
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.size import CeilDiv, Symbol, maximum, static, static_product
+from stc.iteration.size import (
+    Size,
+    Symbol,
+    ceildiv,
+    largest_of,
+    least_of,
+    maximum,
+    minimum,
+    simplified,
+    static,
+    static_product,
+    sum_of,
+    value_at,
+)
 
 many = settings(max_examples=300, deadline=None, derandomize=True)
 SEQ = Symbol("seq", 128)
@@ -73,6 +88,12 @@ def test_without_unit_loops_changes_no_token(order: StreamOrder):
     assert np.array_equal(kept.enumerate(), order.enumerate())
 
 
+def test_no_tokens():
+    empty = StreamOrder((4, 2), (Loop(3, 1), Loop(0, 4), Loop(2, 2)), (Coordinate((1,)), Coordinate((2,))))
+    assert empty.is_empty and empty.token_count == 0 and len(empty.enumerate()) == 0 and empty.static_shape == (0, 4)
+    assert not StreamOrder((1,), (Loop(SEQ, 1),), (Coordinate((0,)),)).is_empty
+
+
 @many
 @given(any_orders())
 def test_text_names_every_part(order: StreamOrder):
@@ -82,9 +103,17 @@ def test_text_names_every_part(order: StreamOrder):
 
 
 MALFORMED = [
-    (lambda: Loop(0, 1), "loop has trip count 0, expected at least 1"),
+    (lambda: Loop(-1, 1), "loop has trip count -1, expected at least 0"),
+    (
+        lambda: Loop(sum_of(SEQ, -1), 1),
+        "loop has trip count sum(seq<=128, -1), which may be -1, expected at least 0",
+    ),
     (lambda: Loop(2, 0), "loop has step 0, expected at least 1"),
     (lambda: Coordinate((), -1), "coordinate has constant -1, expected at least 0"),
+    (
+        lambda: Coordinate((), sum_of(SEQ, -3)),
+        "coordinate has constant sum(seq<=128, -3), which may be -3, expected at least 0",
+    ),
     (lambda: StreamOrder((4,), (), ()), "map has 0 results but the element has rank 1"),
     (lambda: StreamOrder((4, 0), (), (Coordinate(), Coordinate())), "element dimension 1 has extent 0, expected at least 1"),
     (lambda: StreamOrder((4,), (Loop(2, 4),), (Coordinate((1,)),)), "map uses d1 but the iteration space has 1 loops"),
@@ -96,7 +125,10 @@ MALFORMED = [
     ),
     (lambda: Symbol("2x", 4), "symbol name '2x' is not an identifier"),
     (lambda: Symbol("seq", 0), "symbol 'seq' has maximum 0, expected at least 1"),
-    (lambda: CeilDiv(SEQ, 1), "ceildiv of 'seq' by 1, expected a divisor of at least 2"),
+    (lambda: Symbol("min", 4), "symbol name 'min' is taken by sizes such as min(pos<=7, 4)"),
+    (lambda: ceildiv(SEQ, 0), "ceildiv of seq<=128 by 0, expected a divisor of at least 1"),
+    (lambda: ceildiv(7, -1), "ceildiv of 7 by -1, expected a divisor of at least 1"),
+    (lambda: least_of(), "no sizes, expected at least one"),
 ]
 
 
@@ -111,17 +143,71 @@ def test_malformed(make, message: str):
 
 
 def test_sizes():
-    assert [maximum(size) for size in (7, SEQ, CeilDiv(SEQ, 16), CeilDiv(Symbol("n", 33), 16))] == [7, 128, 8, 3]
-    assert [str(size) for size in (SEQ, CeilDiv(SEQ, 16))] == ["seq<=128", "ceildiv(seq<=128, 16)"]
+    assert [maximum(size) for size in (7, SEQ, ceildiv(SEQ, 16), ceildiv(Symbol("n", 33), 16))] == [7, 128, 8, 3]
+    assert [str(size) for size in (SEQ, ceildiv(SEQ, 16))] == ["seq<=128", "ceildiv(seq<=128, 16)"]
     assert static_product((2, 3)) == 6
     with pytest.raises(ValueError, match="size seq<=128 is symbolic, expected an integer"):
         static(SEQ)
 
 
+def test_sizes_of_a_decoder():
+    """A position from 0 on, a window of 5 rows: rows to read, the first of them, tiles of 2."""
+    pos = Symbol("pos", 9)
+    rows, first = least_of(sum_of(pos, 1), 5), largest_of(sum_of(pos, -4), 0)
+    tiles = ceildiv(rows, 2)
+    assert [str(size) for size in (rows, first)] == ["min(sum(pos<=9, 1), 5)", "max(sum(pos<=9, -4), 0)"]
+    assert str(tiles) == "ceildiv(min(sum(pos<=9, 1), 5), 2)"
+    for at in range(10):
+        found = [value_at(size, {"pos": at}) for size in (rows, first, tiles)]
+        assert found == [min(at + 1, 5), max(at - 4, 0), -(-min(at + 1, 5) // 2)]
+    assert [(minimum(size), maximum(size)) for size in (pos, rows, first, tiles)] == [(0, 9), (1, 5), (0, 5), (1, 3)]
+
+
+def test_one_spelling():
+    pos, seq = Symbol("pos", 9), Symbol("seq", 20)
+    assert sum_of(sum_of(pos, 2), seq, -2) == sum_of(seq, pos) and sum_of(pos, 0) == pos and sum_of() == 0
+    assert least_of(3, least_of(pos, 7), seq) == least_of(seq, pos, 3)
+    assert least_of(pos, 9) == pos and least_of(pos, 0) == 0 and largest_of(pos, 9) == 9 and largest_of(seq, 0) == seq
+    assert ceildiv(pos, 1) == pos and ceildiv(7, 2) == 4
+    assert simplified(ceildiv(largest_of(pos, 1), 9)) == 1 and simplified(pos) == pos
+
+
+operations = st.sampled_from([sum_of, least_of, largest_of])
+some_sizes = st.recursive(
+    st.integers(-3, 3) | st.sampled_from([Symbol("m", 3), Symbol("n", 4)]),
+    lambda inner: st.builds(lambda make, some: (make, some), operations, st.lists(inner, min_size=1, max_size=3))
+    | st.builds(lambda size, divisor: (lambda x: ceildiv(x, divisor), [size]), inner, st.integers(1, 3)),
+)
+
+
+@many
+@given(some_sizes)
+def test_sizes_keep_their_values(written: Any):
+    """What is left out, folded and sorted changes no value, and ranges are met."""
+
+    def made(written: Any) -> Size:
+        return written[0](*map(made, written[1])) if isinstance(written, tuple) else written
+
+    def meant(written: Any, values: dict[str, int]) -> int:
+        if not isinstance(written, tuple):
+            return value_at(written, values)
+        make, operands = written
+        found = [meant(operand, values) for operand in operands]
+        return {sum_of: sum, least_of: min, largest_of: max}.get(make, lambda one: static(make(*one)))(found)
+
+    size = made(written)
+    found = {value_at(size, values) for values in EVERY}
+    assert all(value_at(size, values) == meant(written, values) for values in EVERY)
+    assert (min(found), max(found)) == (minimum(size), maximum(size))
+
+
+EVERY = [{"m": m, "n": n} for m in range(4) for n in range(5)]
+
+
 def test_symbolic_extents_with_a_closed_form():
     rows = StreamOrder((1, 8), (Loop(SEQ, 1), Loop(4, 8)), (Coordinate((0,)), Coordinate((1,))))
     assert rows.shape == (SEQ, 32) and rows.is_exact and not rows.is_static
-    tiles = StreamOrder((16,), (Loop(CeilDiv(SEQ, 16), 16),), (Coordinate((0,)),))
+    tiles = StreamOrder((16,), (Loop(ceildiv(SEQ, 16), 16),), (Coordinate((0,)),))
     assert tiles.shape == (SEQ,) and tiles.is_exact
     reused = StreamOrder((16,), (Loop(SEQ, 1), Loop(2, 16)), (Coordinate((1,)),))
     assert reused.shape == (32,) and reused.is_exact and reused.reuse_loops == (0,)
@@ -133,8 +219,8 @@ def test_symbolic_extents_with_a_closed_form():
         StreamOrder((2,), (Loop(SEQ, 2),), (Coordinate((0,)),)),
         StreamOrder((1,), (Loop(SEQ, 1),), (Coordinate((0,), 3),)),
         StreamOrder((1,), (Loop(4, 1),), (Coordinate((0,), SEQ),)),
-        StreamOrder((16,), (Loop(CeilDiv(SEQ, 8), 16),), (Coordinate((0,)),)),
-        StreamOrder((1,), (Loop(CeilDiv(SEQ, 4), 4), Loop(4, 1)), (Coordinate((0, 1)),)),
+        StreamOrder((16,), (Loop(ceildiv(SEQ, 8), 16),), (Coordinate((0,)),)),
+        StreamOrder((1,), (Loop(ceildiv(SEQ, 4), 4), Loop(4, 1)), (Coordinate((0, 1)),)),
     ],
     ids=str,
 )

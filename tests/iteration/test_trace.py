@@ -9,7 +9,7 @@ from stc.diagnostics import CompileError
 from stc.fifo.token_run import grown_depths
 from stc.iteration.firings import firings
 from stc.iteration.index_expressions import IndexExpression, Operator, computed, variable
-from stc.iteration.size import CeilDiv, Symbol
+from stc.iteration.size import Symbol, ceildiv
 from stc.iteration.task_timeline import loop_of
 from stc.iteration.trace import Access, Branch, For, MemoryBeats, Nest, Pipeline, Style, Table, TaskTrace, most_per_iteration, steps
 from stc.network.graph import Channel
@@ -22,23 +22,23 @@ READ, WRITE = Access("s", False), Access("t", True)
 def test_trip_counts_may_be_symbols_and_entries_of_a_table():
     phases = Table("phase", (4, 0, 7))
     inner = For("k", phases, (READ,), merged=False)
-    trace = TaskTrace("task", (For("i", ROWS, (inner, Branch(LAST, (WRITE,))), unroll=2), For("j", CeilDiv(ROWS, 5), (WRITE,))))
+    trace = TaskTrace("task", (For("i", ROWS, (inner, Branch(LAST, (WRITE,))), unroll=2), For("j", ceildiv(ROWS, 5), (WRITE,))))
     assert trace.symbols == {"rows", "phase"}
     assert most_per_iteration(trace, "s", False) == 1, "known without any values"
-    for rows in (1, 7, 12):
+    for rows in (0, 1, 7, 12):
         for phase, trips in enumerate(phases.entries):
             found = trace.at({"rows": rows, "phase": phase})
             assert not found.symbols
             assert found.tokens("s", False) == rows * trips
-            assert found.tokens("t", True) == 1 + -(-rows // 5)
+            assert found.tokens("t", True) == min(rows, 1) + -(-rows // 5)
             assert len(firings(found).moments.get(("s", "read_acquire"), ())) == rows * trips
     with pytest.raises(CompileError, match=r"known at run time only; accepted: TaskTrace\.at"):
         trace.tokens("s", False)
     for values, said in (
         ({"rows": 3}, "symbol 'phase' is None; accepted: an entry of its table, 0 to 2"),
         ({"rows": 3, "phase": -1}, "symbol 'phase' is -1; accepted: an entry of its table, 0 to 2"),
-        ({"rows": 13, "phase": 0}, "symbol 'rows' is 13; accepted: a value from 1 to 12"),
-        ({"phase": 0}, "symbol 'rows' is None; accepted: a value from 1 to 12"),
+        ({"rows": 13, "phase": 0}, "symbol 'rows' is 13; accepted: a value from 0 to 12"),
+        ({"phase": 0}, "symbol 'rows' is None; accepted: a value from 0 to 12"),
     ):
         with pytest.raises(CompileError) as raised:
             trace.at(values)

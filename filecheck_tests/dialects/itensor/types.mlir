@@ -20,6 +20,10 @@
 // CHECK: tiles = !itensor.itensor<16x8xf32, iter_space: [ceildiv(seq<=128, 16)] * [16], iter_map: (d0) -> (d0, pos<=7)>
 "test.types"() {tiles = !itensor.itensor<16x8xf32, iter_space: [ceildiv(seq<=128, 16)] * [16], iter_map: (d0) -> (d0, pos<=7)>} : () -> ()
 
+// Sizes of decoding: rows up to the position, at most a window of them; integers are folded, and one spelling is printed.
+// CHECK: rows = !itensor.itensor<1x8xf32, iter_space: [min(sum(pos<=7, 1), 4)] * [1], iter_map: (d0) -> (d0 + max(sum(pos<=7, -3), 0), 0)>
+"test.types"() {rows = !itensor.itensor<1x8xf32, iter_space: [min(4, sum(1, pos<=7), 9)] * [1], iter_map: (d0) -> (d0 + max(0, sum(pos<=7, -4, 1)), 0)>} : () -> ()
+
 // CHECK: order = #itensor.order<4x4, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>
 "test.types"() {order = #itensor.order<4x4, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>} : () -> ()
 // CHECK: scalar_order = #itensor.order<[], iter_space: [] * [], iter_map: () -> ()>

@@ -10,7 +10,7 @@
 
 // -----
 
-// expected-error @below {{expected a size: an integer, 'name<=maximum' or 'ceildiv(name<=maximum, divisor)'}}
+// expected-error @below {{expected a size: an integer, 'name<=maximum', or one of 'sum(...)', 'min(...)', 'max(...)', 'ceildiv(...)'}}
 "test.type"() {type = !itensor.itensor<4xf32, iter_space: [?] * [4], iter_map: (d0) -> (d0)>} : () -> ()
 
 // -----
@@ -25,13 +25,13 @@
 
 // -----
 
-// expected-error @below {{ceildiv of a size that is not a symbol, expected 'name<=maximum'}}
-"test.type"() {type = !itensor.itensor<4xf32, iter_space: [ceildiv(8, 4)] * [4], iter_map: (d0) -> (d0)>} : () -> ()
+// expected-error @below {{expected 'ceildiv(size, divisor)' with an integer as divisor}}
+"test.type"() {type = !itensor.itensor<4xf32, iter_space: [ceildiv(seq<=8, pos<=4)] * [4], iter_map: (d0) -> (d0)>} : () -> ()
 
 // -----
 
-// expected-error @below {{ceildiv of 'seq' by 1, expected a divisor of at least 2}}
-"test.type"() {type = !itensor.itensor<4xf32, iter_space: [ceildiv(seq<=8, 1)] * [4], iter_map: (d0) -> (d0)>} : () -> ()
+// expected-error @below {{ceildiv of seq<=8 by 0, expected a divisor of at least 1}}
+"test.type"() {type = !itensor.itensor<4xf32, iter_space: [ceildiv(seq<=8, 0)] * [4], iter_map: (d0) -> (d0)>} : () -> ()
 
 // -----
 
@@ -60,8 +60,8 @@
 
 // -----
 
-// expected-error @below {{map result adds a symbol to another constant, expected at most one constant}}
-"test.type"() {type = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0 + pos<=4 + 1)>} : () -> ()
+// expected-error @below {{coordinate has constant sum(pos<=4, -1), which may be -1, expected at least 0}}
+"test.type"() {type = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0 + sum(pos<=4, -1))>} : () -> ()
 
 // -----
 
@@ -90,8 +90,8 @@
 
 // -----
 
-// expected-error @below {{loop has trip count 0, expected at least 1}}
-"test.type"() {type = !itensor.itensor<4xf32, iter_space: [0] * [4], iter_map: (d0) -> (d0)>} : () -> ()
+// expected-error @below {{loop has trip count sum(pos<=4, -1), which may be -1, expected at least 0}}
+"test.type"() {type = !itensor.itensor<4xf32, iter_space: [sum(pos<=4, -1)] * [4], iter_map: (d0) -> (d0)>} : () -> ()
 
 // -----
 

@@ -6,25 +6,26 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.size import CeilDiv, Size, Symbol
+from stc.iteration.size import SYNTAX, Size, Symbol, sum_of
 
 
-def parse_size(parser: AttrParser) -> Size:
-    """Parse an integer, `name<=maximum` or `ceildiv(name<=maximum, divisor)`."""
-    value = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+def parse_size(parser: AttrParser, allow_negative: bool = False) -> Size:
+    """Parse an integer, `name<=maximum`, or a sum, minimum, maximum or ceiling division of sizes: `min(sum(pos<=9, 1), 4)`."""
+    value = parser.parse_optional_integer(allow_boolean=False, allow_negative=allow_negative)
     if value is not None:
         return value
     position = parser.pos
     name = parser.parse_optional_identifier()
     if name is None:
-        parser.raise_error("expected a size: an integer, 'name<=maximum' or 'ceildiv(name<=maximum, divisor)'")
+        written = ", ".join(f"'{function}(...)'" for function in SYNTAX)
+        parser.raise_error(f"expected a size: an integer, 'name<=maximum', or one of {written}")
     return _parse_named_size(parser, name, position)
 
 
 def _parse_named_size(parser: AttrParser, name: str, position: int) -> Size:
     try:
-        if name == "ceildiv":
-            return _parse_ceildiv(parser)
+        if name in SYNTAX:
+            return _parse_call(parser, name)
         parser.parse_punctuation("<", f" after size symbol '{name}': its maximum is written '{name}<=maximum'")
         parser.parse_punctuation("=")
         return Symbol(name, parser.parse_integer(allow_boolean=False, allow_negative=False))
@@ -32,16 +33,13 @@ def _parse_named_size(parser: AttrParser, name: str, position: int) -> Size:
         parser.raise_error(str(error), position, parser.pos)
 
 
-def _parse_ceildiv(parser: AttrParser) -> CeilDiv:
-    parser.parse_punctuation("(")
+def _parse_call(parser: AttrParser, name: str) -> Size:
+    """Parse the operands of `name` of `SYNTAX`; integers among them may be negative, a divisor is an integer."""
     position = parser.pos
-    symbol = parse_size(parser)
-    if not isinstance(symbol, Symbol):
-        parser.raise_error("ceildiv of a size that is not a symbol, expected 'name<=maximum'", position)
-    parser.parse_punctuation(",")
-    divisor = parser.parse_integer(allow_boolean=False, allow_negative=False)
-    parser.parse_punctuation(")")
-    return CeilDiv(symbol, divisor)
+    operands = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: parse_size(parser, allow_negative=True))
+    if name == "ceildiv" and (len(operands) != 2 or not isinstance(operands[1], int)):
+        parser.raise_error("expected 'ceildiv(size, divisor)' with an integer as divisor", position)
+    return SYNTAX[name](*operands)
 
 
 def parse_order_body(parser: AttrParser, element: tuple[int, ...]) -> StreamOrder:
@@ -87,7 +85,7 @@ def _parse_map(parser: AttrParser, loop_count: int) -> tuple[Coordinate, ...]:
 
 
 def _parse_result(parser: AttrParser, names: list[str]) -> Coordinate:
-    """Parse a sum of loops plus at most one symbolic constant and any number of integers."""
+    """Parse a sum of loops and constants."""
     position = parser.pos
     loops: list[int] = []
     constants: list[Size] = []
@@ -96,7 +94,10 @@ def _parse_result(parser: AttrParser, names: list[str]) -> Coordinate:
         if parser.parse_optional_punctuation("+") is None:
             break
     _refuse_other_operators(parser, position)
-    return Coordinate(tuple(loops), _sum_of_constants(parser, constants, position))
+    try:
+        return Coordinate(tuple(loops), sum_of(*constants))
+    except ValueError as error:
+        parser.raise_error(str(error), position, parser.pos)
 
 
 def _refuse_other_operators(parser: AttrParser, position: int) -> None:
@@ -114,16 +115,6 @@ def _parse_term(parser: AttrParser, names: list[str], loops: list[int], constant
         loops.append(names.index(name))
     else:
         constants.append(_parse_named_size(parser, name, position))
-
-
-def _sum_of_constants(parser: AttrParser, constants: list[Size], position: int) -> Size:
-    integers = sum(constant for constant in constants if isinstance(constant, int))
-    symbols = [constant for constant in constants if not isinstance(constant, int)]
-    if not symbols:
-        return integers
-    if len(symbols) > 1 or integers:
-        parser.raise_error("map result adds a symbol to another constant, expected at most one constant", position)
-    return symbols[0]
 
 
 def print_order_body(printer: Printer, order: StreamOrder) -> None:

@@ -56,8 +56,9 @@ class ItensorType(ParametrizedAttribute, TypeAttribute, ContainerType[Attribute]
     `!itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>` is the sequence of the
     4x4 slices of a `tensor<8x12xf32>` (extent = (trip - 1) * step + element extent) under three loops with trips 2, 2, 3
     and steps 4, 8, 4; `d1` drives no data dimension, so that everything inside it is visited again. Map results are sums of
-    loops plus a constant. Trips and constants are an integer, a symbol with its maximum (`seq<=128`) or a
-    `ceildiv(seq<=128, 16)`. Entries of an element are row-major; the scalar type is a float, integer or index type.
+    loops plus a constant. Trips and constants are sizes: an integer, a symbol from 0 to its maximum (`pos<=127`), or
+    a sum, minimum, maximum or ceiling division of sizes (`ceildiv(min(sum(pos<=127, 1), 64), 16)`). A loop of no iterations is a
+    stream of no tokens. Entries of an element are row-major; the scalar type is a float, integer or index type.
     """
 
     name = "itensor.itensor"
