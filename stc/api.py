@@ -71,11 +71,11 @@ def compile(
     from stc.tools.schedule_file import with_schedule
     from stc.tools.start import Start
 
-    if not isinstance(module, torch.nn.Module):
+    if not isinstance(module, torch.nn.Module):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise CompileError(f"module is {module!r}", accepted="a torch.nn.Module, made")
-    if isinstance(inputs, torch.Tensor | str) or not isinstance(inputs, Sequence | Mapping):
+    if isinstance(inputs, torch.Tensor | str) or not isinstance(inputs, Sequence | Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise CompileError(f"inputs are a {type(inputs).__name__}", accepted="a sequence or mapping of tensors, such as (x,)")
-    if not isinstance(out, str | Path | None):
+    if not isinstance(out, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise CompileError(f"out is {out!r}", accepted="the path of a folder, new or empty, or None")
     progress("export to linalg")
     load_all(load)
@@ -225,7 +225,7 @@ class Design:
 
     def ir(self, level: str) -> str:
         """The IR behind a pass or a stage, by name (`fuse-kernels`, `kernel-fusion`), or "input": before all passes."""
-        if not isinstance(level, str):
+        if not isinstance(level, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise CompileError(f"level is {level!r}", accepted=f"the name of a pass or a stage, or '{INPUT}'")
         if level == INPUT:
             return self._before

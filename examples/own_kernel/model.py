@@ -8,7 +8,7 @@ class Attention(torch.nn.Module):
         super().__init__()
         self.query, self.key, self.value = (torch.nn.Linear(width, width) for _ in range(3))
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         scores = self.query(x) @ self.key(x).transpose(-1, -2) / x.shape[-1] ** 0.5
         return torch.softmax(scores, dim=-1) @ self.value(x)
 

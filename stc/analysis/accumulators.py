@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 from xdsl.dialects import arith, memref, scf, vector
-from xdsl.dialects.builtin import FloatAttr, MemRefType, VectorType
+from xdsl.dialects.builtin import FloatAttr, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
@@ -21,7 +21,7 @@ from stc.dialects.dataflow import TaskOp
 Combiner: TypeAlias = arith.AddfOp | arith.MulfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp | arith.MinnumfOp
 COMBINERS = (arith.AddfOp, arith.MulfOp, arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp)
 _ROUNDING = (arith.AddfOp, arith.MulfOp)
-_NEUTRAL = {arith.AddfOp: 0.0, arith.MulfOp: 1.0}
+_NEUTRAL: dict[type[Operation], float] = {arith.AddfOp: 0.0, arith.MulfOp: 1.0}
 MOST_POINTS = 1 << 20
 
 
@@ -146,8 +146,7 @@ def loops_inside(root: Operation, op: Operation) -> list[scf.ForOp]:
 def _covered(sums: Accumulator, nest: Operation, reader: memref.LoadOp | vector.LoadOp, statement: Operation) -> bool:
     """Whether all that `reader` reads in a run of `statement` is added to in one run of `nest`."""
     added = _entries(sums, entry_of(sums.store, {}), loops_inside(nest, sums.store), 1)
-    lanes = prod(reader.result.type.get_shape()) if isinstance(reader, vector.LoadOp) and isinstance(
-        reader.result.type, VectorType) else 1
+    lanes = prod(reader.result.type.get_shape()) if isinstance(reader, vector.LoadOp) else 1
     read = _entries(sums, entry_of(reader, {}), loops_inside(statement, reader), lanes)
     return added is not None and read is not None and read <= added
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import ShapedType
 from xdsl.dialects.linalg.attrs import IteratorType
@@ -115,7 +115,7 @@ def points_at_once(generic: GenericOp) -> int:
 
 def generics_in(root: Operation) -> list[GenericOp]:
     """Every `linalg.generic` in `root`, in order."""
-    return [cast(GenericOp, op) for op in root.walk() if isinstance(op, GenericOp)]
+    return [op for op in root.walk() if isinstance(op, GenericOp)]
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:

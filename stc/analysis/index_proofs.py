@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType, ModuleOp, StringAttr, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType, ModuleOp, VectorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from stc.analysis.index_expressions import IndexExpression, index_expression
@@ -195,7 +195,7 @@ def _owner(op: Operation) -> str:
     symbols: list[str] = []
     parent = op.parent_op()
     while parent is not None:
-        if isinstance(parent, TaskOp | KernelOp) and isinstance(parent.sym_name, StringAttr):
+        if isinstance(parent, TaskOp | KernelOp):
             symbols.append(f"@{parent.sym_name.data}")
         parent = parent.parent_op()
     return f" in {' of '.join(symbols)}" if symbols else ""

@@ -92,6 +92,8 @@ def _same_stream(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
         case _ if isinstance(op, ROUTING):
             values = (*op.operands, *op.results)
             yield from ((values[0], value) for value in values[1:])
+        case _:
+            pass
 
 
 # What a computation wants ---------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of, tensor_bytes
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
-from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
+from stc.dialects.stream import BufferOp, CreateOp
 from stc.dialects.use_def import uses_through
 
 
@@ -65,9 +65,11 @@ def on_chip_bytes(module: ModuleOp) -> tuple[int, int, int]:
     converters = fifos = local = 0
     for op in module.walk():
         match op:
-            case BufferOp() if isinstance(block := op.result.type, BlockType):
+            case BufferOp():
+                block = op.result.type
                 converters += block.count * tensor_bytes(block.buffer_type)
-            case CreateOp() if isinstance(fifo := op.result.type, StreamType):
+            case CreateOp():
+                fifo = op.result.type
                 fifos += fifo.depth * fifo.lanes * bytes_of(fifo.scalar_type)
             case memref.AllocOp() if is_line_buffer(op):
                 converters += tensor_bytes(op.memref.type)

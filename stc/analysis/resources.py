@@ -28,7 +28,7 @@ from stc.analysis.resource_figures import (
     operators,
 )
 from stc.dialects.dataflow import KernelOp, TaskOp, own_kernel_of
-from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
+from stc.dialects.stream import BufferOp, CreateOp
 from stc.platforms.platform import Platform
 
 ORIGIN = "estimated: no synthesis"
@@ -99,9 +99,11 @@ def kernel_parts(kernel: KernelOp, clock_ns: float) -> dict[str, ResourceCount]:
         match op:
             case TaskOp():
                 found = _task_parts(op, clock_ns)
-            case CreateOp() if isinstance(kind := op.result.type, StreamType):
+            case CreateOp():
+                kind = op.result.type
                 found = {"FIFOs": fifo(_bits(kind.element_type), kind.depth)}
-            case BufferOp() if isinstance(kind := op.result.type, BlockType):
+            case BufferOp():
+                kind = op.result.type
                 found = {"rings of blocks": _array(op, kind.buffer_type, kind.count)}
             case _:
                 found = {}

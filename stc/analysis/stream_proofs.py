@@ -22,7 +22,7 @@ Where two types meet that are not one and the same, z3 is asked as well, from th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
@@ -312,7 +312,9 @@ def _port_edges(task: TaskOp) -> Iterator[_Edge]:
         yield _Edge(task, "port", name, partial(_equal_types, port, result), partial(_same_values, port, result))
 
 
-def _slice_edges(op: Operation, kind: str, full: SSAValue, parts, offsets) -> Iterator[_Edge]:
+def _slice_edges(
+    op: Operation, kind: str, full: SSAValue, parts: Sequence[SSAValue], offsets: Sequence[Sequence[int]]
+) -> Iterator[_Edge]:
     for index, (part, offset) in enumerate(zip(parts, offsets, strict=True)):
         name = f"slice {index} of {_named(full)}"
         sides = _order(full), _order(part), offset

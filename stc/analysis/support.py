@@ -7,7 +7,6 @@ semantics evaluate it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import cast
 
 from xdsl.dialects import arith, cf, func, math, tensor
 from xdsl.dialects.builtin import (
@@ -177,11 +176,10 @@ def _is_filled(value: SSAValue) -> bool:
     """Whether a tensor holds one constant everywhere."""
     owner = value.owner
     if isinstance(owner, linalg.FillOp):
-        return _is_constant(cast(linalg.FillOp, owner).inputs[0])
+        return _is_constant(owner.inputs[0])
     if isinstance(owner, linalg.GenericOp):
-        generic = cast(linalg.GenericOp, owner)
-        last, first = generic.body.block.last_op, generic.body.block.args[0]
-        return len(generic.inputs) == 1 and last is not None and last.operands[0] is first and _is_constant(generic.inputs[0])
+        last, first = owner.body.block.last_op, owner.body.block.args[0]
+        return len(owner.inputs) == 1 and last is not None and last.operands[0] is first and _is_constant(owner.inputs[0])
     return isinstance(owner, arith.ConstantOp) and isinstance(dense := owner.value, DenseIntOrFPElementsAttr) and dense.is_splat()
 
 
@@ -197,7 +195,7 @@ def _of_structured(op: Operation, where: str) -> Iterator[Obstacle]:
             if (reason := _of_map(affine, is_output=index >= count)) is not None:
                 yield Obstacle(where, f"operand {index} is read at {affine}: {reason}", MAPS_ACCEPTED)
     if isinstance(op, linalg.GenericOp):
-        yield from _of_reduction(cast(linalg.GenericOp, op), where)
+        yield from _of_reduction(op, where)
     for nested in op.walk():
         if nested is op:
             continue
@@ -215,8 +213,7 @@ def _of_structured(op: Operation, where: str) -> Iterator[Obstacle]:
 def _is_zero(value: SSAValue) -> bool:
     """Whether a scalar is known to be 0: a constant, or an entry of a constant tensor of zeros."""
     if isinstance(value, BlockArgument) and isinstance(generic := value.block.parent_op(), linalg.GenericOp):
-        inputs = cast(linalg.GenericOp, generic).inputs
-        return value.index < len(inputs) and _is_zero(inputs[value.index])
+        return value.index < len(generic.inputs) and _is_zero(generic.inputs[value.index])
     match value.owner:
         case linalg.FillOp() as fill:
             return _is_zero(fill.inputs[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
 
@@ -38,7 +38,7 @@ class SourceLines:
             self.lines.append(f"{lead}{line}".rstrip())
 
     @contextmanager
-    def block(self, head: str, tail: str = "}") -> Iterator[None]:
+    def block(self, head: str, tail: str = "}") -> Generator[None]:
         """`head {`, the lines added inside, `tail`."""
         self.add(f"{head} {{")
         self._depth += 1
@@ -47,13 +47,13 @@ class SourceLines:
         self.add(tail)
 
     @contextmanager
-    def indented(self) -> Iterator[None]:
+    def indented(self) -> Generator[None]:
         self._depth += 1
         yield
         self._depth -= 1
 
     @contextmanager
-    def chained(self) -> Iterator[None]:
+    def chained(self) -> Generator[None]:
         """What is added inside stands indented below `} else {`, the last line; a choice alone becomes `else if`."""
         begin, lead = len(self.lines), "  " * (self._depth + 1)
         with self.indented():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -42,7 +43,7 @@ def _buffers(manifest: Manifest) -> list[Port]:
     return [port for kernel in manifest.kernels for port in kernel.ports if port.name == port.buffer]
 
 
-def _functions(manifest: Manifest) -> dict[str, object]:
+def _functions(manifest: Manifest) -> dict[str, Any]:
     """What templates may call."""
 
     def owner(port: Port) -> Kernel:

@@ -22,7 +22,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
-    MemRefType,
     StringAttr,
     UnitAttr,
     i32,
@@ -123,13 +122,13 @@ def _parts_of_loops(op: Operation, value: tuple[int, ...]) -> str | None:
 
 
 def _banks(op: Operation, value: Pairs) -> str | None:
-    if not isinstance(op, memref.AllocOp) or not isinstance(kind := op.memref.type, MemRefType):
+    if not isinstance(op, memref.AllocOp):
         return None
-    shape = kind.get_shape()
+    shape = op.memref.type.get_shape()
     fits = all(
         len(pair) == 2 and pair[0] in range(len(shape)) and pair[1] in range(shape[pair[0]] + 1) for pair in value
     )
-    return None if fits else f"expected pairs of a dimension of {kind} and a factor, from 0 to its extent"
+    return None if fits else f"expected pairs of a dimension of {op.memref.type} and a factor, from 0 to its extent"
 
 
 Pairs: TypeAlias = tuple[tuple[int, ...], ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 
@@ -29,7 +29,7 @@ class HasPorts(Protocol):
 
 
 def _owner(port: SSAValue) -> HasPorts | None:
-    if not isinstance(port, BlockArgument) or not isinstance(port.owner, Block):
+    if not isinstance(port, BlockArgument):
         return None
     parent = port.owner.parent_op()
     return parent if isinstance(parent, HasPorts) else None

@@ -96,7 +96,7 @@ def emit_reshape(source: Source, op: memref.ExpandShapeOp | memref.CollapseShape
 
 @emits(vector.LoadOp)
 def emit_vector_load(source: Source, op: vector.LoadOp) -> None:
-    (width,) = cast(VectorType, op.result.type).get_shape()
+    (width,) = op.result.type.get_shape()
     subscript = row_subscript(source, op, op.indices, _memref(op.base).get_shape(), width)
     source.assign(op.result, f"{source.name(op.base)}[{subscript}].copy()")
 
@@ -130,7 +130,7 @@ def _position(source: Source, op: vector.ExtractOp | vector.InsertOp, full: SSAV
 
 @emits(vector.BroadcastOp)
 def emit_broadcast(source: Source, op: vector.BroadcastOp) -> None:
-    kind = cast(VectorType, op.vector.type)
+    kind = op.vector.type
     dtype = source.refer(numpy_type(kind.element_type), "dtype")
     name = source.define(op.vector)
     source.line(f"{name} = np.empty({kind.get_shape()}, {dtype})")

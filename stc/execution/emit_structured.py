@@ -224,7 +224,7 @@ class _Body:
         results = []
         for value, (_, loops, dtype) in zip(self._yielded(), self._outputs(), strict=True):
             text = self.value(value)
-            is_whole = self.loops[value] == set(range(len(self.plan.extents)))
+            is_whole = self.loops[value] == frozenset(range(len(self.plan.extents)))
             if is_whole and isinstance(value.owner, Operation) and not _may_share_storage(value.owner):
                 results.append(_transposed(text, range(len(loops)), loops))
             else:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from stc.dialects import itensor, stream
@@ -115,7 +113,7 @@ def emit_acquire(source: Source, op: stream.AcquireOp) -> None:
     if isinstance(port, RingWriter):
         if source.bounded:
             source.line(f"while not {name}.is_ready(): yield {name}, 0")
-        blank = source.refer(blank_memory(cast(MemRefType, op.buffer.type)), "blank")
+        blank = source.refer(blank_memory(op.buffer.type), "blank")
         source.assign(op.buffer, f"{blank}.copy()")
         source.line(f"{name}.ring.taken += 1")
         source.releases[-1] += [f"{name}.ring.taken -= 1", *_puts(port, name, source.name(op.buffer))]

@@ -27,7 +27,7 @@ _MAKES_STORAGE = (
     LinalgStructuredOperation,
 )
 _ONLY_READS = (tensor.ExtractSliceOp, tensor.ExtractOp, tensor.ConcatOp, tensor.PadOp, linalg.FillOp, LinalgStructuredOperation)
-_DESTINATION = {tensor.InsertSliceOp: 1, tensor.InsertOp: 1}
+_DESTINATION: dict[type[Operation], int] = {tensor.InsertSliceOp: 1, tensor.InsertOp: 1}
 """Operations that overwrite an operand: its index."""
 
 
@@ -61,7 +61,7 @@ def _used_once_by(value: SSAValue, op: Operation) -> bool:
 def owns_storage(value: SSAValue) -> bool:
     """Whether the storage of `value` was made for it, and is not part of another value's."""
     if isinstance(value, BlockArgument):
-        loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+        loop = value.owner.parent_op()
         return isinstance(loop, scf.ForOp) and value.index > 0 and is_rewritten(loop, value.index - 1)
     assert isinstance(value, OpResult)
     match value.op:

@@ -106,8 +106,8 @@ def _stop(number: int, blocked: Sequence[Process]) -> Stop:
     """Process `number` waits for the one at the other end of the channel at which it stands, or for "nobody" that is left."""
     port, count = _waits(blocked[number])
     reads = isinstance(port, ReadPort | RingReader)
-    ends = (WritePort | RingWriter) if reads else (ReadPort | RingReader)
-    others = (n for n, other in enumerate(blocked) for end in other.ports if isinstance(end, ends) and end.channel is port.channel)
+    ends = ((n, end) for n, other in enumerate(blocked) for end in other.ports if end.channel is port.channel)
+    others = (n for n, end in ends if isinstance(end, ReadPort | RingReader) != reads)
     kind = "ring" if isinstance(port.channel, Ring) else "fifo"
     occupancy = max((len(queue) for _, queue in port.channel.readers), default=0)
     on = str(next(others, "nobody"))

@@ -10,7 +10,7 @@ iteration space (`in_arrays`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -70,7 +70,7 @@ class Source:
         self.line(f"{self.define(value)} = {expression}")
 
     @contextmanager
-    def block(self, header: str) -> Iterator[None]:
+    def block(self, header: str) -> Generator[None]:
         """An indented block below `header`, never empty."""
         self.line(header)
         self._depth += 1

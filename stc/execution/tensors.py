@@ -5,7 +5,7 @@ Contents of `tensor.empty` are NaN (floats) or the smallest integer, so that rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -27,7 +27,7 @@ _CONTENTS: ContextVar[int | None] = ContextVar("contents of undefined arrays", d
 
 
 @contextmanager
-def undefined_as(value: int) -> Iterator[None]:
+def undefined_as(value: int) -> Generator[None]:
     """While in the `with` block, arrays whose contents nobody may use hold `value`: a result that depends on it uses them."""
     token = _CONTENTS.set(value)
     try:

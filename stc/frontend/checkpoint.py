@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[safetensors.safe_open]:
+def _opened(file: Path) -> Generator[safetensors.safe_open]:
     try:
         with safetensors.safe_open(file, framework="pt") as handle:
             yield handle

@@ -12,7 +12,7 @@ import keyword
 import logging
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr
 
 import numpy as np
@@ -136,16 +136,16 @@ def _lowered(
 
 
 @contextmanager
-def _persistent_buffers(module: torch.nn.Module) -> Iterator[None]:
+def _persistent_buffers(module: torch.nn.Module) -> Generator[None]:
     """Treat all buffers as persistent meanwhile: torch-mlir does not find the others, such as a rotary embedding's `inv_freq`."""
-    saved = [(owner, owner._non_persistent_buffers_set) for owner in module.modules()]
+    saved = [(owner, owner._non_persistent_buffers_set) for owner in module.modules()]  # pyright: ignore[reportPrivateUsage]
     for owner, _ in saved:
-        owner._non_persistent_buffers_set = set()
+        owner._non_persistent_buffers_set = set()  # pyright: ignore[reportPrivateUsage]
     try:
         yield
     finally:
         for owner, names in saved:
-            owner._non_persistent_buffers_set = names
+            owner._non_persistent_buffers_set = names  # pyright: ignore[reportPrivateUsage]
 
 
 def _named_inputs(
@@ -159,7 +159,7 @@ def _named_inputs(
             raise CompileError(f"{len(found)} input names for {len(example)} inputs")
         named = dict(zip(found, example, strict=True))
     for key, value in named.items():
-        if not isinstance(value, torch.Tensor):
+        if not isinstance(value, torch.Tensor):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise CompileError(f"input {key} is a {type(value).__name__}", accepted="tensors")
     return named
 
@@ -214,7 +214,7 @@ def _export_program(wrapper: _WithArguments, arguments: tuple[torch.Tensor, ...]
 
 
 @contextmanager
-def _silent_torch() -> Iterator[None]:
+def _silent_torch() -> Generator[None]:
     """torch.export reports to the log and to stderr what its exception says again."""
     loggers = [logging.getLogger(name) for name in tuple(logging.root.manager.loggerDict) if name.split(".")[0] == "torch"]
     saved = [(logger, logger.disabled) for logger in loggers]

@@ -144,7 +144,7 @@ def _named(present: ArrayAttr[DictionaryAttr] | None, stem: str, count: int, whe
 
 def _dtype(kind: TensorType, where: str) -> np.dtype:
     element = kind.get_element_type()
-    floats = {Float16Type: np.float16, Float32Type: np.float32, Float64Type: np.float64}
+    floats: dict[type[Attribute], type[np.floating]] = {Float16Type: np.float16, Float32Type: np.float32, Float64Type: np.float64}
     if type(element) in floats:
         return np.dtype(floats[type(element)])
     if isinstance(element, IndexType):

@@ -32,7 +32,7 @@ def widen_narrow_integers(program: torch.export.ExportedProgram) -> list[tuple[N
     """Rewrite the graph of `program` in place; the nodes for which that is not possible, why, and what would be accepted."""
     refused: list[tuple[Node, str, str]] = []
     for node in list(program.graph.nodes):
-        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload) or _name(node) in _MOVEMENTS:
+        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload) or _name(node) in _MOVEMENTS:  # pyright: ignore[reportPrivateUsage]
             continue
         for dtype in {dtype for operand in node.all_input_nodes if (dtype := _dtype(operand)) in NARROW}:
             bounds = torch.iinfo(dtype)

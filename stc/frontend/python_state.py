@@ -38,7 +38,7 @@ _LIBRARIES = tuple(
 )
 _OPAQUE_ROOTS = sys.stdlib_module_names | {"torch", "numpy"}
 _OF_EVERY_MODULE = vars(torch.nn.Module()).keys() - {"training", "_forward_hooks", "_forward_pre_hooks"}
-_CACHED = functools._lru_cache_wrapper
+_CACHED = functools._lru_cache_wrapper  # pyright: ignore[reportPrivateUsage]
 _PARTS: dict[type, tuple[str, ...]] = {
     MethodType: ("__self__", "__func__"),
     BuiltinMethodType: ("__self__",),
@@ -142,7 +142,7 @@ def _attributes(value: object) -> Mapping[str, object] | None:
     """The attributes of an object that is looked into, else None."""
     if isinstance(value, torch.nn.Module):
         own = {key: child for key, child in vars(value).items() if key not in _OF_EVERY_MODULE}
-        return own | value._parameters | value._buffers | value._modules
+        return own | value._parameters | value._buffers | value._modules  # pyright: ignore[reportPrivateUsage]
     if isinstance(value, (type, FunctionType, ModuleType, torch.Tensor)):
         return None
     kind = type(value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,7 +99,7 @@ def _invoked(
 
 
 @contextmanager
-def _mlir_context() -> Iterator[None]:
+def _mlir_context() -> Generator[None]:
     with ir.Context() as context, ir.Location.unknown():
         context.allow_unregistered_dialects = True
         yield

@@ -232,7 +232,7 @@ def _imported(program: torch.export.ExportedProgram, root: str) -> str:
     reports: list[tuple[str, str]] = []
     context.attach_diagnostic_handler(lambda report: _collect(report, reports))
     importer = FxImporter(context=context)
-    importer._cc = ModulePathLocations(context, root)
+    importer._cc = ModulePathLocations(context, root)  # pyright: ignore[reportPrivateUsage]
     try:
         importer.import_frozen_program(program, func_name="main")
         with context:
@@ -283,17 +283,17 @@ _UNLOWERED = {torch.ops.aten.copysign: ("torch.copysign", "torch.where(y < 0, -x
 
 def _node_complaint(node: torch.fx.Node) -> tuple[str, str] | None:
     """What is wrong with a node, and what would be accepted; None if nothing is."""
-    if isinstance(node.target, torch._ops.HigherOrderOperator):
+    if isinstance(node.target, torch._ops.HigherOrderOperator):  # pyright: ignore[reportPrivateUsage]
         return f"{node.target} is control flow", "torch.where, and Python's branches and loops on shapes and constants"
-    if isinstance(node.target, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in node.target.tags:
+    if isinstance(node.target, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in node.target.tags:  # pyright: ignore[reportPrivateUsage]
         return f"{node.target} gives random numbers", "modules that always compute the same, with random numbers as an input"
-    if isinstance(node.target, torch._ops.OpOverload) and (unlowered := _UNLOWERED.get(node.target.overloadpacket)):
+    if isinstance(node.target, torch._ops.OpOverload) and (unlowered := _UNLOWERED.get(node.target.overloadpacket)):  # pyright: ignore[reportPrivateUsage]
         return f"{unlowered[0]} is not supported", unlowered[1]
     value = node.meta.get("val")
     for tensor in value if isinstance(value, list | tuple) else [value]:
         if not isinstance(tensor, torch.Tensor):
             continue
-        if any(not isinstance(size, int) for size in tensor.shape):
+        if any(not isinstance(size, int) for size in tensor.shape):  # pyright: ignore[reportUnnecessaryIsInstance]  # SymInt
             shape = "x".join(str(size) for size in tensor.shape)
             return f"{node.target} gives a dynamic shape {shape}", "static shapes"
         if tensor.dtype in UNSUPPORTED_INTEGERS:

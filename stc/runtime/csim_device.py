@@ -101,7 +101,7 @@ class CsimBuffer:
             ctypes.memmove(host, device, size)
 
 
-def _aligned(size: int, fill: int) -> ctypes.Array:
+def _aligned(size: int, fill: int) -> ctypes.Array[ctypes.c_ubyte]:
     """`size` bytes at a page boundary, as XRT's buffers are."""
     raw = (ctypes.c_ubyte * (size + ALIGNMENT))()
     start = -ctypes.addressof(raw) % ALIGNMENT

@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -153,7 +153,7 @@ def build(
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _alone(folder: Path) -> Generator[None]:
     """Wait until nobody else builds in `folder`; the lock goes with the process that holds it, however that ends."""
     with (_writable(folder) / ".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

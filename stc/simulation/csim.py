@@ -329,7 +329,8 @@ def _result(run: ProgramRun, build_seconds: float, cached: bool, draw: DrawOfInp
 
 def _output(content: Mapping[str, Any], draw: DrawOfInputs) -> OutputCheck:
     name = content["name"]
-    known = {"worst": WorstEntry(**content["worst"]), "shape": draw.shapes.get(name, ()), "uncertainty": draw.uncertainty.get(name)}
+    known: dict[str, Any] = dict(content) | {"worst": WorstEntry(**content["worst"]), "shape": draw.shapes.get(name, ())}
     passed = content["passed"] and not content.get("undecided")
     decides = content["max_abs_reference"] > 0 if draw.decides is None else name in draw.decides
-    return OutputCheck(**{**content, **known, "passed": passed, "decided": passed and decides})
+    known |= {"uncertainty": draw.uncertainty.get(name), "passed": passed, "decided": passed and decides}
+    return OutputCheck(**known)

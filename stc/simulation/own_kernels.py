@@ -10,7 +10,7 @@ import re
 import struct
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -48,7 +48,7 @@ class OwnProgram:
     ports: Sequence[TokenPort]
 
     @contextmanager
-    def running(self) -> Iterator[OwnRun]:
+    def running(self) -> Generator[OwnRun]:
         """The program, started; ended with the block. CompileError where g++ rejects it."""
         command = [str(_built(self._text(), self.file))]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -56,7 +56,7 @@ def show_cause(error: BaseException) -> None:
 
 
 @contextmanager
-def debugging(asked: bool) -> Iterator[None]:
+def debugging(asked: bool) -> Generator[None]:
     """Where asked for, show what stands behind a refusal or a crash of a pass before it becomes one line."""
     try:
         yield

@@ -63,7 +63,8 @@ def compile_model(request: CompileRequest, out: Path, progress: Progress = lambd
     require_free(out)
     progress("export to linalg")
     begin = time.perf_counter()
-    import torch  # noqa: F401  (takes seconds: only once it is certain to be needed, and timed apart from the export)
+    # It takes seconds: only once it is certain to be needed, and timed apart from the export.
+    import torch  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
     imported = time.perf_counter()
     start = start_of(request)
@@ -92,7 +93,7 @@ def compile_from(
     design = design_report(model.module, options, recorder, start.rest)
     references = model.timings.get("references", 0.0)
     front_end = {"origin": "executed", **seconds, "export": seconds["export"] - references, "references": references}
-    report = {
+    report: dict[str, Any] = {
         "model": model.name,
         "source": start.source,
         "check_inputs": _draws_report(model),

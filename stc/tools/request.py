@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,4 +70,4 @@ def named(options: PipelineOptions, model: str) -> PipelineOptions:
     """The options, with the name of the kernel, which is the model's where none is given."""
     from stc.names import cpp_identifier
 
-    return options if options.kernel_name else PipelineOptions(**{**asdict(options), "kernel_name": cpp_identifier(model)})
+    return options if options.kernel_name else replace(options, kernel_name=cpp_identifier(model))

@@ -6,7 +6,7 @@ Operations are told apart by identity, so that this holds for any pass, whether 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -47,7 +47,7 @@ class Statistics:
     by_pass: dict[str, Changes] = field(default_factory=dict[str, Changes])
 
     @contextmanager
-    def count(self, label: str, module: ModuleOp) -> Iterator[None]:
+    def count(self, label: str, module: ModuleOp) -> Generator[None]:
         """Around a pass over `module`."""
         before = _states(module)
         yield

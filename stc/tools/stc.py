@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -187,7 +187,7 @@ app.command("size")(size_command)
 
 
 @contextmanager
-def _progress() -> Iterator[Any]:
+def _progress() -> Generator[Any]:
     with messages.status("starting") as status:
         yield lambda step: status.update(step)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ class Stopwatch:
     begin: float = field(default_factory=time.perf_counter)
 
     @contextmanager
-    def measure(self, activity: str) -> Iterator[None]:
+    def measure(self, activity: str) -> Generator[None]:
         """Add the time of the `with` block, however it ends, to `activity`."""
         begin = time.perf_counter()
         self.seconds.setdefault(activity, 0.0)

@@ -96,8 +96,7 @@ def _ill_typed(specification: ArgSpec, kind: type[ArgSpecConvertible]) -> str | 
         try:
             kind.from_spec(ArgSpec(specification.name, {option: value}))
         except ValueError:
-            given = ",".join(map(str, value)) if isinstance(value, tuple) else value
-            return f"option '{spelled_option(option)}' cannot be '{given}'"
+            return f"option '{spelled_option(option)}' cannot be '{','.join(map(str, value))}'"
     return None
 
 

@@ -86,7 +86,7 @@ def cells_of_blob(blob: bytes, kind: Element, count: int) -> bytes:
         return blob
     # MLIR zero-extends odd widths, xDSL stores the signed value.
     raw = (int.from_bytes(blob[i : i + size], "little") for i in range(0, len(blob), size))
-    return kind.pack(tuple(_normalized(value & ((1 << kind.bitwidth) - 1), kind) for value in raw))
+    return kind.pack(tuple(kind.get_normalized_value(value & ((1 << kind.bitwidth) - 1)) for value in raw))
 
 
 def blob_of_cells(attribute: DenseIntOrFPElementsAttr) -> bytes:
@@ -97,11 +97,6 @@ def blob_of_cells(attribute: DenseIntOrFPElementsAttr) -> bytes:
         return attribute.data.data
     mask = (1 << kind.bitwidth) - 1
     return b"".join((int.from_bytes(cell, "little") & mask).to_bytes(size, "little") for cell in cells(attribute))
-
-
-def _normalized(value: int, kind: IntegerType) -> int:
-    normalized = kind.get_normalized_value(value)
-    return value if normalized is None else normalized
 
 
 def bytes_of_hexadecimal(text: str) -> bytes:

@@ -16,7 +16,7 @@ class ExpandShapeOp(tensor.ExpandShapeOp):
 
     def verify_(self) -> None:
         source, result = self.src.type, self.result.type
-        if isinstance(source, ShapedType) and not source.get_shape() and isinstance(result, ShapedType) and not self.reassociation:
+        if isinstance(source, ShapedType) and not source.get_shape() and not self.reassociation:
             shape = result.get_shape()
             if set(shape) <= {1} and tuple(self.static_output_shape.get_values()) == shape:
                 return

@@ -15,7 +15,7 @@ import re
 import shlex
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -168,7 +168,7 @@ class _OutOfTime(BaseException):
 
 
 @contextmanager
-def _limited(seconds: float) -> Iterator[None]:
+def _limited(seconds: float) -> Generator[None]:
     def end(number: int, frame: object) -> None:
         raise _OutOfTime
 

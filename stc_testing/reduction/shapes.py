@@ -29,7 +29,7 @@ def _repeat_shapes(op: Operation) -> None:
     match op:
         case arith.ConstantOp(value=DenseIntOrFPElementsAttr() as value) if isinstance(op.result.type, TensorType):
             op.value = _splat(value, op.result.type)
-        case tensor.ExpandShapeOp() if isinstance(op.result.type, TensorType):
+        case tensor.ExpandShapeOp():
             op.static_output_shape = DenseArrayBase.from_list(i64, op.result.type.get_shape())
         case tensor.ExtractSliceOp():
             _repeat_sizes(op, op.result)

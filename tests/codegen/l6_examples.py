@@ -38,29 +38,33 @@ def two_kernels(layout: str) -> str:
     return text[:end] + between + second + text[end:].replace("%out :", "%out2 :")
 
 
+Arrays = tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]
+"""Inputs, parameters and results, by name."""
+
+
 @dataclass(frozen=True)
 class Example:
     name: str
-    arrays: Callable[[np.random.Generator], tuple[dict, dict, dict]]
+    arrays: Callable[[np.random.Generator], Arrays]
 
     def model(self) -> ExportedModel:
         inputs, parameters, golden = self.arrays(np.random.default_rng(7))
         return ExportedModel(self.name.replace("_", "-"), parse(source_of(self.name)), inputs, parameters, golden)
 
 
-def _scaled_sum(rng: np.random.Generator) -> tuple[dict, dict, dict]:
+def _scaled_sum(rng: np.random.Generator) -> Arrays:
     x = rng.standard_normal((1, 3, 16), dtype=np.float32)
     gain = rng.standard_normal(16, dtype=np.float32)
     return {"x": x}, {"norm.gain": gain}, {"out": x * gain + np.float32(0.5)}
 
 
-def _matmul(rng: np.random.Generator) -> tuple[dict, dict, dict]:
+def _matmul(rng: np.random.Generator) -> Arrays:
     x = rng.standard_normal((4, 6), dtype=np.float32)
     weight = rng.standard_normal((8, 6), dtype=np.float32)
     return {"x": x}, {"fc.weight": weight}, {"y": x @ weight.T}
 
 
-def _converter(rng: np.random.Generator) -> tuple[dict, dict, dict]:
+def _converter(rng: np.random.Generator) -> Arrays:
     x = rng.integers(-1000, 1000, (4, 6), dtype=np.int32)
     turned = np.concatenate([x[:2].T.reshape(-1), x[2:].T.reshape(-1)])
     doubled = (turned.astype(np.int8) * np.int8(2)).astype(np.int32)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from math import prod
 
 import pytest
 
-from stc.design_space.parallelism import LEAST_SUMS, MemoryOperand, Work, choose_parallelism, lane_counts
+from stc.design_space.parallelism import LEAST_SUMS, MemoryOperand, Parallelism, Work, choose_parallelism, lane_counts
 
 
 def work(key: str, rows: int, columns: int, depth: int, dsp: int = 5, family: int = 0, ports: bool = False) -> Work:
@@ -16,7 +17,7 @@ def work(key: str, rows: int, columns: int, depth: int, dsp: int = 5, family: in
     return Work(key, rows * columns * depth, rows * columns, dsp, columns, rows, False, family, memory)
 
 
-def used(works: list[Work], chosen) -> int:
+def used(works: list[Work], chosen: Mapping[str, Parallelism]) -> int:
     return sum(one.dsp * chosen[one.name].lanes * chosen[one.name].copies for one in works)
 
 

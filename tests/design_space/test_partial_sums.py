@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from stc.design_space.partial_sums import SumShape, cheapest_count, cycles_besides
 
 LATENCY = 10
 
 
-def interval_of(distance: int):
+def interval_of(distance: int) -> Callable[[int], int]:
     return lambda count: -(-LATENCY // (distance * count))
 
 

@@ -56,5 +56,7 @@ MATMUL = ([2], [[0, 2], [2, 1], [0, 1]])
         ((), [], [[]], 8, ()),
     ],
 )
-def test_unroll(tiles, reductions, operands, lanes, expected):
+def test_unroll(
+    tiles: tuple[int, ...], reductions: list[int], operands: list[list[int]], lanes: int, expected: tuple[int, ...]
+):
     assert default_unroll(tiles, reductions, operands, lanes) == expected

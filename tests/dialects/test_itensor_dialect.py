@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, TensorType, VectorType, f32, i8
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from stc.dialects import itensor
@@ -46,7 +46,7 @@ def test_malformed_orders_raise():
         ItensorType.of([4], [2], [4], [0], VectorType(f32, [8]))
 
 
-def loop(upper: int, step: int, *initial):
+def loop(upper: int, step: int, *initial: SSAValue):
     """A loop from 0, its constants before it: (operations, loop, block)."""
     lower, end, by = constants = [arith.ConstantOp.from_int_and_width(value, IndexType()) for value in (0, upper, step)]
     block = Block(arg_types=[IndexType(), *(value.type for value in initial)])

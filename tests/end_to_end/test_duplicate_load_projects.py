@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from projects import Compile
 
 from stc.manifest.files import read_manifest
 
@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 LEAST = 16
 
 
-def test_a_residual_shares_the_packed_buffer(compiled: Callable) -> None:
+def test_a_residual_shares_the_packed_buffer(compiled: Compile) -> None:
     """Every port of x reads the buffer that the host packs once, in the bank where it lies."""
     project = compiled("gpt2-tiny", 7, duplicate_loads=LEAST)
     project.require_agreement()
@@ -44,7 +44,7 @@ def input_fifo_bytes(folder: Path) -> int:
     return sum(stream.bits * stream.depth // 8 for stream in kernel.streams if stream.producer in sources)
 
 
-def test_another_order_is_packed_apart(compiled: Callable) -> None:
+def test_another_order_is_packed_apart(compiled: Compile) -> None:
     """Two orders of one input are two buffers; the report says what the host packs in addition."""
     project = compiled(f"{HERE / 'modules.py'}:gram", duplicate_loads=LEAST, tile=2)
     project.require_agreement()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from projects import Compile
 
 pytestmark = pytest.mark.heavy
 
@@ -17,7 +17,7 @@ XRT_HEADERS = Path("/usr/include/xrt/xrt/xrt_bo.h")
 
 
 @pytest.fixture
-def fresh(compiled: Callable, tmp_path: Path) -> Path:
+def fresh(compiled: Compile, tmp_path: Path) -> Path:
     """A copy of a small project, without anything built."""
     folder = compiled(f"{HERE / 'modules.py'}:branching").folder
     return shutil.copytree(folder, tmp_path / "moved", ignore=shutil.ignore_patterns("build"))
@@ -50,7 +50,7 @@ def test_host_py_computes_and_compares(fresh: Path) -> None:
 
 @pytest.mark.skipif(not XRT_HEADERS.is_file(), reason="libxrt-dev is needed")
 @pytest.mark.parametrize("options", [{}, {"budget": 30_000}], ids=["one kernel", "several kernels"])
-def test_host_cpp_builds_with_xrt(compiled: Callable, tmp_path: Path, options: dict[str, int]) -> None:
+def test_host_cpp_builds_with_xrt(compiled: Compile, tmp_path: Path, options: dict[str, int]) -> None:
     folder = compiled("gpt2-tiny", 8, **options).folder
     flags = ("-std=c++17", "-Wall", "-Werror", "-I/usr/include/xrt", f"-I{folder}", "-lxrt_coreutil", "-pthread")
     host = tmp_path / "host"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
+from projects import Compile
 
 from stc.frontend.presets import PRESETS
 
@@ -15,7 +14,7 @@ FULL = [name for name in PRESETS if not name.endswith("-tiny") and not name.star
 
 
 @pytest.mark.parametrize("name", TINY)
-def test_tiny_twins(compiled: Callable, name: str) -> None:
+def test_tiny_twins(compiled: Compile, name: str) -> None:
     """Seven tokens: more than the sliding window of Gemma's twin, and no power of two."""
     project = compiled(name, 7)
     project.require_agreement()
@@ -27,7 +26,7 @@ def test_tiny_twins(compiled: Callable, name: str) -> None:
 @pytest.mark.optimised
 @pytest.mark.parametrize("seq", [32, 100])
 @pytest.mark.parametrize("name", FULL)
-def test_full_size(compiled: Callable, name: str, seq: int) -> None:
+def test_full_size(compiled: Compile, name: str, seq: int) -> None:
     project = compiled(name, seq, optimisation=3)
     project.require_agreement()
     assert project.report["groups"] == 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import Compile
 
 from stc.simulation.csim import csim
 
@@ -23,7 +23,7 @@ VARIATIONS: tuple[tuple[str, int, dict[str, Any]], ...] = (
 
 
 @pytest.mark.parametrize(("model", "seq", "options"), VARIATIONS, ids=str)
-def test_tiny_blocks(compiled: Callable, model: str, seq: int, options: dict[str, Any]) -> None:
+def test_tiny_blocks(compiled: Compile, model: str, seq: int, options: dict[str, Any]) -> None:
     project = compiled(model, seq, **options)
     project.require_agreement()
     assert project.report["groups"] == 1
@@ -31,13 +31,13 @@ def test_tiny_blocks(compiled: Callable, model: str, seq: int, options: dict[str
 
 
 @pytest.mark.parametrize(("model", "seq", "options"), [VARIATIONS[1], ("gpt2-tiny", 8, {"budget": 30_000})], ids=str)
-def test_under_sanitizers(compiled: Callable, model: str, seq: int, options: dict[str, Any]) -> None:
+def test_under_sanitizers(compiled: Compile, model: str, seq: int, options: dict[str, Any]) -> None:
     """AddressSanitizer and UndefinedBehaviorSanitizer have nothing to say, in one kernel or in several."""
     result = csim(compiled(model, seq, **options).folder, optimisation=0, sanitized=True)
     assert result.passed, result.explanation
 
 
-def test_a_reduction_loop_may_be_outermost(compiled: Callable, tmp_path: Path) -> None:
+def test_a_reduction_loop_may_be_outermost(compiled: Compile, tmp_path: Path) -> None:
     schedule = tmp_path / "schedule.toml"
     schedule.write_text(
         "[attn_c_proj]\ntile = [4, 16, 1, 8]\norder = [2, 3, 0, 1]\n\n[mlp_c_proj]\ntile = [8, 8, 16]\norder = [2, 1, 0]\n"
@@ -62,7 +62,7 @@ def outer_loops(folder: Path, task: str) -> list[int]:
     return trips
 
 
-def test_a_small_budget_gives_several_kernels(compiled: Callable) -> None:
+def test_a_small_budget_gives_several_kernels(compiled: Compile) -> None:
     project = compiled("gpt2-tiny", 8, budget=30_000)
     project.require_agreement()
     manifest = json.loads((project.folder / "manifest.json").read_text())
@@ -75,14 +75,14 @@ def test_a_small_budget_gives_several_kernels(compiled: Callable) -> None:
         assert len(names) == len(set(names)), kind
 
 
-def test_names_are_the_models(compiled: Callable) -> None:
+def test_names_are_the_models(compiled: Compile) -> None:
     text = (compiled("gpt2-tiny").folder / "kernel.cpp").read_text()
     functions = set(re.findall(r"^static void (\w+)\(", text, re.MULTILINE))
     tasks = {task for function in functions for task in function.split("_and_")}  # folded tasks carry both names
     assert {"attn_c_attn", "attn_c_proj", "mlp_c_fc", "mlp_c_proj", "mlp_act"} <= tasks
 
 
-def test_equal_requests_give_equal_designs(compiled: Callable, tmp_path: Path) -> None:
+def test_equal_requests_give_equal_designs(compiled: Compile, tmp_path: Path) -> None:
     from stc.tools.compile import CompileRequest, compile_model
 
     compile_model(CompileRequest("gpt2-tiny", seq=8), tmp_path / "again")
@@ -93,7 +93,7 @@ def test_equal_requests_give_equal_designs(compiled: Callable, tmp_path: Path) -
 @pytest.mark.full
 @pytest.mark.optimised
 @pytest.mark.parametrize("model", ["gpt2", "gpt2-medium"])
-def test_full_size(compiled: Callable, model: str) -> None:
+def test_full_size(compiled: Compile, model: str) -> None:
     project = compiled(model, 32, optimisation=3)
     project.require_agreement()
     (output,) = project.result.outputs

@@ -8,10 +8,10 @@ What the schedule has to know of time, by design:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from projects import Compile
 
 from stc.simulation.batch import timed_runs
 from stc.simulation.design_runs import DesignRuns
@@ -39,7 +39,7 @@ def test_random_graphs_lose_no_cycle(tmp_path: Path) -> None:
         assert shallow is None or shallow > unlimited, name
 
 
-def test_kernels_that_store_faster_than_memory_takes_lose_no_cycle(compiled: Callable) -> None:
+def test_kernels_that_store_faster_than_memory_takes_lose_no_cycle(compiled: Compile) -> None:
     runs = DesignRuns.build(compiled(str(Path(__file__).parent / "wide.mlir"), budget=1500).folder, optimisation=0)
     unlimited, emitted, required = cycles(runs)
     assert unlimited is not None and emitted == required == unlimited

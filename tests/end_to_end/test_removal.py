@@ -6,13 +6,13 @@ import json
 import math
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from projects import Compile
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, ModuleOp
 
@@ -41,7 +41,7 @@ def removed(name: str, array: np.ndarray) -> np.ndarray:
 
 
 @pytest.fixture
-def copy(compiled: Callable, tmp_path: Path) -> Path:
+def copy(compiled: Compile, tmp_path: Path) -> Path:
     """The tiny block, already built, to be damaged."""
     return shutil.copytree(compiled("gpt2-tiny").folder, tmp_path / "copy")
 

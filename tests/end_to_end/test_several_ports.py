@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from projects import Compile
 
 from stc.manifest.files import read_manifest
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.heavy
 HERE = Path(__file__).parent
 
 
-def test_48_lanes_are_three_ports(compiled: Callable) -> None:
+def test_48_lanes_are_three_ports(compiled: Compile) -> None:
     project = compiled(str(HERE / "wide.mlir"), schedule=str(HERE / "wide.toml"))
     project.require_agreement()
     manifest = read_manifest(project.folder)
@@ -33,7 +33,7 @@ def test_48_lanes_are_three_ports(compiled: Callable) -> None:
     assert not any(task.kind in ("split", "merge") for task in kernel.tasks)
 
 
-def test_host_puts_the_stripes_together(compiled: Callable) -> None:
+def test_host_puts_the_stripes_together(compiled: Compile) -> None:
     project = compiled(str(HERE / "wide.mlir"), schedule=str(HERE / "wide.toml"))
     done = subprocess.run(
         [sys.executable, project.folder / "host.py", "--device", "csim"], capture_output=True, text=True, check=False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from projects import Compile
 
 from stc.simulation.critical_path import critical_path
 from stc.simulation.simulate import TimedDesign, timed_design
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.heavy
 
 
 @pytest.fixture(scope="module")
-def block(compiled: Callable) -> TimedDesign:
+def block(compiled: Compile) -> TimedDesign:
     return timed_design(compiled("gpt2-tiny").folder, optimisation=0)
 
 
@@ -59,7 +59,7 @@ def test_invocations_overlap_and_settle_to_an_interval(block: TimedDesign) -> No
     assert result.tokens == 5 * block.run().tokens
 
 
-def test_kernels_one_after_the_other(compiled: Callable) -> None:
+def test_kernels_one_after_the_other(compiled: Compile) -> None:
     """Every kernel of a project has its cycles, and a name in the result is one task or FIFO of the whole project."""
     project = timed_design(compiled(str(Path(__file__).parent / "wide.mlir"), budget=1500).folder, optimisation=0)
     result = project.run(SimulationOptions(invocations=2))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from projects import Compile
 
 pytestmark = pytest.mark.heavy
 
@@ -20,13 +20,13 @@ RESULTS = {
 
 
 @pytest.mark.parametrize("factory", RESULTS)
-def test_factories(compiled: Callable, factory: str) -> None:
+def test_factories(compiled: Compile, factory: str) -> None:
     project = compiled(f"{HERE / 'modules.py'}:{factory}")
     project.require_agreement()
     assert tuple(output.name for output in project.result.outputs) == RESULTS[factory]
 
 
-def test_a_linalg_file(compiled: Callable) -> None:
+def test_a_linalg_file(compiled: Compile) -> None:
     """Named and unnamed results, a parameter, a reduction of a result; the reference is MLIR's execution engine."""
     project = compiled(str(HERE / "product.mlir"))
     project.require_agreement()

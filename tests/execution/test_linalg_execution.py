@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,8 +23,8 @@ def run(text: str, *inputs: np.ndarray) -> list[np.ndarray]:
 
 def scalar(op: str, kinds: str, result: str, *values: np.generic) -> np.ndarray:
     """Run one scalar operation; `kinds` is the type printed behind it."""
-    types = {np.dtype(np.bool_): "i1", np.dtype(np.int8): "i8", np.dtype(np.int32): "i32", np.dtype(np.int64): "i64"}
-    types |= {np.dtype(np.float16): "f16", np.dtype(np.float32): "f32", np.dtype(np.float64): "f64"}
+    types: dict[np.dtype[Any], str] = {np.dtype(np.bool_): "i1", np.dtype(np.int8): "i8", np.dtype(np.int32): "i32"}
+    types |= {np.dtype(np.int64): "i64", np.dtype(np.float16): "f16", np.dtype(np.float32): "f32", np.dtype(np.float64): "f64"}
     names = [f"%a{i}" for i in range(len(values))]
     arguments = ", ".join(f"{name}: {types[value.dtype]}" for name, value in zip(names, values, strict=True))
     text = f"func.func @main({arguments}) -> {result} {{ %r = {op} {', '.join(names)} : {kinds} func.return %r : {result} }}"
@@ -72,7 +74,7 @@ SCALARS = [
 
 
 @pytest.mark.parametrize(("op", "kinds", "result", "values", "expected"), SCALARS, ids=lambda value: str(value)[:20])
-def test_scalar_operations(op: str, kinds: str, result: str, values: tuple, expected: np.generic) -> None:
+def test_scalar_operations(op: str, kinds: str, result: str, values: tuple[np.generic, ...], expected: np.generic) -> None:
     found = scalar(op, kinds, result, *values)
     assert found.dtype == expected.dtype
     np.testing.assert_array_equal(found, expected)

@@ -67,6 +67,8 @@ def _loops(node: Node) -> Iterator[Loop]:
         case Repeat():
             for _ in range(node.count):
                 yield from _loops(node.body)
+        case _:
+            raise NotImplementedError(node)
 
 
 def _loop(loop: Loop, now: int, fifos: Mapping[str, Fifo]) -> Generator[None, None, int]:

@@ -19,7 +19,7 @@ from stc.frontend.sources import load_model
 pytestmark = pytest.mark.heavy
 
 STORIES = Path("/work/shared/data/stories260K")
-SIZES = {
+SIZES: dict[str, Any] = {
     "hidden_size": 36,
     "intermediate_size": 44,
     "num_hidden_layers": 2,

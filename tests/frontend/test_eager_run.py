@@ -1,5 +1,9 @@
 """What the reference run refuses: state that the module keeps, wherever Python keeps it, and tensors without values."""
 
+# What stands for users' modules has no types, as theirs have none.
+# pyright: reportMissingParameterType=false, reportUnknownParameterType=false
+# pyright: reportPrivateUsage=false, reportConstantRedefinition=false
+
 from __future__ import annotations
 
 import functools
@@ -423,7 +427,8 @@ def test_state_that_ends_as_it_began_is_none() -> None:
 
 def test_state_is_compared_by_value() -> None:
     module = Stateful(cached)
-    module.twice = twice = [module.tensor, float("nan")]
+    twice: list[object] = [module.tensor, float("nan")]
+    module.twice = twice
     before = python_state(module)
     module.tensor = twice[0] = torch.zeros(3, 5)
     assert changed_state(before, python_state(module)) is None

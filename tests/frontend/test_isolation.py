@@ -2,6 +2,9 @@
 
 import os
 import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -15,8 +18,10 @@ from stc.frontend.sources import load_model
 
 pytestmark = pytest.mark.heavy
 
+Result = TypeVar("Result")
 
-def _run(work):
+
+def _run(work: Callable[[], Result]) -> Result:
     return isolated(work, "the work", where="here", accepted="other work")
 
 
@@ -59,7 +64,7 @@ func.func @main(%x: tensor<64xi32>) -> tensor<64xi32> {
 """
 
 
-def test_a_division_by_zero_in_the_reference_run(tmp_path):
+def test_a_division_by_zero_in_the_reference_run(tmp_path: Path):
     file = tmp_path / "division.mlir"
     file.write_text(DIVISION)
     with pytest.raises(CompileError, match=r"division.mlir: MLIR's execution of this module crashed \(Floating point exception\)"):
@@ -67,7 +72,7 @@ def test_a_division_by_zero_in_the_reference_run(tmp_path):
 
 
 class Plus(torch.nn.Module):
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + 1
 
 
@@ -80,7 +85,9 @@ class Plus(torch.nn.Module):
         (lambda: [].pop(), r"torch-mlir cannot import this module: IndexError: pop from empty list"),
     ],
 )
-def test_whatever_happens_inside_torch_mlir_is_a_sentence(monkeypatch, fault, message):
+def test_whatever_happens_inside_torch_mlir_is_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, fault: Callable[[], object], message: str
+):
     monkeypatch.setattr(torch_import.FxImporter, "import_frozen_program", lambda *_, **__: fault())
     with pytest.raises(CompileError, match=message):
         export(Plus(), [torch.arange(8)], name="plus")

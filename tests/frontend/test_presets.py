@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,6 +119,6 @@ def test_full_size_presets() -> None:
         ({"spec": "gpt2", "layer": 12}, r"gpt2: layer 12; accepted: 0 to 11"),
     ],
 )
-def test_refusals(arguments: dict, message: str) -> None:
+def test_refusals(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(CompileError, match=f"^{message}$"):
         load_model(**arguments)

@@ -239,7 +239,7 @@ def test_the_users_module_is_left_as_it_was() -> None:
     module.register_buffer("scale", torch.ones(3), persistent=False)
     module.forward = lambda x: x * module.scale  # type: ignore[method-assign]
     assert isinstance(export(module, (torch.ones(3),), input_names=["x"]), ExportedModel)
-    assert module._non_persistent_buffers_set == {"scale"}
+    assert module._non_persistent_buffers_set == {"scale"}  # pyright: ignore[reportPrivateUsage]
 
 
 LINALG = """

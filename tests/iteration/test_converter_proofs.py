@@ -17,7 +17,7 @@ from stc.iteration.converter_proofs import ConverterFault, Proved, prove_convert
 from stc.iteration.normal_form import split_loop
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.proofs import Unproved
-from stc.iteration.size import Symbol, ceildiv, static, sum_of
+from stc.iteration.size import Size, Symbol, ceildiv, static, sum_of
 
 
 def run(
@@ -114,7 +114,9 @@ def test_what_is_wrong_is_found_where_it_first_goes_wrong(parts: tuple[StreamOrd
     assert (found.side, found.token, found.coordinate or ()) == expected
 
 
-def order(element, trips, steps, results) -> StreamOrder:
+def order(
+    element: tuple[int, ...], trips: tuple[Size, ...], steps: tuple[int, ...], results: tuple[int | tuple[int, ...], ...]
+) -> StreamOrder:
     return StreamOrder(
         element, tuple(map(Loop, trips, steps)), tuple(Coordinate((r,) if isinstance(r, int) else r) for r in results)
     )
@@ -167,7 +169,7 @@ def test_blocks():
 
 
 @pytest.mark.parametrize("trip", [Symbol("seq", 40), ceildiv(Symbol("seq", 40), 4)])
-def test_symbolic_shared_loops(trip):
+def test_symbolic_shared_loops(trip: Size):
     """A converter under loops over a sequence of any length; instances are the oracle."""
     source = order((4, 8), (3, trip, 2), (1, 4, 8), ((1,), (2,)))
     target = order((2, 16), (3, trip, 2), (7, 4, 2), ((1, 2), ()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -133,7 +134,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize(("make", "message"), MALFORMED, ids=[message[:30] for _, message in MALFORMED])
-def test_malformed(make, message: str):
+def test_malformed(make: Callable[[], object], message: str):
     with pytest.raises(ValueError) as raised:
         make()
     assert str(raised.value) == message

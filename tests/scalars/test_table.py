@@ -43,7 +43,7 @@ VALUES = [-7.5, -2.0, -0.5, 0.0, 0.25, 1.0, 3.5]
 @pytest.mark.parametrize("row", [row for row in ROWS.values() if row.bound is not None], ids=lambda row: row.operation.name)
 def test_no_result_is_larger_than_its_bound(row: Scalar):
     assert row.numpy is not None and row.bound is not None and issubclass(row.operation, IRDLOperation)
-    arity = sum(1 for name in row.operation.get_irdl_definition().operands)
+    arity = len(row.operation.get_irdl_definition().operands)
     numbers = VALUES if row.sign is Sign.FLOAT else [-7, -2, -1, 1, 2, 5]
     for seed in range(60):
         picked = [numbers[(seed * (7 + 4 * index) + index) % len(numbers)] for index in range(arity)]

@@ -196,7 +196,7 @@ def test_the_command_writes_what_fails(monkeypatch: pytest.MonkeyPatch, tmp_path
     fine = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "fine")])
     assert fine.exit_code == 0 and json.loads(fine.stdout)["failed"] == 0 and not (tmp_path / "fine").exists()
     monkeypatch.setattr(mutants, "all_passes", lambda: {"cse": lambda: Crashes})
-    mutants._originals.cache_clear()
+    mutants._originals.cache_clear()  # pyright: ignore[reportPrivateUsage]
     failed = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "found")])
     failures = json.loads(failed.stdout)["failures"]
     assert failed.exit_code == 1 and failures

@@ -62,7 +62,7 @@ def own(tmp_path: Path) -> Path:
 
 
 def run(*arguments: str | Path, text: str = TEXT):
-    return CliRunner().invoke(tool.app, tool._spelled([str(argument) for argument in arguments]), input=text)
+    return CliRunner().invoke(tool.app, tool._spelled([str(argument) for argument in arguments]), input=text)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_a_loaded_file_brings_the_passes_that_it_defines(own: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -75,7 +76,8 @@ def designs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Three small designs with their dumps: a file of linalg, a module of PyTorch, one with edits of the pipeline."""
     folder = tmp_path_factory.mktemp("designs")
     (folder / "odd.py").write_text(FACTORY)
-    small, options = {"check_inputs": ("example",), "emit_ir": True}, PipelineOptions(tile=4, lanes=2)
+    small: dict[str, Any] = {"check_inputs": ("example",), "emit_ir": True}
+    options = PipelineOptions(tile=4, lanes=2)
     plan = Plan("", (Edit("after", "insert-forks", "cse"), Edit("replace", "collapse-converters", "canonicalize,cse")))
     requests = {
         "linalg": CompileRequest(str(LINALG), options=PipelineOptions(tile=4, lanes=4, rows=8), **small),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
@@ -33,7 +33,7 @@ def loop_of_induction_variable(value: SSAValue) -> scf.ForOp | None:
     """The `scf.for` whose induction variable is `value`, None for any other value."""
     if not isinstance(value, BlockArgument) or value.index != 0:
         return None
-    loop = value.owner.parent_op() if isinstance(value.owner, Block) else None
+    loop = value.owner.parent_op()
     return loop if isinstance(loop, scf.ForOp) else None
 
 

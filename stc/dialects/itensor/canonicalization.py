@@ -17,7 +17,7 @@ class CastToSameType(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
         if op.source.type == op.result.type:
-            rewriter.replace_op(op, [], [op.source])
+            rewriter.replace(op, [], [op.source])
 
 
 class CastOfCast(RewritePattern):
@@ -26,7 +26,7 @@ class CastOfCast(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
         if isinstance(op.source, OpResult) and isinstance(inner := op.source.op, CastOp):
-            rewriter.replace_op(op, CastOp.create(operands=[inner.source], result_types=[op.result.type]))
+            rewriter.replace(op, CastOp.create(operands=[inner.source], result_types=[op.result.type]))
 
 
 class ReassociateToSameType(RewritePattern):
@@ -35,7 +35,7 @@ class ReassociateToSameType(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ReassociateOp, rewriter: PatternRewriter) -> None:
         if op.source.type == op.result.type:
-            rewriter.replace_op(op, [], [op.source])
+            rewriter.replace(op, [], [op.source])
 
 
 class ReorderToSameType(RewritePattern):
@@ -62,7 +62,7 @@ class ConverterBetweenEqualTypes(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ConverterOp, rewriter: PatternRewriter) -> None:
         if op.source.type == op.result.type:
-            rewriter.replace_op(op, [], [op.source])
+            rewriter.replace(op, [], [op.source])
 
 
 class ChunkOfEverything(RewritePattern):
@@ -71,7 +71,7 @@ class ChunkOfEverything(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ChunkOp, rewriter: PatternRewriter) -> None:
         if len(op.slices) == 1 and op.slices[0].type == op.source.type:
-            rewriter.replace_op(op, [], [op.source])
+            rewriter.replace(op, [], [op.source])
 
 
 class ConcatOfOne(RewritePattern):
@@ -92,7 +92,7 @@ class MergeOfOne(RewritePattern):
 
 def _replace_by_only_input(op: ConcatOp | MergeOp, inputs: list[SSAValue], rewriter: PatternRewriter) -> None:
     if len(inputs) == 1 and inputs[0].type == op.result.type:
-        rewriter.replace_op(op, [], inputs)
+        rewriter.replace(op, [], inputs)
 
 
 class ForkToOne(RewritePattern):
@@ -101,4 +101,4 @@ class ForkToOne(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ForkOp, rewriter: PatternRewriter) -> None:
         if len(op.copies) == 1:
-            rewriter.replace_op(op, [], [op.source])
+            rewriter.replace(op, [], [op.source])

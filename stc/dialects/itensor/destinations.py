@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import scf
-from xdsl.ir import Block, BlockArgument, OpResult, SSAValue
+from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from stc.dialects.ports import HasPorts
 
@@ -35,14 +35,12 @@ def _destination(value: SSAValue) -> SSAValue | None:
             return op.operands[1]
         case op if op.name == "dataflow.own_kernel":
             return op.operands[len(op.operands) - len(op.results) + value.index]
-        case HasPorts() as op:
-            return op.destination_of_result(value.index)
-        case _:
-            return None
+        case op:
+            return op.destination_of_result(value.index) if isinstance(op, HasPorts) else None
 
 
 def _initial_value(argument: BlockArgument) -> SSAValue | None:
-    loop = argument.owner.parent_op() if isinstance(argument.owner, Block) else None
+    loop = argument.owner.parent_op()
     if isinstance(loop, scf.ForOp) and 0 < argument.index <= len(loop.iter_args):
         return loop.iter_args[argument.index - 1]
     return None

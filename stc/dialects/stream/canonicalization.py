@@ -14,7 +14,7 @@ class CastToSameType(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
         if op.source.type == op.result.type:
-            rewriter.replace_op(op, [], [op.source])
+            rewriter.replace(op, [], [op.source])
 
 
 class CastOfCast(RewritePattern):
@@ -23,4 +23,4 @@ class CastOfCast(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
         if isinstance(op.source, OpResult) and isinstance(inner := op.source.op, CastOp):
-            rewriter.replace_op(op, CastOp.create(operands=[inner.source], result_types=[op.result.type]))
+            rewriter.replace(op, CastOp.create(operands=[inner.source], result_types=[op.result.type]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -10,12 +10,12 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 
 
 @contextmanager
-def weightless_matrices() -> Iterator[None]:
+def weightless_matrices() -> Generator[None]:
     """Modules made meanwhile keep their matrices on the meta device; vectors and buffers are real, and as their class initialises
     them: whether a norm's gain is 0 or 1 at rest says whether it multiplies by w or by 1 + w.
     """
 
-    def without_memory(_module: torch.nn.Module, _name: str, parameter: torch.nn.Parameter) -> torch.nn.Parameter | None:
+    def without_memory(_module: torch.nn.Module, _name: str, parameter: torch.nn.Parameter | None) -> torch.nn.Parameter | None:
         if parameter is None or parameter.dim() < 2:
             return None
         return torch.nn.Parameter(parameter.to("meta"), requires_grad=False)
@@ -31,14 +31,14 @@ def weightless_matrices() -> Iterator[None]:
 def allocate(module: torch.nn.Module) -> None:
     """Give the module's matrices memory, with unspecified values, in place."""
     for owner, name, parameter in _meta_parameters(module):
-        owner._parameters[name] = torch.nn.Parameter(torch.empty(parameter.shape, dtype=torch.float32), requires_grad=False)
+        owner._parameters[name] = torch.nn.Parameter(torch.empty(parameter.shape, dtype=torch.float32), requires_grad=False)  # pyright: ignore[reportPrivateUsage]
 
 
 def fill_with_zeros(module: torch.nn.Module) -> None:
     """Let the module's matrices read as zero, in place, without memory for them."""
     for owner, name, parameter in _meta_parameters(module):
         zeros = torch.zeros((1,) * parameter.dim(), dtype=torch.float32).expand(parameter.shape)
-        owner._parameters[name] = torch.nn.Parameter(zeros, requires_grad=False)
+        owner._parameters[name] = torch.nn.Parameter(zeros, requires_grad=False)  # pyright: ignore[reportPrivateUsage]
 
 
 def _meta_parameters(module: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, str, torch.nn.Parameter]]:

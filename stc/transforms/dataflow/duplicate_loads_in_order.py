@@ -138,7 +138,7 @@ def _converted_input(op: Operation, kernel: KernelOp) -> _ConvertedInput | None:
 
     None where something else reads what lies between them: it would lose what it reads.
     """
-    if not (isinstance(op, ConverterOp) and isinstance(required := op.result.type, ItensorType) and required.order.is_exact):
+    if not isinstance(op, ConverterOp) or not (required := op.result.type).order.is_exact:
         return None
     path: list[Operation] = []
     value = op.source

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
@@ -217,8 +218,7 @@ def _stripes(
 
 def _required_order(value: SSAValue) -> StreamOrder | None:
     """The order in which the kernels that read `value` want it: with reuse loops where one reads it, without for several."""
-    readers = [(use.operation, use.index) for use in value.uses if isinstance(use.operation, KernelOp)]
-    types = [kernel.body.block.args[index].type for kernel, index in readers if isinstance(kernel, KernelOp)]
+    types = [use.operation.body.block.args[use.index].type for use in value.uses if isinstance(use.operation, KernelOp)]
     if not types or not isinstance(types[0], ItensorType):
         return None
     return types[0].order if len(types) == 1 else types[0].order.without_reuse()
@@ -240,7 +240,18 @@ def _order_of(value: SSAValue) -> StreamOrder | None:
 # Building -------------------------------------------------------------------------------------------------------------
 
 
-def _kernel(name: str, near: Operation, values, types, tensors, body) -> KernelOp:
+Body: TypeAlias = Callable[[Builder, Sequence[SSAValue]], Sequence[SSAValue]]
+"""What a kernel makes of its ports."""
+
+
+def _kernel(
+    name: str,
+    near: Operation,
+    values: Sequence[SSAValue],
+    types: Sequence[ItensorType],
+    tensors: Sequence[Attribute],
+    body: Body,
+) -> KernelOp:
     block = Block(arg_types=types)
     for argument, value in zip(block.args, values, strict=True):
         argument.name_hint = value.name_hint

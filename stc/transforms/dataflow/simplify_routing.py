@@ -84,7 +84,7 @@ class UnreadResults(RewritePattern):
         read = [result for result in op.results if result.uses]
         if not read:
             if not any(isinstance(operand, BlockArgument) and _is_last_reader(op, operand) for operand in op.operands):
-                rewriter.erase_op(op)
+                rewriter.erase(op)
             return
         if len(read) == len(op.results) or isinstance(op, SplitOp):
             return
@@ -108,12 +108,12 @@ class ForkOfFork(RewritePattern):
         place = op.source.index
         branches = [*outer.copies[:place], *op.copies, *outer.copies[place + 1 :]]
         merged = ForkOp(outer.source, len(branches))
-        rewriter.insert_op(merged, InsertPoint.before(outer))
+        rewriter.insert(merged, InsertPoint.before(outer))
         for old, new in zip(branches, merged.copies, strict=True):
             new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
-        rewriter.erase_op(op)
-        rewriter.erase_op(outer)
+        rewriter.erase(op)
+        rewriter.erase(outer)
 
 
 class ChunkOfConcat(RewritePattern):
@@ -142,7 +142,7 @@ class ChunkOfConcat(RewritePattern):
             results.update({op.slices[index]: part for index, part in zip(required, narrow.slices, strict=True)})
         for old, new in results.items():
             new.name_hint = old.name_hint
-        rewriter.replace_op(op, made, [results[part] for part in op.slices])
+        rewriter.replace(op, made, [results[part] for part in op.slices])
 
 
 def _home(concat: ConcatOp, part: ItensorType, offset: Sequence[int]) -> int | None:
@@ -212,14 +212,14 @@ class SplitOfFork(RewritePattern):
             return
         split = SplitOp(op.source, [_type(part) for part in first.parts])
         forks = [ForkOp(part, len(splits)) for part in split.parts]
-        rewriter.insert_op([split, *forks], InsertPoint.before(op))
+        rewriter.insert([split, *forks], InsertPoint.before(op))
         for branch, old in enumerate(splits):
             assert isinstance(old, SplitOp)
             for part, fork in zip(old.parts, forks, strict=True):
                 fork.copies[branch].name_hint = part.name_hint
                 part.replace_all_uses_with(fork.copies[branch])
-            rewriter.erase_op(old)
-        rewriter.erase_op(op)
+            rewriter.erase(old)
+        rewriter.erase(op)
 
 
 # Applying -------------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def _pass_on(rewriter: PatternRewriter, op: Operation, results: Sequence[SSAValu
         return
     builder = Builder(InsertPoint.before(op))
     values = [s if s.type == r.type else builder.insert(CastOp(s, _type(r))).result for r, s in pairs]
-    rewriter.replace_op(op, [], values)
+    rewriter.replace(op, [], values)
 
 
 def _agree(first: ItensorType, second: ItensorType) -> bool:
@@ -241,11 +241,11 @@ def _agree(first: ItensorType, second: ItensorType) -> bool:
 
 def _replace(rewriter: PatternRewriter, op: Operation, new: Operation, retained: Sequence[SSAValue]) -> None:
     """Put `new` in place of `op`: its results for the `retained` ones, the others have no reader."""
-    rewriter.insert_op(new, InsertPoint.before(op))
+    rewriter.insert(new, InsertPoint.before(op))
     for old, result in zip(retained, new.results, strict=True):
         result.name_hint = old.name_hint
         old.replace_all_uses_with(result)
-    rewriter.erase_op(op)
+    rewriter.erase(op)
 
 
 def _is_last_reader(op: Operation, value: SSAValue) -> bool:

@@ -54,12 +54,12 @@ def _roles_around(context: GenericOp, module_of: Callable[[Operation], str]) -> 
 def _softmax_of(weights: SSAValue) -> tuple[GenericOp, int] | None:
     """The product that `weights` are the softmax of, and the loop of it that the softmax sums over."""
     path = list(_before(weights, lambda op: isinstance(op, GenericOp) and not is_contraction(op)))
-    generics = [cast(GenericOp, op) for op in path]
+    generics = [op for op in path if isinstance(op, GenericOp)]
     sums = [generic for generic in generics if reduction_loops(generic)]
     if not sums or not any(isinstance(inner, ExpOp | Exp2Op) for generic in generics for inner in generic.body.block.ops):
         return None
     operands = {operand.owner for generic in generics for operand in generic.inputs}
-    products = [cast(GenericOp, op) for op in operands if isinstance(op, GenericOp) and is_contraction(op)]
+    products = [op for op in operands if isinstance(op, GenericOp) and is_contraction(op)]
     dims = all_dims(products[0]) if len(products) == 1 else None
     summed = _summed_dimension(sums[0])
     if dims is None or summed is None or len(dims[-1]) <= summed or (loop := dims[-1][summed]) is None:

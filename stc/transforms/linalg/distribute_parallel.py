@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import tensor
@@ -165,7 +164,7 @@ def _start(generic: linalg.GenericOp, value: SSAValue, dimension: int, count: in
     empty = tensor.EmptyOp((), TensorType(value.type.element_type, shape))
     Rewriter.insert_op(empty, InsertPoint.before(generic))
     if isinstance(value.owner, linalg.FillOp):
-        filled = linalg.FillOp(cast(linalg.FillOp, value.owner).inputs, [empty.tensor], [empty.tensor.type])
+        filled = linalg.FillOp(value.owner.inputs, [empty.tensor], [empty.tensor.type])
         Rewriter.insert_op(filled, InsertPoint.before(generic))
         return filled.results[0]
     if not isinstance(value.owner, tensor.EmptyOp):

@@ -53,7 +53,7 @@ class ElementwiseInitial(RewritePattern):
                 continue
             if (value := uniform_value(output)) is not None:
                 constant = arith.ConstantOp(value)
-                rewriter.insert_op(constant, InsertPoint.at_start(body.block))
+                rewriter.insert(constant, InsertPoint.at_start(body.block))
                 argument.replace_all_uses_with(constant.result)
                 continue
             added = body.block.insert_arg(argument.type, len(inputs))
@@ -97,7 +97,7 @@ class ReductionInitial(RewritePattern):
             if value is None and (value := self._split_off(op, index, rewriter)) is None:
                 continue
             ops = _fill(value, output)
-            rewriter.insert_op(ops, InsertPoint.before(op))
+            rewriter.insert(ops, InsertPoint.before(op))
             op.operands[len(op.inputs) + index] = ops[-1].results[0]
             rewriter.notify_op_modified(op)
 
@@ -110,7 +110,7 @@ class ReductionInitial(RewritePattern):
             return None
         result = op.results[index]
         ops = _combine(found[0], result, op.outputs[index], stc_attributes(op))
-        rewriter.insert_op(ops, InsertPoint.after(op))
+        rewriter.insert(ops, InsertPoint.after(op))
         combine = ops[-1]
         result.replace_uses_with_if(combine.results[0], lambda use: use.operation is not combine)
         return neutral

@@ -80,12 +80,12 @@ class FoldIntoProducer(RewritePattern):
         if initial is None:
             return
         output = tuple(dims[-1][dimension] for dimension in permutation)
-        rewriter.insert_op(initial, InsertPoint.before(producer))
+        rewriter.insert(initial, InsertPoint.before(producer))
         results = [initial[-1].results[0]]
         body = producer.body.clone()
         kinds = producer.iterator_types.data
         new = build(producer.inputs, results, body, [*dims[:-1], output], kinds, stc_attributes(producer))
-        rewriter.insert_op(new, InsertPoint.before(producer))
+        rewriter.insert(new, InsertPoint.before(producer))
         rewriter.replace(op, [], [new.results[0]])
         rewriter.erase(producer)
 

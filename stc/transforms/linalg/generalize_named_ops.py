@@ -108,7 +108,8 @@ class GeneralizeNamedOpsPass(ModulePass):
     name = "generalize-named-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        patterns = [GeneralizeStructured(), GeneralizeBroadcast(), GeneralizeReduce(), SplatToFill(), FillLikeToFill()]
+        patterns: list[RewritePattern] = [GeneralizeStructured(), GeneralizeBroadcast(), GeneralizeReduce()]
+        patterns += [SplatToFill(), FillLikeToFill()]
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns), apply_recursively=False).rewrite_module(op)
         for nested in op.walk():
             _require_final(nested)

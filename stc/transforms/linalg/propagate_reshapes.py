@@ -102,7 +102,7 @@ def _has_units(op: tensor.ExpandShapeOp | tensor.CollapseShapeOp) -> bool:
 
 
 def _replace(op: Operation, split: Split, rewriter: PatternRewriter) -> None:
-    rewriter.insert_op(split.ops, InsertPoint.before(op))
+    rewriter.insert(split.ops, InsertPoint.before(op))
     rewriter.replace(op, [], split.results)
 
 
@@ -132,6 +132,6 @@ class PropagateReshapesPass(ModulePass):
     name = "propagate-reshapes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        patterns = [MergeReshapes(), SplitConstant(), RaiseExpand(), SinkCollapse()]
+        patterns: list[RewritePattern] = [MergeReshapes(), SplitConstant(), RaiseExpand(), SinkCollapse()]
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns)).rewrite_module(op)
         erase_dead_ops(op)

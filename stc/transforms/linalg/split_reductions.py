@@ -162,6 +162,8 @@ def _readers(value: SSAValue) -> Iterator[tuple[GenericOp, bool]]:
             case GenericOp() as reader if use.index < len(reader.inputs):
                 loops = GenericLoops(reader)
                 yield reader, loops.input_dims[use.index][0] in loops.parallels
+            case _:
+                pass
 
 
 def _affordable(generics: Sequence[GenericOp], dsp: int, platform: Platform) -> int:

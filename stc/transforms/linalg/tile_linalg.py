@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf, tensor
@@ -146,7 +145,6 @@ def _tiled_loops(loops: GenericLoops, schedule: ScheduleAttr) -> list[int]:
 
 def _tile(op: linalg.GenericOp, loop: int | None, rewriter: PatternRewriter) -> None:
     """Put a loop over the tiles along `loop` (None: one that runs once) around `op`, which then computes one of them."""
-    op = cast(linalg.GenericOp, op)
     loops, schedule = GenericLoops(op), SCHEDULE.of(op)
     assert schedule is not None
     reduces = loop in loops.reductions
@@ -196,7 +194,7 @@ def _start(op: linalg.GenericOp, index: int) -> linalg.FillOp | tensor.EmptyOp |
     """
     owner = op.outputs[index].owner
     if isinstance(owner, linalg.FillOp | tensor.EmptyOp):
-        return cast("linalg.FillOp | tensor.EmptyOp", owner)
+        return owner
     return None if TILE.on(op) else tensor.EmptyOp((), op.results[index].type)
 
 
@@ -205,7 +203,7 @@ def _smaller(builder: PatternRewriter, op: linalg.GenericOp, start: Operation, s
     empty = builder.insert(tensor.EmptyOp((), TensorType(element_type(start.results[0].type), shape))).tensor
     if not isinstance(start, linalg.FillOp):
         return empty
-    filled = builder.insert(linalg.FillOp(cast(linalg.FillOp, start).inputs, [empty], [empty.type]))
+    filled = builder.insert(linalg.FillOp(start.inputs, [empty], [empty.type]))
     filled.attributes |= _identity(op)
     return filled.results[0]
 
@@ -242,7 +240,7 @@ def _identity(op: linalg.GenericOp) -> dict[str, Attribute]:
 
 def _offset_indices(body: Region, loop: int, iv: SSAValue) -> None:
     """`linalg.index` counts within the tile: add where the tile begins."""
-    for index in [cast(linalg.IndexOp, found) for found in body.walk() if isinstance(found, linalg.IndexOp)]:
+    for index in [found for found in body.walk() if isinstance(found, linalg.IndexOp)]:
         if index.dim.value.data == loop:
             shifted = arith.AddiOp(index.result, iv)
             index.result.replace_all_uses_with(shifted.result)

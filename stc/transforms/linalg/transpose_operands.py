@@ -89,7 +89,7 @@ def _with_last(near: linalg.GenericOp, value: SSAValue, place: int) -> SSAValue:
     shape = shape_of(value)
     dims: Dims = tuple(range(len(shape)))
     moved: Dims = (*dims[:place], *dims[place + 1 :], place)
-    empty = tensor.EmptyOp((), tensor_like(value, [shape[dim] for dim in moved if dim is not None]))
+    empty = tensor.EmptyOp((), tensor_like(value, [shape[dim] for dim in moved]))
     block = Block(arg_types=[empty.tensor.type.element_type] * 2)  # pyright: ignore[reportAttributeAccessIssue]
     block.add_op(linalg.YieldOp(block.args[0]))
     name = NAME.entry(f"{value.name_hint or 'parameter'}_t")

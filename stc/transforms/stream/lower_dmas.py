@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
@@ -228,7 +228,14 @@ class WordLoops:
         buffer.name_hint = "packed"
         return buffer
 
-    def for_each_token(self, builder: Builder, buffer: SSAValue | None, word: SSAValue, type_: ItensorType, use) -> None:
+    def for_each_token(
+        self,
+        builder: Builder,
+        buffer: SSAValue | None,
+        word: SSAValue,
+        type_: ItensorType,
+        use: Callable[[Builder, SSAValue], object],
+    ) -> None:
         if buffer is None:
             use(builder, word)
             return
@@ -236,7 +243,9 @@ class WordLoops:
         iv, inner = self._token_loop(builder)
         use(inner, inner.insert(vector.LoadOp(buffer, [iv], token_type(type_))).result)
 
-    def gather_word(self, builder: Builder, buffer: SSAValue | None, type_: ItensorType, token) -> SSAValue:
+    def gather_word(
+        self, builder: Builder, buffer: SSAValue | None, type_: ItensorType, token: Callable[[Builder], SSAValue]
+    ) -> SSAValue:
         if buffer is None:
             return token(builder)
         iv, inner = self._token_loop(builder)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -21,6 +22,8 @@ from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect
 from stc.transforms.stream.loops import before_terminator, coordinates, loop_nest, order_nest
 from stc.transforms.stream.names import UniqueNames, symbols_of
+
+Op = TypeVar("Op", bound=Operation)
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,13 @@ def _rename(op: CastOp | ReassociateOp) -> None:
     op.erase()
 
 
-def _lower(op: Operation, names: UniqueNames, kind: str, hint: str | None, body) -> None:
+def _lower(
+    op: Op,
+    names: UniqueNames,
+    kind: str,
+    hint: str | None,
+    body: Callable[[Op, Builder, Sequence[SSAValue], Sequence[SSAValue]], None],
+) -> None:
     name = names.fresh(f"{kind}_{hint or 'stream'}")
     builder = Builder(InsertPoint.before(op))
     ins = [consumed_stream(builder, operand) for operand in op.operands]
@@ -97,7 +106,7 @@ def _lower(op: Operation, names: UniqueNames, kind: str, hint: str | None, body)
 
 def _stream_name(op: Operation, index: int, hint: str | None) -> str:
     """A stream is called after what it carries: a copy, a part or a slice of the value `hint`, or that value itself."""
-    word = {ForkOp: "copy", SplitOp: "part"}.get(type(op))
+    word = "copy" if isinstance(op, ForkOp) else "part" if isinstance(op, SplitOp) else None
     own = op.results[index].name_hint
     if word is None and own is not None:
         return f"{own}_stream"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -48,7 +47,7 @@ class LowerLinalgToLoops(ModulePass):
     name = "lower-linalg-to-loops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for fill in [cast(linalg.FillOp, found) for found in op.walk() if isinstance(found, linalg.FillOp)]:
+        for fill in [found for found in op.walk() if isinstance(found, linalg.FillOp)]:
             if isa(fill.outputs[0].type, MemRefType):
                 _expand_fill(fill)
         for generic in generics_in(op):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -391,7 +390,7 @@ def _origin(value: SSAValue) -> Operation | Block:
     """The op whose buffer a chain of destination-passing ops works in."""
     owner = value.owner
     if isinstance(value, OpResult) and isinstance(owner, linalg.GenericOp):
-        return _origin(cast(linalg.GenericOp, owner).outputs[value.index])
+        return _origin(owner.outputs[value.index])
     return owner
 
 

@@ -46,7 +46,7 @@ def what_is_proved(styles: frozenset[Style]) -> str:
     ends = f"a run of the token model ends, with loops of any depth up to {DEEPER} times the estimate, each by itself"
     if not styles:
         return "a run of the token model ends, whatever time tasks take"
-    if styles == {"stp"}:
+    if styles == frozenset[Style](["stp"]):
         return f"{ends}, and of any style (stp, frp, flp)"
     if "stp" not in styles:
         return f"{ends}, as long as they flush (frp, flp)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from stc.dialects.preconditions import unfit_for_passes
@@ -19,7 +20,7 @@ def applications(module: ModuleOp, pattern: RewritePattern) -> Iterator[int]:
         yield count
 
 
-def _rewritten(pattern: RewritePattern, op) -> bool:
+def _rewritten(pattern: RewritePattern, op: Operation) -> bool:
     rewriter = PatternRewriter(op)
     pattern.match_and_rewrite(op, rewriter)
     return rewriter.has_done_action

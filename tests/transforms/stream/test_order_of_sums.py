@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp
 
 from stc.dialects.context import make_context
@@ -82,7 +82,7 @@ def partial_count(module: ModuleOp) -> int:
     """How many partial sums each became; 1 where the pass left them."""
     buffers = [op.memref for op in module.walk() if isinstance(op, AllocOp)]
     kinds = [buffer.type for buffer in buffers if (buffer.name_hint or "").endswith("_partial")]
-    return kinds[0].get_shape()[0] if kinds and isinstance(kinds[0], MemRefType) else 1
+    return kinds[0].get_shape()[0] if kinds else 1
 
 
 def expanded(module: ModuleOp, count: int | None, monkeypatch: pytest.MonkeyPatch) -> ModuleOp:

@@ -65,7 +65,7 @@ def compiled(seed: int, propagate_orders: bool) -> tuple[str, ModuleOp, list[Sta
     program = MostlyFree(seed)
     text = program.text()
     module = parse_module(text)
-    chosen = {**program.options(), "rows": program.random.choice([1, 2, 4, 128])}
+    chosen: dict[str, Any] = {**program.options(), "rows": program.random.choice([1, 2, 4, 128])}
     before, after = split(stages(PipelineOptions(propagate_orders=propagate_orders, **chosen)))
     run_stages(module, make_context(), before)
     return text, module, after

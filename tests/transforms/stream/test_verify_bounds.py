@@ -53,13 +53,13 @@ def one_more(patch: pytest.MonkeyPatch) -> None:
 
 def swapped(patch: pytest.MonkeyPatch) -> None:
     """Indices change places."""
-    healthy = lower_linalg_to_loops._resolve
+    healthy = lower_linalg_to_loops._resolve  # pyright: ignore[reportPrivateUsage]
     patch.setattr(lower_linalg_to_loops, "_resolve", lambda b, buffer, indices: healthy(b, buffer, list(indices)[::-1]))
 
 
 def offset_twice(patch: pytest.MonkeyPatch) -> None:
     """A view's offset is added twice."""
-    healthy = lower_linalg_to_loops._resolve
+    healthy = lower_linalg_to_loops._resolve  # pyright: ignore[reportPrivateUsage]
 
     def resolve(builder: Any, buffer: Any, indices: Any) -> Any:
         base, shifted = healthy(builder, buffer, indices)

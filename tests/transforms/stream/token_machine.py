@@ -20,7 +20,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from stc.dialects import dataflow, stream
 from stc.dialects.dataflow.memory_ops import striped
-from stc.execution import linalg  # noqa: F401  # registers the tensor and scalar operations
+from stc.execution import linalg  # noqa: F401  # pyright: ignore[reportUnusedImport]  # registers the tensor and scalar operations
 from stc.execution.dtypes import numpy_type
 from stc.execution.layout import pack, unpack_into
 from stc.execution.machine import Handler, Machine, Value
