@@ -18,7 +18,8 @@ def load_all(paths: Iterable[Path | str]) -> None:
     """Import the files, in order. CompileError where one cannot be imported, brings nothing, or a name that is taken."""
     for path in paths:
         loaded = load_file(path)
-        all_passes(), make_context()  # refuse names that are taken
+        all_passes()  # these refuse names that are taken
+        make_context()
         if not brought(loaded):
             raise CompileError("defines nothing of its own", where=str(path), accepted=BRINGS)
 
