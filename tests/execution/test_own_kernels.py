@@ -15,7 +15,7 @@ from stc.dialects.parsing import parse_module
 from stc.execution.own_kernels import python_kernel
 from stc.execution.run import execute
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
+pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
 SHAPE = (5, 6)
 BY_ROWS = ItensorType.of([1, 3], [5, 2], [1, 3], [0, 1], f32)

@@ -27,6 +27,8 @@ from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.transforms.dataflow.duplicate_loads_in_order import DuplicateLoadsInOrder
 from stc.transforms.stream.duplicate_loads import DuplicateLoads
 
+pytestmark = pytest.mark.heavy
+
 LEAST = 8
 """Bytes: small enough for the programs here to have something to read again."""
 

@@ -33,6 +33,8 @@ from stc.transforms.dataflow.connections import connect
 from stc.transforms.dataflow.converter_trees import converter_trees
 from stc.transforms.pass_pipeline import read_pipeline
 
+pytestmark = pytest.mark.heavy
+
 REWRITES = ("move-converters", "collapse-converters", "share-converters", "fold-itensors{limit=1000000}")
 BELOW = (
     "insert-forks,vectorize-streams,pack-interfaces,lower-converters,lower-layout,lower-dmas,lower-tasks,set-fifo-depths,"

@@ -15,6 +15,8 @@ from stc.dialects.parsing import parse_module
 from stc.execution.linalg import execute
 from stc.pipeline import PipelineOptions, run_stages, stages
 
+pytestmark = pytest.mark.heavy
+
 OPTIONS: dict[str, dict[str, Any]] = {
     "primes": {"tile": 4},
     "ones": {"tile": 4},
