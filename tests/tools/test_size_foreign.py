@@ -30,7 +30,9 @@ def test_fifos_of_the_cpp_are_minimised_to_what_loses_no_cycle(tmp_path: Path) -
     assert sizing.emitted.cycles is not None and sizing.worst.cycles is not None
     assert "given C++, with the loop depths of design.toml" in sizing.origin
     write_sizing(sizing, design)
-    depths = json.loads((design / "build" / "depths.json").read_text())
+    written = json.loads((design / "build" / "depths.json").read_text())
+    depths = written["depths"]
+    assert written["proof"].startswith("executed with loop depths as they are")
     assert depths == sizing.depths and 64 <= depths["direct"] <= 66
     assert sizing.stated == "given" and not sizing.is_confirmed
     slower = f"{sizing.emitted.cycles} cycles at the given depths, {sizing.worst.cycles} with unlimited FIFOs"
