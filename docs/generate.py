@@ -12,6 +12,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+from pages import DOCS, written_or_compared
 from typer.testing import CliRunner
 from xdsl.passes import get_pass_option_infos
 
@@ -23,7 +24,6 @@ from stc.tools.stc_opt import app
 from stc.transforms import our_passes
 from stc.transforms.pass_pipeline import spelled_option
 
-DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 _INCLUDE = re.compile(r"^<!-- include (?P<path>\S+) -->$", re.MULTILINE)
 _LANGUAGES = {".cpp": "cpp", ".toml": "toml"}
@@ -144,19 +144,8 @@ def printed(path: Path, arguments: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    stale = 0
     pages = {"passes.md": passes_markdown, "manual.md": manual_markdown, "foreign_designs.md": foreign_designs_markdown}
-    for name, generate in pages.items():
-        text = generate()
-        path = DOCS / name
-        if path.exists() and path.read_text() == text:
-            continue
-        if "--check" in arguments:
-            print(f"{path.relative_to(ROOT)} is out of date: run `python docs/generate.py`")
-            stale = 1
-        else:
-            path.write_text(text)
-    return stale
+    return written_or_compared(pages, "generate.py", arguments)
 
 
 if __name__ == "__main__":

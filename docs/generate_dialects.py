@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pages import written_or_compared
 from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.irdl import IRDLOperation, OptOperandDef, OptResultDef, VarOperandDef, VarResultDef
 
@@ -21,7 +22,6 @@ from stc.dialects.itensor import Itensor
 from stc.dialects.stream import Stream
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "dialects.md"
 LIT = ROOT / "filecheck_tests"
 DIALECTS: tuple[Dialect, ...] = (Itensor, Stream, Dataflow)
 
@@ -151,14 +151,7 @@ def _refusals(messages: dict[str, str]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    text = page()
-    if "--check" not in arguments:
-        PAGE.write_text(text)
-        return 0
-    if PAGE.is_file() and PAGE.read_text() == text:
-        return 0
-    print(f"{PAGE.relative_to(ROOT)} is out of date: run `python docs/generate_dialects.py`")
-    return 1
+    return written_or_compared({"dialects.md": page}, "generate_dialects.py", arguments)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SUITE = ROOT / "tests" / "modules"
-PAGE = ROOT / "docs" / "modules.md"
 sys.path.insert(0, str(SUITE))
 
 from definitions import CASES, Case  # noqa: E402
+from pages import written_or_compared  # noqa: E402
 
 from stc.diagnostics import CompileError, Obstacle  # noqa: E402
 from stc.tools.check import check_model  # noqa: E402
@@ -58,14 +58,7 @@ def _sentences(case: Case) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    text = page()
-    if "--check" not in arguments:
-        PAGE.write_text(text)
-        return 0
-    if PAGE.is_file() and PAGE.read_text() == text:
-        return 0
-    print(f"{PAGE.relative_to(ROOT)} is out of date: run `python docs/generate_modules.py`")
-    return 1
+    return written_or_compared({"modules.md": page}, "generate_modules.py", arguments)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import runpy
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -61,6 +61,21 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         for folder in PRECOMPILED.glob("*"):
             if folder.stat().st_mtime < time.time() - DAY:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def loaded_parts() -> Iterator[None]:
+    """Files that a test loads, and the strategies that it registers, are gone after it: workers run tests in any order."""
+    yield
+    if "stc.extensions" in sys.modules:
+        sys.modules["stc.extensions"].forget_files()
+    if "stc.strategies.registry" in sys.modules:
+        registry = sys.modules["stc.strategies.registry"]
+        for name, defined in registry.DECISIONS.items():
+            if defined.partition(":")[0] in sys.modules:
+                registered = registry.decision(name).registered
+                for own in [own for own, function in registered.items() if not function.__module__.startswith("stc.")]:
+                    del registered[own]
 
 
 @pytest.fixture(autouse=True)

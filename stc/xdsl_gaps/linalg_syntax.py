@@ -19,8 +19,6 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-GENERIC_KEYS = ("indexing_maps", "iterator_types", "doc", "library_call")
-
 
 def reader_of(operation: type[Operation]) -> Callable[[Parser], Operation] | None:
     """The function that reads the custom form of `operation` in MLIR's syntax, or None where xDSL's own is right."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import generate
+import generate_dialects
 import pytest
 from typer.testing import CliRunner
 from xdsl.ir import Operation
@@ -14,43 +16,26 @@ from xdsl.ir import Operation
 ROOT = Path(__file__).parents[2]
 
 
-def _generator():
-    specification = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
 GENERATED = [
-    ("passes.md", "passes_markdown"),
-    ("manual.md", "manual_markdown"),
-    ("foreign_designs.md", "foreign_designs_markdown"),
+    ("passes.md", generate.passes_markdown),
+    ("manual.md", generate.manual_markdown),
+    ("foreign_designs.md", generate.foreign_designs_markdown),
 ]
 
 
-@pytest.mark.parametrize(("name", "generate"), GENERATED)
-def test_is_up_to_date(name: str, generate: str):
+@pytest.mark.parametrize(("name", "page"), GENERATED)
+def test_is_up_to_date(name: str, page: Callable[[], str]):
     text = (ROOT / "docs" / name).read_text()
-    assert text == getattr(_generator(), generate)(), "run `python docs/generate.py`"
-
-
-def _dialects():
-    specification = importlib.util.spec_from_file_location("generate_dialects", ROOT / "docs" / "generate_dialects.py")
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    assert text == page(), "run `python docs/generate.py`"
 
 
 def test_the_reference_of_the_dialects_is_up_to_date():
-    assert (ROOT / "docs" / "dialects.md").read_text() == _dialects().page(), "run `python docs/generate_dialects.py`"
+    assert (ROOT / "docs" / "dialects.md").read_text() == generate_dialects.page(), "run `python docs/generate_dialects.py`"
 
 
 def test_every_operation_has_documentation_syntax_and_an_example():
-    generator = _dialects()
     page = (ROOT / "docs" / "dialects.md").read_text()
-    for operation in (operation for dialect in generator.DIALECTS for operation in dialect.operations):
+    for operation in (operation for dialect in generate_dialects.DIALECTS for operation in dialect.operations):
         section = page.split(f"### `{operation.name}`\n")[1].split("\n### ")[0]
         assert "Syntax:" in section and "Example" in section, operation.name
         assert section.count(operation.name) >= 1, operation.name
@@ -58,9 +43,8 @@ def test_every_operation_has_documentation_syntax_and_an_example():
 
 def test_every_verifier_of_an_operation_is_tested_by_a_lit_test():
     """What an operation checks beyond the types of its definition appears under "Refused"."""
-    generator = _dialects()
-    found = generator.refused()
-    operations = [operation for dialect in generator.DIALECTS for operation in dialect.operations]
+    found = generate_dialects.refused()
+    operations = [operation for dialect in generate_dialects.DIALECTS for operation in dialect.operations]
     own = {operation.name for operation in operations if _own_verifier(operation)}
     assert len(own) > 10
     assert {name for name in own if not found[name]} == set()

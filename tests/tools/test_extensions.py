@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from stc.diagnostics import CompileError, PassCrashed
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.pipeline import Stage
-from stc.strategies.fusion import FUSION
 from stc.tools import stc_opt as tool
 from stc.tools.reproducer import recorded_pipeline, run_or_reproduce
 from stc.transforms import all_passes
@@ -46,12 +44,6 @@ class Mark(ModulePass):
             raise KeyError("negative")
         op.attributes["test.mark"] = IntegerAttr(self.value, 32)
 '''
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_loaded_for_long() -> Iterator[None]:
-    yield
-    extensions.forget_files()
 
 
 @pytest.fixture
@@ -142,11 +134,8 @@ def test_a_file_may_bring_strategies_only(tmp_path: Path) -> None:
         "from stc.strategies.fusion import FUSION\n\n\n"
         "@FUSION.strategy('alone')\ndef alone(problem):\n    return [[kernel] for kernel in problem.kernels]\n"
     )
-    try:
-        result = run("--load", path, "--list-passes")
-        assert result.exit_code == 0 and f"{path} also has fusion strategy 'alone'" in result.stdout
-    finally:
-        FUSION.registered.pop("alone", None)
+    result = run("--load", path, "--list-passes")
+    assert result.exit_code == 0 and f"{path} also has fusion strategy 'alone'" in result.stdout
 
 
 def test_debug_shows_the_traceback_of_a_file_and_of_a_pass(tmp_path: Path, own: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -63,12 +62,6 @@ OF_NO_LEVEL = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 DUMPED = ("manifest.json", "kernel.cpp", "kernel.h", "layout.h")
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_loaded_for_long() -> Iterator[None]:
-    yield
-    extensions.forget_files()
 
 
 @pytest.fixture(scope="module")
