@@ -45,8 +45,8 @@ class Preset:
         return required
 
 
-def _gpt2(hidden: int, heads: int, layers: int, positions: int) -> dict[str, Any]:
-    return {"n_embd": hidden, "n_head": heads, "n_layer": layers, "n_positions": positions}
+def _gpt2(hidden: int, heads: int, layers: int, positions: int, **options: Any) -> dict[str, Any]:
+    return {"n_embd": hidden, "n_head": heads, "n_layer": layers, "n_positions": positions, **options}
 
 
 def _gated(hidden: int, inner: int, layers: int, heads: tuple[int, int], positions: int, **options: Any) -> dict[str, Any]:
@@ -83,6 +83,9 @@ GEMMA3_1B = _gated(
     1152, 6912, 26, (4, 1), 32768, head_dim=256, query_pre_attn_scalar=256, sliding_window=512, sliding_window_pattern=6, **GEMMA3
 )
 
+TINY = {"vocab_size": 67, "bos_token_id": 1, "eos_token_id": 2}
+GEMMA3_TINY = {"head_dim": 8, "query_pre_attn_scalar": 12, "sliding_window": 4, **TINY}
+
 # Tiny twins have sizes that are no powers of two and that tiles of 16 do not divide, so that odd sizes are met in every test. Heads
 # that together are wider or narrower than the hidden size are kept where the published model has them. gemma3-1b-tiny looks back
 # over 4 tokens, and its score scale is not that of its head size; llama-3.2-1b-tiny rescales rotations from 16 positions on.
@@ -91,14 +94,14 @@ PRESETS = {
     for preset in (
         Preset("gpt2", "gpt2", _gpt2(768, 12, 12, 1024), "openai-community/gpt2"),
         Preset("gpt2-medium", "gpt2", _gpt2(1024, 16, 24, 1024), "openai-community/gpt2-medium"),
-        Preset("gpt2-tiny", "gpt2", _gpt2(32, 2, 1, 64)),
-        Preset("gpt2-medium-tiny", "gpt2", _gpt2(36, 3, 1, 64)),
+        Preset("gpt2-tiny", "gpt2", _gpt2(32, 2, 1, 64, **TINY)),
+        Preset("gpt2-medium-tiny", "gpt2", _gpt2(36, 3, 1, 64, **TINY)),
         Preset("qwen2.5-0.5b", "qwen2", _gated(896, 4864, 24, (14, 2), 32768, **QWEN2_5), "Qwen/Qwen2.5-0.5B"),
-        Preset("qwen2.5-0.5b-tiny", "qwen2", _gated(36, 44, 1, (6, 2), 64, **QWEN2_5)),
+        Preset("qwen2.5-0.5b-tiny", "qwen2", _gated(36, 44, 1, (6, 2), 64, **TINY, **QWEN2_5)),
         Preset("qwen3-0.6b", "qwen3", _gated(1024, 3072, 28, (16, 8), 40960, head_dim=128, **QWEN3), "Qwen/Qwen3-0.6B"),
-        Preset("qwen3-0.6b-tiny", "qwen3", _gated(36, 52, 1, (6, 2), 64, head_dim=10, **QWEN3)),
+        Preset("qwen3-0.6b-tiny", "qwen3", _gated(36, 52, 1, (6, 2), 64, **TINY, head_dim=10, **QWEN3)),
         Preset("tinyllama-1.1b", "llama", _gated(2048, 5632, 22, (32, 4), 2048, **TINYLLAMA), "TinyLlama/TinyLlama-1.1B-Chat-v1.0"),
-        Preset("tinyllama-1.1b-tiny", "llama", _gated(36, 44, 1, (6, 2), 64, **TINYLLAMA)),
+        Preset("tinyllama-1.1b-tiny", "llama", _gated(36, 44, 1, (6, 2), 64, **TINY, **TINYLLAMA)),
         Preset(
             "llama-3.2-1b",
             "llama",
@@ -108,7 +111,7 @@ PRESETS = {
         Preset(
             "llama-3.2-1b-tiny",
             "llama",
-            _gated(60, 84, 1, (6, 2), 64, head_dim=10, rope_parameters=_llama3(4.0, 16), **LLAMA_3_2),
+            _gated(60, 84, 1, (6, 2), 64, **TINY, head_dim=10, rope_parameters=_llama3(4.0, 16), **LLAMA_3_2),
         ),
         Preset("gemma3-1b", "gemma3_text", GEMMA3_1B, "google/gemma-3-1b-pt"),
         Preset("gemma3-1b-full", "gemma3_text", GEMMA3_1B, "google/gemma-3-1b-pt", FULL),
@@ -116,7 +119,7 @@ PRESETS = {
             Preset(
                 name,
                 "gemma3_text",
-                _gated(36, 44, 1, (6, 2), 64, head_dim=8, query_pre_attn_scalar=12, sliding_window=4, layer_types=[kind], **GEMMA3),
+                _gated(36, 44, 1, (6, 2), 64, layer_types=[kind], **GEMMA3_TINY, **GEMMA3),
             )
             for name, kind in (("gemma3-1b-tiny", SLIDING), ("gemma3-1b-full-tiny", FULL))
         ),

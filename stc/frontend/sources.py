@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,12 @@ from stc.frontend.linalg_file import load_linalg_file
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
+    from stc.frontend.families import CausalModel
+
 DTYPES = ("f32",)
-STAGES = ("prefill",)
+PREFILL, DECODE, HEAD = STAGES = ("prefill", "decode", "head")
+MAX_SEQ = 128
+"""Positions of a cache where nothing is said."""
 CONFIGURATION = "config:"
 
 
@@ -33,32 +38,65 @@ def load_model(
     seed: int = 0,
     weights: str | None = None,
     layer: int | None = None,
+    max_seq: int | None = None,
     check_inputs: Sequence[str] | None = (EXAMPLE,),
 ) -> ExportedModel:
     """A model with inputs, parameters and reference outputs.
 
     `spec` is a preset, `config:PATH` (a config.json of transformers, its folder, or a model id on the hub), `file.py:factory`, or
-    `file.mlir`. `stage`, `seq` (tokens) and `layer` (which decoder layer, by default the first) concern presets and configurations;
-    a factory or a file fixes its own shapes. Equal `seed`s give equal inputs and random parameters. `weights` is a folder of
-    safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random
-    (presets, configurations, files) or the module's own (factories). `check_inputs`: the draws of inputs (stc.frontend.draws) that
-    references are made for, None for those that suit the size. Raises CompileError for everything unusable.
+    `file.mlir`. `stage`, `seq`, `max_seq` and `layer` (which decoder layer, by default the first) concern presets and
+    configurations; a factory or a file fixes its own shapes. Stages: `prefill`, a layer for `seq` tokens, behind a cache of
+    `max_seq` positions if that is given; `decode`, the same for one token, with `MAX_SEQ` positions where nothing is said, or as
+    many as the model has; `head`, what follows the last layer. Equal `seed`s give equal inputs and random parameters. `weights` is
+    a folder of safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are
+    random (presets, configurations, files) or the module's own (factories). `check_inputs`: the draws of inputs
+    (stc.frontend.draws) that references are made for, None for those that suit the size. Raises CompileError for everything
+    unusable.
     """
     if dtype not in DTYPES:
         raise CompileError(f"unknown dtype {dtype}", where=spec, accepted=", ".join(DTYPES))
     if stage not in STAGES:
         raise CompileError(f"unknown stage {stage}", where=spec, accepted=", ".join(STAGES))
+    part = Part(stage, seq, max_seq, layer)
     draws = Draws(None if check_inputs is None else tuple(check_inputs), seed)
     if spec.startswith(CONFIGURATION):
-        model = _from_configuration(spec.removeprefix(CONFIGURATION), seq, draws, weights, layer)
+        model = _from_configuration(spec.removeprefix(CONFIGURATION), part, draws, weights)
     elif spec.endswith(".mlir"):
-        model = _from_linalg(spec, draws, weights)
+        model = _from_linalg(spec, _own(part, spec, draws), weights)
     elif ".py:" in spec or spec.endswith(".py"):
-        model = _from_factory(spec, draws, weights)
+        model = _from_factory(spec, _own(part, spec, draws), weights)
     else:
-        model = _from_preset(spec, seq, draws, weights, layer)
+        model = _from_preset(spec, part, draws, weights)
     _require_f32(model)
     return model
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which part of a model: a layer of it, for `seq` tokens, with a cache or none, or its head."""
+
+    stage: str
+    seq: int
+    max_seq: int | None
+    layer: int | None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a layer without a cache."""
+        return self.stage == PREFILL and self.max_seq is None
+
+    @property
+    def rows(self) -> int:
+        """Tokens of a launch."""
+        return self.seq if self.stage == PREFILL else 1
+
+
+def _own(part: Part, spec: str, draws: Draws) -> Draws:
+    """`draws`; CompileError where a stage is asked of what has none."""
+    if not part.is_plain:
+        asked = f"--max-seq {part.max_seq}" if part.stage == PREFILL else f"--stage {part.stage}"
+        raise CompileError(f"{asked} concerns language models", where=spec, accepted="a preset or config:PATH with it")
+    return draws
 
 
 def _from_linalg(spec: str, draws: Draws, weights: str | None) -> ExportedModel:
@@ -77,31 +115,43 @@ def _from_factory(spec: str, draws: Draws, weights: str | None) -> ExportedModel
 # transformers takes seconds to import: only where a decoder layer is wanted.
 
 
-def _from_preset(spec: str, seq: int, draws: Draws, weights: str | None, layer: int | None) -> ExportedModel:
+def _from_preset(spec: str, part: Part, draws: Draws, weights: str | None) -> ExportedModel:
     from stc.frontend.presets import find_preset
 
     preset = find_preset(spec)
     checkpoint = _checkpoint(weights, preset.hub_id, preset.name)
-    return _decoder_layer(preset.configuration(), preset.layer(layer), seq, draws, checkpoint, preset.name)
+    return _part(preset.configuration(), replace(part, layer=preset.layer(part.layer)), draws, checkpoint, preset.name)
 
 
-def _from_configuration(source: str, seq: int, draws: Draws, weights: str | None, layer: int | None) -> ExportedModel:
+def _from_configuration(source: str, part: Part, draws: Draws, weights: str | None) -> ExportedModel:
     from stc.frontend.families import find_configuration
 
     checkpoint = _checkpoint(weights, None if Path(source).exists() else source, source)
-    configuration = find_configuration(source)
-    return _decoder_layer(configuration, layer or 0, seq, draws, checkpoint, source)
+    return _part(find_configuration(source), replace(part, layer=part.layer or 0), draws, checkpoint, source)
 
 
-def _decoder_layer(
-    configuration: PreTrainedConfig, layer: int, seq: int, draws: Draws, checkpoint: str | None, where: str
-) -> ExportedModel:
-    from stc.frontend.families import OLD_BUFFERS, build_decoder_layer
+def _part(configuration: PreTrainedConfig, part: Part, draws: Draws, checkpoint: str | None, where: str) -> ExportedModel:
+    from stc.frontend.families import OLD_BUFFERS, CausalModel, build_decoder_layer
 
-    built = build_decoder_layer(configuration, layer=layer, seq=seq, seed=draws.seed, where=where)
-    if checkpoint is not None:
-        load_weights(built.module, checkpoint, prefixes=built.prefixes, ignored=OLD_BUFFERS)
-    return export(built.module, built.inputs, name=_model_name(where), draws=draws)
+    layer = part.layer or 0
+    if part.is_plain:
+        built = build_decoder_layer(configuration, layer=layer, seq=part.seq, seed=draws.seed, where=where)
+        if checkpoint is not None:
+            load_weights(built.module, checkpoint, prefixes=built.prefixes, ignored=OLD_BUFFERS)
+        return export(built.module, built.inputs, name=_model_name(where), draws=draws)
+    longest = getattr(configuration, "max_position_embeddings", None) or MAX_SEQ
+    model = CausalModel(
+        configuration, max_seq=part.max_seq or min(MAX_SEQ, longest), seed=draws.seed, weights=checkpoint, where=where
+    )
+    return export_part(model, part, draws, _model_name(where))
+
+
+def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> ExportedModel:
+    """A layer behind its cache, or the head, of a model that has been taken apart."""
+    if part.stage == HEAD:
+        return export(*model.head(), name=f"{name}_{HEAD}", draws=draws)
+    built = model.cached_layer(part.layer or 0, part.rows)
+    return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws)
 
 
 def _model_name(where: str) -> str:

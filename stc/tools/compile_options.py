@@ -35,6 +35,7 @@ from stc.tools.options import (
     Lanes,
     Layer,
     Load,
+    MaxSequence,
     Model,
     ModelStage,
     OverallUnrollSize,
@@ -99,6 +100,7 @@ def asked_compile(
     config: Config = None,
     stage: ModelStage = "prefill",
     seq: Sequence = 32,
+    max_seq: MaxSequence = None,
     dtype: DType = "f32",
     weights: Weights = None,
     layer: Layer = None,
@@ -212,6 +214,7 @@ def asked_compile(
             asked_plan(passes, before or (), after or (), replace or ()),
             first,
             _given(ctx),
+            max_seq,
         )
     return Asked(request, check, debug)
 

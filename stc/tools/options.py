@@ -13,8 +13,17 @@ from stc.platforms.platform import platform_names
 # Which model.
 Model = Annotated[str | None, typer.Argument(help="A preset (gpt2-medium, ...), file.py:factory, or file.mlir.")]
 Config = Annotated[str | None, typer.Option(help="Instead of MODEL: a transformers config.json, its folder, or a hub id.")]
-ModelStage = Annotated[str, typer.Option(help="What a preset computes: prefill.")]
+ModelStage = Annotated[
+    str,
+    typer.Option(
+        help="Which part of a language model: prefill (a layer for --seq tokens, behind a cache where --max-seq is given), "
+        "decode (a layer for one token behind a cache), or head (what follows the last layer)."
+    ),
+]
 Sequence = Annotated[int, typer.Option(help="Tokens of a preset's prefill.")]
+MaxSequence = Annotated[
+    int | None, typer.Option("--max-seq", help="Positions of the cache; default: none for prefill, 128 or the model's for decode.")
+]
 DType = Annotated[str, typer.Option(help="Element type of activations and weights: f32.")]
 Weights = Annotated[str | None, typer.Option(help="Folder of safetensors files, or hub:ID; default: random weights.")]
 Layer = Annotated[int | None, typer.Option(help="Which decoder layer; default: the preset's first.")]

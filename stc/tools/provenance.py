@@ -26,6 +26,7 @@ MODEL_FIELDS = {
     "seed": IntegerAttr,
     "weights": StringAttr,
     "layer": IntegerAttr,
+    "max_seq": IntegerAttr,
     "minimise_depths": FloatAttr,
     "check_inputs": ArrayAttr,
 }

@@ -43,6 +43,7 @@ class CompileRequest:
     plan: Plan = field(default_factory=Plan)
     first: str = ""
     given: frozenset[str] = frozenset()
+    max_seq: int | None = None
 
 
 def load(request: CompileRequest) -> ExportedModel:
@@ -59,6 +60,7 @@ def load(request: CompileRequest) -> ExportedModel:
             seed=request.seed,
             weights=request.weights,
             layer=request.layer,
+            max_seq=request.max_seq,
             check_inputs=request.check_inputs,
         )
     except UnsupportedError as error:

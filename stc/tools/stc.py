@@ -34,6 +34,7 @@ from stc.tools.options import (
     Config,
     DType,
     Layer,
+    MaxSequence,
     Model,
     ModelStage,
     Seed,
@@ -123,6 +124,7 @@ def check_command(
     config: Config = None,
     stage: ModelStage = "prefill",
     seq: Sequence = 32,
+    max_seq: MaxSequence = None,
     dtype: DType = "f32",
     weights: Weights = None,
     layer: Layer = None,
@@ -138,7 +140,7 @@ def check_command(
 
     model = one_model(model, config)
     with _progress() as step:
-        found = check_model(CompileRequest(model, stage, seq, dtype, seed, weights, layer), step)
+        found = check_model(CompileRequest(model, stage, seq, dtype, seed, weights, layer, max_seq=max_seq), step)
     if as_json:
         output.print_json(json.dumps({"model": model, "supported": not found, "obstacles": [asdict(entry) for entry in found]}))
     elif not found:

@@ -1,6 +1,17 @@
 """Decoder layers of transformers models: how one is found, built, called, and named in checkpoints, whatever its architecture."""
 
+from stc.frontend.families.causal_model import CausalModel, Embedding, PositionTables
 from stc.frontend.families.configuration import find_configuration, make_configuration, read_configuration
 from stc.frontend.families.decoder_layer import OLD_BUFFERS, DecoderLayer, build_decoder_layer
 
-__all__ = ["OLD_BUFFERS", "DecoderLayer", "build_decoder_layer", "find_configuration", "make_configuration", "read_configuration"]
+__all__ = [
+    "OLD_BUFFERS",
+    "CausalModel",
+    "DecoderLayer",
+    "Embedding",
+    "PositionTables",
+    "build_decoder_layer",
+    "find_configuration",
+    "make_configuration",
+    "read_configuration",
+]

@@ -67,14 +67,14 @@ def build_decoder_layer(configuration: PreTrainedConfig, *, layer: int, seq: int
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         try:
-            model = _build(configuration)
-            path, layers = _layers(model, count, where)
+            model = build_model(configuration)
+            path, layers = layer_list(model, count, where)
             module = layers[layer]
             allocate(module)
             randomise(module, seed + 1, transposed=TRANSPOSED)
             fill_with_zeros(model)
-            _call_first(model, layers, layer)
-            call = _without_unused(module, observe_call(model, module, x))
+            call_first(model, layers, layer)
+            call = without_unused(module, observe_call(model, module, x))
         except MODEL_ERRORS as error:
             reason = " ".join(str(error).split())[:200]
             accepted = "models whose layers transformers can run on token embeddings"
@@ -82,7 +82,7 @@ def build_decoder_layer(configuration: PreTrainedConfig, *, layer: int, seq: int
     if HIDDEN not in call.inputs:
         raise CompileError(f"a layer of {configuration.model_type} takes no hidden states", where=where)
     _take_inputs_by_name(module, call)
-    return DecoderLayer(module, {**call.inputs, HIDDEN: x}, _prefixes(model.base_model_prefix, path, layer))
+    return DecoderLayer(module, {**call.inputs, HIDDEN: x}, layer_prefixes(model.base_model_prefix, path, layer))
 
 
 def layer_count(configuration: PreTrainedConfig, where: str) -> int:
@@ -94,19 +94,21 @@ def layer_count(configuration: PreTrainedConfig, where: str) -> int:
     return count
 
 
-def _build(configuration: PreTrainedConfig) -> PreTrainedModel:
+def build_model(configuration: PreTrainedConfig, kind: Any = AutoModel) -> PreTrainedModel:
+    """The model in evaluation mode, its matrices without memory; with its head where `kind` is AutoModelForCausalLM."""
     with weightless_matrices():
-        return AutoModel.from_config(configuration, attn_implementation="eager", dtype=torch.float32).eval()
+        return kind.from_config(configuration, attn_implementation="eager", dtype=torch.float32).eval()
 
 
-def _layers(model: PreTrainedModel, count: int, where: str) -> tuple[str, torch.nn.ModuleList]:
+def layer_list(model: PreTrainedModel, count: int, where: str) -> tuple[str, torch.nn.ModuleList]:
+    """The model's layers, and the path of their list; CompileError where there is no list of so many."""
     for path, module in model.named_modules():
         if isinstance(module, torch.nn.ModuleList) and len(module) == count:
             return path, module
     raise CompileError(f"{type(model).__name__} has no list of {count} layers", where=where, accepted="a stack of decoder layers")
 
 
-def _call_first(model: PreTrainedModel, layers: torch.nn.ModuleList, layer: int) -> None:
+def call_first(model: PreTrainedModel, layers: torch.nn.ModuleList, layer: int) -> None:
     """Put the layer in the first place, with what the model knows of it by its index."""
     layers[0] = layers[layer]
     kinds = getattr(model.config, "layer_types", None)
@@ -114,7 +116,7 @@ def _call_first(model: PreTrainedModel, layers: torch.nn.ModuleList, layer: int)
         model.config.layer_types = [kinds[layer], *kinds[1:]]
 
 
-def _without_unused(module: torch.nn.Module, call: LayerCall) -> LayerCall:
+def without_unused(module: torch.nn.Module, call: LayerCall) -> LayerCall:
     """Models hand positions to layers that only want rotary tables: an integer input that changes nothing is none of ours."""
     expected = _run(module, call)
     for name in [name for name, value in call.inputs.items() if not value.is_floating_point()]:
@@ -129,10 +131,10 @@ def _without_unused(module: torch.nn.Module, call: LayerCall) -> LayerCall:
 
 def _run(module: torch.nn.Module, call: LayerCall) -> torch.Tensor:
     args, kwargs = call.arguments(call.inputs)
-    return _hidden_states(module(*args, **kwargs))
+    return hidden_states(module(*args, **kwargs))
 
 
-def _hidden_states(result: Any) -> torch.Tensor:
+def hidden_states(result: Any) -> torch.Tensor:
     """The first tensor of what a layer returns; attention weights and caches may follow it."""
     return next(leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor))
 
@@ -143,12 +145,17 @@ def _take_inputs_by_name(module: torch.nn.Module, call: LayerCall) -> None:
 
     def forward(self: torch.nn.Module, **inputs: torch.Tensor) -> torch.Tensor:
         args, kwargs = call.arguments(inputs)
-        return _hidden_states(original.forward(self, *args, **kwargs))
+        return hidden_states(original.forward(self, *args, **kwargs))
 
     module.__class__ = type(original.__name__, (original,), {"forward": forward})
 
 
-def _prefixes(model: str, path: str, layer: int) -> tuple[str, ...]:
-    inner = f"{path}.{layer}."
+def layer_prefixes(model: str, path: str, layer: int) -> tuple[str, ...]:
+    """Under which names checkpoints may store a layer. `model`: how the stack is called in models with a head."""
+    return prefixes_of(model, f"{path}.{layer}")
+
+
+def prefixes_of(model: str, path: str) -> tuple[str, ...]:
+    """Under which names checkpoints may store the module at `path` of the stack."""
     roots: Sequence[str] = (f"{model}.", "", f"language_model.{model}.", f"{model}.language_model.")
-    return tuple(f"{root}{inner}" for root in roots)
+    return tuple(f"{root}{path}." for root in roots)

@@ -12,6 +12,8 @@ from torch.utils import _pytree as pytree
 from transformers import Cache, PreTrainedModel
 
 HIDDEN, MASK = "x", "mask"
+CACHE = "*cache"
+"""Of a leaf that is no input."""
 RENAMED = {"attention_mask": MASK, "position_embeddings_0": "cos", "position_embeddings_1": "sin"}
 
 
@@ -19,8 +21,8 @@ RENAMED = {"attention_mask": MASK, "position_embeddings_0": "cos", "position_emb
 class LayerCall:
     """The arguments of one call, as a tree whose leaves are tensors (by the name of an input) and constants.
 
-    `inputs` holds the tensors by name, in the order of the layer's `forward`; `leaves` a name for each of them, or None where the
-    constant in `constants` is passed.
+    `inputs` holds the tensors by name, in the order of the layer's `forward`; `leaves` a name for each of them, `CACHE` for the
+    model's cache, or None where the constant in `constants` is passed.
     """
 
     inputs: dict[str, torch.Tensor]
@@ -28,12 +30,17 @@ class LayerCall:
     constants: tuple[Any, ...]
     tree: pytree.TreeSpec
 
-    def arguments(self, inputs: Mapping[str, torch.Tensor]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Positional and keyword arguments with these tensors; a name that is missing is passed as None."""
+    def arguments(self, inputs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Positional and keyword arguments with these tensors, and the cache; a name that is missing is passed as None."""
         leaves = [
             constant if name is None else inputs.get(name) for name, constant in zip(self.leaves, self.constants, strict=True)
         ]
         return pytree.tree_unflatten(leaves, self.tree)
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether the layer was given a cache."""
+        return CACHE in self.leaves
 
     def without(self, name: str) -> LayerCall:
         """The same call with None for one input."""
@@ -46,8 +53,10 @@ class _Observed(Exception):
     """Ends the model's run once the layer has been called."""
 
 
-def observe_call(model: PreTrainedModel, layer: torch.nn.Module, embeddings: torch.Tensor) -> LayerCall:
-    """Run `model` on token `embeddings` [1, seq, hidden] up to its call of `layer`.
+def observe_call(
+    model: PreTrainedModel, layer: torch.nn.Module, embeddings: torch.Tensor, *, with_cache: bool = False
+) -> LayerCall:
+    """Run `model` on token `embeddings` [1, seq, hidden] up to its call of `layer`, with an empty cache or none.
 
     Masks, positions and rotary tables are thereby the model's own. The layer must be the first that the model calls. Lets the
     model's own exceptions pass; RuntimeError if it ends without calling the layer.
@@ -60,7 +69,7 @@ def observe_call(model: PreTrainedModel, layer: torch.nn.Module, embeddings: tor
 
     handle = layer.register_forward_pre_hook(stop, with_kwargs=True)
     try:
-        model(inputs_embeds=embeddings, use_cache=False)
+        model(inputs_embeds=embeddings, use_cache=with_cache)
     except _Observed:
         pass
     finally:
@@ -81,7 +90,7 @@ def _flatten(layer: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, An
         name = _input_name(path, positional) if is_tensor else None
         if name is not None:
             inputs[name] = _with_real_infinities(leaf)
-        leaves.append(name)
+        leaves.append(CACHE if isinstance(leaf, Cache) else name)
         constants.append(None if is_tensor or isinstance(leaf, Cache) else leaf)
     return LayerCall(inputs, tuple(leaves), tuple(constants), tree)
 

@@ -1,0 +1,243 @@
+"""A causal language model of transformers, taken apart: embedding, layers behind a cache, head, tables by position."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from transformers import AutoModelForCausalLM, PreTrainedConfig
+
+from stc.diagnostics import CompileError
+from stc.frontend.checkpoint import load_weights
+from stc.frontend.families.cached_layer import KEYS, VALUES, CacheRows, row_shapes, take_cache_by_name
+from stc.frontend.families.decoder_layer import (
+    MODEL_ERRORS,
+    OLD_BUFFERS,
+    TRANSPOSED,
+    DecoderLayer,
+    build_model,
+    call_first,
+    layer_count,
+    layer_list,
+    layer_prefixes,
+    prefixes_of,
+    without_unused,
+)
+from stc.frontend.families.layer_call import CACHE, HIDDEN, MASK, LayerCall, observe_call
+from stc.frontend.families.model_rest import Head, ModelRest
+from stc.frontend.families.weightless import allocate, fill_with_zeros
+from stc.frontend.parameters import randomise
+
+ACCEPTED = "decoder-only models whose layers take a mask, rotary tables of one row for each position, and a cache"
+
+
+@dataclass(frozen=True)
+class PositionTables:
+    """What a layer gets that depends on positions only: `mask` [positions, positions], additive, with -inf where a row (first) may
+    not see a position; `rows` by input name, [positions, width]: rotary tables."""
+
+    mask: np.ndarray
+    rows: Mapping[str, np.ndarray]
+
+    def inputs_at(self, position: int, rows: int) -> dict[str, np.ndarray]:
+        """The inputs of a cached layer for `rows` tokens from `position` on: `mask` [1, 1, rows, positions + rows], first for the
+        cache's positions, then for the rows themselves; others [1, rows, width]. Rows behind the last position, which nobody may
+        read, see what it sees."""
+        count = len(self.mask)
+        places = np.minimum(np.arange(position, position + rows), count - 1)
+        mask = np.full((rows, count + rows), -np.inf, np.float32)
+        mask[:, :position] = self.mask[places, :position]
+        mask[:, count:] = np.where(np.tri(rows, dtype=bool), self.mask[np.ix_(places, places)], -np.inf)
+        return {MASK: mask[None, None], **{name: table[places][None] for name, table in self.rows.items()}}
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Hidden states of token t at position p: `tokens[t] + positions[p]`; without `positions`, `tokens[t]`."""
+
+    tokens: np.ndarray
+    positions: np.ndarray | None
+
+
+class CausalModel:
+    """A model of `max_seq` positions at most. `layer_kinds`: layers of one kind differ in their parameters only.
+
+    Matrices are in memory only while they are asked for. CompileError, naming `where`, for a model that cannot be taken apart.
+    """
+
+    def __init__(self, configuration: PreTrainedConfig, *, max_seq: int, seed: int, weights: str | None = None, where: str):
+        longest = getattr(configuration, "max_position_embeddings", None) or max_seq
+        if not 1 <= max_seq <= longest:
+            raise CompileError(f"--max-seq {max_seq}", where=where, accepted=f"1 to {longest}")
+        self.configuration, self.max_seq = configuration, max_seq
+        self._seed, self._weights, self._where = seed, weights, where
+        count = layer_count(configuration, where)
+        with self._understood():
+            self._model = build_model(configuration, AutoModelForCausalLM)
+            self._path, self._layers = layer_list(self._model, count, where)
+        kinds = list(getattr(configuration, "layer_types", None) or [""] * count)
+        self.layer_kinds: tuple[str, ...] = tuple(kinds if len(set(kinds)) > 1 else [""] * count)
+        self._calls: dict[str, LayerCall] = {}
+
+    # Layers -------------------------------------------------------------------------------------------------------------
+
+    def layer(self, index: int) -> torch.nn.Module:
+        """A copy of a layer, with its parameters."""
+        if not 0 <= index < len(self._layers):
+            raise CompileError(f"layer {index}", where=self._where, accepted=f"0 to {len(self._layers) - 1}")
+        module = copy.deepcopy(self._layers[index])
+        allocate(module)
+        if self._weights is None:
+            randomise(module, self._seed + 1 + index, transposed=TRANSPOSED)
+        else:
+            prefixes = layer_prefixes(self._model.base_model_prefix, self._inner_path, index)
+            load_weights(module, self._weights, prefixes=prefixes, ignored=OLD_BUFFERS)
+        return module
+
+    def cached_layer(self, index: int, rows: int, position: int | None = None) -> DecoderLayer:
+        """A layer for `rows` tokens behind a cache of `max_seq` positions, and inputs for it: at `position`, the middle by default.
+
+        `x` [1, rows, hidden], `k_cache`, `v_cache` [1, heads, max_seq, head size] and what `tables` gives; it returns
+        `cached_layer.OUTPUTS`. The cache's rows from the position on are zero.
+        """
+        if not 1 <= rows <= self.max_seq:
+            raise CompileError(f"{rows} rows", where=self._where, accepted=f"1 to {self.max_seq}")
+        position = self.max_seq // 2 if position is None else position
+        generator = torch.Generator().manual_seed(self._seed)
+        module, call = self.layer(index), self._call(index)
+        x = torch.randn(1, rows, self.configuration.hidden_size, generator=generator)
+        with self._understood():
+            shapes = row_shapes(module, call, x)
+        caches = [torch.zeros(*shape[:2], self.max_seq, shape[3]) for shape in shapes]
+        for cache in caches:
+            cache[:, :, :position] = torch.randn(cache[:, :, :position].shape, generator=generator)
+        take_cache_by_name(module, call)
+        tables = self.tables(index).inputs_at(position, rows)
+        rest = {name: torch.from_numpy(array) for name, array in tables.items()}
+        path = layer_prefixes(self._model.base_model_prefix, self._inner_path, index)
+        return DecoderLayer(module, {HIDDEN: x, KEYS: caches[0], VALUES: caches[1], **rest}, path)
+
+    def tables(self, index: int) -> PositionTables:
+        """Of the layer's kind."""
+        inputs = {name: value for name, value in self._call(index).inputs.items() if name != HIDDEN}
+        return PositionTables(
+            inputs[MASK][0, 0].numpy(), {name: value[0].numpy() for name, value in inputs.items() if name != MASK}
+        )
+
+    def require_equal_kinds(self) -> None:
+        """CompileError where layers of one kind differ in more than their parameters: with equal ones they compute the same."""
+        firsts: dict[str, int] = {}
+        for index, kind in enumerate(self.layer_kinds):
+            first = firsts.setdefault(kind, index)
+            if first != index and (difference := self._difference(first, index)):
+                what = f"layers {first} and {index} {difference}"
+                raise CompileError(what, where=self._where, accepted="layers that differ in their parameters, or in layer_types")
+
+    def _difference(self, one: int, other: int) -> str:
+        shapes = [{name: value.shape for name, value in self._layers[index].named_parameters()} for index in (one, other)]
+        if shapes[0] != shapes[1]:
+            return "have parameters of different shapes"
+        built = self.cached_layer(one, 1)
+        same = self.cached_layer(other, 1)
+        same.module.load_state_dict(built.module.state_dict())
+        with torch.no_grad():
+            found, expected = (layer.module(**built.inputs) for layer in (same, built))
+        return "" if all(torch.equal(found[name], expected[name]) for name in found) else "compute different functions"
+
+    @property
+    def _inner_path(self) -> str:
+        return self._path.removeprefix(f"{self._model.base_model_prefix}.")
+
+    def _call(self, index: int) -> LayerCall:
+        """How the model calls layers of that kind, for all positions."""
+        kind = self.layer_kinds[index]
+        if kind not in self._calls:
+            with self._understood():
+                self._calls[kind] = self._observed(index)
+        return self._calls[kind]
+
+    def _observed(self, index: int) -> LayerCall:
+        count, hidden = self.max_seq, self.configuration.hidden_size
+        model = build_model(copy.deepcopy(self.configuration), AutoModelForCausalLM)  # `call_first` changes it
+        layers = layer_list(model, len(self._layers), self._where)[1]
+        module = layers[index]
+        allocate(module)
+        randomise(module, self._seed, transposed=TRANSPOSED)
+        fill_with_zeros(model)
+        call_first(model, layers, index)
+        x = torch.randn(1, count, hidden, generator=torch.Generator().manual_seed(self._seed))
+        call = without_unused(module, observe_call(model, module, x, with_cache=True))
+        expected = {HIDDEN: (1, count, hidden), MASK: (1, 1, count, count)}
+        for name, value in call.inputs.items():
+            if tuple(value.shape) != expected.get(name, (1, count, value.shape[-1])):
+                raise ValueError(f"layers take {name} of shape {tuple(value.shape)}")
+        if not call.is_cached or MASK not in call.inputs:
+            raise ValueError(f"layers take no {MASK if call.is_cached else 'cache'}")
+        shorter = observe_call(model, module, x[:, : max(1, count // 2)], with_cache=True)
+        for name in call.inputs.keys() - {HIDDEN, MASK}:
+            if not torch.equal(call.inputs[name][:, : max(1, count // 2)], shorter.inputs[name]):
+                raise ValueError(f"{name} of a position depends on the number of positions")
+        return call
+
+    # What is around the layers ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def embedding(self) -> Embedding:
+        """The host's part: rows of the first layer's input."""
+        with self._understood():
+            rest = self._rest
+            positions = rest.first_input(inputs_embeds=torch.zeros(1, self.max_seq, self.configuration.hidden_size))[0]
+            tokens = rest.token_rows()
+            sample = torch.arange(min(self.max_seq, len(tokens)))
+            if not torch.equal(rest.first_input(input_ids=sample[None])[0], tokens[sample] + positions[sample]):
+                raise ValueError("the first layer's input is no sum of a token's row and a position's")
+        return Embedding(tokens.numpy(), positions.numpy() if positions.any() else None)
+
+    def head(self) -> tuple[Head, dict[str, torch.Tensor]]:
+        """What follows the last layer, for one token, and an input: `x` [1, 1, hidden] to `token` [1, 1], the arg-max, and `logits`
+        [1, 1, vocabulary]."""
+        x = torch.randn(1, 1, self.configuration.hidden_size, generator=torch.Generator().manual_seed(self._seed))
+        with self._understood():
+            head = Head(*self._rest.norm_and_output(x))
+            if not torch.equal(head(x)["logits"], self._rest.logits(x)):
+                raise ValueError("what follows the last layer is more than a norm and a matrix product")
+        return head, {HIDDEN: x}
+
+    def whole(self) -> torch.nn.Module:
+        """The model itself, with all its parameters: for comparison."""
+        return self._rest.with_layers([self.layer(index) for index in range(len(self._layers))])
+
+    @cached_property
+    def _rest(self) -> ModelRest:
+        module = self.layer(0)
+        call = self._call(0)
+        args, kwargs = call.arguments({**call.inputs, CACHE: CacheRows()})
+        returns_tensor = isinstance(module(*args, **kwargs), torch.Tensor)
+        rest = ModelRest(build_model(self.configuration, AutoModelForCausalLM), self._path, module, returns_tensor)
+        allocate(rest.model)
+        if self._weights is None:
+            randomise(rest.model, self._seed, transposed=TRANSPOSED)
+        else:
+            for path, owner in rest.owners():
+                inner = path.removeprefix(f"{self._model.base_model_prefix}.")
+                names = (f"{path}.",) if inner == path else prefixes_of(self._model.base_model_prefix, inner)
+                load_weights(owner, self._weights, prefixes=names)
+        rest.tie()
+        return rest
+
+    @contextmanager
+    def _understood(self) -> Generator[None]:
+        """What goes wrong in a model's own code, or in ours about it, is a CompileError."""
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            try:
+                yield
+            except MODEL_ERRORS as error:
+                what = f"{self.configuration.model_type} cannot be taken apart: {' '.join(str(error).split())[:200]}"
+                raise CompileError(what, where=self._where, accepted=ACCEPTED) from None
