@@ -96,11 +96,6 @@ class IterationSchedule:
         return max(1, self.longest.cycles)
 
 
-def pipeline_depth(loop: scf.ForOp, clock_ns: float) -> int:
-    """Cycles of `clock_ns` from the first operation of an iteration of `loop` to its last, at least 1."""
-    return iteration_schedule(loop, clock_ns).depth
-
-
 def iteration_schedule(loop: scf.ForOp, clock_ns: float, short_adders: Set[Operation] = frozenset()) -> IterationSchedule:
     """The schedule of one iteration of `loop`, for cycles of `clock_ns`; `short_adders` are built for few stages, without DSPs."""
     schedule = _Scheduler(clock_ns, _rewritten(loop), short_adders)

@@ -7,11 +7,11 @@ a run that ends as early as without bounds offers the program what it takes to n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from stc.fifo.depth_search import DepthTest, Outcome, SizedFifo
 from stc.fifo.network_run import Network, NetworkRun, bounded_run
-from stc.fifo.pieces import FifoEdge, share
+from stc.fifo.pieces import share
 from stc.platforms.fifo_storage import LUT_BITS
 from stc.platforms.platform import Resources
 
@@ -26,7 +26,7 @@ CHEAP = LUT_BITS
 
 
 def bounded_asap_schedule(
-    network: Network, fifos: Sequence[FifoEdge], slots: Mapping[str, int], usable: Resources, first: NetworkRun, end: int
+    network: Network, slots: Mapping[str, int], usable: Resources, first: NetworkRun, end: int
 ) -> tuple[dict[str, int], NetworkRun | None]:
     """Bounds of expensive FIFOs in slots, and the ASAP schedule with them; None for that where no bound is possible.
 
@@ -35,15 +35,16 @@ def bounded_asap_schedule(
     end later (`stc.fifo.depth_search`, where a step to the next power stands for a slot). What else begins or ends at that source
     may not grow instead.
     """
+    fifos = network.graph.sized
     costs = {fifo.name: share(fifo.bits, slots[fifo.name], usable) for fifo in fifos}
     least = EXPENSIVE * sum(costs.values())
     together: dict[str, list[str]] = {}
     for fifo in sorted(fifos, key=lambda fifo: -costs[fifo.name]):
         if costs[fifo.name] > least and slots[fifo.name] > LEAST:
-            together.setdefault(fifo.source, []).append(fifo.name)
+            together.setdefault(fifo.producer, []).append(fifo.name)
     most = {source: max(slots[name] for name in names) for source, names in together.items()}
     tried = {source: [LEAST << n for n in range(count.bit_length()) if LEAST << n < count] for source, count in most.items()}
-    around = {source: [fifo.name for fifo in fifos if source in (fifo.source, fifo.target)] for source in together}
+    around = {source: [fifo.name for fifo in fifos if source in (fifo.producer, fifo.consumer)] for source in together}
     runs: dict[tuple[int, ...], NetworkRun | None] = {}
 
     def bounds(steps: Mapping[str, int]) -> dict[str, int]:

@@ -12,13 +12,17 @@ from math import ceil, floor
 
 import numpy as np
 
+from stc.fifo.depths import SHALLOW
 from stc.iteration.task_timeline import Cycles
-
-SHALLOW = 2
-"""So many slots are a shift register, which answers sooner."""
 
 SHALLOW_LATENCY, LATENCY = 1, 2
 """Cycles from writing a token to reading it: of a shift register, and of a FIFO in memory."""
+
+
+def latency_of(depth: int) -> int:
+    """Cycles from writing a token to reading it in a FIFO of this depth."""
+    return SHALLOW_LATENCY if depth <= SHALLOW else LATENCY
+
 
 BLOCK = 64
 """Tokens that are looked at together first."""
@@ -50,13 +54,10 @@ class FifoCurves:
         """The least delay at which the target never waits. It generalises D - C_in to bursts; it may be negative."""
         return int((self.written - self.needed).max()) + latency
 
-    def depth(self, delay: int, least: int = 1, latency: int = LATENCY) -> int | None:
-        """The least depth, from `least` on, at which nobody waits; None where the target does at any.
-
-        Two slots answer sooner than more, which take `latency`.
-        """
-        slots = max(least, self.slots(delay))
-        return slots if delay >= self.least_delay(SHALLOW_LATENCY if slots <= SHALLOW else latency) else None
+    def depth(self, delay: int, least: int = 1) -> int | None:
+        """The least depth, from `least` on, at which nobody waits if it answers like one of `least`; None where the target does at
+        any."""
+        return max(least, self.slots(delay)) if delay >= self.least_delay(latency_of(least)) else None
 
     def slots(self, delay: int) -> int:
         """The least depth at which the source never waits, if the target begins `delay` cycles later."""
@@ -123,17 +124,3 @@ def published_tokens(source: IssueRate, target: IssueRate, delay: float) -> int:
     if source.interval <= target.interval:
         return min(total, total - floor((source.last - delay) / target.interval))
     return min(total, ceil((delay - source.first) / source.interval))
-
-
-def corrected_slots(source: IssueRate, target: IssueRate, delay: float) -> int:
-    """The slots that uniform traffic needs if a FIFO has no latency and a slot is free `SLOT_LATENCY` cycles after the read.
-
-    Two corrections to `published_tokens`. A slower source fills a slot at the moment of the first read as well, since that frees
-    its slot only afterwards: floor + 1 for ceil, so 1 rather than 0 at delay = D. Of a faster source, what is read by the last
-    write counts from the first read on: floor + 1 again, up to the cycle before; nothing is read if that is before the delay.
-    """
-    total = source.tokens
-    if source.interval <= target.interval:
-        reads = floor((source.last - SLOT_LATENCY - delay) / target.interval) + 1
-        return min(total, total - max(0, reads))
-    return min(total, floor((delay - source.first + SLOT_LATENCY - 1) / source.interval) + 1)

@@ -34,7 +34,7 @@ DEEPER = 2
 """Loop depths are estimates: a design has to end if any of them are up to so many times as deep."""
 
 SHALLOW = 2
-"""The least depth of a FIFO: a shift register that reads and writes in one cycle."""
+"""So many slots are a shift register, which reads and writes in one cycle and answers sooner; no FIFO has fewer."""
 
 
 def provisional_depths(graph: TaskGraph) -> dict[str, int]:

@@ -21,7 +21,8 @@ from math import floor, inf
 import numpy as np
 import pulp
 
-from stc.fifo.pieces import Choice, EdgeCosts, Ends, FifoEdge, Piece, RingEdge, SizingProblem
+from stc.fifo.pieces import Choice, EdgeCosts, Ends, Piece, SizingProblem
+from stc.network.graph import Channel
 from stc.platforms.platform import Resources
 
 GAP = 0.01
@@ -64,8 +65,8 @@ def solve(problem: SizingProblem, usable: Resources, slack: float = 0.0) -> Fifo
     return FifoSchedule(
         shifts,
         schedules,
-        {edge.name: _slots(costs, edge, shifts, schedules) or 0 for edge in problem.fifos},
-        {edge.name: shifts[edge.target] - shifts[edge.source] for edge in problem.fifos},
+        {edge.name: _slots(costs, edge, shifts, schedules) or 0 for edge in problem.graph.sized},
+        {edge.name: shifts[edge.consumer] - shifts[edge.producer] for edge in problem.graph.sized},
         max(ends, default=0),
         f"mixed-integer linear program of {program.binaries} binaries, PuLP {pulp.__version__} with HiGHS",
         program.seconds,
@@ -73,9 +74,9 @@ def solve(problem: SizingProblem, usable: Resources, slack: float = 0.0) -> Fifo
     )
 
 
-def _slots(costs: EdgeCosts, edge: FifoEdge, shifts: Mapping[str, int], schedules: Mapping[str, int]) -> int | None:
+def _slots(costs: EdgeCosts, edge: Channel, shifts: Mapping[str, int], schedules: Mapping[str, int]) -> int | None:
     """The depth an edge needs in a schedule; None where its target starves."""
-    return costs.depth(edge, (schedules[edge.source], schedules[edge.target]), shifts[edge.target] - shifts[edge.source])
+    return costs.depth(edge, (schedules[edge.producer], schedules[edge.consumer]), shifts[edge.consumer] - shifts[edge.producer])
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,9 @@ class _Program:
     def _keeps(self, shifts: Mapping[str, int], schedules: Mapping[str, int]) -> bool:
         """Whether nobody starves or waits for a block: a last check in whole numbers."""
         for ends, edges in self.costs.edges.items():
-            if any(isinstance(edge, FifoEdge) and _slots(self.costs, edge, shifts, schedules) is None for edge in edges):
+            if any(not edge.is_ring and _slots(self.costs, edge, shifts, schedules) is None for edge in edges):
                 return False
-            rings = [edge for edge in edges if isinstance(edge, RingEdge)]
+            rings = [edge for edge in edges if edge.is_ring]
             least, largest = self.costs.delays(ends, (schedules[ends[0]], schedules[ends[1]])) if rings else (0, 0)
             if rings and not least <= shifts[ends[1]] - shifts[ends[0]] <= largest:
                 return False

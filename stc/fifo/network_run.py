@@ -8,50 +8,44 @@ latest one starts every task as late as its consumers permit, so that little is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import networkx as nx
 import numpy as np
 
 from stc.diagnostics import UntimedError
-from stc.fifo.curves import SLOT_LATENCY
+from stc.fifo.curves import SLOT_LATENCY, latency_of
 from stc.fifo.task_walk import RingTimes, TaskWalk
 from stc.iteration.task_timeline import MIRRORED, Cycles, TaskTimeline, loops_of
 from stc.iteration.trace import Moment, Port
+from stc.network.graph import Channel, TaskGraph
 
 ROUNDS = 6
 """After so many runs with bounded FIFOs none is tried any more."""
 
 
 @dataclass(frozen=True)
-class Link:
-    """A FIFO between two tasks; `latency` cycles from a write to the read of it."""
-
-    name: str
-    source: str
-    target: str
-    latency: int
-
-
-@dataclass(frozen=True)
 class Network:
-    """Tasks, FIFOs, and rings by name with the number of blocks each holds.
+    """Tasks in time, and the channels between them, each of which answers as fast as one of its depth.
 
-    UntimedError where a FIFO is not written by the task at its source, or not read by the one at its target.
+    UntimedError where a FIFO is not written by its producer, or not read by its consumer.
     """
 
     tasks: Sequence[TaskTimeline]
-    links: Sequence[Link]
-    rings: Mapping[str, int] = field(default_factory=dict[str, int])
+    graph: TaskGraph
 
     def __post_init__(self) -> None:
         late = {task.name: task.late for task in self.tasks}
-        for link in self.links:
-            for task, writes in ((link.source, True), (link.target, False)):
-                if (link.name, writes) not in late[task]:
+        for fifo in self.graph.fifos:
+            for task, writes in ((fifo.producer, True), (fifo.consumer, False)):
+                if (fifo.name, writes) not in late[task]:
                     does = "writes nothing to" if writes else "reads nothing of"
-                    raise UntimedError(f"task {task} {does} {link.name}", accepted="tasks that move a token at each end")
+                    raise UntimedError(f"task {task} {does} {fifo.name}", accepted="tasks that move a token at each end")
+
+    def with_depths(self, depths: Mapping[str, int]) -> Network:
+        """The same tasks, and channels of these depths where they name any."""
+        return replace(self, graph=self.graph.with_depths(depths))
 
 
 @dataclass(frozen=True)
@@ -124,49 +118,55 @@ def latest_run(network: Network, first: NetworkRun, end: int) -> NetworkRun:
 
 def own_rate_run(network: Network) -> NetworkRun:
     """Every task from cycle 0 on as if its inputs were always there: only rings hold it up."""
-    return _forwards(network, _Walker(replace(network, links=()), 0, backwards=False).walked())
+    rings_only = replace(network, graph=replace(network.graph, channels=network.graph.rings))
+    return _forwards(network, _Walker(rings_only, 0, backwards=False).walked())
 
 
 def _forwards(network: Network, walked: Walked, before: NetworkRun | None = None) -> NetworkRun:
     """The run that was walked; what `before` has of tasks that are the same is taken from there."""
-    late = {task.name: task.late for task in network.tasks}
-    retained = {task.name: task.retained for task in network.tasks}
-    same = walked.same if before is not None else set[str]()
-    written = {} if before is None else {link.name: before.written[link.name] for link in network.links if link.source in same}
-    needed = {} if before is None else {link.name: before.needed[link.name] for link in network.links if link.target in same}
-    taken = {} if before is None else {name: before.taken[name] for name in needed}
-    for link in network.links:
-        write, read = (link.name, True), (link.name, False)
-        if link.name not in written:
-            written[link.name] = walked.walks[link.source].issues[write] + late[link.source][write]
-        if link.name not in needed:
-            needed[link.name] = walked.walks[link.target].issues[read] + late[link.target][read]
-            held = retained[link.target]
-            taken[link.name] = needed[link.name] + held[read] if read in held else needed[link.name]
+    tokens = _tokens(network, lambda task, port: walked.walks[task].issues[port], walked.same, before)
     begins = {name: walk.begin for name, walk in walked.walks.items()}
     ends = {name: walk.now for name, walk in walked.walks.items()}
-    return NetworkRun(begins, ends, written, needed, taken, {name: ring.times for name, ring in walked.rings.items()}, walked)
+    return NetworkRun(begins, ends, *tokens, {name: ring.times for name, ring in walked.rings.items()}, walked)
 
 
 def _backwards(network: Network, walked: Walked) -> NetworkRun:
     """The run that was walked backwards."""
-    late = {task.name: task.late for task in network.tasks}
-    retained = {task.name: task.retained for task in network.tasks}
-    written: dict[str, Cycles] = {}
-    needed: dict[str, Cycles] = {}
-    taken: dict[str, Cycles] = {}
-    for link in network.links:
-        write, read = (link.name, True), (link.name, False)
-        written[link.name] = late[link.source][write] - walked.walks[link.source].issues[write][::-1]
-        needed[link.name] = late[link.target][read] - walked.walks[link.target].issues[read][::-1]
-        taken[link.name] = needed[link.name] + retained[link.target][read] if read in retained[link.target] else needed[link.name]
+    tokens = _tokens(network, lambda task, port: -walked.walks[task].issues[port][::-1])
     begins = {name: -walk.now for name, walk in walked.walks.items()}
     ends = {name: -walk.begin for name, walk in walked.walks.items()}
     rings: dict[str, dict[Moment, list[int]]] = {
         name: {MIRRORED[moment]: [-at for at in reversed(cycles)] for moment, cycles in ring.times.items()}
         for name, ring in walked.rings.items()
     }
-    return NetworkRun(begins, ends, written, needed, taken, rings, walked)
+    return NetworkRun(begins, ends, *tokens, rings, walked)
+
+
+def _tokens(
+    network: Network,
+    issued: Callable[[str, Port], Cycles],
+    same: Collection[str] = (),
+    before: NetworkRun | None = None,
+) -> tuple[dict[str, Cycles], dict[str, Cycles], dict[str, Cycles]]:
+    """When each token is written, needed and taken; of the tasks that are the `same`, as in the run `before`."""
+    late = {task.name: task.late for task in network.tasks}
+    retained = {task.name: task.retained for task in network.tasks}
+    written: dict[str, Cycles] = {}
+    needed: dict[str, Cycles] = {}
+    taken: dict[str, Cycles] = {}
+    for fifo in network.graph.fifos:
+        name, write, read = fifo.name, (fifo.name, True), (fifo.name, False)
+        if before is not None and fifo.producer in same:
+            written[name] = before.written[name]
+        else:
+            written[name] = issued(fifo.producer, write) + late[fifo.producer][write]
+        if before is not None and fifo.consumer in same:
+            needed[name], taken[name] = before.needed[name], before.taken[name]
+        else:
+            needed[name] = issued(fifo.consumer, read) + late[fifo.consumer][read]
+            held = retained[fifo.consumer]
+            taken[name] = needed[name] + held[read] if read in held else needed[name]
+    return written, needed, taken
 
 
 # Walking --------------------------------------------------------------------------------------------------------------
@@ -202,12 +202,12 @@ class _Walker:
     ) -> None:
         self.network, self.begin, self.backwards, self.room, self.before = network, begin, backwards, room or {}, before
         self.tasks = {task.name: task.mirrored if backwards else task for task in network.tasks}
-        self.found = Walked(dict(retained or {}), {name: RingTimes(blocks) for name, blocks in network.rings.items()})
-        self.incoming: dict[str, list[Link]] = {name: [] for name in self.tasks}
-        self.outgoing: dict[str, list[Link]] = {name: [] for name in self.tasks}
-        for link in network.links:
-            self.incoming[link.source if backwards else link.target].append(link)
-            self.outgoing[link.target if backwards else link.source].append(link)
+        self.found = Walked(dict(retained or {}), {ring.name: RingTimes(ring.depth) for ring in network.graph.rings})
+        self.incoming: dict[str, list[Channel]] = {name: [] for name in self.tasks}
+        self.outgoing: dict[str, list[Channel]] = {name: [] for name in self.tasks}
+        for fifo in network.graph.fifos:
+            self.incoming[fifo.producer if backwards else fifo.consumer].append(fifo)
+            self.outgoing[fifo.consumer if backwards else fifo.producer].append(fifo)
         self.done = set(self.found.walks)
         self.partners = _partners(network.tasks) if before is not None else {}
 
@@ -217,7 +217,7 @@ class _Walker:
         while len(self.done) < len(self.tasks):
             progress = False
             for name, task in self.tasks.items():
-                if name in self.found.walks or not all(self._other(link) in self.done for link in self.incoming[name]):
+                if name in self.found.walks or not all(self._other(fifo) in self.done for fifo in self.incoming[name]):
                     continue
                 progress = True
                 if not self._goes_as_before(name):
@@ -235,20 +235,20 @@ class _Walker:
                 raise UntimedError(what, accepted="rings between tasks with no other path")
         return self.found
 
-    def _other(self, link: Link) -> str:
-        return link.target if self.backwards else link.source
+    def _other(self, fifo: Channel) -> str:
+        return fifo.consumer if self.backwards else fifo.producer
 
     def _walk(self, name: str) -> TaskWalk:
         late = self.tasks[name].late
         bounds: dict[Port, Cycles] = {}
-        for link in self.incoming[name]:
-            other = self._other(link)
+        for fifo in self.incoming[name]:
+            other = self._other(fifo)
             source, target = (name, other) if self.backwards else (other, name)
-            apart = self.tasks[source].late[link.name, True] + link.latency - self.tasks[target].late[link.name, False]
-            bounds[link.name, self.backwards] = self.found.walks[other].issues[link.name, not self.backwards] + apart
-        for link in self.outgoing[name]:
-            if link.name in self.room:
-                bounds[link.name, True] = self.room[link.name] - late[link.name, True]
+            apart = self.tasks[source].late[fifo.name, True] + latency_of(fifo.depth) - self.tasks[target].late[fifo.name, False]
+            bounds[fifo.name, self.backwards] = self.found.walks[other].issues[fifo.name, not self.backwards] + apart
+        for fifo in self.outgoing[name]:
+            if fifo.name in self.room:
+                bounds[fifo.name, True] = self.room[fifo.name] - late[fifo.name, True]
         return TaskWalk(bounds, self.found.rings, self.begin, self.tasks[name].tokens)
 
     def _goes_as_before(self, name: str) -> bool:
@@ -268,12 +268,12 @@ class _Walker:
 
     def _is_unhindered(self, name: str, together: set[str]) -> bool:
         assert self.before is not None
-        others = {self._other(link) for link in self.incoming[name]} - together
-        full = [link.name for link in self.outgoing[name] if link.name in self.room]
+        others = {self._other(fifo) for fifo in self.incoming[name]} - together
+        full = [fifo.name for fifo in self.outgoing[name] if fifo.name in self.room]
         return (
             name not in self.found.walks
             and others <= self.found.same
-            and all((self.before.written[link] >= self.room[link]).all() for link in full)
+            and all((self.before.written[fifo] >= self.room[fifo]).all() for fifo in full)
         )
 
     def _end(self, name: str) -> None:

@@ -15,10 +15,12 @@ from functools import cache
 from itertools import product
 from typing import TypeAlias
 
-from stc.fifo.curves import LATENCY, SHALLOW, SHALLOW_LATENCY, FifoCurves
+from stc.fifo.curves import FifoCurves, latency_of
+from stc.fifo.depths import SHALLOW
 from stc.fifo.task_walk import BLOCK_LATENCY
 from stc.iteration.task_timeline import Cycles
 from stc.iteration.trace import Moment
+from stc.network.graph import Channel, TaskGraph
 from stc.platforms.fifo_storage import LUT_BITS, fifo_cost, largest_depth_of_same_cost
 from stc.platforms.platform import Resources
 
@@ -64,37 +66,15 @@ class TaskSchedule:
 
 
 @dataclass(frozen=True)
-class FifoEdge:
-    """A FIFO of `bits` per token from task `source` to task `target`.
+class SizingProblem:
+    """`schedules`: by task, of which it keeps one. `makespan`: cycles, the least for one choice of them with all starts at 0.
 
-    `least`: its least depth. `latency`: cycles from writing a token to reading it, of more slots than a shift register has.
+    FIFOs to be sized get at least the depth they have in `graph`, and answer like one of it. Rings are of fixed size: they only say
+    how far their tasks may be apart.
     """
 
-    name: str
-    source: str
-    target: str
-    bits: int
-    least: int = 1
-    latency: int = LATENCY
-
-
-@dataclass(frozen=True)
-class RingEdge:
-    """A ring of `blocks` buffers: of fixed size, it only says how far its tasks may be apart."""
-
-    name: str
-    source: str
-    target: str
-    blocks: int
-
-
-@dataclass(frozen=True)
-class SizingProblem:
-    """`schedules`: by task, of which it keeps one. `makespan`: cycles, the least for one choice of them with all starts at 0."""
-
     schedules: Mapping[str, Sequence[TaskSchedule]]
-    fifos: Sequence[FifoEdge]
-    rings: Sequence[RingEdge]
+    graph: TaskGraph
     makespan: int
 
 
@@ -129,16 +109,16 @@ class EdgeCosts:
 
     def __init__(self, problem: SizingProblem, usable: Resources, end: int) -> None:
         self.problem, self.usable, self.end = problem, usable, end
-        self.edges: dict[Ends, list[FifoEdge | RingEdge]] = {}
-        for edge in (*problem.fifos, *problem.rings):
-            self.edges.setdefault((edge.source, edge.target), []).append(edge)
+        self.edges: dict[Ends, list[Channel]] = {}
+        for edge in (*problem.graph.sized, *problem.graph.rings):
+            self.edges.setdefault((edge.producer, edge.consumer), []).append(edge)
         self.curves, self.delays, self.first = cache(self._curves), cache(self._delays), cache(self._first)
-        self.depth = cache(lambda edge, choice, delay: self.curves(edge, choice).depth(delay, edge.least, edge.latency))
+        self.depth = cache(lambda edge, choice, delay: self.curves(edge, choice).depth(delay, edge.depth))
         self._slots = cache(FifoCurves.sampled_slots)
 
-    def _curves(self, edge: FifoEdge, choice: Choice) -> FifoCurves:
+    def _curves(self, edge: Channel, choice: Choice) -> FifoCurves:
         """The curves of a FIFO at these schedules of its tasks."""
-        source, target = self.problem.schedules[edge.source][choice[0]], self.problem.schedules[edge.target][choice[1]]
+        source, target = self.problem.schedules[edge.producer][choice[0]], self.problem.schedules[edge.consumer][choice[1]]
         return FifoCurves(source.written[edge.name], target.needed[edge.name], target.taken[edge.name])
 
     def shifts(self, task: str, schedule: int) -> tuple[int, int]:
@@ -146,21 +126,17 @@ class EdgeCosts:
         found = self.problem.schedules[task][schedule]
         return -found.sooner, self.end - found.end
 
-    def _delays(self, ends: Ends, choice: Choice, shallow: bool = False) -> tuple[int, int]:
-        """The least and largest delay that an edge allows at these schedules; the least is larger if it allows none.
-
-        `shallow`: FIFOs that may be shift registers are.
-        """
+    def _delays(self, ends: Ends, choice: Choice) -> tuple[int, int]:
+        """The least and largest delay that an edge allows at these schedules; the least is larger if it allows none."""
         (source_low, source_high), (target_low, target_high) = (self.shifts(*side) for side in zip(ends, choice, strict=True))
         least, largest = target_low - source_high, target_high - source_low
         for edge in self.edges[ends]:
-            if isinstance(edge, FifoEdge):
-                latency = SHALLOW_LATENCY if shallow and edge.least <= SHALLOW else edge.latency
-                least = max(least, self.curves(edge, choice).least_delay(latency))
-            else:
+            if edge.is_ring:
                 schedules = [self.problem.schedules[task][schedule] for task, schedule in zip(ends, choice, strict=True)]
                 low, high = ring_delays(edge, *schedules)
                 least, largest = max(least, low), min(largest, high)
+            else:
+                least = max(least, self.curves(edge, choice).least_delay(latency_of(edge.depth)))
         return least, largest
 
     def _first(self, ends: Ends) -> dict[Choice, tuple[Piece, ...]]:
@@ -203,8 +179,8 @@ class EdgeCosts:
 
     def _shallow(self, ends: Ends, choice: Choice) -> tuple[Piece, ...]:
         """Shift registers, if they do, for all FIFOs that may be."""
-        curves = [self.curves(edge, choice) for edge in self.edges[ends] if isinstance(edge, FifoEdge) and edge.least <= SHALLOW]
-        least, largest = self.delays(ends, choice, shallow=True)
+        curves = [found for edge, found in self._fifos(ends, choice) if edge.depth <= SHALLOW]
+        least, largest = self.delays(ends, choice)
         largest = min([largest, *(_none_is_far(found.largest_delay(SHALLOW)) for found in curves)])
         if not curves or least > largest:
             return ()
@@ -225,11 +201,11 @@ class EdgeCosts:
         found = self._fifos(ends, choice)
         return sum(share(edge.bits, self._slots_of(edge, curves, delay), self.usable) for edge, curves in found)
 
-    def _fifos(self, ends: Ends, choice: Choice) -> list[tuple[FifoEdge, FifoCurves]]:
-        return [(edge, self.curves(edge, choice)) for edge in self.edges[ends] if isinstance(edge, FifoEdge)]
+    def _fifos(self, ends: Ends, choice: Choice) -> list[tuple[Channel, FifoCurves]]:
+        return [(edge, self.curves(edge, choice)) for edge in self.edges[ends] if not edge.is_ring]
 
-    def _slots_of(self, edge: FifoEdge, curves: FifoCurves, delay: int) -> int:
-        return max(edge.least, self._slots(curves, delay))
+    def _slots_of(self, edge: Channel, curves: FifoCurves, delay: int) -> int:
+        return max(edge.depth, self._slots(curves, delay))
 
 
 def share(bits: int, slots: int, usable: Resources) -> float:
@@ -238,11 +214,11 @@ def share(bits: int, slots: int, usable: Resources) -> float:
     return MICRO * (fifo_cost(bits, depth).share(usable) + TIE_BREAK * bits * depth / LUT_BITS / usable.lut)
 
 
-def ring_delays(ring: RingEdge, source: TaskSchedule, target: TaskSchedule) -> tuple[int, int]:
+def ring_delays(ring: Channel, source: TaskSchedule, target: TaskSchedule) -> tuple[int, int]:
     """The least and largest delay of the reader of a ring at which neither task waits for a block."""
     writer, reader, far = source.blocks[ring.name], target.blocks[ring.name], FAR
     least = (writer["write_release"] + BLOCK_LATENCY - reader["read_acquire"]).max(initial=-far)
-    room = writer["write_acquire"][ring.blocks :]
+    room = writer["write_acquire"][ring.depth :]
     largest = (room - reader["read_release"][: len(room)] - BLOCK_LATENCY).min(initial=far)
     return int(least), int(largest)
 

@@ -25,7 +25,6 @@ import pulp
 from stc.diagnostics import CompileError
 from stc.fifo.curves import IssueRate, published_tokens
 from stc.fifo.network_run import Network, own_rate_run
-from stc.fifo.pieces import FifoEdge
 from stc.iteration.task_timeline import Cycles
 
 MOST_PATHS = 10_000
@@ -43,17 +42,17 @@ class Edge:
     target: IssueRate
 
 
-def published_slots(network: Network, fifos: Sequence[FifoEdge], conservative: bool = False) -> dict[str, int]:
-    """The slots of each of `fifos` as published, but at least the one that hardware has.
+def published_slots(network: Network, conservative: bool = False) -> dict[str, int]:
+    """The slots of each FIFO to be sized as published, but at least the one that hardware has.
 
     CompileError for more than `MOST_PATHS` paths, UntimedError where tasks wait for blocks of each other.
     """
-    edges = _edges(network, fifos, conservative)
+    edges = _edges(network, conservative)
     delays = least_delays([(edge.name, edge.source_kernel, edge.target_kernel, edge.source.first) for edge in edges])
     return {edge.name: max(1, published_tokens(edge.source, edge.target, delays[edge.name])) for edge in edges}
 
 
-def _edges(network: Network, fifos: Sequence[FifoEdge], conservative: bool) -> list[Edge]:
+def _edges(network: Network, conservative: bool) -> list[Edge]:
     run = own_rate_run(network)
     kernel_of = _kernels(network)
     latency: dict[str, int] = {}
@@ -68,8 +67,8 @@ def _edges(network: Network, fifos: Sequence[FifoEdge], conservative: bool) -> l
 
     return [
         Edge(fifo.name, source, target, rate(run.written[fifo.name], source), rate(run.needed[fifo.name], target))
-        for fifo in fifos
-        for source, target in [(kernel_of[fifo.source], kernel_of[fifo.target])]
+        for fifo in network.graph.sized
+        for source, target in [(kernel_of[fifo.producer], kernel_of[fifo.consumer])]
     ]
 
 

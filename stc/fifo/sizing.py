@@ -14,25 +14,21 @@ from typing import TypeVar
 import numpy as np
 
 from stc.fifo.bounds import bounded_asap_schedule
-from stc.fifo.curves import SHALLOW, SHALLOW_LATENCY
+from stc.fifo.curves import latency_of
+from stc.fifo.depths import SHALLOW, least_depth
 from stc.fifo.lp import FifoSchedule, solve
 from stc.fifo.network_run import Network, NetworkRun, bounded_run, earliest_run, latest_run
-from stc.fifo.pieces import FifoEdge, RingEdge, SizingProblem, TaskSchedule, share
+from stc.fifo.pieces import SizingProblem, TaskSchedule, share
 from stc.iteration.task_timeline import Cycles
+from stc.network.graph import TaskGraph
 from stc.platforms.platform import Resources
 
 _Key = TypeVar("_Key")
 
 
-def schedule(
-    network: Network,
-    fifos: Sequence[FifoEdge],
-    rings: Sequence[RingEdge],
-    usable: Resources,
-    slack: float = 0.0,
-) -> FifoSchedule:
-    """The cheapest schedule of `network`; `rings` are its rings, `fifos` those of its links that are to be sized: the others are
-    filled by tasks that nobody holds up (DMAs). `slack`: part of the cycles that may be lost.
+def schedule(network: Network, usable: Resources, slack: float = 0.0) -> FifoSchedule:
+    """The cheapest schedule of `network`; `slack`: part of the cycles that may be lost. The FIFOs that load tasks fill keep their
+    depth: nobody holds these tasks up.
 
     UntimedError where tasks wait for blocks of each other.
 
@@ -42,31 +38,22 @@ def schedule(
     than it was taken to be. That ends, because memories stay memories; and the design without FIFO limits has these very latencies.
     """
     seconds = preparation = 0.0
-    deep = {fifo.name for fifo in fifos if fifo.least > SHALLOW}
+    network = network.with_depths({fifo.name: least_depth(fifo) for fifo in network.graph.sized})
     bounds: dict[str, int] | None = None
     while True:
-        sized = {fifo.name: _with_latency(fifo, fifo.name in deep) for fifo in fifos}
-        links = [replace(link, latency=sized[link.name].latency) if link.name in sized else link for link in network.links]
-        sizing = _NoCycleLost(replace(network, links=links), list(sized.values()), rings, usable, slack)
-        found, bounds = sizing.schedule(bounds)
+        found, bounds = _NoCycleLost(network, usable, slack).schedule(bounds)
         seconds, preparation = seconds + found.seconds, preparation + found.preparation_seconds
-        grown = {name for name, slots in found.slots.items() if slots > SHALLOW} - deep
+        grown = [fifo for fifo in network.graph.sized if found.slots[fifo.name] > SHALLOW >= fifo.depth]
         if not grown:
             return replace(found, seconds=seconds, preparation_seconds=preparation)
-        deep |= grown
-
-
-def _with_latency(fifo: FifoEdge, is_deep: bool) -> FifoEdge:
-    return replace(fifo, least=max(fifo.least, SHALLOW + 1)) if is_deep else replace(fifo, latency=SHALLOW_LATENCY)
+        network = network.with_depths({fifo.name: SHALLOW + 1 for fifo in grown})
 
 
 class _NoCycleLost:
     """Schedules that end when the earliest run of `network` does (or a slack above)."""
 
-    def __init__(
-        self, network: Network, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge], usable: Resources, slack: float
-    ) -> None:
-        self.network, self.fifos, self.rings, self.usable, self.slack = network, fifos, rings, usable, slack
+    def __init__(self, network: Network, usable: Resources, slack: float) -> None:
+        self.network, self.usable, self.slack = network, usable, slack
         self.first = earliest_run(network)
         self.end = int(self.first.makespan * (1 + slack))
         self.latest = self._schedules_in(latest_run(network, self.first, self.end))
@@ -83,7 +70,7 @@ class _NoCycleLost:
         found = self._solved(schedules)
         if bounds is not None:
             return found, {}
-        bounds, run = bounded_asap_schedule(self.network, self.fifos, found.slots, self.usable, self.first, self.end)
+        bounds, run = bounded_asap_schedule(self.network, found.slots, self.usable, self.first, self.end)
         if run is None:
             return found, {}
         picked = {task: some[found.schedules[task]] for task, some in schedules.items()}
@@ -96,44 +83,41 @@ class _NoCycleLost:
         return {task: _distinct([schedule, self.latest[task]]) for task, schedule in self._schedules_in(run).items()}
 
     def _schedules_in(self, run: NetworkRun) -> dict[str, TaskSchedule]:
-        return _task_schedules(self.network, run, self.first, self.fifos, self.rings)
+        return _task_schedules(self.network, run, self.first)
 
     def _solved(self, schedules: Mapping[str, Sequence[TaskSchedule]]) -> FifoSchedule:
-        return solve(SizingProblem(schedules, self.fifos, self.rings, self.first.makespan), self.usable, self.slack)
+        return solve(SizingProblem(schedules, self.network.graph, self.first.makespan), self.usable, self.slack)
 
     def _cost(self, found: FifoSchedule) -> float:
-        return sum(share(fifo.bits, found.slots[fifo.name], self.usable) for fifo in self.fifos)
+        return sum(share(fifo.bits, found.slots[fifo.name], self.usable) for fifo in self.network.graph.sized)
 
 
-def _task_schedules(
-    network: Network, run: NetworkRun, first: NetworkRun, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge]
-) -> dict[str, TaskSchedule]:
+def _task_schedules(network: Network, run: NetworkRun, first: NetworkRun) -> dict[str, TaskSchedule]:
     """The schedules of all tasks in `run` but those that fill FIFOs which are not sized: these keep to their cycles in `first`."""
-    sized = {fifo.name for fifo in fifos}
-    fed = [link for link in network.links if link.name not in sized]
-    sources = {link.source for link in fed}
+    fed = [fifo for fifo in network.graph.fifos if fifo.name in network.graph.memory_fed]
+    sources = {fifo.producer for fifo in fed}
     spare: dict[str, int] = {}
-    for link in fed:
-        least = int((run.needed[link.name] - first.written[link.name]).min()) - link.latency
-        spare[link.target] = min(spare.get(link.target, least), least)
+    for fifo in fed:
+        least = int((run.needed[fifo.name] - first.written[fifo.name]).min()) - latency_of(fifo.depth)
+        spare[fifo.consumer] = min(spare.get(fifo.consumer, least), least)
     tasks = [task.name for task in network.tasks if task.name not in sources]
     sooner = {task: min(run.begins[task], spare.get(task, run.begins[task])) for task in tasks}
-    return {task: _task_schedule(run, task, sooner[task], fifos, rings) for task in tasks}
+    return {task: _task_schedule(network.graph, run, task, sooner[task]) for task in tasks}
 
 
-def _task_schedule(run: NetworkRun, task: str, sooner: int, fifos: Sequence[FifoEdge], rings: Sequence[RingEdge]) -> TaskSchedule:
-    reads = [fifo.name for fifo in fifos if fifo.target == task]
+def _task_schedule(graph: TaskGraph, run: NetworkRun, task: str, sooner: int) -> TaskSchedule:
+    reads = [fifo.name for fifo in graph.sized if fifo.consumer == task]
     return TaskSchedule(
         run.begins[task],
         run.ends[task],
         sooner,
-        {fifo.name: run.written[fifo.name] for fifo in fifos if fifo.source == task},
+        {fifo.name: run.written[fifo.name] for fifo in graph.sized if fifo.producer == task},
         {name: run.needed[name] for name in reads},
         {name: run.taken[name] for name in reads},
         {
             ring.name: {moment: np.array(cycles, dtype=np.int64) for moment, cycles in run.rings[ring.name].items()}
-            for ring in rings
-            if task in (ring.source, ring.target)
+            for ring in graph.rings
+            if task in (ring.producer, ring.consumer)
         },
     )
 

@@ -1,8 +1,5 @@
 """Runs linalg on tensors through MLIR's own compiler and execution engine (torch-mlir's wheel): a reference not made by us."""
 
-# torch-mlir's bindings come without usable type stubs.
-# pyright: reportAttributeAccessIssue=false
-
 from __future__ import annotations
 
 import ctypes
@@ -13,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from torch_mlir import _mlir_libs, execution_engine, ir, passmanager
+from torch_mlir import _mlir_libs, execution_engine, ir, passmanager  # pyright: ignore[reportAttributeAccessIssue]
 from torch_mlir.runtime import np_to_memref
 
 from stc.diagnostics import CompileError

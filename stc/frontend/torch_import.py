@@ -4,9 +4,6 @@ torch-mlir gives every node a location; ours is the module path, which survives 
 `stc.module`, because xDSL cannot read MLIR's location aliases.
 """
 
-# torch-mlir's bindings come without usable type stubs.
-# pyright: reportAttributeAccessIssue=false
-
 from __future__ import annotations
 
 import re

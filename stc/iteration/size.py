@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import prod
 from typing import TypeAlias
 
 from stc.diagnostics import CompileError
@@ -220,7 +219,3 @@ def _symbols(sizes: Iterable[Size]) -> Iterator[Symbol]:
         if isinstance(size, Symbol):
             yield size
         yield from _symbols(operands_of(size))
-
-
-def static_product(sizes: tuple[Size, ...]) -> int:
-    return prod(static(size) for size in sizes)

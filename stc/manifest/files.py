@@ -6,12 +6,9 @@ import hashlib
 import json
 from pathlib import Path
 
-import numpy as np
-
 from stc.diagnostics import CompileError
 from stc.manifest.checks import check_manifest
 from stc.manifest.codec import decode, encode
-from stc.manifest.element_types import numpy_type
 from stc.manifest.schema import SCHEMA_VERSION, Manifest
 
 MANIFEST = "manifest.json"
@@ -57,25 +54,3 @@ def read_manifest(directory: Path) -> Manifest:
 def digest(data: bytes) -> str:
     """Checksum of a file's content, as the manifest stores it."""
     return hashlib.sha256(data).hexdigest()
-
-
-def read_array(
-    directory: Path, file: str, element_type: str, count: int, sha256: str | None = None, padded_bytes: int | None = None
-) -> np.ndarray:
-    """`count` entries of `element_type` from a raw little-endian file, one dimension.
-
-    `padded_bytes`: the file's size where it is padded. CompileError where the file is missing, of another size, or of
-    another checksum.
-    """
-    path = directory / file
-    if not path.is_file():
-        raise CompileError("file is missing", where=str(path))
-    data = path.read_bytes()
-    kind = numpy_type(element_type)
-    expected = count * kind.itemsize if padded_bytes is None else padded_bytes
-    if len(data) != expected:
-        raise CompileError(f"file has {len(data)} bytes (truncated or of another design?)", where=str(path),
-                           accepted=f"{expected} bytes")
-    if sha256 is not None and digest(data) != sha256:
-        raise CompileError("checksum differs from the manifest's: the file is corrupt", where=str(path))
-    return np.frombuffer(data, dtype=kind, count=count)

@@ -7,8 +7,8 @@ questions about paths each channel becomes a node between its two tasks, so that
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, cast
 
@@ -58,11 +58,16 @@ class TaskGraph:
     loads: frozenset[str] = frozenset()
 
     @staticmethod
-    def of(channels: Iterable[Channel]) -> TaskGraph:
+    def of(channels: Iterable[Channel], loads: Iterable[str] = ()) -> TaskGraph:
         """The tasks at the ends of `channels`."""
         found = tuple(channels)
         tasks = dict.fromkeys(task for channel in found for task in (channel.producer, channel.consumer))
-        return TaskGraph("", tuple(tasks), found)
+        return TaskGraph("", tuple(tasks), found, frozenset(loads))
+
+    def with_depths(self, depths: Mapping[str, int]) -> TaskGraph:
+        """The same with these depths of the channels they name."""
+        channels = (replace(channel, depth=depths.get(channel.name, channel.depth)) for channel in self.channels)
+        return replace(self, channels=tuple(channels))
 
     @cached_property
     def by_name(self) -> dict[str, Channel]:
@@ -80,6 +85,11 @@ class TaskGraph:
     def memory_fed(self) -> frozenset[str]:
         """The FIFOs that a load task fills."""
         return frozenset(fifo.name for fifo in self.fifos if fifo.producer in self.loads)
+
+    @cached_property
+    def sized(self) -> tuple[Channel, ...]:
+        """The other FIFOs, whose depth counts: a load task that waits costs nothing."""
+        return tuple(fifo for fifo in self.fifos if fifo.producer not in self.loads)
 
     @cached_property
     def outputs(self) -> Counter[str]:

@@ -7,27 +7,30 @@ load tasks fill are no part of it: a load task that waits costs nothing.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stc.fifo.network_run import Network
-from stc.fifo.pieces import FifoEdge, RingEdge
 from stc.fifo.published import published_slots
 from stc.fifo.sizing import schedule
+from stc.network.graph import Channel
 from stc.platforms.platform import Resources
 from stc.strategies.registry import Decision, WrongPlan
 
 
 @dataclass(frozen=True)
 class FifoProblem:
-    """All tasks with what they do in time (`network`), the `fifos` to be sized among its links, and its `rings` of buffers, whose
-    size is fixed. `usable`: what the device has. `slack`: part of the cycles that may be lost."""
+    """All tasks with what they do in time (`network`), in which FIFOs to be sized hold all their tokens, and rings of buffers have
+    their size. `usable`: what the device has. `slack`: part of the cycles that may be lost."""
 
     network: Network
-    fifos: Sequence[FifoEdge]
-    rings: Sequence[RingEdge]
     usable: Resources
     slack: float = 0.0
+
+    @property
+    def fifos(self) -> tuple[Channel, ...]:
+        """Those to be sized."""
+        return self.network.graph.sized
 
 
 @dataclass(frozen=True)
@@ -62,17 +65,17 @@ FIFOS: Decision[FifoProblem, FifoPlan] = Decision("fifos", "no-stall", "whole sl
 @FIFOS.strategy("no-stall")
 def no_stall(problem: FifoProblem) -> FifoPlan:
     """Ours: the cheapest FIFOs with which no cycle is lost against unlimited ones."""
-    found = schedule(problem.network, problem.fifos, problem.rings, problem.usable, problem.slack)
+    found = schedule(problem.network, problem.usable, problem.slack)
     return FifoPlan(found.slots, found.makespan, found.solver, found.seconds, found.preparation_seconds)
 
 
 @FIFOS.strategy("published-normal")
 def published_normal(problem: FifoProblem) -> FifoPlan:
     """As published: every kernel keeps its own issue rate; delays of least sum, tokens by equations 1 and 2."""
-    return FifoPlan(published_slots(problem.network, problem.fifos), solver="HiGHS", may_grow=False)
+    return FifoPlan(published_slots(problem.network), solver="HiGHS", may_grow=False)
 
 
 @FIFOS.strategy("published-conservative")
 def published_conservative(problem: FifoProblem) -> FifoPlan:
     """As published: every kernel is as slow as the slowest; delays of least sum, tokens by equations 1 and 2."""
-    return FifoPlan(published_slots(problem.network, problem.fifos, conservative=True), solver="HiGHS", may_grow=False)
+    return FifoPlan(published_slots(problem.network, conservative=True), solver="HiGHS", may_grow=False)

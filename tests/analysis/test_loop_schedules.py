@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects import scf
 
-from stc.analysis.loop_schedules import pipeline_depth
+from stc.analysis.loop_schedules import iteration_schedule
 from stc.dialects.parsing import parse_module
 from stc.platforms.operators import find_operator
 
@@ -75,7 +75,7 @@ COPIES_SIDE_BY_SIDE = """
 def test_the_longest_way_through_an_iteration(body: str, depth: int) -> None:
     module = parse_module(TASK.format(body=body), "task.mlir")
     loop = next(op for op in module.walk() if isinstance(op, scf.ForOp))
-    assert pipeline_depth(loop, CYCLE_NS) == depth
+    assert iteration_schedule(loop, CYCLE_NS).depth == depth
 
 
 def test_an_operator_is_taken_from_the_next_shorter_cycle() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from math import floor
 
 import numpy as np
 import pytest
 
-from stc.fifo.curves import FifoCurves, IssueRate, corrected_slots, published_tokens
+from stc.fifo.curves import SLOT_LATENCY, FifoCurves, IssueRate, published_tokens
 
 
 def uniform(rate: IssueRate) -> np.ndarray:
@@ -71,6 +72,20 @@ def random_rates(chance: random.Random) -> tuple[IssueRate, IssueRate, int]:
     first = chance.randint(0, 20)
     starved = max(first + k * (source - target) for k in range(tokens))
     return IssueRate(tokens, first, source), IssueRate(tokens, 0, target), starved + chance.randint(0, 80)
+
+
+def corrected_slots(source: IssueRate, target: IssueRate, delay: float) -> int:
+    """The slots that uniform traffic needs if a FIFO has no latency and a slot is free `SLOT_LATENCY` cycles after the read.
+
+    Two corrections to `published_tokens`. A slower source fills a slot at the moment of the first read as well, since that frees
+    its slot only afterwards: floor + 1 for ceil, so 1 rather than 0 at delay = D. Of a faster source, what is read by the last
+    write counts from the first read on: floor + 1 again, up to the cycle before; nothing is read if that is before the delay.
+    """
+    total = source.tokens
+    if source.interval <= target.interval:
+        reads = floor((source.last - SLOT_LATENCY - delay) / target.interval) + 1
+        return min(total, total - max(0, reads))
+    return min(total, floor((delay - source.first + SLOT_LATENCY - 1) / source.interval) + 1)
 
 
 def test_corrected_formulas_are_exact_for_uniform_traffic() -> None:

@@ -6,49 +6,45 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from timed_networks import random_network, run_bounded
+from timed_networks import UNLIMITED, random_network, run_bounded
 
 from stc.fifo.bounds import bounded_asap_schedule
-from stc.fifo.curves import FifoCurves
-from stc.fifo.network_run import Link, Network, bounded_run, earliest_run, latest_run
-from stc.fifo.pieces import FifoEdge
+from stc.fifo.curves import FifoCurves, latency_of
+from stc.fifo.network_run import Network, bounded_run, earliest_run, latest_run
 from stc.fifo.published import published_slots
 from stc.fifo.sizing import schedule
 from stc.iteration.task_timeline import Loop, TaskTimeline
+from stc.network.graph import Channel, TaskGraph
 from stc.platforms.platform import load_platform
 
 SEEDS = range(40)
 USABLE = load_platform("u55c").usable
 
 
-def unlimited(network: Network) -> dict[str, int]:
-    return {link.name: 10**6 for link in network.links}
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_earliest_run_is_the_execution_with_unlimited_fifos(seed: int) -> None:
-    network, _ = random_network(seed)
-    assert earliest_run(network).makespan == run_bounded(network, unlimited(network))
+    network = random_network(seed)
+    assert earliest_run(network).makespan == run_bounded(network, {fifo.name: UNLIMITED for fifo in network.graph.fifos})
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_latest_run_keeps_all_distances_and_ends_in_time(seed: int) -> None:
-    network, _ = random_network(seed)
+    network = random_network(seed)
     first = earliest_run(network)
     for end in (first.makespan, first.makespan + 100):
         last = latest_run(network, first, end)
         assert last.makespan == end
-        for link in network.links:
-            assert (last.needed[link.name] >= last.written[link.name] + link.latency).all()
-            assert (last.written[link.name] >= first.written[link.name]).all()
+        for fifo in network.graph.fifos:
+            assert (last.needed[fifo.name] >= last.written[fifo.name] + latency_of(fifo.depth)).all()
+            assert (last.written[fifo.name] >= first.written[fifo.name]).all()
         for task in network.tasks:
             assert last.begins[task.name] >= first.begins[task.name]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_cycle_is_lost_at_the_depths_of_the_normal_schedule(seed: int) -> None:
-    network, edges = random_network(seed)
-    found = schedule(network, edges, [], USABLE)
+    network = random_network(seed)
+    found = schedule(network, USABLE)
     executed = run_bounded(network, found.slots)
     assert executed is not None
     assert executed <= found.makespan <= earliest_run(network).makespan
@@ -57,18 +53,18 @@ def test_no_cycle_is_lost_at_the_depths_of_the_normal_schedule(seed: int) -> Non
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_cycle_is_lost_against_unlimited_fifos_of_the_same_latencies(seed: int) -> None:
     """Two slots answer a cycle sooner than more: what the schedule is compared with has shift registers where it has them."""
-    network, edges = random_network(seed)
-    found = schedule(network, edges, [], USABLE)
-    latency = {name: 1 if slots <= 2 else 2 for name, slots in found.slots.items()}
-    reference = earliest_run(replace(network, links=[replace(link, latency=latency[link.name]) for link in network.links]))
+    network = random_network(seed)
+    found = schedule(network, USABLE)
+    reference = earliest_run(network.with_depths(found.slots))
     executed = run_bounded(network, found.slots)
     assert executed is not None and executed <= reference.makespan
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_least_depth_is_kept_and_counts(seed: int) -> None:
-    network, edges = random_network(seed)
-    found = schedule(network, [replace(edge, least=3) for edge in edges], [], USABLE)
+    network = random_network(seed)
+    pairs = [replace(fifo, written=2, read=2) for fifo in network.graph.fifos]
+    found = schedule(replace(network, graph=TaskGraph.of(pairs)), USABLE)
     assert min(found.slots.values()) >= 3
     executed = run_bounded(network, found.slots)
     assert executed is not None and executed <= earliest_run(network).makespan
@@ -76,8 +72,8 @@ def test_a_least_depth_is_kept_and_counts(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_slack_is_kept(seed: int) -> None:
-    network, edges = random_network(seed)
-    found = schedule(network, edges, [], USABLE, slack=0.2)
+    network = random_network(seed)
+    found = schedule(network, USABLE, slack=0.2)
     least = earliest_run(network).makespan
     assert found.makespan <= 1.2 * least
     executed = run_bounded(network, found.slots)
@@ -88,11 +84,11 @@ def test_the_networks_need_more_than_shift_registers() -> None:
     """Most of them lose cycles, and some block, with two slots everywhere: the tests above could fail."""
     slower = blocked = deep = 0
     for seed in SEEDS:
-        network, edges = random_network(seed)
-        executed = run_bounded(network, {edge.name: 2 for edge in edges})
+        network = random_network(seed)
+        executed = run_bounded(network, {fifo.name: 2 for fifo in network.graph.fifos})
         blocked += executed is None
         slower += executed is not None and executed > earliest_run(network).makespan
-        deep += any(slots > 2 for slots in schedule(network, edges, [], USABLE).slots.values())
+        deep += any(slots > 2 for slots in schedule(network, USABLE).slots.values())
     assert blocked >= 5 and slower >= 5 and deep >= 10
 
 
@@ -105,11 +101,11 @@ def pipe(name: str, reads: str | None, writes: str | None, interval: int, depth:
 
 def test_a_fast_producer_waits_for_a_slow_consumer_instead_of_filling_its_fifo() -> None:
     """As published (normal) the FIFO holds half of all tokens: the producer never waits. Without loss two slots do."""
-    network = Network([pipe("a", None, "s", 1, 5), pipe("b", "s", None, 2, 5)], [Link("s", "a", "b", 2)])
-    edges = [FifoEdge("s", "a", "b", 32)]
-    assert published_slots(network, edges)["s"] > 900
-    assert published_slots(network, edges, conservative=True)["s"] <= 8
-    found = schedule(network, edges, [], USABLE)
+    graph = TaskGraph.of([Channel("s", "a", "b", 2000, 2000, 32)])
+    network = Network([pipe("a", None, "s", 1, 5), pipe("b", "s", None, 2, 5)], graph)
+    assert published_slots(network)["s"] > 900
+    assert published_slots(network, conservative=True)["s"] <= 8
+    found = schedule(network, USABLE)
     assert found.slots["s"] <= 2
     cycles = run_bounded(network, found.slots)
     assert cycles is not None and cycles <= earliest_run(network).makespan
@@ -143,11 +139,12 @@ def test_tokens_wait_where_they_are_narrow() -> None:
     tasks = [fork, pipe("deep", "long", "slow", 1, 150, tokens), pipe("short", "wide", "narrow", 1, 3, tokens), join]
     ends = {"long": ("fork", "deep"), "wide": ("fork", "short"), "slow": ("deep", "join"), "narrow": ("short", "join")}
     bits = {"long": 512, "wide": 512, "slow": 512, "narrow": 16}
-    network = Network(tasks, [Link(name, *pair, 2) for name, pair in ends.items()])
-    edges = [FifoEdge(name, *pair, bits[name]) for name, pair in ends.items()]
-    found = schedule(network, edges, [], USABLE)
+    fifos = [Channel(name, *pair, tokens, tokens, bits[name]) for name, pair in ends.items()]
+    network = Network(tasks, TaskGraph.of(fifos))
+    found = schedule(network, USABLE)
     assert found.slots["wide"] <= 3 and 140 <= found.slots["narrow"] <= 160
-    swapped = schedule(network, [replace(e, bits={"wide": 16, "narrow": 512}.get(e.name, e.bits)) for e in edges], [], USABLE)
+    exchanged = [replace(fifo, bits={"wide": 16, "narrow": 512}.get(fifo.name, fifo.bits)) for fifo in fifos]
+    swapped = schedule(Network(tasks, TaskGraph.of(exchanged)), USABLE)
     assert swapped.slots["narrow"] <= 3 and 140 <= swapped.slots["wide"] <= 160
 
 
@@ -158,10 +155,10 @@ def test_the_least_delay_of_one_token() -> None:
 def test_a_bounded_run_is_the_execution_at_these_depths() -> None:
     compared, slower = 0, 0
     for seed in range(60):
-        network, fifos = random_network(seed)
+        network = random_network(seed)
         first = earliest_run(network)
         for depth in (3, 5):
-            depths = {fifo.name: depth for fifo in fifos}
+            depths = {fifo.name: depth for fifo in network.graph.fifos}
             found = bounded_run(network, depths, first, 10 * first.makespan)
             if found is not None:
                 assert found.makespan == run_bounded(network, depths)
@@ -172,15 +169,15 @@ def test_a_bounded_run_is_the_execution_at_these_depths() -> None:
 def test_bounding_expensive_fifos_costs_no_cycle() -> None:
     found = 0
     for seed in SEEDS:
-        network, fifos = random_network(seed)
+        network = random_network(seed)
         first = earliest_run(network)
-        everything = {fifo.name: len(first.written[fifo.name]) for fifo in fifos}
-        _, run = bounded_asap_schedule(network, fifos, everything, USABLE, first, first.makespan)
+        everything = {fifo.name: len(first.written[fifo.name]) for fifo in network.graph.fifos}
+        _, run = bounded_asap_schedule(network, everything, USABLE, first, first.makespan)
         if run is not None:
             found += 1
             needed = {
                 fifo.name: FifoCurves(*(cycles[fifo.name] for cycles in (run.written, run.needed, run.taken))).slots(0)
-                for fifo in fifos
+                for fifo in network.graph.fifos
             }
             assert run.makespan == first.makespan
             assert any(needed[name] < tokens for name, tokens in everything.items())

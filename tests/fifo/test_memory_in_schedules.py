@@ -7,11 +7,11 @@ from math import ceil
 import numpy as np
 import pytest
 
-from stc.fifo.network_run import Link, Network, earliest_run, latest_run
-from stc.fifo.pieces import FifoEdge
+from stc.fifo.network_run import Network, earliest_run, latest_run
 from stc.fifo.sizing import schedule
 from stc.iteration.task_timeline import Loop, Repeat, Row, TaskTimeline
 from stc.iteration.trace import MemoryBeats
+from stc.network.graph import Channel, TaskGraph
 from stc.platforms.platform import load_platform
 
 USABLE = load_platform("u55c").usable
@@ -70,24 +70,25 @@ def test_words_come_after_the_latency_and_at_the_rate_of_memory() -> None:
 def test_a_loop_that_is_run_again_waits_for_memory_again() -> None:
     loop = loop_of("w", True, 3, 4, MemoryBeats(50, 1_000_000, False), late=3)
     reader = TaskTimeline("reader", loop_of("w", False, 6, 1))
-    run = earliest_run(Network([TaskTimeline("load", Repeat(loop, 2)), reader], [Link("w", "load", "reader", 1)]))
+    graph = TaskGraph.of([Channel("w", "load", "reader", 6, 2)])
+    run = earliest_run(Network([TaskTimeline("load", Repeat(loop, 2)), reader], graph))
     assert run.written["w"].tolist() == [53, 54, 55, 109, 110, 111]
 
 
-def forked(micro: int) -> tuple[Network, list[FifoEdge]]:
+def forked(micro: int) -> Network:
     """Two inputs from memory of which one task reads all words of the first before any of the second; another needs both."""
     first = loop_of("a", False, WORDS, 1)
     second = Loop(WORDS, 1, 0, 6, {("b", False): np.arange(WORDS), ("s", True): np.arange(WORDS)},
                   {("b", False): np.zeros(WORDS, dtype=np.int64), ("s", True): np.full(WORDS, 5)})
     join = TaskTimeline("join", Row((first, second)))
     tasks = [load("load_a", "a", micro), load("load_b", "b", micro), join, store("out", "s", micro)]
-    links = [Link("a", "load_a", "join", 1), Link("b", "load_b", "join", 1), Link("s", "join", "out", 2)]
-    return Network(tasks, links), [FifoEdge("s", "join", "out", 32)]
+    fed = [Channel(name, f"load_{name}", "join", WORDS, 2) for name in ("a", "b")]
+    return Network(tasks, TaskGraph.of([*fed, Channel("s", "join", "out", WORDS, WORDS, 32)], loads=["load_a", "load_b"]))
 
 
 @pytest.mark.parametrize("micro", [1_000_000, 1_203_008, 2_406_016])
 def test_nobody_reads_a_word_before_it_is_there(micro: int) -> None:
-    network, fifos = forked(micro)
+    network = forked(micro)
     first = earliest_run(network)
     last = latest_run(network, first, first.makespan + 7)
     for run in (first, last):
@@ -95,7 +96,7 @@ def test_nobody_reads_a_word_before_it_is_there(micro: int) -> None:
             assert (run.needed[name] >= first.written[name] + 1).all()
     assert last.begins["load_a"] == first.begins["load_a"] == 0
     assert last.makespan == first.makespan + 7
-    found = schedule(network, fifos, [], USABLE)
+    found = schedule(network, USABLE)
     assert found.makespan <= earliest_run(network).makespan
     assert "load_a" not in found.shifts and found.shifts["join"] >= 0
 
@@ -107,7 +108,7 @@ def test_a_fast_producer_of_a_slow_store_needs_more_than_a_shift_register() -> N
     program = Repeat(Row((burst, pause)), WORDS // 4)
 
     def slots(micro: int) -> int:
-        network = Network([TaskTimeline("source", program), store("out", "s", micro)], [Link("s", "source", "out", 2)])
-        return schedule(network, [FifoEdge("s", "source", "out", 32)], [], USABLE).slots["s"]
+        graph = TaskGraph.of([Channel("s", "source", "out", WORDS, WORDS, 32)])
+        return schedule(Network([TaskTimeline("source", program), store("out", "s", micro)], graph), USABLE).slots["s"]
 
     assert slots(1_000_000) <= 2 < slots(1_203_008)

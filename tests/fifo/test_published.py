@@ -34,8 +34,8 @@ def paths_between(source: str, target: str, edges: list[Edge]) -> Iterator[list[
 
 @pytest.mark.parametrize("seed", range(30))
 def test_every_path_has_the_longest_sum(seed: int) -> None:
-    _, fifos = random_network(seed)
-    edges = [(fifo.name, fifo.source, fifo.target, index % 5) for index, fifo in enumerate(fifos)]
+    fifos = random_network(seed).graph.fifos
+    edges = [(fifo.name, fifo.producer, fifo.consumer, index % 5) for index, fifo in enumerate(fifos)]
     delays, first = least_delays(edges), {name: cycle for name, _, _, cycle in edges}
     kernels = {end for _, source, target, _ in edges for end in (source, target)}
     for source in kernels:
@@ -57,8 +57,8 @@ def test_some_designs_do_not_end_at_published_depths() -> None:
     """Bursts are not in the model: of random networks some block, at two slots at least as tools give; most do not."""
     blocked = 0
     for seed in range(40):
-        network, fifos = random_network(seed)
-        slots = published_slots(network, fifos)
-        blocked += run_bounded(network, {name: max(2, count) for name, count in slots.items()}) is None
+        network = random_network(seed)
+        slots = {name: max(2, count) for name, count in published_slots(network).items()}
+        blocked += run_bounded(network, slots) is None
     assert 1 <= blocked <= 20
 

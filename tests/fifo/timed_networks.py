@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stc.fifo.network_run import Link, Network
-from stc.fifo.pieces import FifoEdge
+from stc.fifo.network_run import Network
 from stc.iteration.task_timeline import Loop, Node, Repeat, Row, TaskTimeline
 from stc.iteration.trace import Port
+from stc.network.graph import Channel, TaskGraph
 
 LATENCY, SHALLOW_LATENCY, SHALLOW = 2, 1, 2
 WIDTHS = (8, 32, 128, 512)
@@ -34,7 +34,7 @@ class Fifo:
 
 def run_bounded(network: Network, depths: Mapping[str, int]) -> int | None:
     """The cycle in which the last task ends, None where they block each other."""
-    fifos = {link.name: Fifo(depths[link.name]) for link in network.links}
+    fifos = {fifo.name: Fifo(depths[fifo.name]) for fifo in network.graph.fifos}
     ends: dict[str, int] = {}
     alive = {task.name: _task(task, fifos, ends) for task in network.tasks}
     while alive:
@@ -109,23 +109,25 @@ def _moved(loop: Loop, iteration: int, writes: bool) -> list[str]:
 # Random networks ------------------------------------------------------------------------------------------------------
 
 
-def random_network(seed: int) -> tuple[Network, list[FifoEdge]]:
+UNLIMITED = 10**6
+
+
+def random_network(seed: int) -> Network:
     """An acyclic network of tasks that read and write all tokens of their FIFOs in bursts, in pipelines of any depth."""
     chance = random.Random(seed)
     tasks = [f"t{index}" for index in range(chance.randint(2, 6))]
     pairs = [tuple(sorted(chance.sample(range(len(tasks)), 2))) for _ in range(chance.randint(len(tasks) - 1, 2 * len(tasks)))]
     repeats = chance.choice([1, 2, 5])
-    edges = [FifoEdge(f"s{n}", tasks[a], tasks[b], chance.choice(WIDTHS)) for n, (a, b) in enumerate(pairs)]
-    tokens = {edge.name: chance.randint(1, 7) for edge in edges}
-    timelines = [TaskTimeline(task, _program(task, edges, tokens, repeats, chance)) for task in tasks]
-    links = [Link(edge.name, edge.source, edge.target, LATENCY) for edge in edges]
-    return Network(timelines, links), edges
+    fifos = [Channel(f"s{n}", tasks[a], tasks[b], UNLIMITED, UNLIMITED, chance.choice(WIDTHS)) for n, (a, b) in enumerate(pairs)]
+    tokens = {fifo.name: chance.randint(1, 7) for fifo in fifos}
+    timelines = [TaskTimeline(task, _program(task, fifos, tokens, repeats, chance)) for task in tasks]
+    return Network(timelines, TaskGraph.of(fifos))
 
 
-def _program(task: str, edges: list[FifoEdge], tokens: Mapping[str, int], repeats: int, chance: random.Random) -> Node:
+def _program(task: str, fifos: list[Channel], tokens: Mapping[str, int], repeats: int, chance: random.Random) -> Node:
     """Loops over some ports at once, in some order, some that only compute, all of it again and again."""
-    ports: list[Port] = [(edge.name, False) for edge in edges if edge.target == task]
-    ports += [(edge.name, True) for edge in edges if edge.source == task]
+    ports: list[Port] = [(fifo.name, False) for fifo in fifos if fifo.consumer == task]
+    ports += [(fifo.name, True) for fifo in fifos if fifo.producer == task]
     chance.shuffle(ports)
     loops: list[Node] = []
     while ports:

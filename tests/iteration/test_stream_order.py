@@ -23,7 +23,6 @@ from stc.iteration.size import (
     minimum,
     simplified,
     static,
-    static_product,
     sum_of,
     value_at,
 )
@@ -146,7 +145,6 @@ def test_malformed(make: Callable[[], object], message: str):
 def test_sizes():
     assert [maximum(size) for size in (7, SEQ, ceildiv(SEQ, 16), ceildiv(Symbol("n", 33), 16))] == [7, 128, 8, 3]
     assert [str(size) for size in (SEQ, ceildiv(SEQ, 16))] == ["seq<=128", "ceildiv(seq<=128, 16)"]
-    assert static_product((2, 3)) == 6
     with pytest.raises(ValueError, match="size seq<=128 is symbolic, expected an integer"):
         static(SEQ)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stc.diagnostics import CompileError
-from stc.manifest.files import from_json, read_array, read_manifest, to_json
+from stc.manifest.files import from_json, read_manifest, to_json
 
 
 @pytest.fixture
@@ -97,20 +97,3 @@ def test_not_json() -> None:
 def test_no_manifest(tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=r"no manifest\.json"):
         read_manifest(tmp_path)
-
-
-def test_truncated_and_corrupt_files(tmp_path: Path, emitted: Callable[[str], Path]) -> None:
-    port = read_manifest(emitted("matmul")).kernels[0].port("fc_weight")
-    assert port.file is not None
-    data = (emitted("matmul") / port.file).read_bytes()
-    path = tmp_path / "w.bin"
-    path.write_bytes(data)
-    read_array(tmp_path, "w.bin", "f32", 48, port.sha256)
-    path.write_bytes(data[:-1])
-    with pytest.raises(CompileError, match=r"has 191 bytes.*accepted: 192"):
-        read_array(tmp_path, "w.bin", "f32", 48, port.sha256)
-    path.write_bytes(b"\1" + data[1:])
-    with pytest.raises(CompileError, match="corrupt"):
-        read_array(tmp_path, "w.bin", "f32", 48, port.sha256)
-    with pytest.raises(CompileError, match="missing"):
-        read_array(tmp_path, "v.bin", "f32", 48)

@@ -15,24 +15,22 @@ import numpy as np
 import pytest
 from handmade import Handmade, fifo, loop, manifest
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 
 from stc.analysis.memory_beats import memory_beats
-from stc.analysis.task_graph import ends_of
-from stc.analysis.task_traces import Hardware, task_trace
+from stc.analysis.task_graph import task_graph, task_traces
+from stc.analysis.task_traces import Hardware
 from stc.codegen.project import emit_project
-from stc.dialects import stream
 from stc.dialects.context import make_context
-from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.dialects.dataflow import KernelOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
-from stc.fifo.curves import LATENCY, SHALLOW, SHALLOW_LATENCY
-from stc.fifo.network_run import Link, Network, NetworkRun, earliest_run
+from stc.fifo.network_run import Network, NetworkRun, earliest_run
 from stc.frontend.exported import ExportedModel
 from stc.iteration.pipeline_style import Style
 from stc.iteration.task_timeline import task_timeline
 from stc.iteration.trace import Access, For, Hold, Pipeline, TaskTrace
 from stc.manifest.files import read_manifest
+from stc.network.graph import Channel, TaskGraph
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.platforms.platform import load_platform
 from stc.simulation.simulate import SimulationResult, simulate
@@ -103,20 +101,10 @@ def emitted(text: str, options: PipelineOptions, folder: Path, with_memory: bool
 
 def run_of_the_model(module: ModuleOp, with_memory: bool = False) -> tuple[NetworkRun, Network]:
     kernel = next(op for op in module.walk() if isinstance(op, KernelOp))
-    ops = list(kernel.body.block.ops)
-    streams = [op for op in ops if isinstance(op, stream.CreateOp)]
-    rings = [op for op in ops if isinstance(op, stream.BufferOp)]
-    names: dict[SSAValue, str] = {op.result: op.sym_name.data for op in (*streams, *rings)}
-    links = []
-    for create in streams:
-        source, target = ends_of(create.result)
-        latency = SHALLOW_LATENCY if create.result.type.depth <= SHALLOW else LATENCY
-        links.append(Link(create.sym_name.data, source.sym_name.data, target.sym_name.data, latency))
     platform = load_platform("u55c")
     memories = memory_beats(module, platform.memory, platform.cycle_ns) if with_memory else {}
-    hardware = Hardware(platform.cycle_ns, memories)
-    timelines = [task_timeline(task_trace(op, names, hardware)) for op in ops if isinstance(op, TaskOp)]
-    network = Network(timelines, links, {ring.sym_name.data: ring.result.type.count for ring in rings})
+    traces = task_traces(kernel, Hardware(platform.cycle_ns, memories))
+    network = Network([task_timeline(trace) for trace in traces.values()], task_graph(kernel, traces))
     return earliest_run(network), network
 
 
@@ -156,10 +144,10 @@ def test_the_model_agrees_with_the_emitted_code(options: PipelineOptions, rings:
     module = emitted(NORM_AND_PRODUCT, replace(options, platform="u55c"), tmp_path / "project")
     found, network = run_of_the_model(module)
     assert len(network.tasks) >= 6
-    assert bool(network.rings) == rings
+    assert bool(network.graph.rings) == rings
     measured = simulate(tmp_path / "project", SimulationOptions(unbounded=True), optimisation=0)
     grouped = read_in_groups(network)
-    assert len(grouped) < len(network.links) / 3
+    assert len(grouped) < len(network.graph.fifos) / 3
     require_agreement(found, measured, grouped)
     assert measured.cycles == found.makespan
 
@@ -177,8 +165,7 @@ def test_the_model_agrees_with_external_memory(tmp_path: Path) -> None:
     module = emitted(NORM_AND_PRODUCT, PipelineOptions(lanes=16), tmp_path / "project", with_memory=True)
     found, network = run_of_the_model(module, with_memory=True)
     loads = {task.name for task in network.tasks if task.name.startswith("load_")}
-    fed = {link.name for link in network.links if link.source in loads}
-    unlimited = {link.name: len(found.written[link.name]) for link in network.links if link.name not in fed}
+    unlimited = {fifo.name: fifo.tokens for fifo in network.graph.sized}
     measured = simulate(tmp_path / "project", SimulationOptions(depths=unlimited), optimisation=0)
     assert measured.passed and measured.cycles == found.makespan
     ends = {task.name.rstrip("_"): task.end for task in measured.tasks}
@@ -245,7 +232,8 @@ def test_what_waits_for_a_block_keeps_what_it_computed(
         TaskTrace("drain", (For("t", 9, (Hold("blocks", False), Access("s", True)), pipeline=Pipeline(interval, 8, style)),)),
         TaskTrace("take", (For("t", 9, (Access("s", False),), pipeline=Pipeline(1, 2, "flp")),)),
     ]
-    found = earliest_run(Network([task_timeline(trace) for trace in traces], [Link("s", "drain", "take", LATENCY)], {"blocks": 2}))
+    graph = TaskGraph.of([Channel("s", "drain", "take", 9, 16), Channel("blocks", "fill", "drain", 9, 2, is_ring=True)])
+    found = earliest_run(Network([task_timeline(trace) for trace in traces], graph))
     (tokens,) = (use for use in measured.fifos if use.name == "s")
     assert list(tokens.produced) == at_points(found.written["s"], tokens.produced)
     assert {task.name: task.end for task in measured.tasks} == found.ends

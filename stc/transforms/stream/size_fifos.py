@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,19 +19,17 @@ from stc.analysis.task_graph import streams_of, task_graph, task_traces
 from stc.analysis.task_traces import Hardware
 from stc.diagnostics import CompileError, UntimedError
 from stc.dialects.dataflow import KernelOp
-from stc.fifo.curves import LATENCY, SHALLOW_LATENCY
 from stc.fifo.depths import DEEPER, SHALLOW, least_depth
 from stc.fifo.depths_file import read_depths
 from stc.fifo.emission import emitted_depth
-from stc.fifo.network_run import Link, Network, earliest_run
-from stc.fifo.pieces import FifoEdge, RingEdge
+from stc.fifo.network_run import Network, earliest_run
 from stc.iteration.pipeline_style import Style
 from stc.iteration.task_timeline import task_timeline
 from stc.iteration.trace import TaskTrace
 from stc.network.graph import Channel, TaskGraph
 from stc.platforms.fifo_storage import MARGIN, fifo_storage
 from stc.platforms.platform import load_platform
-from stc.strategies.fifos import FIFOS, FifoPlan, FifoProblem
+from stc.strategies.fifos import FIFOS, FifoProblem
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
@@ -176,15 +174,14 @@ class SizeFifos(FindingPass):
 
     def _size(self, kernel: _Kernel, given: Mapping[str, int]) -> KernelSizing:
         graph = kernel.graph
-        scheduled = [fifo for fifo in graph.fifos if fifo.name not in graph.memory_fed]
         found, untimed = None, None
-        if any(fifo.name not in given for fifo in scheduled):
+        if any(fifo.name not in given for fifo in graph.sized):
             try:
-                found = self._schedule(kernel, scheduled)
+                found = FIFOS.decide(self.strategy, FifoProblem(kernel.network, load_platform(self.platform).usable, self.slack))
             except UntimedError as error:
                 untimed = str(error)
         slots = found.slots if found is not None else {}
-        least = {fifo.name: max(least_depth(fifo), slots.get(fifo.name, 0)) for fifo in scheduled}  # room of one iteration
+        least = {fifo.name: max(least_depth(fifo), slots.get(fifo.name, 0)) for fifo in graph.sized}  # room of one iteration
         before = {fifo.name: fifo.depth for fifo in graph.fifos}
         wanted = before | (least if untimed is None else {}) | self._ahead(graph) | dict(given)
         ends = depths_of_run(kernel.op, wanted, kernel.traces)
@@ -207,16 +204,6 @@ class SizeFifos(FindingPass):
             found.preparation_seconds if found is not None else 0.0,
             untimed,
         )
-
-    def _schedule(self, kernel: _Kernel, scheduled: list[Channel]) -> FifoPlan:
-        problem = FifoProblem(
-            kernel.network,
-            [FifoEdge(fifo.name, fifo.producer, fifo.consumer, fifo.bits, least_depth(fifo)) for fifo in scheduled],
-            [RingEdge(ring.name, ring.producer, ring.consumer, ring.depth) for ring in kernel.graph.rings],
-            load_platform(self.platform).usable,
-            self.slack,
-        )
-        return FIFOS.decide(self.strategy, problem)
 
     def _require_enough(self, graph: TaskGraph, depths: Mapping[str, int], ends: Mapping[str, int]) -> None:
         """CompileError where the design does not end at `depths`, but at `ends`."""
@@ -268,26 +255,16 @@ class _Kernel:
 
     @cached_property
     def network(self) -> Network:
-        """All tasks in time, with all FIFOs between them."""
-        graph = self.graph
-        return Network(
-            [task_timeline(trace) for trace in self.traces.values()],
-            [Link(fifo.name, fifo.producer, fifo.consumer, self._latency(fifo)) for fifo in graph.fifos],
-            {ring.name: ring.depth for ring in graph.rings},
-        )
+        """All tasks in time; FIFOs to be sized hold all their tokens."""
+        unlimited = self.graph.with_depths({fifo.name: fifo.tokens for fifo in self.graph.sized})
+        return Network([task_timeline(trace) for trace in self.traces.values()], unlimited)
 
     def cycles_of(self, planned: int | None, fifos: Sequence[SizedFifo]) -> int | None:
         """The cycles of a schedule once its shift registers that had to grow are memories, which answer a cycle later."""
         before = ((fifo.before if fifo.memory_fed else fifo.occupancy or 0, fifo.emitted) for fifo in fifos)
         if planned is None or not any(had <= SHALLOW < has for had, has in before):
             return planned
-        latency = {fifo.name: SHALLOW_LATENCY if fifo.emitted <= SHALLOW else LATENCY for fifo in fifos}
-        links = [replace(link, latency=latency[link.name]) for link in self.network.links]
-        return max(planned, earliest_run(replace(self.network, links=links)).makespan)
-
-    def _latency(self, fifo: Channel) -> int:
-        """Of a FIFO that a load task fills, which keeps its depth; of others as if they were deep."""
-        return SHALLOW_LATENCY if fifo.name in self.graph.memory_fed and fifo.depth <= SHALLOW else LATENCY
+        return max(planned, earliest_run(self.network.with_depths({fifo.name: fifo.emitted for fifo in fifos})).makespan)
 
 
 def _scheduled_depths(path: str) -> dict[str, int]:
