@@ -12,6 +12,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.index_expressions import IndexExpression, index_expression
+from stc.dialects.itensor import SymbolType
 from stc.iteration.index_bounds import LoopValues
 from stc.iteration.index_expressions import Operator, Range, computed, variable
 
@@ -24,12 +25,15 @@ def range_of(value: SSAValue) -> Range | None:
 
 
 def loops_of(variables: set[SSAValue]) -> dict[SSAValue, LoopValues] | None:
-    """The values of loop variables, and of those that their bounds are computed from; None where one is no loop variable.
+    """The values of loop variables, and of those that their bounds are computed from; None where one is none, nor a symbol.
 
     Of a loop whose bounds are not constant all values between the smallest and the largest: `bound_guards` say more.
     """
     found: dict[SSAValue, LoopValues] = {}
     for name in variables:
+        if isinstance(name.type, SymbolType):
+            found[name] = LoopValues.of(0, name.type.data.maximum + 1, 1)
+            continue
         loop = _loop_of(name)
         if loop is None:
             return None

@@ -13,7 +13,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.in_place import Place
 from stc.dialects.dataflow.memory_ops import striped
-from stc.dialects.itensor import ItensorType
+from stc.dialects.itensor import ItensorType, SizeOp, SymbolType
 from stc.execution import movers
 from stc.execution.channels import Channel
 from stc.execution.dtypes import numpy_type
@@ -21,6 +21,7 @@ from stc.execution.layout import pack, tensor_of, tokens_of, tokens_of_words, un
 from stc.execution.network import Bound, Network
 from stc.execution.source import Source
 from stc.execution.translation import emits
+from stc.iteration.size import symbols_in, value_at
 
 
 @emits(KernelOp)
@@ -63,6 +64,16 @@ def emit_unpack(source: Source, op: UnpackOp) -> None:
     source.assign(op.result, f"{source.refer(run, 'unpack')}({', '.join(source.name(value) for value in op.stripes)})")
 
 
+@emits(SizeOp)
+def emit_size(source: Source, op: SizeOp) -> None:
+    size, names = op.size, [symbol.name for symbol in symbols_in([op.size])]
+
+    def run(*scalars: int) -> int:
+        return value_at(size, dict(zip(names, scalars, strict=True)))
+
+    source.assign(op.result, f"{source.refer(run, 'size')}({', '.join(source.name(value) for value in op.symbols)})")
+
+
 def _lanes(kind: Attribute) -> int | None:
     """Entries of a word where a tensor is packed, else None."""
     element = kind.element_type if isinstance(kind, TensorType) else None
@@ -72,23 +83,30 @@ def _lanes(kind: Attribute) -> int | None:
 def run_kernel(op: KernelOp, operands: Sequence[Any], bounded: bool) -> list[np.ndarray]:
     """The results of a kernel on its operands (tensors, packed tensors, scalars)."""
     where = f"@{op.sym_name.data}"
-    network = Network(where, bounded)
+    network = Network(where, bounded, _symbol_values(op, operands))
     updated = {place.operand for place in op.places if place is not None}
     for argument, outside in zip(op.arguments, operands, strict=True):
         network.bound[argument] = _inside(network, argument, outside, argument.index in updated)
     yielded = network.build(op.body.block)
-    results = [_Result(value, bound) for value, bound in zip(op.terminator.arguments, yielded, strict=True)]
+    results = [_Result(network, value, bound) for value, bound in zip(op.terminator.arguments, yielded, strict=True)]
     for index, result in enumerate(results):
-        result.connect(network, f"result {index}")
+        result.connect(f"result {index}")
     for argument, outer, outside in zip(op.arguments, op.inputs, operands, strict=True):
         if isinstance(argument.type, ItensorType) and network.bound[argument].readers:
             split = tokens_of if _lanes(outer.type) is None else tokens_of_words
-            _feed(network.bound[argument], split(outside, argument.type.order, f"{where}: operand {argument.index}"))
+            tokens = split(outside, argument.type.order, f"{where}: operand {argument.index}", network.values)
+            _feed(network.bound[argument], tokens)
     network.run()
     return [
         result.outside(operands, outer.type, place, f"{where}: result {index}")
         for index, (result, outer, place) in enumerate(zip(results, op.outputs, op.places, strict=True))
     ]
+
+
+def _symbol_values(op: KernelOp, operands: Sequence[Any]) -> dict[str, int]:
+    """The value of each symbol of a kernel; CompileError where one is out of range."""
+    values = {symbol.name: int(operands[argument.index]) for symbol, argument in op.symbols.items()}
+    return {symbol.name: value_at(symbol, values) for symbol in op.symbols}
 
 
 def _inside(network: Network, argument: SSAValue, outside: Any, is_updated: bool) -> Bound:
@@ -97,6 +115,8 @@ def _inside(network: Network, argument: SSAValue, outside: Any, is_updated: bool
         channel = network.channel(argument)
         channel.writer, channel.ended = "the kernel boundary", True
         return channel
+    if isinstance(argument.type, SymbolType):
+        return int(outside)
     return np.array(outside) if is_updated and isinstance(argument.type, MemRefType) else outside
 
 
@@ -109,15 +129,16 @@ def _feed(channel: Channel, tokens: list[np.ndarray]) -> None:
 class _Result:
     """A result on its way out."""
 
-    def __init__(self, value: SSAValue, bound: Bound):
+    def __init__(self, network: Network, value: SSAValue, bound: Bound):
+        self.network = network
         self.kind = value.type
         self.bound = bound
         self.tokens: list[np.ndarray] = []
 
-    def connect(self, network: Network, name: str) -> None:
+    def connect(self, name: str) -> None:
         if isinstance(self.kind, ItensorType):
-            reader = self.bound.read_by(name)
-            network.process(name, [reader], movers.collect(reader, self.kind.order.token_count, self.tokens))
+            reader, count = self.bound.read_by(name), self.network.order_of(self.kind).token_count
+            self.network.process(name, [reader], movers.collect(reader, count, self.tokens))
 
     def outside(self, operands: Sequence[Any], outer: Attribute, place: Place | None, where: str) -> np.ndarray:
         """The tensor that leaves the kernel."""
@@ -125,8 +146,8 @@ class _Result:
             return self.bound
         dtype, lanes = numpy_type(self.kind.element_type), _lanes(outer)
         if lanes is not None and place is None:
-            return words_of_tokens(self.tokens, self.kind.order, lanes, dtype, where)
-        tensor = tensor_of(self.tokens, self.kind.order, dtype, where)
+            return words_of_tokens(self.tokens, self.kind.order, lanes, dtype, where, self.network.values)
+        tensor = tensor_of(self.tokens, self.kind.order, dtype, where, self.network.values)
         return tensor if place is None else _updated(operands, tensor, place, where)
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from stc.diagnostics import CompileError
+from stc.execution.tensors import undefined
 from stc.iteration.bus_words import slot
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static
+
+NO_SYMBOLS: Mapping[str, int] = MappingProxyType({})
 
 
 def token_view(tensor: np.ndarray, order: StreamOrder, first_loop: int = 0) -> np.ndarray:
@@ -28,20 +33,35 @@ def token_view(tensor: np.ndarray, order: StreamOrder, first_loop: int = 0) -> n
     return as_strided(tensor, (*trips, *order.element), (*strides, *tensor.strides))
 
 
-def tokens_of(tensor: np.ndarray, order: StreamOrder, where: str) -> list[np.ndarray]:
-    """The tokens of a tensor in the order of its type, temporal reuse included; CompileError where it is not the order's tensor."""
-    _require_exact(order, where)
-    if tensor.shape != order.static_shape:
+AtValues: TypeAlias = Mapping[str, int]
+"""The value of each symbol of an order; none of a static one."""
+
+
+def tokens_of(tensor: np.ndarray, order: StreamOrder, where: str, values: AtValues = NO_SYMBOLS) -> list[np.ndarray]:
+    """The tokens of a tensor in the order of its type, temporal reuse included; CompileError where it is not the order's tensor.
+
+    The tensor is as large as the order is at its maxima. Tokens that it does not have at `values` are left alone.
+    """
+    largest = order.largest
+    _require_exact(largest, where)
+    if tensor.shape != largest.static_shape:
         raise CompileError(f"tensor of shape {list(tensor.shape)} enters as {order}", where=where, accepted="the shape enumerated")
-    distinct = order.without_reuse()
-    tokens = np.array(token_view(np.asarray(tensor, order="C"), distinct)).reshape(-1, *order.element)
-    return _with_reuse(tokens, order)
+    distinct = token_view(np.asarray(tensor, order="C"), largest.without_reuse())
+    return _with_reuse(_taken(distinct, order.at(values)), order.at(values))
 
 
-def tokens_of_words(words: np.ndarray, order: StreamOrder, where: str) -> list[np.ndarray]:
+def tokens_of_words(words: np.ndarray, order: StreamOrder, where: str, values: AtValues = NO_SYMBOLS) -> list[np.ndarray]:
     """As `tokens_of`, for a tensor packed in words, [words, lanes], or one stripe of it."""
-    _require_disjoint(order, where)
-    return _with_reuse(np.asarray(_token_data(words, order), order="C").reshape(-1, *order.element), order)
+    _require_disjoint(order.largest, where)
+    loops = order.largest.without_reuse().loops
+    distinct = _token_data(words, order.largest).reshape((*(static(loop.trip) for loop in loops), *order.element))
+    return _with_reuse(_taken(distinct, order.at(values)), order.at(values))
+
+
+def _taken(distinct: np.ndarray, order: StreamOrder) -> np.ndarray:
+    """Of the distinct tokens at the maxima, an axis per loop and then the element's, those of `order`: one axis, then theirs."""
+    taken = tuple(slice(static(loop.trip)) for loop in order.without_reuse().loops)
+    return np.array(distinct[(*taken, ...)]).reshape((order.distinct_token_count, *order.element))
 
 
 def _token_data(words: np.ndarray, order: StreamOrder) -> np.ndarray:
@@ -54,8 +74,8 @@ def _token_data(words: np.ndarray, order: StreamOrder) -> np.ndarray:
 
 def _with_reuse(tokens: np.ndarray, order: StreamOrder) -> list[np.ndarray]:
     distinct = list(tokens)
-    if not order.reuse_loops:
-        return distinct
+    if not order.reuse_loops or not order.token_count:
+        return distinct if order.token_count else []
     index = np.zeros((), dtype=np.int64)
     weight = len(distinct)
     for loop, dimension in zip(order.loops, order.dimension_of_loop, strict=True):
@@ -65,31 +85,44 @@ def _with_reuse(tokens: np.ndarray, order: StreamOrder) -> list[np.ndarray]:
     return [distinct[position] for position in index.reshape(-1).tolist()]
 
 
-def words_of_tokens(tokens: Sequence[np.ndarray], order: StreamOrder, lanes: int, dtype: np.dtype, where: str) -> np.ndarray:
+def words_of_tokens(
+    tokens: Sequence[np.ndarray], order: StreamOrder, lanes: int, dtype: np.dtype, where: str, values: AtValues = NO_SYMBOLS
+) -> np.ndarray:
     """The words, [words, lanes], that `tokens` make; where tokens are visited again the last one counts. Errors as `tensor_of`."""
-    _require_disjoint(order, where)
-    return words_of(_last_visits(tokens, order, dtype, where), order, lanes)
+    _require_disjoint(order.largest, where)
+    return words_of(_last_visits(tokens, order, dtype, where, values), order.largest, lanes)
 
 
-def tensor_of(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype, where: str) -> np.ndarray:
+def tensor_of(
+    tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype, where: str, values: AtValues = NO_SYMBOLS
+) -> np.ndarray:
     """The tensor whose tokens are `tokens`; where tokens are visited again the last one counts.
 
-    CompileError where there are too few or too many, or the type does not cover its tensor.
+    It is as large as the order is at its maxima; what the order does not have at `values` is undefined. CompileError where there
+    are too few or too many tokens, or the type does not cover its tensor.
     """
-    _require_exact(order, where)
-    tensor = np.empty(order.static_shape, dtype)
-    token_view(tensor, order.without_reuse())[...] = _last_visits(tokens, order, dtype, where)
+    largest = order.largest
+    _require_exact(largest, where)
+    tensor = np.empty(largest.static_shape, dtype)
+    token_view(tensor, largest.without_reuse())[...] = _last_visits(tokens, order, dtype, where, values)
     return tensor
 
 
-def _last_visits(tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype, where: str) -> np.ndarray:
-    """The distinct tokens, an axis per loop that moves and then the element's: of several visits the last."""
-    if len(tokens) != order.token_count:
-        raise CompileError(f"{len(tokens)} tokens leave as {order}", where=where, accepted=f"{order.token_count} tokens")
-    trips = tuple(static(loop.trip) for loop in order.loops)
-    data = np.array(tokens, dtype).reshape((*trips, *order.element))
+def _last_visits(
+    tokens: Sequence[np.ndarray], order: StreamOrder, dtype: np.dtype, where: str, values: AtValues
+) -> np.ndarray:
+    """The distinct tokens at the maxima, an axis per loop that moves and then the element's: of several visits the last."""
+    found = order.at(values)
+    if len(tokens) != found.token_count:
+        raise CompileError(f"{len(tokens)} tokens leave as {order}", where=where, accepted=f"{found.token_count} tokens")
+    data = np.array(tokens, dtype).reshape((*(static(loop.trip) for loop in found.loops), *order.element))
     last = tuple(-1 if dimension is None else slice(None) for dimension in order.dimension_of_loop)
-    return data[last]
+    if order.is_static:
+        return data[last]
+    distinct = undefined((*(static(loop.trip) for loop in order.largest.without_reuse().loops), *order.element), dtype)
+    if tokens:
+        distinct[tuple(slice(static(loop.trip)) for loop in found.without_reuse().loops)] = data[last]
+    return distinct
 
 
 def _require_exact(order: StreamOrder, where: str) -> None:

@@ -26,6 +26,7 @@ from stc.execution.machine import Machine
 from stc.execution.scheduler import Process, Steps, run_processes
 from stc.execution.source import Source
 from stc.execution.translation import emit_block
+from stc.iteration.order import StreamOrder
 
 Bound = Any
 """What a value of a kernel's body is at run time: a Channel, a Ring, memory (an array), or a scalar."""
@@ -33,10 +34,11 @@ Bound = Any
 
 @dataclass
 class Network:
-    """A kernel's body, while it is built and run."""
+    """A kernel's body, while it is built and run. `values`: of the symbols in its types."""
 
     where: str
     bounded: bool
+    values: Mapping[str, int] = field(default_factory=dict[str, int])
     bound: dict[SSAValue, Bound] = field(default_factory=dict[SSAValue, Bound])
     channels: list[Channel | Ring] = field(default_factory=list[Channel | Ring])
     processes: list[Process] = field(default_factory=list[Process])
@@ -89,8 +91,6 @@ class Network:
     def channel(self, value: SSAValue, name: str = "") -> Channel:
         """The new channel that `value` is."""
         kind = value.type
-        if isinstance(kind, ItensorType) and not kind.order.is_static:
-            raise CompileError(f"itensor {kind} has a symbolic size", where=self.where, accepted="integer sizes")
         name = f"@{name}" if name else f"%{value.name_hint or len(self.channels)}"
         channel = Channel(name)
         if isinstance(kind, StreamType):
@@ -117,9 +117,12 @@ class Network:
         name = f"{op.name} {self.bound[source].name}"
         reader = self.reader(source, name)
         writer = self.channel(result).written_by(name)
-        self.process(name, [reader, writer], movers.relay(reader, writer, _token_count(op), _token_shape(result)))
+        self.process(name, [reader, writer], movers.relay(reader, writer, self._token_count(op), _token_shape(result)))
 
     def _move(self, op: Operation) -> None:
+        kinds = (value.type for value in (*op.operands, *op.results))
+        if (kind := next((kind for kind in kinds if isinstance(kind, ItensorType) and not kind.order.is_static), None)) is not None:
+            raise CompileError(f"'{op.name}' of {kind}", where=self.where, accepted="integer sizes")
         name = f"{op.name} {' '.join(f'%{result.name_hint}' for result in op.results if result.name_hint)}".strip()
         readers = [self.reader(value, name) for value in op.operands]
         writers = [self.channel(result).written_by(name) for result in op.results]
@@ -133,11 +136,9 @@ class Network:
             case itensor.ConcatOp():
                 steps = movers.concat(op, readers, writers[0])
             case itensor.SplitOp():
-                steps = movers.split(readers[0], writers, _token_count(op))
+                steps = movers.split(readers[0], writers, self._token_count(op))
             case _:
-                first = op.operands[0].type
-                assert isinstance(first, ItensorType)
-                steps = movers.merge(readers, writers[0], first.order.token_count)
+                steps = movers.merge(readers, writers[0], self._token_count(op))
         self.process(name, [*readers, *writers], steps)
 
     def _task(self, op: TaskOp) -> None:
@@ -175,6 +176,15 @@ class Network:
         machine.execute(op)
         self.bound.update({result: machine.values[result] for result in op.results})
 
+    def _token_count(self, op: Operation) -> int:
+        """Tokens that pass an operation between itensors, or an itensor and a stream; of a merge, those of its first input."""
+        kinds = [value.type for value in (*op.operands, *op.results)]
+        return next(self.order_of(kind).token_count for kind in kinds if isinstance(kind, ItensorType))
+
+    def order_of(self, kind: ItensorType) -> StreamOrder:
+        """The order of the tokens of this run."""
+        return kind.order.at(self.values)
+
     # Running ----------------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
@@ -186,12 +196,6 @@ class Network:
 
 def _is_port(port: object) -> bool:
     return hasattr(port, "is_ready")
-
-
-def _token_count(op: Operation) -> int:
-    """Tokens that pass an operation between itensors, or an itensor and a stream."""
-    kinds = [value.type for value in (*op.operands, *op.results)]
-    return next(kind.order.token_count for kind in kinds if isinstance(kind, ItensorType))
 
 
 def _token_shape(value: SSAValue) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
-from stc.iteration.size import CeilDiv, Size, is_static, minimum, static, value_at
+from stc.iteration.size import CeilDiv, Size, is_static, minimum, product_of, static, symbols_in, value_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,8 +124,8 @@ class StreamOrder:
     def shape(self) -> tuple[Size, ...]:
         """The extents of the tensor this order enumerates, constants included.
 
-        A dimension driven by one symbolic loop whose step is the element's extent has the symbol as extent; other
-        symbolic combinations have no closed form and raise ValueError.
+        A dimension with a symbolic loop that its elements tile has as many entries as they have; of a loop over tiles,
+        ceildiv(n, t), it is n. Other symbolic combinations have no closed form and raise ValueError.
         """
         return tuple(self._extent(dimension) for dimension in range(self.rank))
 
@@ -136,10 +136,10 @@ class StreamOrder:
             return static(coordinate.constant) + self.span(dimension)
         if len(coordinate.loops) == 1 and coordinate.constant == 0:
             loop = self.loops[coordinate.loops[0]]
-            if loop.step == self.element[dimension] == 1:
-                return loop.trip
             if isinstance(loop.trip, CeilDiv) and loop.trip.divisor == loop.step == self.element[dimension]:
                 return loop.trip.size
+        if self.is_tiled(dimension):
+            return product_of(*trips, self.element[dimension])
         raise ValueError(f"extent of dimension {dimension} is symbolic and has no closed form")
 
     @cached_property
@@ -247,6 +247,11 @@ class StreamOrder:
         loops = tuple(Loop(value_at(loop.trip, values), loop.step) for loop in self.loops)
         coordinates = tuple(Coordinate(c.loops, value_at(c.constant, values)) for c in self.coordinates)
         return StreamOrder(self.element, loops, coordinates)
+
+    @cached_property
+    def largest(self) -> StreamOrder:
+        """The static order where all symbols are at their maxima: as memory is laid out that holds this one at every value."""
+        return self if self.is_static else self.at({symbol.name: symbol.maximum for symbol in symbols_in(self.sizes)})
 
     def without_reuse(self) -> StreamOrder:
         """The same order with every reuse loop dropped."""

@@ -1,17 +1,20 @@
 """Sizes: trip counts and constants that may be known only at run time.
 
-A `Size` is an integer, a named symbol from 0 to a compiled maximum (a position, a number of rows), or a sum, minimum, maximum or
-ceiling division of sizes: `min(pos + 1, window)`, a number of tiles. None of these falls where a symbol grows, so that a size has
-its least value where all symbols are 0 and its largest where all are at their maxima.
+A `Size` is an integer, a named symbol from 0 to a compiled maximum (a position, a number of rows), or a sum, product, minimum,
+maximum or ceiling division of sizes: `min(pos + 1, window)`, a number of tiles or tokens. None of these falls where a symbol grows,
+so that a size has its least value where all symbols are 0 and its largest where all are at their maxima.
 
-Sizes are made by `Symbol` and the functions `sum_of`, `least_of`, `largest_of` and `ceildiv`, which bring them into one spelling:
-what can take one value only is an integer, nested sums are one sum, operands of a minimum that are never the least are left out.
+Sizes are made by `Symbol` and the functions `sum_of`, `product_of`, `least_of`, `largest_of` and `ceildiv`, which bring them into
+one spelling: what can take one value only is an integer, nested sums are one sum, operands of a minimum that are never the least
+are left out. `read_size` reads the spelling again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TypeAlias
 
 from stc.diagnostics import CompileError
@@ -47,6 +50,16 @@ class Sum:
 
 
 @dataclass(frozen=True)
+class Product:
+    """Sizes multiplied, none of them ever below 0, an integer last."""
+
+    factors: tuple[Size, ...]
+
+    def __str__(self) -> str:
+        return _call("mul", self.factors)
+
+
+@dataclass(frozen=True)
 class Least:
     """The least of some sizes."""
 
@@ -77,7 +90,7 @@ class CeilDiv:
         return _call("ceildiv", (self.size, self.divisor))
 
 
-Size: TypeAlias = int | Symbol | Sum | Least | Largest | CeilDiv
+Size: TypeAlias = int | Symbol | Sum | Product | Least | Largest | CeilDiv
 
 
 def _call(name: str, operands: Iterable[Size]) -> str:
@@ -99,6 +112,20 @@ def sum_of(*sizes: Size) -> Size:
     return Sum((*symbolic, *((constant,) if constant else ())))
 
 
+def product_of(*sizes: Size) -> Size:
+    """The product, as one product with its integers multiplied last; ValueError where a factor may be negative."""
+    if (negative := next((size for size in sizes if minimum(size) < 0), None)) is not None:
+        raise ValueError(f"product with {negative}, which may be {minimum(negative)}, expected at least 0")
+    factors = [factor for size in sizes for factor in (size.factors if isinstance(size, Product) else (size,))]
+    constant = prod(factor for factor in factors if isinstance(factor, int))
+    symbolic = sorted((factor for factor in factors if not isinstance(factor, int)), key=str)
+    if not symbolic or constant == 0:
+        return constant
+    if constant == 1 and len(symbolic) == 1:
+        return symbolic[0]
+    return Product((*symbolic, *((constant,) if constant != 1 else ())))
+
+
 def least_of(*sizes: Size) -> Size:
     """The least of `sizes`, without those that are never below all others."""
     return _best_of(Least, sizes, lambda a, b: maximum(a) <= minimum(b))
@@ -113,6 +140,9 @@ def ceildiv(size: Size, divisor: int) -> Size:
     """`size` divided by `divisor`, rounded up; ValueError where `divisor` is below 1."""
     if divisor < 1:
         raise ValueError(f"ceildiv of {size} by {divisor}, expected a divisor of at least 1")
+    constant = size.factors[-1] if isinstance(size, Product) else size
+    if isinstance(size, Product) and isinstance(constant, int) and constant % divisor == 0:
+        return product_of(*size.factors[:-1], constant // divisor)
     return size if divisor == 1 else simplified(CeilDiv(size, divisor))
 
 
@@ -129,7 +159,7 @@ def _best_of(kind: type[Least] | type[Largest], sizes: Iterable[Size], covers: C
     return chosen[0] if len(chosen) == 1 else kind(tuple(chosen))
 
 
-SYNTAX: dict[str, Callable[..., Size]] = {"sum": sum_of, "min": least_of, "max": largest_of, "ceildiv": ceildiv}
+SYNTAX: dict[str, Callable[..., Size]] = {"sum": sum_of, "mul": product_of, "min": least_of, "max": largest_of, "ceildiv": ceildiv}
 """How sizes are written in types: the name before the parentheses, and what makes it."""
 
 
@@ -141,6 +171,8 @@ def operands_of(size: Size) -> tuple[Size, ...]:
     match size:
         case Sum():
             return size.terms
+        case Product():
+            return size.factors
         case Least() | Largest():
             return size.operands
         case CeilDiv():
@@ -158,6 +190,8 @@ def evaluated(size: Size, value_of: Callable[[Symbol], int]) -> int:
             return value_of(size)
         case Sum():
             return sum(evaluated(term, value_of) for term in size.terms)
+        case Product():
+            return prod(evaluated(factor, value_of) for factor in size.factors)
         case Least():
             return min(evaluated(operand, value_of) for operand in size.operands)
         case Largest():
@@ -219,3 +253,33 @@ def _symbols(sizes: Iterable[Size]) -> Iterator[Symbol]:
         if isinstance(size, Symbol):
             yield size
         yield from _symbols(operands_of(size))
+
+
+def read_size(text: str) -> Size:
+    """The size that is spelled `text`, as `str` spells it; ValueError where it is none."""
+    tokens = re.findall(r"-?\d+|\w+|<=|[(),]|\S", text)
+    size, end = _read(tokens, 0)
+    if end != len(tokens):
+        raise ValueError(f"'{text}' goes on with '{tokens[end]}', expected a size")
+    return size
+
+
+def _read(tokens: Sequence[str], at: int) -> tuple[Size, int]:
+    """The size that begins at a token, and where it ends."""
+    token, following = (*tokens[at : at + 2], "", "")[:2]
+    if re.fullmatch(r"-?\d+", token):
+        return int(token), at + 1
+    if following == "<=" and at + 2 < len(tokens) and tokens[at + 2].isdigit():
+        return Symbol(token, int(tokens[at + 2])), at + 3
+    if token not in SYNTAX or following != "(":
+        raise ValueError(f"'{token}' is no size, expected an integer, 'name<=maximum', or one of {', '.join(SYNTAX)} of sizes")
+    operands: list[Size] = []
+    at += 1
+    while not operands or (at < len(tokens) and tokens[at] == ","):
+        operand, at = _read(tokens, at + 1)
+        operands.append(operand)
+    if at >= len(tokens) or tokens[at] != ")":
+        raise ValueError(f"'{token}(' has no ')'")
+    if token == "ceildiv" and (len(operands) != 2 or not isinstance(operands[1], int)):
+        raise ValueError("expected 'ceildiv(size, divisor)' with an integer as divisor")
+    return SYNTAX[token](*operands), at + 1

@@ -18,7 +18,7 @@ from typing import Any
 import z3
 
 from stc.iteration.nests import Nest
-from stc.iteration.size import CeilDiv, Largest, Least, Size, Symbol, is_static, operands_of, static
+from stc.iteration.size import CeilDiv, Largest, Least, Product, Size, Symbol, is_static, operands_of, static
 from stc.iteration.size import Sum as SizeSum
 
 RESOURCES = 20_000_000
@@ -123,6 +123,8 @@ class Query:
                 return self.symbols[size.name]
             case CeilDiv():
                 return self._quotient(size)
+            case Product():
+                return self.product([self.size(factor) for factor in size.factors])
             case SizeSum():
                 return self.sum([self.size(term) for term in size.terms])
             case Least() | Largest():

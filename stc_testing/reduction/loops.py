@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.dialects.itensor.accesses import constant_value, trip_count
+from stc.dialects.itensor.accesses import constant_value, trip_size
 from stc_testing.reduction.engine import Reduction, item_wise
 
 
@@ -18,13 +18,13 @@ def _shortening(name: str, fewer: Callable[[int], int]) -> Reduction:
 
 
 def _loops(module: ModuleOp) -> list[scf.ForOp]:
-    return [op for op in module.walk() if isinstance(op, scf.ForOp) and trip_count(op)]
+    return [op for op in module.walk() if isinstance(op, scf.ForOp) and trip_size(op) != 0]
 
 
 def _shorten(loop: scf.ForOp, fewer: Callable[[int], int]) -> Callable[[], bool]:
     def apply() -> bool:
-        trips, lower, step = trip_count(loop), constant_value(loop.lb), constant_value(loop.step)
-        if trips is None or lower is None or step is None or not 1 <= fewer(trips) < trips:
+        trips, lower, step = trip_size(loop), constant_value(loop.lb), constant_value(loop.step)
+        if not isinstance(trips, int) or lower is None or step is None or not 1 <= fewer(trips) < trips:
             return False
         value = IntegerAttr(lower + step * fewer(trips), loop.ub.type)  # pyright: ignore[reportArgumentType, reportCallIssue]
         bound = arith.ConstantOp(value)

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.traits import IsTerminator
 
 from stc.dialects.facts import SCHEDULE
-from stc.dialects.itensor.accesses import trip_count
+from stc.dialects.itensor.accesses import trip_size
 from stc.dialects.itensor.type import ItensorType
 from stc.dialects.printing import print_module
 from stc.iteration.size import maximum
@@ -49,7 +49,7 @@ def _volume(op: Operation) -> int:
     types += [argument.type for block in _blocks(op) for argument in block.args]
     total = sum(_extents(kind) for kind in types)
     if isinstance(op, scf.ForOp):
-        total += trip_count(op) or 1
+        total += maximum(trip_size(op) or 1)
     schedule = SCHEDULE.of(op)
     return total + (0 if schedule is None else sum(schedule.tiles))
 

@@ -9,7 +9,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from stc.dialects import dataflow, stream
 from stc.dialects.dataflow import InPlaceAttr, KernelOp, Place, ScheduleAttr, TaskOp, YieldOp
-from stc.dialects.itensor import EmptyOp, ItensorType
+from stc.dialects.itensor import EmptyOp, ItensorType, SymbolType
 from stc.dialects.stream import BlockType, StreamType
 from stc.iteration.bus_words import packed_words
 from stc.iteration.size import Symbol
@@ -59,8 +59,8 @@ def test_schedule():
 
 def test_symbolic_boundary_has_the_extent_of_the_maximum():
     type = ItensorType.of([1], [Symbol("seq", 8)], [1], [0], f32)
-    x = Block(arg_types=[TensorType(f32, [8])]).args[0]
-    kernel = KernelOp("k", [x], [type], [])
+    x, n = Block(arg_types=[TensorType(f32, [8]), IndexType()]).args
+    kernel = KernelOp("k", [x, n], [type, SymbolType(Symbol("seq", 8))], [])
     kernel.body.block.add_op(YieldOp())
     kernel.verify()
 

@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from stc.dialects import itensor
 from stc.dialects.itensor import ItensorType
-from stc.dialects.itensor.accesses import trip_count
+from stc.dialects.itensor.accesses import trip_size
 from stc.dialects.itensor.destinations import root_of
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import Symbol
@@ -60,7 +60,7 @@ def test_write_in_a_loop():
     write = itensor.WriteOp(tile, block.args[1], [block.args[0]])
     block.add_ops([write, scf.YieldOp(write.result)])
     write.verify()
-    assert trip_count(nest) == 2
+    assert trip_size(nest) == 2
     assert root_of(nest.results[0]) is empty.result
 
 

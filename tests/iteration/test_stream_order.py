@@ -21,6 +21,8 @@ from stc.iteration.size import (
     least_of,
     maximum,
     minimum,
+    product_of,
+    read_size,
     simplified,
     static,
     sum_of,
@@ -213,13 +215,51 @@ def test_symbolic_extents_with_a_closed_form():
 
 
 @pytest.mark.parametrize(
+    ("order", "extent"),
+    [
+        (StreamOrder((2,), (Loop(SEQ, 2),), (Coordinate((0,)),)), "mul(seq<=128, 2)"),
+        (StreamOrder((16,), (Loop(ceildiv(SEQ, 16), 16),), (Coordinate((0,)),)), "seq<=128"),
+        (StreamOrder((16,), (Loop(ceildiv(SEQ, 8), 16),), (Coordinate((0,)),)), "mul(ceildiv(seq<=128, 8), 16)"),
+        (StreamOrder((1,), (Loop(SEQ, 4), Loop(4, 1)), (Coordinate((0, 1)),)), "mul(seq<=128, 4)"),
+    ],
+)
+def test_symbolic_extents_of_what_is_tiled(order: StreamOrder, extent: str):
+    assert [str(size) for size in order.shape] == [extent]
+    assert order.largest.static_shape == (maximum(order.shape[0]),)
+
+
+def test_sizes_are_read_as_they_are_spelled():
+    rows, pos = Symbol("rows", 7), Symbol("pos", 15)
+    window = least_of(sum_of(pos, 1), 8)
+    for size in (0, 12, pos, sum_of(pos, -3), product_of(window, rows, 4), largest_of(pos, ceildiv(window, 3), 2)):
+        assert read_size(str(size)) == size
+    for text, complaint in (
+        ("pos", "'pos' is no size"),
+        ("", "'' is no size"),
+        ("sum(pos<=15, 1", "has no"),
+        ("pos<=15 1", "goes on with '1'"),
+        ("ceildiv(pos<=15, rows<=7)", "with an integer as divisor"),
+    ):
+        with pytest.raises(ValueError, match=complaint):
+            read_size(text)
+
+
+def test_products():
+    pos = Symbol("pos", 15)
+    assert product_of(pos, 0) == 0 and product_of(pos, 1) == pos and product_of(2, 3) == 6
+    assert product_of(product_of(pos, 2), 3) == product_of(6, pos) and ceildiv(product_of(pos, 6), 3) == product_of(pos, 2)
+    assert (minimum(product_of(sum_of(pos, 1), 4)), maximum(product_of(sum_of(pos, 1), 4))) == (4, 64)
+    with pytest.raises(ValueError, match=r"product with sum\(pos<=15, -1\), which may be -1, expected at least 0"):
+        product_of(sum_of(pos, -1), 2)
+
+
+@pytest.mark.parametrize(
     "order",
     [
-        StreamOrder((2,), (Loop(SEQ, 2),), (Coordinate((0,)),)),
+        StreamOrder((2,), (Loop(SEQ, 3),), (Coordinate((0,)),)),
         StreamOrder((1,), (Loop(SEQ, 1),), (Coordinate((0,), 3),)),
         StreamOrder((1,), (Loop(4, 1),), (Coordinate((0,), SEQ),)),
-        StreamOrder((16,), (Loop(ceildiv(SEQ, 8), 16),), (Coordinate((0,)),)),
-        StreamOrder((1,), (Loop(ceildiv(SEQ, 4), 4), Loop(4, 1)), (Coordinate((0, 1)),)),
+        StreamOrder((1,), (Loop(4, 4), Loop(SEQ, 1)), (Coordinate((0, 1)),)),
     ],
     ids=str,
 )

@@ -148,17 +148,6 @@ func.func @f(%x : tensor<4xvector<4xf32>>) {
 
 !V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 func.func @f(%x : tensor<8xf32>) {
-  // expected-error @below {{operand 0: extent of dimension 0 is symbolic and has no closed form}}
-  dataflow.kernel @k(%a = %x : tensor<8xf32> as !itensor.itensor<2xf32, iter_space: [seq<=4] * [2], iter_map: (d0) -> (d0)>) {
-    dataflow.yield
-  }
-  func.return
-}
-
-// -----
-
-!V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
-func.func @f(%x : tensor<8xf32>) {
   // expected-error @below {{kernel yields values of types (), expected (!itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>)}}
   %y = dataflow.kernel @k(%a = %x : tensor<8xf32> as !V) -> (tensor<8xf32> as !V) {
     dataflow.yield

@@ -87,13 +87,19 @@ func.func @conjunction(%x : !V) {
 
 // -----
 
-// A symbolic trip count: the bound is not a constant.
-!N = !itensor.itensor<1xf32, iter_space: [seq<=8] * [1], iter_map: (d0) -> (d0)>
-func.func @symbolic(%x : !N, %n : index) {
-  %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index
-  scf.for %i = %c0 to %n step %c1 {
-    // CHECK: itensor.read %x[%i{{[_0-9]*}}] : !itensor.itensor<1xf32, iter_space: [seq<=8] * [1]
-    %t = itensor.read %x[%i] : !N -> tensor<1xf32>
+// Symbolic trip counts: the bounds are computed from the scalar behind the symbol, to as many values as there are trips times steps.
+!N = !itensor.itensor<1xf32, iter_space: [ceildiv(seq<=8, 4), seq<=8] * [4, 1], iter_map: (d0, d1) -> (d1)>
+func.func @symbolic(%x : !N, %s : !itensor.symbol<seq<=8>) {
+  %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c4 = arith.constant 4 : index
+  // CHECK: %n = itensor.size seq<=8 of %s
+  %n = itensor.size seq<=8 of %s
+  // CHECK: itensor.size mul(ceildiv(seq<=8, 4), 4) of %s
+  %m = itensor.size mul(ceildiv(seq<=8, 4), 4) of %s
+  scf.for %j = %c0 to %m step %c4 {
+   scf.for %i = %c0 to %n step %c1 {
+    // CHECK: itensor.read %x[%j{{[_0-9]*}}, %i{{[_0-9]*}}] : !itensor.itensor<1xf32, iter_space: [ceildiv(seq<=8, 4), seq<=8] * [4, 1]
+    %t = itensor.read %x[%j, %i] : !N -> tensor<1xf32>
+   }
   }
   func.return
 }

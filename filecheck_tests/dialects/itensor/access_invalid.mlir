@@ -396,8 +396,98 @@ func.func @f(%x : !S) {
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   scf.for %i = %c0 to %c8 step %c1 {
-    // expected-error @below {{loop of index 0 has 8 iterations, expected a bound that depends on seq<=8 of d0}}
+    // expected-error @below {{loop of index 0 has 8 iterations, expected seq<=8 of d0}}
     %v = itensor.read %x[%i] : !S -> tensor<1xf32>
+  }
+  func.return
+}
+
+// -----
+
+// Any other number is no bound, and neither is another size of the same symbol.
+!S = !itensor.itensor<1xf32, iter_space: [seq<=8] * [1], iter_map: (d0) -> (d0)>
+func.func @f(%x : !S, %n : index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    // expected-error @below {{loop of index 0 has no upper bound that is an itensor.size, expected seq<=8 iterations of d0}}
+    %v = itensor.read %x[%i] : !S -> tensor<1xf32>
+  }
+  func.return
+}
+
+// -----
+
+!S = !itensor.itensor<1xf32, iter_space: [seq<=8] * [1], iter_map: (d0) -> (d0)>
+func.func @f(%x : !S, %s : !itensor.symbol<seq<=8>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = itensor.size min(sum(seq<=8, 1), 8) of %s
+  scf.for %i = %c0 to %n step %c1 {
+    // expected-error @below {{loop of index 0 has min(sum(seq<=8, 1), 8) iterations, expected seq<=8 of d0}}
+    %v = itensor.read %x[%i] : !S -> tensor<1xf32>
+  }
+  func.return
+}
+
+// -----
+
+// A loop that may be left out reaches no last iteration.
+!S = !itensor.itensor<1xf32, iter_space: [] * [], iter_map: () -> (0)>
+func.func @f(%x : !S, %s : !itensor.symbol<seq<=8>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = itensor.size seq<=8 of %s
+  scf.for %i = %c0 to %n step %c1 {
+    %first = arith.cmpi eq, %i, %c0 : index
+    scf.if %first {
+      // expected-error @below {{is guarded to %i == 0, which a loop of seq<=8 iterations does not always reach, expected a value that it takes for all sizes, or an access behind the loop}}
+      %v = itensor.read %x[] : !S -> tensor<1xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%s : !itensor.symbol<seq<=8>) {
+  // expected-error @below {{computes 4, expected a size with a symbol, or an arith.constant}}
+  %n = "itensor.size"() <{size = #itensor.size<4>}> : () -> index
+  func.return
+}
+
+// -----
+
+func.func @f(%s : !itensor.symbol<seq<=8>) {
+  // expected-error @below {{computes seq<=4 of (!itensor.symbol<seq<=8>), expected (!itensor.symbol<seq<=4>): its symbols by name}}
+  %n = "itensor.size"(%s) <{size = #itensor.size<seq<=4>}> : (!itensor.symbol<seq<=8>) -> index
+  func.return
+}
+
+// -----
+
+// expected-error @below {{'4' is no symbol, expected 'name<=maximum'}}
+func.func @f(%s : !itensor.symbol<4>) {
+  func.return
+}
+
+// -----
+
+!S = !itensor.itensor<1xf32, iter_space: [seq<=8] * [1], iter_map: (d0) -> (d0)>
+func.func @f(%x : tensor<8xf32>, %n : index) {
+  // expected-error @below {{has a value of type !itensor.itensor<1xf32, iter_space: [seq<=8] * [1], iter_map: (d0) -> (d0)>, expected an argument of type !itensor.symbol<seq<=8>}}
+  dataflow.kernel @k(%a = %x : tensor<8xf32> as !S, %s = %n : index as !itensor.symbol<seq<=4>) {
+    dataflow.yield
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%n : index, %m : i32) {
+  // expected-error @below {{has 2 arguments for symbol 'seq', expected one}}
+  dataflow.kernel @k(%r = %n : index as !itensor.symbol<seq<=4>, %s = %m : i32 as !itensor.symbol<seq<=4>) {
+    dataflow.yield
   }
   func.return
 }

@@ -10,7 +10,7 @@
 
 // -----
 
-// expected-error @below {{expected a size: an integer, 'name<=maximum', or one of 'sum(...)', 'min(...)', 'max(...)', 'ceildiv(...)'}}
+// expected-error @below {{expected a size: an integer, 'name<=maximum', or one of 'sum(...)', 'mul(...)', 'min(...)', 'max(...)', 'ceildiv(...)'}}
 "test.type"() {type = !itensor.itensor<4xf32, iter_space: [?] * [4], iter_map: (d0) -> (d0)>} : () -> ()
 
 // -----

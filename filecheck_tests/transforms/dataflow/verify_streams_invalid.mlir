@@ -3,8 +3,8 @@
 // What the verifiers leave open is decided by proof: here a length that is known only at run time.
 !S = !itensor.itensor<1x4xf32, iter_space: [seq<=64, 3] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !T = !itensor.itensor<1x4xf32, iter_space: [3, seq<=64] * [4, 1], iter_map: (d0, d1) -> (d1, d0)>
-func.func @transposed(%x: tensor<64x12xf32>) -> tensor<64x12xf32> {
-  %y = dataflow.kernel @k(%s = %x : tensor<64x12xf32> as !S) -> (tensor<64x12xf32> as !T) {
+func.func @transposed(%x: tensor<64x12xf32>, %n: index) -> tensor<64x12xf32> {
+  %y = dataflow.kernel @k(%s = %x : tensor<64x12xf32> as !S, %seq = %n : index as !itensor.symbol<seq<=64>) -> (tensor<64x12xf32> as !T) {
     // expected-error @below {{pass 'verify-streams': cast %s to %t in @k: token 1 is at [0, 4] in the source but at [1, 0] in the target where seq = 64}}
     %t = itensor.cast %s : !S to !T
     dataflow.yield %t : !T

@@ -9,9 +9,10 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from stc.dialects.itensor.size_ops import SymbolType
 from stc.dialects.itensor.type import ItensorType
 from stc.iteration.bus_words import packed_words
-from stc.iteration.size import Size, maximum
+from stc.iteration.size import Size
 
 
 def is_scalar(type: Attribute) -> bool:
@@ -22,9 +23,12 @@ def verify_boundary(what: str, outside: Attribute, inside: Attribute) -> None:
     """Check that `inside` is a view of all of `outside`; VerifyException naming `what` ("operand 0") otherwise.
 
     A plain tensor meets an exact itensor over the same shape and scalars; a packed tensor (`tensor<Nxvector<LxT>>`) an itensor
-    of disjoint tokens with as many entries in words of L lanes; any tensor a memref of its shape; a scalar itself.
+    of disjoint tokens with as many entries in words of L lanes; any tensor a memref of its shape; a scalar itself, and an integer a
+    symbol. Memory has room for what a symbolic itensor has at its maximum, and holds it as the itensor at the maximum has it.
     """
     if is_scalar(outside) and inside == outside:
+        return
+    if isinstance(outside, IndexType | IntegerType) and isinstance(inside, SymbolType):
         return
     if not isinstance(outside, TensorType):
         raise VerifyException(f"{what} is a {outside} outside, expected a tensor, or a scalar of the same type inside")
@@ -56,13 +60,9 @@ def verify_covers(what: str, tensor: TensorType[Attribute], itensor: ItensorType
         raise VerifyException(
             f"{what} has entries of type {itensor.element_type}, expected {tensor.element_type} of the tensor"
         )
-    try:
-        shape = itensor.order.shape
-    except ValueError as error:
-        raise VerifyException(f"{what}: {error}") from error
-    if tuple(maximum(extent) for extent in shape) != tensor.get_shape():
+    if itensor.order.largest.static_shape != tensor.get_shape():
         raise VerifyException(
-            f"{what} enumerates {_spelled(shape)}, expected {_spelled(tensor.get_shape())} of the tensor"
+            f"{what} enumerates {_spelled(itensor.order.shape)}, expected {_spelled(tensor.get_shape())} of the tensor"
         )
 
 
@@ -89,7 +89,7 @@ def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType
             f"{what} is packed in words of {vector.element_type}, expected {stored} of the itensor"
         )
     lanes = vector.get_shape()[0]
-    words = packed_words(itensor.order, lanes)
+    words = packed_words(itensor.order.largest, lanes)
     if words is None:
         raise VerifyException(
             f"{what} is packed in words of {lanes} lanes, which neither divide nor hold tokens of "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, IndexType, NoneAttr, StringAttr, SymbolNameConstraint, TensorType
@@ -25,6 +26,9 @@ from stc.dialects.dataflow.boundary import verify_boundary, verify_slice_of
 from stc.dialects.dataflow.in_place import InPlaceAttr, Place
 from stc.dialects.dataflow.syntax import Binding, parse_bindings, parse_body, print_bindings, print_body, print_view
 from stc.dialects.dataflow.task import TaskOp, YieldOp, body_of, yield_of
+from stc.dialects.itensor.size_ops import SymbolType
+from stc.dialects.itensor.type import ItensorType
+from stc.iteration.size import Symbol, symbols_in
 
 
 @irdl_op_definition
@@ -32,9 +36,10 @@ class KernelOp(IRDLOperation):
     """An isolated region that runs on the device; what crosses its boundary goes through external memory.
 
     Operands are tensors (`as` the itensor or memref they are seen as inside) and scalars, visible to the tasks that take them
-    as `ins`. The body yields the inside views of the results. A result may update a slice of an operand in place; an operand
-    not named so is read-only. Conversions at the boundary are the DMAs: the types inside are exact and cover their tensor.
-    Kernels of one `group` are to become one kernel of that name: `choose-groups` says so, `merge-kernels` does it.
+    as `ins`. A scalar that sizes depend on is a symbol inside (`%pos = %p : index as !itensor.symbol<pos<=15>`): each symbol of a
+    type has one such argument. The body yields the inside views of the results. A result may update a slice of an operand in
+    place; an operand not named so is read-only. Conversions at the boundary are the DMAs: the types inside are exact and cover
+    their tensor. Kernels of one `group` are to become one kernel of that name: `choose-groups` says so, `merge-kernels` does it.
 
     Example:
 
@@ -125,6 +130,7 @@ class KernelOp(IRDLOperation):
                 verify_boundary(f"result {index}", result.type, value.type)
             else:
                 self._verify_in_place(index, result.type, value.type, place)
+        self._verify_symbols()
         self._verify_updated_once()
         self._verify_read_only()
 
@@ -144,6 +150,23 @@ class KernelOp(IRDLOperation):
                 raise VerifyException(f"result {index} is placed at operand {offset}, expected an operand of type index")
         fixed = [None if is_operand else offset for offset, is_operand in zip(place.offsets, place.scalars, strict=True)]
         verify_slice_of(f"result {index}", operand_type, inside, fixed)
+
+    @property
+    def symbols(self) -> dict[Symbol, BlockArgument]:
+        """The arguments that sizes depend on."""
+        return {argument.type.data: argument for argument in self.arguments if isinstance(argument.type, SymbolType)}
+
+    def _verify_symbols(self) -> None:
+        """Each symbol of an itensor has one argument, of its maximum."""
+        named = [argument.type.data for argument in self.arguments if isinstance(argument.type, SymbolType)]
+        for name, count in Counter(symbol.name for symbol in named).items():
+            if count > 1:
+                raise VerifyException(f"has {count} arguments for symbol '{name}', expected one")
+        results = (result for op in self.body.block.ops for result in op.results)
+        for value in (*self.arguments, *results):
+            for symbol in symbols_in(value.type.order.sizes) if isinstance(value.type, ItensorType) else ():
+                if symbol not in self.symbols:
+                    raise VerifyException(f"has a value of type {value.type}, expected an argument of type {SymbolType(symbol)}")
 
     def _verify_updated_once(self) -> None:
         updated = [place.operand for place in self.places if place is not None]

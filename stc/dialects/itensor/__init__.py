@@ -5,6 +5,7 @@ from xdsl.ir import Dialect
 from stc.dialects.itensor.access_ops import EmptyOp, InstanceOp, ReadOp, WriteOp
 from stc.dialects.itensor.layout_ops import CastOp, ConverterOp, ReassociateOp, ReorderOp, complaint_about_reorder
 from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, ForkOp, MergeOp, SplitOp
+from stc.dialects.itensor.size_ops import SizeAttr, SizeOp, SymbolType
 from stc.dialects.itensor.type import ItensorType, OrderAttr
 
 __all__ = [
@@ -22,7 +23,10 @@ __all__ = [
     "ReadOp",
     "ReassociateOp",
     "ReorderOp",
+    "SizeAttr",
+    "SizeOp",
     "SplitOp",
+    "SymbolType",
     "WriteOp",
     "complaint_about_reorder",
 ]
@@ -43,6 +47,7 @@ Itensor = Dialect(
         ForkOp,
         SplitOp,
         MergeOp,
+        SizeOp,
     ],
-    [ItensorType, OrderAttr],
+    [ItensorType, OrderAttr, SymbolType, SizeAttr],
 )

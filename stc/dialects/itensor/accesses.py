@@ -15,8 +15,9 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
+from stc.dialects.itensor.size_ops import SizeOp
 from stc.iteration.order import Loop
-from stc.iteration.size import is_static, maximum
+from stc.iteration.size import Size, ceildiv, is_static, maximum, minimum
 
 _EQUAL = 0  # arith.cmpi predicate
 
@@ -37,12 +38,15 @@ def loop_of_induction_variable(value: SSAValue) -> scf.ForOp | None:
     return loop if isinstance(loop, scf.ForOp) else None
 
 
-def trip_count(loop: scf.ForOp) -> int | None:
-    """Iterations of a loop with constant bounds, None where a bound or the step is not an `arith.constant`."""
+def trip_size(loop: scf.ForOp) -> Size | None:
+    """Iterations of a loop with constant bounds, or of one from 0 to an `itensor.size`; None where bounds or step are others."""
     lower, upper, step = (constant_value(value) for value in (loop.lb, loop.ub, loop.step))
-    if lower is None or upper is None or step is None or step < 1:
+    if lower is None or step is None or step < 1:
         return None
-    return max(0, -(-(upper - lower) // step))
+    if upper is not None:
+        return max(0, -(-(upper - lower) // step))
+    bound = loop.ub.owner
+    return ceildiv(bound.size, step) if isinstance(bound, SizeOp) and lower == 0 else None
 
 
 def verify_access(access: Operation, indices: Sequence[SSAValue], loops: Sequence[Loop]) -> None:
@@ -68,21 +72,16 @@ def _named_loop(position: int, index: SSAValue) -> scf.ForOp:
 
 
 def _verify_loop(position: int, loop: scf.ForOp, expected: Loop) -> None:
-    lower, step, trip = constant_value(loop.lb), constant_value(loop.step), trip_count(loop)
+    lower, step, trip = constant_value(loop.lb), constant_value(loop.step), trip_size(loop)
     if lower != 0:
         raise VerifyException(f"loop of index {position} has no constant lower bound 0, expected to start at 0")
     if step != expected.step:
         found = "no constant step" if step is None else f"step {step}"
         raise VerifyException(f"loop of index {position} has {found}, expected step {expected.step} of d{position}")
     if trip is None:
-        if is_static(expected.trip):
-            raise VerifyException(
-                f"loop of index {position} has no constant upper bound, expected {expected.trip} iterations of d{position}"
-            )
-        return
-    if not is_static(expected.trip) and trip <= maximum(expected.trip):
+        bound = "constant upper bound" if is_static(expected.trip) else "upper bound that is an itensor.size"
         raise VerifyException(
-            f"loop of index {position} has {trip} iterations, expected a bound that depends on {expected.trip} of d{position}"
+            f"loop of index {position} has no {bound}, expected {expected.trip} iterations of d{position}"
         )
     if trip != expected.trip:
         raise VerifyException(
@@ -137,7 +136,7 @@ def _verify_guards(named: list[scf.ForOp], enclosing: list[scf.ForOp], guards: l
                 "expected an access in every iteration"
             )
     for depth, loop in enumerate(enclosing):
-        if loop not in named and loop not in guarded and trip_count(loop) != 1:
+        if loop not in named and loop not in guarded and trip_size(loop) != 1:
             raise VerifyException(
                 f"stands in enclosing loop {depth} ({_loop_name(loop)}), which it does not name, "
                 "expected an scf.if on one iteration of it around the access"
@@ -167,10 +166,15 @@ def _guarded_loops(condition: SSAValue, enclosing: list[scf.ForOp]) -> list[tupl
 
 
 def _verify_value_is_taken(loop: scf.ForOp, value: int) -> None:
-    lower, step, trip = constant_value(loop.lb), constant_value(loop.step), trip_count(loop)
+    lower, step, trip = constant_value(loop.lb), constant_value(loop.step), trip_size(loop)
     if lower is None or step is None or trip is None:
         return
-    if (value - lower) % step or not 0 <= (value - lower) // step < trip:
+    if minimum(trip) < maximum(trip) and not (value - lower) % step and minimum(trip) <= (value - lower) // step < maximum(trip):
+        raise VerifyException(
+            f"is guarded to {_loop_name(loop)} == {value}, which a loop of {trip} iterations does not always reach, "
+            "expected a value that it takes for all sizes, or an access behind the loop"
+        )
+    if (value - lower) % step or not 0 <= (value - lower) // step < minimum(trip):
         raise VerifyException(
             f"is guarded to {_loop_name(loop)} == {value}, a value that this loop never takes, expected one of its values"
         )
