@@ -37,7 +37,7 @@ What each choice is, and where it differs:
   and the kernels' own buffers too, places such a kernel with its first consumer, and merges groups that fit together.
 * `--converters published`: Algorithm 1 as printed. It walks over data dimensions and stops at the first that does not match: on the
   publication's own example it buffers 8x8 where its text says 8x2. It compares neither trip counts nor steps: what it then shares
-  are not the same loops, and the compile ends with an error that names the edge. Always ping-pong.
+  are not the same loops (`columns` below), and the compile ends with an error that names the edge. Always ping-pong.
 * `--parallelism published --overall-unroll-size {unroll}`: the slowest is unrolled twice as far until the sum of all factors is
   used up. Ours (`--dsp {dsp}`) counts the DSPs of the operators, takes back what is faster than the slowest, and copies tasks.
 * `--fifo-strategy published-normal`, `published-conservative`: three numbers (D, II, L) for a kernel, delays of least sum along all
@@ -82,9 +82,21 @@ class Attention(nn.Module):
         return torch.softmax(scores, -1) @ self.v(x)
 
 
+class Columns(nn.Module):
+    """Two linear layers, the second of some columns of what the first gives: loops of other trips and steps on either side."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(24, 40), nn.Linear(36, 24)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.down(torch.relu(self.up(x))[:, 2:38])
+
+
 DESIGNS: Mapping[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "mlp": (Mlp, (12, 24)),
     "attention": (Attention, (12, 16)),
+    "columns": (Columns, (12, 24)),
 }
 
 

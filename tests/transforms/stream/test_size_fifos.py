@@ -17,8 +17,8 @@ from stc.transforms import all_passes
 from stc.transforms.pass_pipeline import read_pipeline
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
 
-LIT = Path(__file__).parents[3] / "filecheck_tests" / "transforms" / "stream" / "size_fifos.mlir"
-CHAIN, MEETING, WHOLE = LIT.read_text().split("// -----\n")
+HERE = Path(__file__).parent
+CHAIN, MEETING, WHOLE = (HERE / "to_be_sized.mlir").read_text().split("// -----\n")
 """Level after hls-directives: a chain, branches that meet again, and a branch that sums everything up."""
 
 
@@ -166,7 +166,7 @@ def test_earlier_levels_are_refused() -> None:
 
 def side_by_side() -> str:
     """A converter with room for one block, whose two tasks share a FIFO too: neither can be followed to its end first."""
-    text = (LIT.parents[3] / "tests" / "codegen" / "l6" / "converter.mlir").read_text()
+    text = (HERE.parents[1] / "codegen" / "l6" / "converter.mlir").read_text()
     for name, tokens in (("x_stream", 8), ("turned", 24), ("y_stream", 24)):
         text = text.replace(f"stream.create @{name} :", f"stream.create @{name} {{tokens = {tokens} : i64}} :")
     one = "%one = arith.constant dense<1> : vector<1xi32>"
