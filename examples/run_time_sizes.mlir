@@ -17,7 +17,7 @@ func.func @main(%x: tensor<13x16xf32> {stc.name = "x"}, %p: i32 {stc.name = "pos
       %acc = scf.for %i = %c0 to %n step %c1 iter_args(%so_far = %fill) -> (tensor<1x16xf32>) {
         %row = itensor.read %in[%i] : !rows -> tensor<1x16xf32>
         %more = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
-            ins(%row : tensor<1x16xf32>) outs(%so_far : tensor<1x16xf32>) attrs = {stc.name = "total"} {
+            ins(%row : tensor<1x16xf32>) outs(%so_far : tensor<1x16xf32>) attrs = {stc.name = "total", stc.schedule = #dataflow.schedule<tile = [1, 16], order = [0, 1], unroll = [1, 16], vector = []>} {
         ^bb0(%entry: f32, %old: f32):
           %new = arith.addf %old, %entry : f32
           linalg.yield %new : f32
@@ -36,7 +36,7 @@ func.func @main(%x: tensor<13x16xf32> {stc.name = "x"}, %p: i32 {stc.name = "pos
         %row = itensor.read %in[%i] : !rows -> tensor<1x16xf32>
         %blank = tensor.empty() : tensor<1x16xf32>
         %both = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
-            ins(%row, %t : tensor<1x16xf32>, tensor<1x16xf32>) outs(%blank : tensor<1x16xf32>) attrs = {stc.name = "add"} {
+            ins(%row, %t : tensor<1x16xf32>, tensor<1x16xf32>) outs(%blank : tensor<1x16xf32>) attrs = {stc.name = "add", stc.schedule = #dataflow.schedule<tile = [1, 16], order = [0, 1], unroll = [1, 16], vector = []>} {
         ^bb0(%a: f32, %b: f32, %o1: f32):
           %c = arith.addf %a, %b : f32
           linalg.yield %c : f32

@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from stc.analysis.index_expressions import IndexExpression
 from stc.analysis.index_ranges import guards_around
 from stc.analysis.loop_schedules import Entry
-from stc.analysis.loops import trip_count
+from stc.analysis.loops import most_trips
 from stc.analysis.port_pressure import accessed_entries
 from stc.analysis.recurrences import flattened_nest, is_computed_from, iterations
 from stc.iteration.index_expressions import Computed
@@ -67,7 +67,7 @@ def _dependence(loop: scf.ForOp, buffer: SSAValue, accesses: Sequence[_Access]) 
         return None
     moves_alike = _moves_alike(entries)
     values, count = iterations(nest, max(1, (MOST_ACCESSES if moves_alike else MOST_APART) // len(entries)))
-    total = int(np.prod([trip_count(around) for around in nest]))
+    total = int(np.prod([most_trips(around) for around in nest]))
     if count < total and not moves_alike:
         return None
     if count < total:   # what runs in the first iterations alone, or in the last, says nothing of the others

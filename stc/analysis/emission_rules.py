@@ -22,7 +22,7 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, ModuleOp, VectorType
 from xdsl.ir import SSAValue
 
-from stc.analysis.loops import constant_bounds, is_unrolled, loop_labels, pipeline_ii
+from stc.analysis.loops import constant_bounds, is_unrolled, largest_bounds, loop_labels, pipeline_ii
 from stc.analysis.partitions import bank_count
 from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
@@ -127,7 +127,7 @@ def _pressure_violations(task: TaskOp, platform: Platform) -> Iterator[RuleViola
     name = task.sym_name.data
     for loop, label in loop_labels(task).items():
         interval = pipeline_ii(loop)
-        if interval is None or constant_bounds(loop) is None:
+        if interval is None or largest_bounds(loop) is None:
             continue
         if interval < (needed := accumulation_interval(loop, platform.cycle_ns)):
             yield RuleViolation(13, f"@{name}: loop {label} has II {interval}, its float sum needs {needed}")

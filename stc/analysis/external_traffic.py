@@ -11,7 +11,8 @@ from stc.iteration.trace import TaskTrace
 
 
 def external_traffic(module: ModuleOp) -> dict[str, int]:
-    """Bytes `read` and `written` by the tasks of all kernels at the stream level. What the host packs is not in it."""
+    """Bytes `read` and `written` by the tasks of all kernels at the stream level, where symbols are at their maxima. What the host
+    packs is not in it."""
     traces = [_memories(op) for op in module.walk() if isinstance(op, TaskOp)]
     return {side: sum(trace.bytes(writes) for trace in traces) for side, writes in (("read", False), ("written", True))}
 
@@ -22,4 +23,4 @@ def bytes_read(task: TaskOp) -> int:
 
 
 def _memories(task: TaskOp) -> TaskTrace:
-    return task_trace(task, {value: "memory" for value in task.operands if isa(value.type, MemRefType)})
+    return task_trace(task, {value: "memory" for value in task.operands if isa(value.type, MemRefType)}).largest

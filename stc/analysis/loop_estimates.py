@@ -19,7 +19,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, SSAValue
 
 from stc.analysis.loop_schedules import ChainLink, links
-from stc.analysis.loops import declared_depth, is_unrolled, pipeline_ii, trip_count
+from stc.analysis.loops import declared_depth, is_unrolled, most_trips, pipeline_ii, trip_count
 from stc.analysis.operator_library import counter_stages
 from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank
 from stc.analysis.recurrences import Recurrence, flattened_nest, pipeline_schedule, slowest_recurrence
@@ -74,7 +74,7 @@ def loop_estimate(loop: scf.ForOp, task: TaskOp, clock_ns: float) -> LoopEstimat
         declared = Limit("none", ii, "declared by an own kernel")
         return LoopEstimate(ii, declared, depth, (ChainLink("declared", depth, "declared", None),), clock_ns)
     schedule = pipeline_schedule(loop, clock_ns)
-    counter = counter_stages(prod(trip_count(around) for around in flattened_nest(loop)))
+    counter = counter_stages(prod(most_trips(around) for around in flattened_nest(loop)))
     limits = [UNBOUND, *_token_limits(loop), *_memory_limits(loop, task)]
     if (recurrence := slowest_recurrence(loop, schedule)) is not None:
         limits.append(Limit("accumulation", recurrence.interval, _why(recurrence)))

@@ -8,7 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.loop_estimates import loop_estimate
-from stc.analysis.loops import loop_labels, pipeline_ii, trip_count
+from stc.analysis.loops import loop_labels, most_trips, pipeline_ii
 from stc.dialects.dataflow import TaskOp
 from stc.platforms.platform import Platform
 
@@ -25,7 +25,7 @@ def loop_report(module: ModuleOp, platform: Platform) -> dict[str, Any]:
             estimate = loop_estimate(loop, task, platform.cycle_ns)
             limited[estimate.limit.kind] += ii > 1
             entries.append({
-                "task": task.sym_name.data, "loop": label, "trip": trip_count(loop), "ii": ii, "limit": estimate.limit.reason,
+                "task": task.sym_name.data, "loop": label, "trip": most_trips(loop), "ii": ii, "limit": estimate.limit.reason,
                 "depth": estimate.depth, "chain": estimate.chain_text, "operators": estimate.origin,
             })
     return {

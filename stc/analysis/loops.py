@@ -16,7 +16,9 @@ from xdsl.traits import Pure
 from stc.analysis.generic_loops import name_of
 from stc.diagnostics import CompileError
 from stc.dialects.facts import DEPTH, LABEL, PIPELINE, STYLE, UNROLL
+from stc.dialects.itensor.accesses import trip_size
 from stc.iteration.pipeline_style import Style
+from stc.iteration.size import maximum
 from stc.names import cpp_identifier
 
 
@@ -61,6 +63,21 @@ def constant_bounds(loop: scf.ForOp) -> Bounds | None:
 def trip_count(loop: scf.ForOp) -> int:
     """Iterations of a loop with constant bounds; CompileError where they are not."""
     return Bounds(constant_of(loop.lb), constant_of(loop.ub), constant_of(loop.step)).trip
+
+
+def largest_bounds(loop: scf.ForOp) -> Bounds | None:
+    """The bounds of `loop` where its symbols are at their maxima, None where they are no sizes."""
+    trips = trip_size(loop)
+    if trips is None:
+        return None
+    lower, step = constant_of(loop.lb), constant_of(loop.step)
+    return constant_bounds(loop) or Bounds(lower, lower + maximum(trips) * step, step)
+
+
+def most_trips(loop: scf.ForOp) -> int:
+    """The most iterations of a loop whose trip count is a size; CompileError where it is none."""
+    bounds = largest_bounds(loop)
+    return trip_count(loop) if bounds is None else bounds.trip
 
 
 def enclosing_loops(operation: Operation, root: Operation | None = None) -> list[scf.ForOp]:
@@ -124,12 +141,18 @@ def loop_labels(root: Operation) -> dict[scf.ForOp, str]:
 
 
 def is_flattened(loop: scf.ForOp) -> bool:
-    """Whether the loop and what is in it are a perfect nest down to a pipelined loop, so that HLS merges them into one."""
+    """Whether the loop and what is in it are a perfect nest down to a pipelined loop, so that HLS merges them into one.
+
+    The trips of all but the outermost of them are constant: HLS merges no loop that it makes a run-time number of times with
+    those around it.
+    """
     if pipeline_ii(loop) is not None:
         return False
     last = loop.body.block.last_op
     inner = [operation for operation in loop.body.block.ops if operation is not last and not operation.has_trait(Pure)]
     if len(inner) != 1 or not isinstance(inner[0], scf.ForOp) or not passes_on(loop, inner[0]):
+        return False
+    if constant_bounds(inner[0]) is None:
         return False
     return pipeline_ii(inner[0]) is not None or is_flattened(inner[0])
 

@@ -9,6 +9,7 @@ from xdsl.utils.hints import isa
 from stc.analysis.kernel_memory import tensor_bytes
 from stc.analysis.shared_buffers import buffer_value
 from stc.dialects.dataflow import KernelOp
+from stc.dialects.itensor import SymbolType
 from stc.iteration.trace import MICRO, MemoryBeats
 from stc.platforms.memory_channels import channels_in_turn, cycles_per_word, padded_bytes, ports_sharing
 from stc.platforms.platform import ExternalMemory
@@ -34,7 +35,8 @@ def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> d
 def _ports(kernel: KernelOp) -> list[tuple[SSAValue, SSAValue]]:
     """What the kernel calls each memory, and the packed tensor outside whose buffer that is; results after operands."""
     read = [(inside, buffer_value(outside)) for inside, outside in zip(kernel.arguments, kernel.inputs, strict=True)]
-    return [*read, *zip(kernel.terminator.arguments, kernel.outputs, strict=True)]
+    bound = [*read, *zip(kernel.terminator.arguments, kernel.outputs, strict=True)]
+    return [(inside, outside) for inside, outside in bound if not isinstance(inside.type, SymbolType)]
 
 
 def _bytes_per_word(words: MemRefType) -> float:

@@ -22,7 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import Pure
 
 from stc.analysis.loop_schedules import MEMORY_CYCLES, ChainLink, Entry, IterationSchedule, iteration_schedule, links
-from stc.analysis.loops import constant_bounds, is_unrolled, passes_on, trip_count
+from stc.analysis.loops import constant_bounds, is_unrolled, largest_bounds, most_trips, passes_on
 from stc.analysis.operator_library import head_start, may_reassociate
 from stc.dialects.facts import PARTITION
 
@@ -80,7 +80,7 @@ def slowest_recurrence(loop: scf.ForOp, schedule: IterationSchedule) -> Recurren
 
 def recurrences(loop: scf.ForOp, schedule: IterationSchedule) -> Iterator[Recurrence]:
     """What iterations of `loop` carry to later ones before the pipeline drains."""
-    if all(trip_count(around) == 1 for around in flattened_nest(loop)):
+    if all(most_trips(around) == 1 for around in flattened_nest(loop)):
         return
     for circuit in schedule.circuits:
         operators = tuple(links(circuit.path.chain))
@@ -123,9 +123,12 @@ def reuse_distance(
 
 
 def flattened_nest(loop: scf.ForOp) -> list[scf.ForOp]:
-    """`loop` and the loops around it that HLS merges with it, outermost first: each holds nothing but the next."""
+    """`loop` and the loops around it that HLS merges with it, outermost first: each holds nothing but the next, which runs a
+    constant number of times."""
     nest = [loop]
     while isinstance(parent := nest[0].parent_op(), scf.ForOp) and not is_unrolled(parent) and passes_on(parent, nest[0]):
+        if constant_bounds(nest[0]) is None:
+            break
         others = [op for op in parent.body.block.ops if op is not nest[0] and not op.has_trait(Pure)]
         if any(not isinstance(op, scf.YieldOp) for op in others):
             break
@@ -154,7 +157,7 @@ def iterations(nest: list[scf.ForOp], most: int) -> tuple[dict[SSAValue, np.ndar
     retained: list[tuple[scf.ForOp, int]] = []
     for loop in reversed(nest):
         inside = prod(trip for _, trip in retained)
-        trip = trip_count(loop)
+        trip = most_trips(loop)
         if inside * trip > most and retained:
             retained.append((loop, min(2, trip)))
             break
@@ -163,7 +166,7 @@ def iterations(nest: list[scf.ForOp], most: int) -> tuple[dict[SSAValue, np.ndar
     time, inside = np.arange(count), 1
     values: dict[SSAValue, np.ndarray] = {}
     for loop, trip in retained:
-        bounds = constant_bounds(loop)
+        bounds = largest_bounds(loop)
         assert bounds is not None
         values[loop.body.block.args[0]] = bounds.lower + bounds.step * (time // inside % trip)
         inside *= trip
@@ -184,7 +187,7 @@ def _stays(loaded: Entry, stored: Entry, loop: scf.ForOp) -> bool:
     """Whether the entry is the same in all iterations of the loop, so that its value is kept in a register."""
     variables = {value for index in loaded.indices for value in index.variables()}
     fixed = not any(value is loop.body.block.args[0] or _is_data(value, loop) for value in variables)
-    return loaded == stored and trip_count(loop) > 1 and fixed
+    return loaded == stored and most_trips(loop) > 1 and fixed
 
 
 def _in_registers(buffer: SSAValue) -> bool:

@@ -64,6 +64,8 @@ INDEX = _names("arith", "constant addi subi muli divui divsi remui remsi floordi
 """What the guards and addresses of tile loops are made of, and the packing of small integers into words."""
 BODY = SCALAR | _names("linalg", "yield index")
 LOOPS = _names("scf", "for if yield")
+SIZES = frozenset({"itensor.size"})
+"""Bounds of loops known at run time."""
 FRAME = frozenset({"builtin.module", "func.func", "func.return"})
 RESHAPES = _names("tensor", "expand_shape collapse_shape cast")
 MOVEMENTS = RESHAPES | _names("tensor", "empty extract_slice concat from_elements")
@@ -82,8 +84,8 @@ _TILED = FRAME | MOVEMENTS | STRUCTURED | LOOPS | INDEX | TILES
 _KERNELS = FRAME | RESHAPES | {"dataflow.kernel"}
 _PACKED = _KERNELS | {"dataflow.pack", "dataflow.unpack"}
 _OWN = frozenset({"dataflow.own_kernel", "dataflow.yield"})
-_ON_ITENSORS = _OWN | LOOPS | INDEX | STRUCTURED | TILES | {"itensor.read", "itensor.write"}
-_ON_BUFFERS = _OWN | LOOPS | INDEX | STRUCTURED | MEMORY | VIEWS | ACCESSES
+_ON_ITENSORS = _OWN | SIZES | LOOPS | INDEX | STRUCTURED | TILES | {"itensor.read", "itensor.write"}
+_ON_BUFFERS = _OWN | SIZES | LOOPS | INDEX | STRUCTURED | MEMORY | VIEWS | ACCESSES
 
 STAGES: Mapping[str, Legality] = {
     "linalg optimisation": Legality(
@@ -133,7 +135,7 @@ STAGES: Mapping[str, Legality] = {
     "HLS optimisation": Legality(
         function=_PACKED,
         kernel=BETWEEN_TASKS | STREAMS,
-        task=_OWN | LOOPS | SCALAR | INDEX | MEMORY | ACCESSES,
+        task=_OWN | SIZES | LOOPS | SCALAR | INDEX | MEMORY | ACCESSES,
         removals=(Removal("lower-linalg-to-loops", "task", STRUCTURED | VIEWS),),
     ),
 }

@@ -562,13 +562,13 @@ def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
     """The entries of a packed tensor lie in the order in which `reader` takes them, where it is known who laid them out.
 
     Memory holds each distinct token once; a reuse loop reads words again. Tokens of several widths are the same entries where they
-    follow one another without padding.
+    follow one another without padding. What is symbolic lies, at any value, where it lies at the maximum.
     """
     layout = _layout_of(packed)
     if layout is None:
         is_packed = isinstance(packed.type, TensorType) and isinstance(packed.type.element_type, VectorType)
         return "assumed" if is_packed else "type"
-    first, second = layout.order.without_reuse(), reader.order.without_reuse()
+    first, second = layout.order.largest.without_reuse(), reader.order.largest.without_reuse()
     if first.element != second.element and any(_is_padded(order, packed) for order in (first, second)):
         raise NotProved(f"tokens of {list(first.element)} and of {list(second.element)} entries lie in words with padding")
     if _is_moved(layout.order, reader.order):
@@ -578,9 +578,9 @@ def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
 
 def _packed_obligation(packed: SSAValue, reader: ItensorType) -> Obligation | None:
     layout = _layout_of(packed)
-    if layout is None or layout.order == reader.order:
+    if layout is None or layout.order.largest == reader.order.largest:
         return None
-    return SameEntries(layout.order, reader.order, _is_moved(layout.order, reader.order))
+    return SameEntries(layout.order.largest, reader.order.largest, _is_moved(layout.order, reader.order))
 
 
 def _is_moved(first: StreamOrder, second: StreamOrder) -> bool:

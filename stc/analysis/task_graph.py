@@ -51,12 +51,12 @@ def task_traces(kernel: KernelOp, hardware: Hardware | None = None) -> dict[str,
 
 
 def task_graph(kernel: KernelOp, traces: dict[str, TaskTrace] | None = None) -> TaskGraph:
-    """The tasks of `kernel` and its channels, with the tokens that cross them according to their writers.
+    """The tasks of `kernel` and its channels, with the tokens that cross them according to their writers, at most.
 
-    `traces`: of its tasks, if they are at hand. CompileError unless each channel has one writer and one reader, and where a count
-    depends on data.
+    `traces`: of its tasks, if they are at hand, perhaps at some values of the symbols. CompileError unless each channel has one
+    writer and one reader, and where a count depends on data.
     """
-    made = task_traces(kernel) if traces is None else traces
+    made = {name: trace.largest for name, trace in (task_traces(kernel) if traces is None else traces).items()}
     tasks = tasks_of(kernel)
     loads = frozenset(task.sym_name.data for task in tasks if task.kind == TaskKind.LOAD)
     channels = tuple(_channel(op, made) for op in channels_of(kernel))

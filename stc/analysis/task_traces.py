@@ -15,10 +15,11 @@ from stc.analysis.index_expressions import index_expression
 from stc.analysis.kernel_memory import tensor_bytes
 from stc.analysis.loop_estimates import loop_estimate
 from stc.analysis.loop_schedules import buffer_of
-from stc.analysis.loops import constant_bounds, is_flattened, is_unrolled, loop_labels, pipeline_ii, pipeline_style, unroll_factor
+from stc.analysis.loops import is_flattened, is_unrolled, largest_bounds, loop_labels, pipeline_ii, pipeline_style, unroll_factor
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import OwnKernelOp, TaskOp
+from stc.dialects.itensor.accesses import trip_size
 from stc.iteration import trace
 from stc.iteration.trace import Access, Branch, For, Hold, Item, MemoryBeats, Pipeline, TaskTrace
 
@@ -99,14 +100,14 @@ class _Walk:
         variable = loop.body.block.args[0]
         self.loops[variable] = loop
         body = tuple(self.items(loop.body.block))
-        bounds = constant_bounds(loop)
+        bounds, trips = largest_bounds(loop), trip_size(loop)
         if not body and (is_unrolled(loop) or (bounds is None and self.hardware is None)):
             return
-        if bounds is None:
+        if bounds is None or trips is None:
             where = self.task.sym_name.data
-            raise CompileError("loop bounds are not constant", where=where, accepted="constant bounds")
+            raise CompileError("loop bounds are not constant", where=where, accepted="constant bounds, or an itensor.size")
         unroll, merged, label = unroll_factor(loop), self.hardware is not None and is_flattened(loop), self.labels[loop]
-        yield For(variable, bounds.trip, body, bounds.lower, bounds.step, unroll, merged, self._pipeline(loop), label)
+        yield For(variable, trips, body, bounds.lower, bounds.step, unroll, merged, self._pipeline(loop), label)
 
     def _pipeline(self, loop: scf.ForOp) -> Pipeline | None:
         interval = pipeline_ii(loop)

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.index_expressions import Term, index_expression
-from stc.analysis.loops import constant_bounds
+from stc.analysis.loops import largest_bounds
 from stc.codegen.cpp_types import scalar_type, unsigned_type
 from stc.diagnostics import CompileError
 from stc.scalars.forms import (
@@ -210,7 +210,7 @@ def _is_never_negative(value: SSAValue) -> bool:
 def _counts_up(term: Term) -> bool:
     block = term.owner if isinstance(term, BlockArgument) else None
     loop = block.parent_op() if isinstance(block, Block) else None
-    bounds = constant_bounds(loop) if isinstance(loop, scf.ForOp) and term is loop.body.block.args[0] else None
+    bounds = largest_bounds(loop) if isinstance(loop, scf.ForOp) and term is loop.body.block.args[0] else None
     return bounds is not None and bounds.lower >= 0 and bounds.step > 0
 
 

@@ -6,7 +6,7 @@ from math import gcd
 
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
-from stc.iteration.size import static
+from stc.iteration.size import is_static, static
 from stc.iteration.vectorize import vectorized
 
 
@@ -49,10 +49,10 @@ def word_lanes(order: StreamOrder, most: int) -> int:
 
 
 def innermost_run(order: StreamOrder) -> int:
-    """Tokens that the innermost loops make before a reuse loop begins or all is over."""
+    """Tokens that the innermost loops make before a reuse loop, or one of a run-time size, begins or all is over."""
     run = 1
     for loop, dimension in zip(reversed(order.loops), reversed(order.dimension_of_loop), strict=True):
-        if dimension is None and loop.trip != 1:
+        if (dimension is None and loop.trip != 1) or not is_static(loop.trip):
             break
         run *= static(loop.trip)
     return run

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from typing import TypeAlias
 
@@ -212,6 +213,26 @@ def minimum(size: Size) -> int:
 
 def is_static(size: Size) -> bool:
     return isinstance(size, int)
+
+
+MOST_VALUES = 256
+"""Of all symbols together: so many values are looked at one by one."""
+
+
+def sampled_values(symbols: Iterable[Symbol], most: int = MOST_VALUES) -> tuple[dict[str, int], ...]:
+    """Values of `symbols` at which something is looked at, the largest first: all, if these are at most `most`, else for each the
+    ends, their neighbours and the middle."""
+    found = {symbol.name: symbol for symbol in symbols}
+    ranges: list[Iterable[int]] = [range(symbol.maximum, -1, -1) for symbol in found.values()]
+    if not are_all_sampled(found.values(), most):
+        ends = [(symbol.maximum, symbol.maximum - 1, symbol.maximum // 2, 1, 0) for symbol in found.values()]
+        ranges = [sorted(set(each), reverse=True) for each in ends]
+    return tuple(dict(zip(found, values, strict=True)) for values in product(*ranges))
+
+
+def are_all_sampled(symbols: Iterable[Symbol], most: int = MOST_VALUES) -> bool:
+    """Whether `sampled_values` are all there are."""
+    return prod(symbol.maximum + 1 for symbol in symbols) <= most
 
 
 def static(size: Size) -> int:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from stc.diagnostics import CompileError, UntimedError
 from stc.iteration.index_expressions import Computed, IndexExpression, Operator
 from stc.iteration.pipeline_style import Style
-from stc.iteration.size import Size, maximum, symbols_in, value_at
+from stc.iteration.size import Size, maximum, product_of, static, sum_of, symbols_in, value_at
 
 Port: TypeAlias = tuple[str, bool]
 """A channel or memory by name, and whether it is written."""
@@ -201,14 +201,27 @@ class TaskTrace:
         trips = [item.trips for item in items_of(self.body) if isinstance(item, For)]
         return frozenset(name for each in trips for name in _symbols(each))
 
+    @property
+    def largest(self) -> TaskTrace:
+        """The same where every loop makes the most iterations that it can."""
+        return TaskTrace(self.name, _block_largest(self.body)) if self.symbols else self
+
     def tokens(self, name: str, writes: bool) -> int:
-        """How many tokens (blocks, words) of `name` the task moves."""
+        """How many tokens (blocks, words) of `name` the task moves. CompileError where that is known at run time only."""
+        size = self.token_size(name, writes)
+        if isinstance(size, int):
+            return size
+        verb = "writes" if writes else "reads"
+        raise CompileError(f"{verb} {size} tokens of '{name}', known at run time only", where=self.name, accepted="TaskTrace.at")
+
+    def token_size(self, name: str, writes: bool) -> Size:
+        """As `tokens`, as a size. CompileError where a guard looks at a loop of a run-time trip count."""
         required = (name, writes)
-        return sum(points(loops, guards) for item, loops, guards in placed(self.body) if _port(item) == required)
+        return sum_of(*(points(loops, guards) for item, loops, guards in placed(self.body) if _port(item) == required))
 
     def bytes(self, writes: bool) -> int:
         """How many bytes of memories it moves."""
-        words = ((item, points(loops, guards)) for item, loops, guards in placed(self.body) if isinstance(item, Access))
+        words = ((item, static(points(loops, guards))) for item, loops, guards in placed(self.body) if isinstance(item, Access))
         return sum(item.bytes * count for item, count in words if item.writes == writes)
 
 
@@ -230,6 +243,20 @@ def _item_at(item: Item, values: Mapping[str, int]) -> Item:
             return replace(item, trips=trips_at(item.trips, values), body=_block_at(item.body, values))
         case Branch():
             return Branch(item.condition.at(values), _block_at(item.then, values), _block_at(item.other, values))
+        case _:
+            return item
+
+
+def _block_largest(block: Block) -> Block:
+    return tuple(map(_item_largest, block))
+
+
+def _item_largest(item: Item) -> Item:
+    match item:
+        case For():
+            return replace(item, trips=most_trips(item.trips), body=_block_largest(item.body))
+        case Branch():
+            return Branch(item.condition, _block_largest(item.then), _block_largest(item.other))
         case _:
             return item
 
@@ -316,18 +343,19 @@ def _tokens_in(body: Block, port: Port) -> int:
 # Guards ---------------------------------------------------------------------------------------------------------------
 
 
-def points(loops: tuple[For, ...], guards: tuple[Guard, ...]) -> int:
-    """How many iterations of a nest there are at which all guards hold; CompileError where that depends on data."""
+def points(loops: tuple[For, ...], guards: tuple[Guard, ...]) -> Size:
+    """How many iterations of a nest there are at which all guards hold; CompileError where that depends on data, or where a guard
+    looks at a loop of a run-time trip count."""
     involved = {variable for condition, _ in guards for variable in condition.variables()}
     if involved - {loop.variable for loop in loops}:
         raise CompileError("control depends on data", accepted="guards on loop indices")
-    free = prod(loop.count for loop in loops if loop.variable not in involved)
+    free = [loop.count if isinstance(loop.trips, Table) else loop.trips for loop in loops if loop.variable not in involved]
     axes = tuple(loop for loop in loops if loop.variable in involved)
     grid = Grid.of(axes, [condition for condition, _ in guards], {})
     holds = grid.everywhere
     for condition, required in guards:
         holds = holds & (grid.holds(condition, {}) == required)
-    return free * int((grid.sizes * holds).sum())
+    return product_of(*free, int((grid.sizes * holds).sum()))
 
 
 def leaves(condition: Condition) -> Iterator[Condition]:

@@ -72,9 +72,9 @@ class PackInterfaces(ModulePass):
                 continue
             ports = _stripes_of_argument(port)
             types = [self._packed_type(stripe.type) for stripe in ports if isinstance(stripe.type, ItensorType)]
-            key = (operand, port.type.order.without_reuse(), tuple(types))
+            key = (operand, port.type.order.largest.without_reuse(), tuple(types))
             if key not in packed:
-                packed[key] = builder.insert(PackOp(operand, port.type, *types))
+                packed[key] = builder.insert(PackOp(operand, _layout(port.type), *types))
                 _name_stripes(packed[key].stripes, operand.name_hint)
             pack = packed[key]
             operands.extend(pack.stripes)
@@ -107,7 +107,7 @@ class PackInterfaces(ModulePass):
             _name_stripes(values, old.name_hint)
             new: SSAValue = values[0]
             if isinstance(result.order, ItensorType) and isa(old.type, TensorType) and new.type != old.type:
-                new = builder.insert(UnpackOp(values, result.order, old.type)).result
+                new = builder.insert(UnpackOp(values, _layout(result.order), old.type)).result
                 new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         kernel.detach()
@@ -117,7 +117,7 @@ class PackInterfaces(ModulePass):
         assert isinstance(type_, ItensorType)
         stored = stored_type(type_.element_type)
         lanes = word_lanes(type_.order, self.port_bits // bits_of(stored))
-        words = packed_words(type_.order, lanes)
+        words = packed_words(type_.order.largest, lanes)
         assert words is not None
         return TensorType(VectorType(stored, [lanes]), [words])
 
@@ -129,6 +129,11 @@ class _Result:
     outside: SSAValue
     inside: list[SSAValue]
     order: Attribute
+
+
+def _layout(inside: ItensorType) -> ItensorType:
+    """How memory holds what an itensor has at any value of its symbols: as it lies at the maximum."""
+    return ItensorType.from_order(inside.order.largest, inside.element_type)
 
 
 def _is_unpacked(outside: SSAValue, inside: SSAValue) -> bool:

@@ -19,7 +19,7 @@ from stc.analysis.executions import executions
 from stc.analysis.index_expressions import IndexExpression
 from stc.analysis.loop_estimates import innermost_loops
 from stc.analysis.loop_schedules import Entry, entry_of
-from stc.analysis.loops import constant_bounds, constant_of, is_unrolled, trip_count
+from stc.analysis.loops import constant_of, is_unrolled, largest_bounds, most_trips, trip_count
 from stc.analysis.operator_library import hardware_cost
 from stc.analysis.recurrences import flattened_nest, pipeline_schedule, recurrences, reuse_distance
 from stc.design_space.partial_sums import SumShape, cheapest_count
@@ -71,7 +71,7 @@ class ExpandPartialSums(ModulePass):
 
 def _expand(sums: Accumulator, clock_ns: float) -> None:
     loop = next((loop for loop in innermost_loops(sums.task) if loop in loops_inside(sums.task, sums.store)), None)
-    if loop is None or constant_bounds(loop) is None:
+    if loop is None or largest_bounds(loop) is None:
         return
     readings: list[Reading] = []
     for reader in sums.readers:
@@ -90,7 +90,7 @@ def _reductions(sums: Accumulator, nest: Sequence[scf.ForOp]) -> list[scf.ForOp]
     variables = set[SSAValue]().union(*(index.variables() for index in entry_of(sums.store, {}).indices))
     found: list[scf.ForOp] = []
     for loop in reversed(nest):
-        bounds = constant_bounds(loop)
+        bounds = largest_bounds(loop)
         counted = bounds is not None and bounds.lower == 0 and bounds.step & (bounds.step - 1) == 0
         if counted and loop.body.block.args[0] not in variables:
             found.append(loop)
@@ -123,7 +123,7 @@ def _count(
         combines=sum(executions(place, sums.task) for place in places),
         combined=sum(executions(place, sums.task) * _points(sums, nest) for place, nest in places.items()),
         stages=hardware_cost(sums.combiner, clock_ns).stages,
-        terms=prod(trip_count(reduction) for reduction in reductions),
+        terms=prod(most_trips(reduction) for reduction in reductions),
     )
     return cheapest_count(shape, interval)
 
@@ -135,7 +135,7 @@ def _cycles(op: Operation, task: TaskOp) -> int:
 
 def _points(sums: Accumulator, nest: Operation) -> int:
     """Iterations of the loop that combines what one run of `nest` adds to."""
-    return prod(trip_count(loop) for loop in _moving(sums, nest) if not is_unrolled(loop))
+    return prod(most_trips(loop) for loop in _moving(sums, nest) if not is_unrolled(loop))
 
 
 def _moving(sums: Accumulator, nest: Operation) -> list[scf.ForOp]:
@@ -152,7 +152,7 @@ def _number(reductions: Sequence[scf.ForOp], count: int) -> IndexExpression:
             break
         step = constant_of(loop.step)
         total = total.plus(IndexExpression(0, frozenset({(loop.body.block.args[0], 1)})).divided(step).times(stride))
-        stride *= trip_count(loop)
+        stride *= most_trips(loop)
     return total.masked(count - 1)
 
 
@@ -198,7 +198,7 @@ def _add_to_partial(sums: Accumulator, partial: SSAValue, reductions: Sequence[s
         if stride > 1:
             term = builder.insert(arith.MuliOp(term, index_constant(_top(sums.task), stride))).result
         total = term if total is None else builder.insert(arith.AddiOp(total, term)).result
-        stride *= trip_count(loop)
+        stride *= most_trips(loop)
     assert total is not None
     number = total
     if stride > count:
@@ -216,7 +216,7 @@ def _combine(sums: Accumulator, partial: SSAValue, count: int, place: Operation,
     if all(is_unrolled(loop) for loop in loops):
         _, builder = _loop(builder, 1, stem, "once")
     for loop in loops:
-        copy, builder = _loop(builder, trip_count(loop), stem, "once", like=loop, nest=nest)
+        copy, builder = _loop(builder, most_trips(loop), stem, "once", like=loop, nest=nest)
         new[loop.body.block.args[0]] = copy.body.block.args[0]
     indices = [_cloned(index, new, builder, nest) for index in sums.store.indices]
     numbers = [index_constant(_top(sums.task), number) for number in range(count)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
@@ -11,18 +13,30 @@ from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from stc.analysis.loop_names import order_loop_names
+from stc.dialects.dataflow import KernelOp
+from stc.dialects.itensor import SizeOp
 from stc.iteration.order import Loop, StreamOrder
-from stc.iteration.size import static
+from stc.iteration.size import Size, Symbol, product_of, static, symbols_in
 from stc.transforms.index_constant import index_constant
 
+Symbols: TypeAlias = Mapping[Symbol, SSAValue]
+"""The scalars behind the symbols of sizes."""
 
-def loop_nest(builder: Builder, loops: Sequence[Loop], names: Sequence[str]) -> tuple[list[SSAValue], Builder]:
+
+def loop_nest(
+    builder: Builder, loops: Sequence[Loop], names: Sequence[str], symbols: Symbols = MappingProxyType({})
+) -> tuple[list[SSAValue], Builder]:
     """A perfect nest over loop *values* (0 to trip * step by step): induction variables, and a builder for the innermost body.
 
-    `names`: of the loops, outermost first. The bounds are placed before the nest.
+    `names`: of the loops, outermost first. The bounds are placed before the nest; symbolic ones are computed from `symbols`.
     """
     bounds = [
-        tuple(index_constant(builder, value) for value in (0, static(loop.trip) * loop.step, loop.step)) for loop in loops
+        (
+            index_constant(builder, 0),
+            index_of_size(builder, product_of(loop.trip, loop.step), symbols),
+            index_constant(builder, loop.step),
+        )
+        for loop in loops
     ]
     ivs: list[SSAValue] = []
     for name, (lower, upper, step) in zip(names, bounds, strict=True):
@@ -32,6 +46,23 @@ def loop_nest(builder: Builder, loops: Sequence[Loop], names: Sequence[str]) -> 
         ivs.append(block.args[0])
         builder = before_terminator(block)
     return ivs, builder
+
+
+def index_of_size(builder: Builder, size: Size, symbols: Symbols) -> SSAValue:
+    """A size as an index, computed from the scalars behind its symbols."""
+    if isinstance(size, int):
+        return index_constant(builder, size)
+    return builder.insert(SizeOp(size, [symbols[symbol] for symbol in symbols_in([size])])).result
+
+
+def scalar_ports(kernel: KernelOp, block: Block, sizes: Iterable[Size]) -> tuple[list[SSAValue], Symbols]:
+    """What a task in `kernel` whose body is `block` has to take for these sizes, and the new arguments that stand for it."""
+    scalars = {symbol: kernel.symbols[symbol] for symbol in symbols_in(sizes)}
+    ports: dict[Symbol, SSAValue] = {}
+    for symbol, scalar in scalars.items():
+        ports[symbol] = argument = block.insert_arg(scalar.type, len(ports))
+        argument.name_hint = scalar.name_hint or symbol.name
+    return list(scalars.values()), ports
 
 
 def order_nest(builder: Builder, order: StreamOrder) -> tuple[list[SSAValue], Builder]:

@@ -23,10 +23,10 @@ from stc.dialects.facts import UNROLL
 from stc.dialects.itensor import ItensorType
 from stc.iteration.bus_words import slot
 from stc.iteration.order import Loop, StreamOrder
-from stc.iteration.size import static
+from stc.iteration.size import Size, ceildiv, is_static, maximum, product_of
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
-from stc.transforms.stream.loops import loop_nest, total
+from stc.transforms.stream.loops import loop_nest, scalar_ports, total
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -82,17 +82,20 @@ def _load(kernel: KernelOp, memory: MemRefType, port: SSAValue, names: UniqueNam
     block = Block(arg_types=[memory, produced.type])
     block.args[0].name_hint, block.args[1].name_hint = name, "out"
     nest = WordLoops(type_.order, _lanes(memory))
+    memory_port, out = block.args
+    scalars, symbols = scalar_ports(kernel, block, nest.sizes)
     body = Builder(InsertPoint.at_end(block))
     buffer = nest.word_buffer(body, type_)
-    ivs, inner = loop_nest(body, nest.loops, nest.loop_names)
+    ivs, inner = loop_nest(body, nest.loops, nest.loop_names, symbols)
     body = Builder(InsertPoint.at_start(block))
-    stored = inner.insert(memref.LoadOp.get(block.args[0], [nest.address(inner, ivs)])).res
+    stored = inner.insert(memref.LoadOp.get(memory_port, [nest.address(inner, ivs)])).res
     word = _recoded(body, inner, stored, type_.element_type)
-    nest.for_each_token(inner, buffer, word, type_, lambda b, token: b.insert(stream.WriteOp(token, block.args[1])))
+    nest.for_each_token(inner, buffer, word, type_, lambda b, token: b.insert(stream.WriteOp(token, out)))
     body = Builder(InsertPoint.at_end(block))
     body.insert(YieldOp())
     assert isinstance(produced.owner, stream.CreateOp)
-    task = Builder(InsertPoint.after(produced.owner)).insert(TaskOp(names.fresh(f"load_{name}"), [inside], [produced], block, []))
+    loads = TaskOp(names.fresh(f"load_{name}"), [*scalars, inside], [produced], block, [])
+    task = Builder(InsertPoint.after(produced.owner)).insert(loads)
     task.kind = TaskKind.LOAD
 
 
@@ -103,10 +106,12 @@ def _store_results(kernel: KernelOp, names: UniqueNames) -> None:
             name = result.name_hint or f"result{index}"
             memory = _memory_type(result.type, kernel)
             builder = Builder(InsertPoint.before(last))
-            last.operands[index] = _store(builder, memory, value, name, names)
+            last.operands[index] = _store(kernel, builder, memory, value, name, names)
 
 
-def _store(builder: Builder, memory: MemRefType, value: SSAValue, name: str, names: UniqueNames) -> SSAValue:
+def _store(
+    kernel: KernelOp, builder: Builder, memory: MemRefType, value: SSAValue, name: str, names: UniqueNames
+) -> SSAValue:
     assert isinstance(value.type, ItensorType)
     target = builder.insert(MemoryOp(names.fresh(name), memory)).result
     target.name_hint = name
@@ -114,16 +119,18 @@ def _store(builder: Builder, memory: MemRefType, value: SSAValue, name: str, nam
     block = Block(arg_types=[source.type, memory])
     block.args[0].name_hint, block.args[1].name_hint = "in", name
     nest = WordLoops(value.type.order, _lanes(memory))
+    in_, memory_port = block.args
+    scalars, symbols = scalar_ports(kernel, block, nest.sizes)
     body = Builder(InsertPoint.at_end(block))
     buffer = nest.word_buffer(body, value.type)
-    ivs, inner = loop_nest(body, nest.loops, nest.loop_names)
+    ivs, inner = loop_nest(body, nest.loops, nest.loop_names, symbols)
     body = Builder(InsertPoint.at_start(block))
-    word = nest.gather_word(inner, buffer, value.type, lambda b: b.insert(stream.ReadOp(block.args[0])).result)
+    word = nest.gather_word(inner, buffer, value.type, lambda b: b.insert(stream.ReadOp(in_)).result)
     assert isa(memory.element_type, VectorType)
     stored = _recoded(body, inner, word, memory.element_type.element_type)
-    inner.insert(memref.StoreOp.get(stored, block.args[1], [nest.address(inner, ivs)]))
+    inner.insert(memref.StoreOp.get(stored, memory_port, [nest.address(inner, ivs)]))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
-    task = builder.insert(TaskOp(names.fresh(f"store_{name}"), [source], [target], block, []))
+    task = builder.insert(TaskOp(names.fresh(f"store_{name}"), [*scalars, source], [target], block, []))
     task.kind = TaskKind.STORE
     return target
 
@@ -158,7 +165,9 @@ class WordLoops:
     """The loops of a DMA over words, with the address of each word.
 
     `loops` are those of the order, with consecutive addresses merged into one loop and the tokens of one word taken out of the
-    innermost; all count from 0 by 1. CompileError where a word is no whole number of tokens, or would straddle a reuse loop.
+    innermost; all count from 0 by 1. Memory is laid out for the maxima of symbols: loops inside one of a run-time size are merged
+    with it, such a loop with those around it is not. CompileError where a word is no whole number of tokens, or would straddle a
+    reuse loop or a run-time size.
     """
 
     def __init__(self, order: StreamOrder, lanes: int):
@@ -177,30 +186,33 @@ class WordLoops:
     def _merge(self, loops: Sequence[Loop], dimensions: Sequence[int | None]) -> None:
         """Fold neighbouring address loops, and neighbouring reuse loops, into one loop each; then set the strides."""
         kinds: list[bool] = []
-        trips: list[int] = []
+        trips: list[Size] = []
         for loop, dimension in zip(loops, dimensions, strict=True):
             addresses = dimension is not None
-            trip = static(loop.trip)
-            if trip == 1:
+            if loop.trip == 1:
                 continue
-            if kinds and kinds[-1] == addresses:
-                trips[-1] *= trip
+            if kinds and kinds[-1] == addresses and (is_static(loop.trip) or not addresses):
+                trips[-1] = product_of(trips[-1], loop.trip)
             else:
                 kinds.append(addresses)
-                trips.append(trip)
+                trips.append(loop.trip)
         if self.tokens > 1:
-            if not kinds or not kinds[-1] or trips[-1] % self.tokens:
-                raise CompileError(
-                    f"words of {self.tokens} tokens", where="lower-dmas", accepted="as many tokens as come between two reuse loops"
-                )
-            trips[-1] //= self.tokens
+            words = ceildiv(trips[-1], self.tokens) if trips else 0
+            if not trips or not kinds[-1] or product_of(words, self.tokens) != trips[-1]:
+                accepted = "as many tokens as come between two reuse loops, or two steps of a run-time size"
+                raise CompileError(f"words of {self.tokens} tokens", where="lower-dmas", accepted=accepted)
+            trips[-1] = words
         stride = 1
         strides: list[int | None] = []
         for trip, addresses in zip(reversed(trips), reversed(kinds), strict=True):
             strides.append(stride if addresses else None)
-            stride *= trip if addresses else 1
+            stride *= maximum(trip) if addresses else 1
         self.loops = [Loop(trip, 1) for trip in trips]
         self.strides = strides[::-1]
+
+    @property
+    def sizes(self) -> list[Size]:
+        return [loop.trip for loop in self.loops]
 
     @property
     def loop_names(self) -> list[str]:

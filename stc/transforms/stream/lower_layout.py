@@ -18,9 +18,10 @@ from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, MergeOp, ReassociateOp, SplitOp
 from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.size import Size, maximum, product_of
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect
-from stc.transforms.stream.loops import before_terminator, coordinates, loop_nest, order_nest
+from stc.transforms.stream.loops import Symbols, before_terminator, coordinates, loop_nest, order_nest, scalar_ports
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 Op = TypeVar("Op", bound=Operation)
@@ -79,12 +80,22 @@ def _rename(op: CastOp | ReassociateOp) -> None:
     op.erase()
 
 
+@dataclass(frozen=True)
+class _Body:
+    """The body of a new task: where it is built, what it reads and writes, the scalars behind its sizes."""
+
+    builder: Builder
+    ins: Sequence[SSAValue]
+    outs: Sequence[SSAValue]
+    symbols: Symbols
+
+
 def _lower(
     op: Op,
     names: UniqueNames,
     kind: str,
     hint: str | None,
-    body: Callable[[Op, Builder, Sequence[SSAValue], Sequence[SSAValue]], None],
+    body: Callable[[Op, _Body], None],
 ) -> None:
     name = names.fresh(f"{kind}_{hint or 'stream'}")
     builder = Builder(InsertPoint.before(op))
@@ -96,9 +107,13 @@ def _lower(
     block = Block(arg_types=[value.type for value in (*ins, *outs)])
     for index, argument in enumerate(block.args):
         argument.name_hint = f"in{index}" if index < len(ins) else f"out{index - len(ins)}"
-    body(op, Builder(InsertPoint.at_end(block)), block.args[: len(ins)], block.args[len(ins) :])
+    ports = tuple(block.args)
+    kernel = op.parent_op()
+    assert isinstance(kernel, KernelOp)
+    scalars, symbols = scalar_ports(kernel, block, [_rounds(op)])
+    body(op, _Body(Builder(InsertPoint.at_end(block)), ports[: len(ins)], ports[len(ins) :], symbols))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
-    task = builder.insert(TaskOp(name, ins, outs, block, []))
+    task = builder.insert(TaskOp(name, [*scalars, *ins], outs, block, []))
     task.kind = TaskKind(kind)
     op.detach()
     op.erase()
@@ -119,46 +134,57 @@ def _order(value: SSAValue) -> StreamOrder:
     return value.type.order
 
 
-def _fork(op: ForkOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-    _, inner = loop_nest(builder, [Loop(_order(op.source).token_count, 1)], ["token"])
-    token = inner.insert(stream.ReadOp(ins[0])).result
-    for out in outs:
+def _rounds(op: Operation) -> Size:
+    """How often an operation moves a token through each of its ends that have the fewest."""
+    orders = [_order(value) for value in (*op.operands, *op.results)]
+    counts = [product_of(*(loop.trip for loop in order.loops)) for order in orders]
+    return min(counts, key=maximum)
+
+
+def _each_round(op: Operation, body: _Body) -> Builder:
+    return loop_nest(body.builder, [Loop(_rounds(op), 1)], ["token"], body.symbols)[1]
+
+
+def _fork(op: ForkOp, body: _Body) -> None:
+    inner = _each_round(op, body)
+    token = inner.insert(stream.ReadOp(body.ins[0])).result
+    for out in body.outs:
         inner.insert(stream.WriteOp(token, out))
 
 
-def _split(op: SplitOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-    _, inner = loop_nest(builder, [Loop(_order(op.parts[0]).token_count, 1)], ["token"])
-    for target in outs:
-        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(ins[0])).result, target))
+def _split(op: SplitOp, body: _Body) -> None:
+    inner = _each_round(op, body)
+    for target in body.outs:
+        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(body.ins[0])).result, target))
 
 
-def _merge(op: MergeOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
-    _, inner = loop_nest(builder, [Loop(_order(op.inputs[0]).token_count, 1)], ["token"])
-    for source in ins:
-        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, outs[0]))
+def _merge(op: MergeOp, body: _Body) -> None:
+    inner = _each_round(op, body)
+    for source in body.ins:
+        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, body.outs[0]))
 
 
-def _chunk(op: ChunkOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+def _chunk(op: ChunkOp, body: _Body) -> None:
     order = _order(op.source)
-    ivs, inner = order_nest(builder, order)
-    token = inner.insert(stream.ReadOp(ins[0])).result
+    ivs, inner = order_nest(body.builder, order)
+    token = inner.insert(stream.ReadOp(body.ins[0])).result
     place = coordinates(inner, order, ivs)
-    for out, result, offset in zip(outs, op.results, op.offsets, strict=True):
+    for out, result, offset in zip(body.outs, op.results, op.offsets, strict=True):
         then = _guarded(inner, place, order, offset, _order(result).static_shape)
         then.insert(stream.WriteOp(token, out))
 
 
-def _concat(op: ConcatOp, builder: Builder, ins: Sequence[SSAValue], outs: Sequence[SSAValue]) -> None:
+def _concat(op: ConcatOp, body: _Body) -> None:
     order = _order(op.result)
-    ivs, inner = order_nest(builder, order)
+    ivs, inner = order_nest(body.builder, order)
     place = coordinates(inner, order, ivs)
-    last, begun = len(ins) - 1, [0] * order.rank
-    for position, (source, value, offset) in enumerate(zip(ins, op.inputs, op.offsets, strict=True)):
+    last, begun = len(body.ins) - 1, [0] * order.rank
+    for position, (source, value, offset) in enumerate(zip(body.ins, op.inputs, op.offsets, strict=True)):
         # One branch per iteration, and HLS sees that: the output takes one token per cycle.
         otherwise = inner
         if position < last:
             inner, otherwise = _branches(inner, place, order, offset, _order(value).static_shape, begun)
-        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, outs[0]))
+        inner.insert(stream.WriteOp(inner.insert(stream.ReadOp(source)).result, body.outs[0]))
         inner = otherwise
         ends = [start + extent for start, extent in zip(offset, _order(value).static_shape, strict=True)]
         along = [dimension for dimension, end in enumerate(ends) if end < order.static_shape[dimension]]

@@ -17,6 +17,7 @@ from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.fifo.depths import DEEPER, SHALLOW, least_depth, provisional_depths, room_of_iterations
 from stc.fifo.token_run import grown_depths, least_depth_of
 from stc.iteration.firings import Firings, firings
+from stc.iteration.size import sampled_values
 from stc.iteration.trace import TaskTrace
 from stc.network.graph import Channel
 
@@ -61,10 +62,21 @@ def depths_of_run(
 ) -> dict[str, int]:
     """Depths by `grown_depths`, at which a run of the token model ends. It starts with `begin`, else with the least depths.
 
+    Where sizes are known at run time it ends at all their values, or at those that are sampled (`sampled_values`): the depths of
+    one run are those that the next starts with, and a run that ends does so with deeper FIFOs.
+
     `traces`: of its tasks, with hardware: then the run ends for pipelines up to `DEEPER` times as deep, each by itself, of their
     style or one that flushes. A bridge of the undirected graph of tasks cannot be part of a deadlock: it is left out of the run.
     """
-    traces = traces or task_traces(kernel)
+    found = traces or task_traces(kernel)
+    for values in sampled_values(kernel.symbols):
+        at_values = {task: trace.at(values) for task, trace in found.items()} if values else found
+        begin = _depths_of_run(kernel, begin, at_values)
+    assert begin is not None
+    return dict(begin)
+
+
+def _depths_of_run(kernel: KernelOp, begin: Mapping[str, int] | None, traces: dict[str, TaskTrace]) -> dict[str, int]:
     graph = task_graph(kernel, traces)
     free = {fifo.name for fifo in graph.fifos if fifo.name in graph.bridges}
     inside = {channel.name for channel in graph.channels} - free

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,13 @@ from stc.fifo.depths_file import read_depths
 from stc.fifo.emission import emitted_depth
 from stc.fifo.network_run import Network, earliest_run
 from stc.iteration.pipeline_style import Style
+from stc.iteration.size import are_all_sampled, sampled_values
 from stc.iteration.task_timeline import task_timeline
 from stc.iteration.trace import TaskTrace
 from stc.network.graph import Channel, TaskGraph
 from stc.platforms.fifo_storage import MARGIN, fifo_storage
 from stc.platforms.platform import load_platform
-from stc.strategies.fifos import FIFOS, FifoProblem
+from stc.strategies.fifos import FIFOS, FifoPlan, FifoProblem
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depth
@@ -110,7 +111,9 @@ class SizeFifos(FindingPass):
     twice as deep as estimated, of the style they have or of one that flushes (`stc.iteration.firings`): one that is `stp` may be
     `frp` or `flp`, but not the other way round. Rings of blocks keep their size. A FIFO that a load task fills keeps its depth: a
     DMA that waits costs nothing. A kernel whose tasks are not modelled in time (rings among FIFOs that wait for blocks of each
-    other, blocks taken under a condition in a pipelined loop) keeps the depths of `set-fifo-depths` as what is required.
+    other, blocks taken under a condition in a pipelined loop) keeps the depths of `set-fifo-depths` as what is required. Where
+    sizes are known at run time there is a schedule at their maxima, in the middle and at 1, and a run to the end at every value, or
+    at some where these are many: the depths are enough for each.
 
     Options:
     * `strategy`: "no-stall" (default) loses no cycle against unlimited FIFOs; "published-normal" lets every task keep its own issue
@@ -177,7 +180,7 @@ class SizeFifos(FindingPass):
         found, untimed = None, None
         if any(fifo.name not in given for fifo in graph.sized):
             try:
-                found = FIFOS.decide(self.strategy, FifoProblem(kernel.network, load_platform(self.platform).usable, self.slack))
+                found = self._plan(kernel)
             except UntimedError as error:
                 untimed = str(error)
         slots = found.slots if found is not None else {}
@@ -195,7 +198,7 @@ class SizeFifos(FindingPass):
             origin, method = "kept from set-fifo-depths, as there is no schedule", "token run"
         return KernelSizing(
             kernel.op.sym_name.data,
-            f"{origin}; {what_is_proved(self._styles(kernel))}",
+            f"{origin}; {what_is_proved(self._styles(kernel))}{kernel.values_told}",
             method,
             fifos,
             kernel.cycles_of(found.makespan, fifos) if found is not None else None,
@@ -204,6 +207,13 @@ class SizeFifos(FindingPass):
             found.preparation_seconds if found is not None else 0.0,
             untimed,
         )
+
+    def _plan(self, kernel: _Kernel) -> FifoPlan:
+        """That of the maxima of symbols, with the most slots that a FIFO has there, in the middle, or at 1."""
+        usable, networks = load_platform(self.platform).usable, map(kernel.network, kernel.scheduled_at)
+        plans = [FIFOS.decide(self.strategy, FifoProblem(network, usable, self.slack)) for network in networks]
+        slots = {name: max(plan.slots.get(name, 0) for plan in plans) for name in plans[0].slots}
+        return replace(plans[0], slots=slots)
 
     def _require_enough(self, graph: TaskGraph, depths: Mapping[str, int], ends: Mapping[str, int]) -> None:
         """CompileError where the design does not end at `depths`, but at `ends`."""
@@ -253,18 +263,41 @@ class _Kernel:
     def graph(self) -> TaskGraph:
         return task_graph(self.op, self.traces)
 
-    @cached_property
-    def network(self) -> Network:
-        """All tasks in time; FIFOs to be sized hold all their tokens."""
+    @property
+    def scheduled_at(self) -> tuple[dict[str, int], ...]:
+        """The values of symbols for which there is a schedule: the maxima, the middle, 1; not those where a FIFO has no token."""
+        largest, *others = [
+            {symbol.name: max(1, symbol.maximum // part) for symbol in self.op.symbols}
+            for part in (1, 2, max((symbol.maximum for symbol in self.op.symbols), default=1))
+        ]
+        return (largest, *(values for values in others if values != largest and self._moves_tokens(values)))
+
+    def _moves_tokens(self, values: Mapping[str, int]) -> bool:
+        """Whether each FIFO has a token at these values of symbols."""
+        traces = {name: trace.at(values) for name, trace in self.traces.items()}
+        return all(traces[fifo.producer].tokens(fifo.name, True) for fifo in self.graph.fifos)
+
+    @property
+    def values_told(self) -> str:
+        """At which values of symbols it was scheduled and run."""
+        if not (symbols := self.op.symbols):
+            return ""
+        told = "; ".join(", ".join(f"{name} = {value}" for name, value in values.items()) for values in self.scheduled_at)
+        ran = "all values" if are_all_sampled(symbols) else f"{len(sampled_values(symbols))} values, the ends among them"
+        return f"; scheduled at {told}; run to the end at {ran} of {', '.join(str(symbol) for symbol in symbols)}"
+
+    def network(self, values: Mapping[str, int]) -> Network:
+        """All tasks in time, at these values of symbols; FIFOs to be sized hold all their tokens."""
         unlimited = self.graph.with_depths({fifo.name: fifo.tokens for fifo in self.graph.sized})
-        return Network([task_timeline(trace) for trace in self.traces.values()], unlimited)
+        return Network([task_timeline(trace.at(values) if values else trace) for trace in self.traces.values()], unlimited)
 
     def cycles_of(self, planned: int | None, fifos: Sequence[SizedFifo]) -> int | None:
         """The cycles of a schedule once its shift registers that had to grow are memories, which answer a cycle later."""
         before = ((fifo.before if fifo.memory_fed else fifo.occupancy or 0, fifo.emitted) for fifo in fifos)
         if planned is None or not any(had <= SHALLOW < has for had, has in before):
             return planned
-        return max(planned, earliest_run(self.network.with_depths({fifo.name: fifo.emitted for fifo in fifos})).makespan)
+        emitted = self.network(self.scheduled_at[0]).with_depths({fifo.name: fifo.emitted for fifo in fifos})
+        return max(planned, earliest_run(emitted).makespan)
 
 
 def _scheduled_depths(path: str) -> dict[str, int]:
