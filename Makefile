@@ -3,7 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
-DEMO := build/gpt2-medium
+DEMO := build/stories260K
+GPT2 := build/gpt2-medium
 N ?= 1000
 MUTANTS ?= 5000
 SEED ?= 0
@@ -13,9 +14,10 @@ PYTEST := -m "not full" --numprocesses $(WORKERS)
 # Without its own bytecode each process would compile the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test test-full fuzz lit pytest lint benchmarks clean
+.PHONY: help demo demo-gpt2 check test test-full fuzz lit pytest lint benchmarks clean
 help:
-	@echo "make demo       compile a GPT-2-medium block, run the emitted C++, compare with PyTorch"
+	@echo "make demo       compile a small language model, let the emitted C++ write a story, compare it with transformers"
+	@echo "make demo-gpt2  compile a GPT-2-medium block, run the emitted C++, compare with PyTorch"
 	@echo "make check      ruff, lit, and the tests that neither build C++ nor import torch (CONTRIBUTING.md has the times)"
 	@echo "make test       lit, pytest, ruff and basedpyright"
 	@echo "make test-full  full-size models as well"
@@ -31,8 +33,13 @@ help:
 
 demo: .venv/installed
 	rm -rf $(DEMO)
-	$(BIN)/stc compile gpt2-medium --stage prefill --seq 32 --dtype f32 --out $(DEMO) --check
-	@echo "The accelerator is in $(DEMO): kernel.cpp, host.cpp, host.py, manifest.json, report.json, ..."
+	$(BIN)/python examples/stories260K/story.py $(DEMO)
+	@echo "The model is in $(DEMO); write on: $(BIN)/stc generate $(DEMO) --prompt 'Lily and Tom'"
+
+demo-gpt2: .venv/installed
+	rm -rf $(GPT2)
+	$(BIN)/stc compile gpt2-medium --stage prefill --seq 32 --dtype f32 --out $(GPT2) --check
+	@echo "The accelerator is in $(GPT2): kernel.cpp, host.cpp, host.py, manifest.json, report.json, ..."
 
 # The inner loop: what neither builds C++ nor imports torch; types are for `make lint`.
 check: .venv/installed

@@ -1,6 +1,7 @@
 """`stc` compiles PyTorch models into stream-scheduled FPGA accelerators.
 
-From Python: `stc.compile(module, inputs)`, which gives a `Design` (`stc.api`). Importing this package imports nothing else.
+From Python: `stc.compile(module, inputs)`, which gives a `Design`, and `stc.compile_model(model)`, which gives a whole language
+model, a `CompiledModel` (`stc.api`). Importing this package imports nothing else.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stc.api import Design, compile
+    from stc.api import CompiledModel, Design, compile, compile_model
 
-__all__ = ["Design", "compile"]
+__all__ = ["CompiledModel", "Design", "compile", "compile_model"]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,8 @@
     design.simulate().cycles
     design.report()["resources"]     # report.json
     print(design.ir("kernel-fusion"))
+
+`stc.compile_model("gpt2-tiny")` gives a whole language model that writes.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     import torch
     from xdsl.dialects.builtin import ModuleOp
 
+    from stc.runtime.language_model import Generation, LanguageModel
+    from stc.runtime.sampling import Sampling
+    from stc.runtime.tokenizer import Tokenizer
     from stc.simulation.csim import CsimResult
     from stc.simulation.simulation_result import SimulationResult
 
@@ -242,3 +247,56 @@ class Design:
     @cached_property
     def _outputs(self) -> list[str]:
         return list(self._accelerator.golden("output"))
+
+
+def compile_model(
+    model: str | Path,
+    *,
+    max_seq: int | None = None,
+    rows: int = 16,
+    out: str | Path | None = None,
+    weights: str | None = None,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda _: None,
+    **options: Any,
+) -> CompiledModel:
+    """Compile a whole language model: a preset, or a folder of transformers with its own weights.
+
+    `max_seq`: positions of the cache, default: 128, or as many as the model has. `rows`: tokens of a launch of prefill. `out`: the
+    folder, new or empty; None for one that goes with the model. `weights`: as of `stc compile`; random by `seed` where there are
+    none. `options`: as of `stc compile` (`stc.pipeline.PipelineOptions`). CompileError for whatever is unusable.
+    """
+    from stc.tools.language_model import compile_language_model, model_request
+
+    temporary = tempfile.TemporaryDirectory(prefix="stc-") if out is None else None
+    folder = Path(temporary.name) / "model" if temporary is not None else Path(out or "")
+    chosen = _options({**options, "rows": rows})
+    compile_language_model(model_request(str(model), max_seq, weights, seed, chosen), folder, progress)
+    return CompiledModel(folder, temporary)
+
+
+@dataclass
+class CompiledModel:
+    """A compiled language model. `folder`: what `stc generate` takes as well; each of its projects is one for `stc csim`, ..."""
+
+    folder: Path
+    _temporary: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+
+    def generate(self, prompt: str | Sequence[int], max_new_tokens: int = 64, sample: Sampling | None = None) -> Generation:
+        """An iterator over what follows a text or tokens, by the C simulation (which needs g++); greedily without `sample`.
+
+        CompileError for a prompt that the model cannot take, and for a text where it has no tokenizer.
+        """
+        tokens = self.tokenizer().encode(prompt) if isinstance(prompt, str) else prompt
+        return self.loaded.generate(tokens, max_new_tokens, sample)
+
+    def tokenizer(self) -> Tokenizer:
+        """The model's own; CompileError where it has none."""
+        return self.loaded.tokenizer()
+
+    @cached_property
+    def loaded(self) -> LanguageModel:
+        """The emitted C++, built."""
+        from stc.runtime.language_model import LanguageModel
+
+        return LanguageModel(self.folder)

@@ -95,7 +95,7 @@ def project_files(
     """All texts by file name and all data files, checked against the emission rules."""
     design = checked_design(module, platform)
     hls = print_hls(design)
-    parameters = _parameters(design, model)
+    parameters = parameter_files(design, model.parameters)
     constants = _constants(design, model)
     draws = [draw_files(design, reference, tolerance) for reference in model.references]
     stored = [draw.stored for draw in draws]
@@ -112,13 +112,13 @@ def project_files(
     return texts, [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
 
 
-def _parameters(design: Design, model: Model) -> dict[PortDesign, DataFile]:
-    """The file of every parameter port; ports that share a buffer share its file."""
+def parameter_files(design: Design, parameters: Mapping[str, np.ndarray]) -> dict[PortDesign, DataFile]:
+    """The file of every parameter port, for parameters by `stc.name`; ports that share a buffer share its file."""
     ports = [port for kernel in design.kernels for port in kernel.ports if port.buffer.kind == "parameter"]
     by_buffer: dict[Buffer, DataFile] = {}
     for port in ports:
         if port.buffer not in by_buffer:
-            by_buffer[port.buffer] = parameter_file(port, design.host, model.parameters)
+            by_buffer[port.buffer] = parameter_file(port, design.host, parameters)
     return {port: by_buffer[port.buffer] for port in ports}
 
 

@@ -72,6 +72,41 @@ def load_model(
 
 
 @dataclass(frozen=True)
+class LanguageModelSource:
+    """A whole model: taken apart, with its folder where it has one, and the tokens that end a text."""
+
+    name: str
+    model: CausalModel
+    folder: Path | None
+    end_tokens: tuple[int, ...]
+
+
+def find_language_model(spec: str, *, max_seq: int | None, seed: int, weights: str | None) -> LanguageModelSource:
+    """The model of a preset, or of `config:PATH` (as for `load_model`); without `weights` it is random.
+
+    CompileError for what is no language model, or unusable.
+    """
+    from stc.frontend.families import CausalModel, end_tokens, find_configuration
+    from stc.frontend.presets import find_preset
+
+    if spec.endswith((".mlir", ".py")) or ".py:" in spec:
+        raise CompileError("no language model", where=spec, accepted="a preset, or config:PATH")
+    if spec.startswith(CONFIGURATION):
+        where = spec.removeprefix(CONFIGURATION)
+        configuration, folder = find_configuration(where), Path(where)
+        checkpoint = _checkpoint(weights, None if folder.exists() else where, where)
+        folder = folder.parent if folder.is_file() else folder
+    else:
+        preset = find_preset(spec)
+        where, configuration, folder = preset.name, preset.configuration(), None
+        checkpoint = _checkpoint(weights, preset.hub_id, preset.name)
+    folder = folder if folder is not None and folder.is_dir() else None
+    positions = max_seq or min(MAX_SEQ, getattr(configuration, "max_position_embeddings", None) or MAX_SEQ)
+    model = CausalModel(configuration, max_seq=positions, seed=seed, weights=checkpoint, where=where)
+    return LanguageModelSource(_model_name(where), model, folder, end_tokens(configuration, folder))
+
+
+@dataclass(frozen=True)
 class Part:
     """Which part of a model: a layer of it, for `seq` tokens, with a cache or none, or its head."""
 

@@ -13,6 +13,9 @@ import numpy as np
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 
+Parameters = dict[str, Any]
+"""Buffers of the device (`pyxrt.bo`) by the name that the manifest gives them."""
+
 
 class Accelerator:
     """`Accelerator(folder)(inputs)` launches the design on input arrays by name and returns output arrays by name.
@@ -24,9 +27,21 @@ class Accelerator:
         self.manifest = read_manifest(folder)
         self._host = _host_module(folder)
         self._accelerator = self._checked(lambda: self._open(folder, device, xclbin))
+        self._own: Parameters = {name: self._accelerator.buffers[name] for name in self._parameter_ports()}
 
-    def __call__(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def __call__(self, inputs: Mapping[str, np.ndarray], parameters: Parameters | None = None) -> dict[str, np.ndarray]:
+        """`parameters`: those of this launch, from `with_parameters`, in place of the project's own."""
+        self._accelerator.buffers.update(self._own if parameters is None else parameters)
         return self._checked(lambda: self._accelerator(dict(inputs)))
+
+    def with_parameters(self, words: Mapping[str, np.ndarray]) -> Parameters:
+        """Buffers on the device with other parameters; `words`: the packed bytes of each parameter buffer."""
+        return self._checked(lambda: {name: self._filled(name, data) for name, data in words.items()})
+
+    @property
+    def microseconds(self) -> Mapping[str, float]:
+        """What the last launch of each kernel took here."""
+        return self._accelerator.microseconds
 
     def golden(self, role: str) -> dict[str, np.ndarray]:
         """The arrays of golden/ with a role, input or output."""
@@ -35,7 +50,23 @@ class Accelerator:
     def _open(self, folder: Path, device: str, xclbin: Path | None) -> Any:
         runtime, opened = self._host.open_device(device, folder)
         path = xclbin or folder / "build" / f"{self.manifest.name}.xclbin"
+        self._device = opened
         return self._host.Accelerator(folder, runtime, opened, path)
+
+    def _parameter_ports(self) -> dict[str, tuple[str, int]]:
+        """For each buffer of parameters, one port that is bound to it: the kernel and the index."""
+        kernels = self.manifest.kernels
+        return {port.buffer: (kernel.name, index) for kernel in kernels for index, port in enumerate(kernel.ports)
+                if port.kind == "parameter"}
+
+    def _filled(self, name: str, data: np.ndarray) -> Any:
+        xrt = self._accelerator.xrt
+        kernel, index = self._parameter_ports()[name]
+        handle, _ = self._accelerator.kernels[kernel]
+        buffer = xrt.bo(self._device, data.nbytes, xrt.bo.normal, handle.group_id(index))
+        buffer.write(data, 0)
+        buffer.sync(xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_TO_DEVICE, data.nbytes, 0)
+        return buffer
 
     def _checked(self, action: Any) -> Any:
         try:

@@ -18,7 +18,7 @@ from stc.simulation.package import FOLDER, include_folders
 MESSAGE_BYTES = 1 << 16
 # Without -fno-gnu-unique the simulation engine's inline variables would be one object for all libraries of a process: a
 # deadlock in one design would stop the next.
-FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-w", "-shared", "-fPIC", "-fno-gnu-unique")
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=off", "-w", "-fPIC", "-fno-gnu-unique")
 
 
 def shared_kernels(project: Path) -> SharedKernels:
@@ -57,7 +57,10 @@ def _build(project: Path, manifest: Manifest, library: Path) -> None:
         shim.write_text(_shim(manifest))
         _run([sys.executable, str(project / FOLDER / "instrument.py"), str(project / manifest.kernel_source), str(instrumented)])
         includes = [f"-I{folder}" for folder in include_folders(project)]
-        _run([compiler, *FLAGS, *includes, str(instrumented), str(shim), "-o", str(linked)])
+        units = [unit.with_suffix(".o") for unit in (instrumented, shim)]
+        for unit, source in zip(units, (instrumented, shim), strict=True):
+            _run([compiler, *FLAGS, *includes, "-c", str(source), "-o", str(unit)])
+        _run([compiler, "-shared", *map(str, units), "-o", str(linked)])
         linked.replace(library)
 
 

@@ -29,6 +29,7 @@ from stc.tools.compile_options import Asked, asked_compile, including
 from stc.tools.consoles import messages, output
 from stc.tools.estimate_command import estimate_command
 from stc.tools.explaining import explain_csim
+from stc.tools.generate_command import generate_command
 from stc.tools.installed_commands import add_installed_commands
 from stc.tools.options import (
     Config,
@@ -50,6 +51,7 @@ from stc.tools.size_command import size_command
 
 CHECK_FAILED = 1
 REPORT = "report.json"
+WHOLE_MODEL = "model"
 
 UNCHECKED_PORTS = "not checked: indices into what the testbench hands to the top function, whose extents are not known"
 
@@ -92,6 +94,9 @@ def compile_command(
     from stc.tools.compile import compile_model
     from stc.tools.depth_minimisation import check_minimised, print_minimisation
 
+    if asked.request.stage == WHOLE_MODEL:
+        _compile_whole(asked, out, as_json)
+        return
     slack, check = asked.request.minimise_depths, asked.check
     if check or slack is not None:
         _require_compiler()
@@ -116,6 +121,29 @@ def compile_command(
     _exit_with(result)
     if minimal is not None and not minimal.passed:
         raise typer.Exit(CHECK_FAILED)
+
+
+def _compile_whole(asked: Asked, out: Path, as_json: bool) -> None:
+    """A whole language model: its projects, checked if asked for, and what model.json says."""
+    from stc.manifest.model_files import model_to_json
+    from stc.tools.language_model import compile_language_model
+
+    if asked.check:
+        _require_compiler()
+    with debugging(asked.debug), _progress() as step:
+        model = compile_language_model(asked.request, out, step)
+    results = {project.folder: _checked(out / project.folder) for project in model.projects} if asked.check else {}
+    if as_json:
+        output.print_json(model_to_json(model))
+    else:
+        cycles = ", ".join(f"{project.folder} {project.cycles:,}" for project in model.projects if project.cycles is not None)
+        output.print(f"{model.name}: {len(model.layers)} layers, {model.max_seq} positions, written to {out}", markup=False)
+        output.print(f"cycles of a launch ({model.head.origin}): {cycles}", markup=False)
+        for folder, result in results.items():
+            output.print(f"{folder}:", markup=False)
+            print_check(result, _explained(out / folder, result))
+    for result in results.values():
+        _exit_with(result)
 
 
 @app.command("check")
@@ -183,6 +211,7 @@ app.command("report")(report_command)
 app.command("estimate")(estimate_command)
 app.command("simulate")(simulate_command)
 app.command("size")(size_command)
+app.command("generate")(generate_command)
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,28 @@ def test_wrong_inputs(project: Path) -> None:
     accelerator = Accelerator(project)
     with pytest.raises(CompileError, match=r"input 'x' is missing or of another shape; accepted: \[4, 6\]"):
         accelerator({"x": np.zeros((4, 7), np.float32)})
+
+
+def test_a_scalar_is_unpacked(project: Path) -> None:
+    """An index without dimensions gives a copy, no view: the result of an arg-max over everything was lost."""
+    specification = importlib.util.spec_from_file_location("scalar_host", project / "host.py")
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    order = {"element": [], "loops": [], "coordinates": []}
+    port = {"shape": [], "lanes": 1, "element_type": "i64", "order": order}
+    assert module.unpack(np.array([46]), port) == 46
+    assert module.pack(np.array(46), port).tolist() == [46]
+
+
+def test_parameters_of_one_launch(project: Path) -> None:
+    accelerator = Accelerator(project)
+    inputs = accelerator.golden("input")
+    own = accelerator(inputs)["y"]
+    packed = np.frombuffer((project / "parameters" / "fc_weight.bin").read_bytes(), np.uint8)
+    twice = accelerator.with_parameters({"fc_weight": (2 * packed.view("<f4")).view(np.uint8)})
+    assert np.allclose(accelerator(inputs, twice)["y"], 2 * own, rtol=1e-5)
+    assert np.array_equal(accelerator(inputs)["y"], own)
 
 
 def test_truncated_parameters(project: Path, tmp_path: Path) -> None:

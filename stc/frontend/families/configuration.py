@@ -15,6 +15,7 @@ from stc.diagnostics import CompileError
 
 ACCEPTED = "config.json of a transformers model, a folder with one, or a model id on the hub"
 FILE = "config.json"
+GENERATION = "generation_config.json"
 CONFIGURATION_ERRORS = (StrictDataclassError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -62,6 +63,19 @@ def make_configuration(model_type: str, options: Mapping[str, Any], where: str) 
     if configuration.is_encoder_decoder:
         raise CompileError(f"{model_type} is an encoder-decoder model", where=where, accepted="a model with one stack of layers")
     return configuration
+
+
+def end_tokens(configuration: PreTrainedConfig, folder: Path | None) -> tuple[int, ...]:
+    """The tokens that end a text: as generation_config.json in the model's folder says, else as its configuration does."""
+    found = getattr(configuration, "eos_token_id", None)
+    if folder is not None and (path := folder / GENERATION).is_file():
+        try:
+            found = json.loads(path.read_text(encoding="utf-8")).get("eos_token_id", found)
+        except (OSError, ValueError, AttributeError) as error:
+            accepted = "transformers' generation_config.json"
+            raise CompileError(f"cannot read the file ({error})", where=str(path), accepted=accepted) from None
+    tokens = found if isinstance(found, list) else [] if found is None else [found]
+    return tuple(int(token) for token in tokens)
 
 
 def _download(model: str) -> Path:

@@ -1,0 +1,118 @@
+"""Schema of `model.json`: a whole language model as emitted projects, one for each stage and kind of layer, and its data.
+
+Files are paths relative to the folder of model.json. Arrays are raw little-endian f32, row-major. One step of a model: rows of
+`tokens` (plus rows of `positions`) go through a launch per layer of the prefill or decode project of its kind, with the layer's
+parameters; the last row goes to the head, which gives the logits and the next token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+MODEL_VERSION = 1
+"""Of this schema and of how parameters are packed."""
+
+PREFILL, DECODE = "prefill", "decode"
+
+CACHE_VERSION = 1
+"""Of the layout of a KV cache: [1, key and value heads, max_seq, entries of a head], a row for each position."""
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """A file of `bytes` bytes."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """An array of f32 in a file."""
+
+    shape: tuple[int, ...]
+    file: CheckedFile
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Where the words of a project's parameter `buffer` lie in each layer's file, in bytes."""
+
+    buffer: str
+    offset: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class StageProject:
+    """An emitted project that computes `rows` rows a launch. `manifest`: its manifest.json.
+
+    `cycles`: of one launch, with their origin in words; None where nobody knows.
+    """
+
+    folder: str
+    rows: int
+    manifest: CheckedFile
+    parameters: tuple[Slice, ...]
+    cycles: int | None
+    origin: str
+
+
+@dataclass(frozen=True)
+class CacheLayout:
+    """A KV cache of one layer: keys and values each have `shape`."""
+
+    version: int
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LayerKind:
+    """Layers that share kernels. `mask` [max_seq, max_seq] is added to scores, with -inf; `rows`: by the name of an input, a row
+    for each position. `stages`: `DECODE`, and `PREFILL` where a launch may take several rows."""
+
+    cache: CacheLayout
+    mask: Table
+    rows: dict[str, Table]
+    stages: dict[str, StageProject]
+
+
+@dataclass(frozen=True)
+class ModelLayer:
+    """One layer: its kind, and its packed parameters for the project of each stage."""
+
+    kind: str
+    files: dict[str, CheckedFile]
+
+
+@dataclass(frozen=True)
+class ModelManifest:
+    """The whole model. `source`: what was compiled; `end_tokens`: those that end a text.
+
+    `tolerance`: of the f32 figures, as a part of the largest: logits closer to each other are a near-tie. `clock_mhz` and
+    `launch_us` (what a launch costs the host): of the platform.
+    """
+
+    version: int
+    name: str
+    source: dict[str, Any]
+    max_seq: int
+    hidden: int
+    vocabulary: int
+    kinds: dict[str, LayerKind]
+    layers: tuple[ModelLayer, ...]
+    head: StageProject
+    tokens: Table
+    positions: Table | None
+    tokenizer: CheckedFile | None
+    end_tokens: tuple[int, ...]
+    tolerance: float
+    clock_mhz: float
+    launch_us: float
+
+    @property
+    def projects(self) -> tuple[StageProject, ...]:
+        """The emitted projects, each once."""
+        return (*(project for kind in self.kinds.values() for project in kind.stages.values()), self.head)

@@ -1,0 +1,242 @@
+"""A compiled language model that continues token sequences: needs model.json and what it names, not the compiler.
+
+    model = LanguageModel(folder)                      # the C simulation; device="0" for a card
+    generation = model.generate([1, 403], 64)
+    for token in generation: ...
+    generation.finish, generation.near_ties, generation.launches
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from stc.diagnostics import CompileError
+from stc.manifest.model_files import mapped, mapped_table, read_model, require_intact
+from stc.manifest.model_schema import DECODE, PREFILL, CacheLayout, ModelManifest, StageProject
+from stc.runtime.accelerator import Accelerator, Parameters
+from stc.runtime.sampling import Sampling, margin
+from stc.runtime.tokenizer import Tokenizer
+
+CACHES = {"k_cache": "k_rows", "v_cache": "v_rows"}
+"""Each cache that a layer reads, by its input, with the output that holds its new rows."""
+
+END_OF_TEXT, LENGTH, CACHE_FULL = "end of text", "length", "cache full"
+
+
+class LanguageModel:
+    """The model in `folder`, on a device: "csim", or the index of a card as text.
+
+    All files are checked, and all parameters are on the device, before it can be used; CompileError where something is unusable.
+    """
+
+    def __init__(self, folder: Path, device: str = "csim", xclbin: Path | None = None):
+        self.folder = folder
+        self.manifest: ModelManifest = read_model(folder)
+        self._device, self._xclbin = device, xclbin
+        files = [{stage: mapped(folder, file) for stage, file in layer.files.items()} for layer in self.manifest.layers]
+        self._tokens = mapped_table(folder, self.manifest.tokens)
+        self._positions = None if self.manifest.positions is None else mapped_table(folder, self.manifest.positions)
+        self._masks = {name: mapped_table(folder, kind.mask) for name, kind in self.manifest.kinds.items()}
+        self._rows = {name: {key: mapped_table(folder, table) for key, table in kind.rows.items()}
+                      for name, kind in self.manifest.kinds.items()}
+        caches = {project.folder: kind.cache for kind in self.manifest.kinds.values() for project in kind.stages.values()}
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # the C simulation builds each kernel
+            opened = pool.map(lambda project: self._opened(project, caches.get(project.folder)), self.manifest.projects)
+            self._accelerators = dict(zip((project.folder for project in self.manifest.projects), opened, strict=True))
+        self._parameters = [self._loaded(layer.kind, data) for layer, data in zip(self.manifest.layers, files, strict=True)]
+
+    def tokenizer(self) -> Tokenizer:
+        """The model's own; CompileError where it has none."""
+        if self.manifest.tokenizer is None:
+            raise CompileError("the model has no tokenizer", where=self.manifest.name, accepted="numbers of tokens (--tokens)")
+        return Tokenizer(require_intact(self.folder, self.manifest.tokenizer))
+
+    def generate(
+        self, tokens: Sequence[int], max_new_tokens: int, sample: Sampling | None = None, *, ends: bool = True
+    ) -> Generation:
+        """What follows `tokens`, token by token: greedily (the arg-max of the head's kernel), or as `sample` draws from its logits.
+
+        It ends behind `max_new_tokens`, with a token that ends a text where `ends`, and where the cache is full. CompileError for a
+        prompt that is empty, longer than the cache, or has a token that the model does not.
+        """
+        manifest = self.manifest
+        if max_new_tokens < 1:
+            raise CompileError(f"{max_new_tokens} new tokens", where=manifest.name, accepted="one at least")
+        if not 1 <= len(tokens) <= manifest.max_seq:
+            accepted = f"1 to {manifest.max_seq} (--max-seq of its compile)"
+            raise CompileError(f"the prompt has {len(tokens)} tokens", where=manifest.name, accepted=accepted)
+        for token in tokens:
+            if not 0 <= token < manifest.vocabulary:
+                raise CompileError(f"token {token}", where=manifest.name, accepted=f"0 to {manifest.vocabulary - 1}")
+        return Generation(self, tuple(tokens), max_new_tokens, sample, frozenset(manifest.end_tokens if ends else ()))
+
+    def chunk(self, count: int) -> int:
+        """How many of `count` tokens the next pass takes: as many as prefill has rows."""
+        stages = self.manifest.kinds[self.manifest.layers[0].kind].stages
+        return min(count, stages[PREFILL].rows) if PREFILL in stages else 1
+
+    def forward(self, tokens: Sequence[int], position: int, caches: Caches, launches: Counter[str]) -> np.ndarray:
+        """The last of the hidden states [1, 1, hidden] of tokens at `position` and behind; their rows are appended to `caches`.
+
+        CompileError where they do not fit into the cache.
+        """
+        if not 0 <= position <= self.manifest.max_seq - len(tokens):
+            what = f"{len(tokens)} tokens at position {position}"
+            raise CompileError(what, where=self.manifest.name, accepted=f"positions 0 to {self.manifest.max_seq - 1}")
+        count, stage = len(tokens), PREFILL if len(tokens) > 1 else DECODE
+        x: np.ndarray | None = None
+        for index, (layer, parameters) in enumerate(zip(self.manifest.layers, self._parameters, strict=True)):
+            project = self.manifest.kinds[layer.kind].stages[stage]
+            at = np.minimum(position + np.arange(project.rows), self.manifest.max_seq - 1)
+            x = self._embedded(tokens, at) if x is None else x
+            mask = self._mask(layer.kind, position, project.rows)
+            inputs = {"x": x, "mask": mask, **self._rows_of(layer.kind, at), **caches.of(index)}
+            outputs = self._accelerators[project.folder](inputs, parameters[stage])
+            caches.append(index, outputs, position, count)
+            launches[project.folder] += 1
+            x = outputs["y"]
+        assert x is not None
+        return x[:, count - 1 : count]
+
+    def head(self, x: np.ndarray, launches: Counter[str]) -> tuple[int, np.ndarray]:
+        """The next token by the kernel's arg-max, and the logits."""
+        outputs = self._accelerators[self.manifest.head.folder]({"x": x})
+        launches[self.manifest.head.folder] += 1
+        return int(outputs["token"].reshape(-1)[0]), outputs["logits"].reshape(-1)
+
+    def caches(self) -> Caches:
+        """Empty ones, for one sequence."""
+        return Caches([{name: np.zeros(self.manifest.kinds[layer.kind].cache.shape, np.float32) for name in CACHES}
+                       for layer in self.manifest.layers])
+
+    def modelled_seconds(self, launches: Mapping[str, int]) -> float | None:
+        """What so many launches of each project take on the card, by the projects' cycles; None where these are not known."""
+        total = 0.0
+        for project in self.manifest.projects:
+            if project.cycles is None:
+                return None
+            total += launches.get(project.folder, 0) * (project.cycles / self.manifest.clock_mhz + self.manifest.launch_us) / 1e6
+        return total
+
+    def _opened(self, project: StageProject, cache: CacheLayout | None = None) -> Accelerator:
+        require_intact(self.folder, project.manifest)
+        accelerator = Accelerator(self.folder / project.folder, self._device, self._xclbin)
+        tensors = {tensor.name: tensor.shape for tensor in accelerator.manifest.tensors if tensor.role == "input"}
+        for name in CACHES if cache is not None else ():
+            if cache is not None and tensors.get(name) != cache.shape:
+                what = f"{name} of the kernel is {list(tensors.get(name, ()))}, a cache of another layout"
+                raise CompileError(what, where=str(self.folder / project.folder), accepted=f"{list(cache.shape)}")
+        return accelerator
+
+    def _loaded(self, kind: str, files: Mapping[str, np.ndarray]) -> dict[str, Parameters]:
+        """The parameters of a layer on the device, by stage, from the bytes of its files."""
+        found: dict[str, Parameters] = {}
+        for stage, data in files.items():
+            project = self.manifest.kinds[kind].stages[stage]
+            words = {piece.buffer: data[piece.offset : piece.offset + piece.bytes] for piece in project.parameters}
+            found[stage] = self._accelerators[project.folder].with_parameters(words)
+        return found
+
+    def _embedded(self, tokens: Sequence[int], at: np.ndarray) -> np.ndarray:
+        """Rows of the tables for tokens at positions, filled up with the last token."""
+        filled = [*tokens, *[tokens[-1]] * (len(at) - len(tokens))]
+        rows = self._tokens[filled]
+        return (rows if self._positions is None else rows + self._positions[at])[None]
+
+    def _mask(self, kind: str, position: int, rows: int) -> np.ndarray:
+        """[1, 1, rows, max_seq + rows]: columns of the cache, closed from `position` on, then of the rows themselves, of which none
+        sees those behind the last position."""
+        table, count = self._masks[kind], self.manifest.max_seq
+        inside = min(rows, count - position)
+        at = np.minimum(position + np.arange(rows), count - 1)
+        mask = np.full((rows, count + rows), -np.inf, np.float32)
+        mask[:, :position] = table[at, :position]
+        mask[:, count : count + inside] = table[at, position : position + inside]
+        return mask[None, None]
+
+    def _rows_of(self, kind: str, at: np.ndarray) -> dict[str, np.ndarray]:
+        return {name: table[at][None] for name, table in self._rows[kind].items()}
+
+
+@dataclass(frozen=True)
+class Caches:
+    """The keys and values of one sequence: for each layer an array by the name of its input.
+
+    The host appends rows; a device that does it itself takes its place.
+    """
+
+    layers: list[dict[str, np.ndarray]]
+
+    def of(self, layer: int) -> dict[str, np.ndarray]:
+        return self.layers[layer]
+
+    def append(self, layer: int, outputs: Mapping[str, np.ndarray], position: int, count: int) -> None:
+        """The first `count` new rows of a launch become those at `position` and behind."""
+        for name, rows in CACHES.items():
+            self.layers[layer][name][:, :, position : position + count] = outputs[rows][:, :, :count]
+
+
+@dataclass
+class Generation:
+    """An iterator over the tokens that follow a prompt, and what can be said of them so far.
+
+    `logits`: those that the last token was chosen by. `near_ties`: tokens whose logit the second largest comes within the model's
+    tolerance of, so that another order of additions may choose the other. `launches`: of each project, by its folder.
+    `seconds`: the time this took here. `finish`: why it ended.
+    """
+
+    model: LanguageModel
+    prompt: tuple[int, ...]
+    max_new_tokens: int
+    sample: Sampling | None
+    end_tokens: frozenset[int]
+    logits: np.ndarray | None = None
+    near_ties: int = 0
+    seconds: float = 0.0
+    launches: Counter[str] = field(default_factory=Counter[str])
+    finish: str | None = None
+
+    def __post_init__(self):
+        self._tokens = self._run()
+
+    def __iter__(self) -> Iterator[int]:
+        return self
+
+    def __next__(self) -> int:
+        begin = time.perf_counter()
+        try:
+            return next(self._tokens)
+        finally:
+            self.seconds += time.perf_counter() - begin
+
+    def _run(self) -> Iterator[int]:
+        caches, random = self.model.caches(), np.random.default_rng(None if self.sample is None else self.sample.seed)
+        position, pending = 0, list(self.prompt)
+        for produced in range(1, self.max_new_tokens + 1):
+            while True:
+                count = self.model.chunk(len(pending))
+                x = self.model.forward(pending[:count], position, caches, self.launches)
+                position, pending = position + count, pending[count:]
+                if not pending:
+                    break
+            token, self.logits = self.model.head(x, self.launches)
+            self.near_ties += margin(self.logits) < self.model.manifest.tolerance
+            token = token if self.sample is None else self.sample.token(self.logits, random)
+            if produced == self.max_new_tokens:
+                self.finish = LENGTH
+            elif token in self.end_tokens:
+                self.finish = END_OF_TEXT
+            elif position == self.model.manifest.max_seq:
+                self.finish = CACHE_FULL
+            yield token
+            if self.finish is not None:
+                return
+            pending = [token]

@@ -1,0 +1,150 @@
+"""`stc generate`: continue a text with a compiled language model, token by token."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from stc.diagnostics import CompileError
+from stc.manifest.model_files import MODEL
+from stc.pipeline import PipelineOptions
+from stc.tools.consoles import messages, output
+from stc.tools.options import AsJson, MaxSequence, Rows, Seed, Weights
+
+if TYPE_CHECKING:
+    from stc.runtime.language_model import Generation, LanguageModel
+    from stc.runtime.tokenizer import Tokenizer
+
+XRT, CSIM = "xrt", "csim"
+
+
+def generate_command(
+    model: Annotated[str, typer.Argument(help="A preset, a folder with a config.json, or one of stc compile --stage model.")],
+    prompt: Annotated[str | None, typer.Option(help="The text to continue.")] = None,
+    tokens: Annotated[str | None, typer.Option(help="Instead of a text: numbers of tokens, with commas.")] = None,
+    max_new_tokens: Annotated[int, typer.Option(help="Tokens to write at most.")] = 64,
+    device: Annotated[str, typer.Option(help="csim (the emitted C++, here), xrt (the first card), or the index of a card.")] = CSIM,
+    xclbin: Annotated[Path | None, typer.Option(help="For a card: the binary with the model's kernels.")] = None,
+    sample: Annotated[str, typer.Option(metavar="T,P,SEED", help="Draw tokens: temperature,top-p,seed. Default: greedy.")] = "",
+    max_seq: MaxSequence = None,
+    rows: Rows = 16,
+    weights: Weights = None,
+    seed: Seed = 0,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep what is compiled in this new folder.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Continue a text with MODEL on the accelerator that is emitted for it, compiled first if it is not yet.
+
+    Example: stc generate examples/stories260K --prompt "Once upon a time" --max-new-tokens 100
+    """
+    from stc.runtime.sampling import read_sampling
+
+    if (prompt is None) == (tokens is None):
+        complaint = "nothing to continue" if prompt is None else "both --prompt and --tokens"
+        raise CompileError(complaint, accepted="--prompt TEXT, or --tokens 5,17,3")
+    sampling, given = read_sampling(sample), None if tokens is None else _numbers(tokens)
+    with _folder(model, max_seq, rows, weights, seed, out) as folder:
+        with messages.status("building the emitted C++" if device == CSIM else "loading the design"):
+            loaded = _opened(folder, device, xclbin, needs_text=given is None)
+        tokenizer = loaded.tokenizer() if loaded.manifest.tokenizer is not None else None
+        generation = loaded.generate(given or _encoded(tokenizer, prompt or ""), max_new_tokens, sampling)
+        if as_json:
+            produced = list(generation)
+            text = None if tokenizer is None else "".join(text for _, text in tokenizer.stream(generation.prompt, produced))
+            output.print_json(json.dumps({"tokens": produced, "text": text, **figures(loaded, generation, len(produced), device)}))
+            return
+        count = _show(generation, tokenizer, prompt)
+        for line in _told(figures(loaded, generation, count, device)):
+            messages.print(line, markup=False, soft_wrap=True)
+
+
+def figures(model: LanguageModel, generation: Generation, count: int, device: str) -> dict[str, Any]:
+    """What is said of a generation of `count` tokens; times in seconds."""
+    modelled = model.modelled_seconds(generation.launches)
+    origins = sorted({project.origin for project in model.manifest.projects})
+    return {
+        "prompt": list(generation.prompt),
+        "finish": generation.finish,
+        "near_ties": generation.near_ties,
+        "launches": dict(generation.launches),
+        "seconds": {"origin": f"executed on {'the C simulation' if device == CSIM else 'the card'}", "all": generation.seconds},
+        "modelled_seconds": {"origin": f"cycles {', '.join(origins)}; launches as the platform says", "all": modelled},
+        "tokens_per_second": count / generation.seconds if generation.seconds else None,
+        "modelled_tokens_per_second": count / modelled if modelled else None,
+    }
+
+
+def _told(figures: dict[str, Any]) -> Iterator[str]:
+    here, card = figures["tokens_per_second"], figures["modelled_tokens_per_second"]
+    yield f"ended: {figures['finish']}; near-ties: {figures['near_ties']}"
+    if here is not None:
+        yield f"{here:.1f} tokens per second ({figures['seconds']['origin']}, prompt included)"
+    known = "not known" if card is None else f"{card:.0f} tokens per second"
+    yield f"on the card: {known} (modelled: {figures['modelled_seconds']['origin']})"
+
+
+def _show(generation: Generation, tokenizer: Tokenizer | None, prompt: str | None) -> int:
+    """Print text, or numbers of tokens, as they come; how many."""
+    count = 0
+    if tokenizer is None:
+        for token in generation:
+            typer.echo(f"{' ' if count else ''}{token}", nl=False)
+            count += 1
+    else:
+        typer.echo(prompt or "", nl=False)
+        for _, text in tokenizer.stream(generation.prompt, generation):
+            typer.echo(text, nl=False)
+            count += 1
+    typer.echo()
+    return count
+
+
+def _encoded(tokenizer: Tokenizer | None, prompt: str) -> list[int]:
+    assert tokenizer is not None
+    return tokenizer.encode(prompt)
+
+
+def _opened(folder: Path, device: str, xclbin: Path | None, needs_text: bool) -> LanguageModel:
+    from stc.manifest.model_files import read_model
+    from stc.runtime.language_model import LanguageModel
+
+    index = "0" if device == XRT else device
+    if index != CSIM and not index.isdigit():
+        raise CompileError(f"--device {device}", accepted="csim, xrt, or the index of a card")
+    if needs_text and read_model(folder).tokenizer is None:
+        raise CompileError("the model has no tokenizer", where=str(folder), accepted="--tokens 5,17,3")
+    return LanguageModel(folder, index, xclbin)
+
+
+@contextmanager
+def _folder(
+    model: str, max_seq: int | None, rows: int, weights: str | None, seed: int, out: Path | None
+) -> Generator[Path]:
+    """The compiled project that `model` is, or that it is compiled to for as long as it is wanted."""
+    path = Path(model)
+    if (path / MODEL).is_file():
+        if max_seq is not None or weights is not None or out is not None:
+            raise CompileError("the model is compiled already", where=model, accepted="no --max-seq, --weights or --out")
+        yield path
+        return
+    from stc.tools.language_model import compile_language_model, model_request
+
+    request = model_request(model, max_seq, weights, seed, PipelineOptions(rows=rows))
+    with tempfile.TemporaryDirectory(prefix="stc-") as temporary:
+        folder = out or Path(temporary) / "model"
+        with messages.status("starting") as status:
+            compile_language_model(request, folder, lambda step: status.update(f"compiling: {step}"))
+        yield folder
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise CompileError(f"--tokens {text}", accepted="numbers of tokens with commas, such as 5,17,3") from None

@@ -1,0 +1,218 @@
+"""A whole language model as a folder: an emitted project for each stage and kind of layer, parameters of all layers, model.json."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stc.codegen.design import Design, checked_design
+from stc.codegen.manifest_builder import buffer_names, tensor_names
+from stc.codegen.parameters import DataFile
+from stc.codegen.project import DEFAULT_TOLERANCE, parameter_files, require_free
+from stc.frontend.draws import EXAMPLE, Draws
+from stc.manifest.files import MANIFEST, read_manifest
+from stc.manifest.model_files import MODEL, checked_file, model_to_json
+from stc.manifest.model_schema import (
+    CACHE_VERSION,
+    DECODE,
+    MODEL_VERSION,
+    PREFILL,
+    CacheLayout,
+    CheckedFile,
+    LayerKind,
+    ModelLayer,
+    ModelManifest,
+    Slice,
+    StageProject,
+    Table,
+)
+from stc.manifest.schema import Manifest
+from stc.names import cpp_identifier
+from stc.pipeline import PipelineOptions
+from stc.platforms.platform import load_platform
+from stc.tools.compile import Progress, compile_from
+from stc.tools.request import CompileRequest
+from stc.tools.start import Start
+
+if TYPE_CHECKING:
+    from stc.frontend.sources import LanguageModelSource
+
+ROWS = 16
+"""Tokens of a launch of prefill where nothing is said."""
+
+TOKENIZER = "tokenizer.json"
+KEYS = "k_cache"
+ESTIMATED = "estimated by FIFO sizing, without synthesis"
+
+
+def model_request(
+    model: str, max_seq: int | None, weights: str | None, seed: int, options: PipelineOptions
+) -> CompileRequest:
+    """What is asked for a preset, or for a folder of transformers, whose weights are its own where nothing else is said."""
+    path = Path(model)
+    if path.is_dir():
+        weights = weights or (model if any(path.glob("*.safetensors")) else None)
+        model = f"config:{model}"
+    return CompileRequest(model, seed=seed, weights=weights, options=options, given=frozenset({"rows"}), max_seq=max_seq)
+
+
+def compile_language_model(request: CompileRequest, out: Path, progress: Progress = lambda _: None) -> ModelManifest:
+    """Compile the whole model of `request` into the new folder `out`; what its model.json says.
+
+    CompileError for whatever is unusable; then nothing is left of `out`.
+    """
+    require_free(out)
+    progress("reading the model")
+    from stc.frontend.sources import find_language_model
+
+    source = find_language_model(request.model, max_seq=request.max_seq, seed=request.seed, weights=request.weights)
+    out = out.absolute()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    try:
+        model = _Compiler(request, source, partial, progress).compiled()
+        (partial / MODEL).write_text(model_to_json(model), encoding="utf-8")
+        partial.chmod(0o755)
+        if out.exists():
+            out.rmdir()
+        partial.rename(out)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return model
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """A compiled stage: its project as model.json and as its own manifest has it, and the design that parameters are packed for."""
+
+    project: StageProject
+    manifest: Manifest
+    design: Design
+
+    def input_name(self, name: str) -> str:
+        """What the project calls an input of the model: `cos`, a function of C, is `cos_` there."""
+        return next(own for tensor, own in tensor_names(self.design).items() if tensor.role == "input" and tensor.name == name)
+
+    def packed(self, parameters: Mapping[str, np.ndarray]) -> list[DataFile]:
+        """The words of each parameter buffer, in the order of `project.parameters`."""
+        names = buffer_names(self.design)
+        files = {names[port.buffer]: file for port, file in parameter_files(self.design, parameters).items()}
+        return [files[piece.buffer] for piece in self.project.parameters]
+
+
+class _Compiler:
+    def __init__(self, request: CompileRequest, source: LanguageModelSource, folder: Path, progress: Progress):
+        self._request, self._source, self._folder, self._progress = request, source, folder, progress
+        self._model = source.model
+        asked = request.options.rows if "rows" in request.given else ROWS
+        self._rows = min(asked, self._model.max_seq)
+
+    def compiled(self) -> ModelManifest:
+        model = self._model
+        model.require_equal_kinds()
+        firsts = {kind: model.layer_kinds.index(kind) for kind in model.layer_kinds}
+        stages = {kind: self._stages(kind, first) for kind, first in firsts.items()}
+        kinds = {kind: self._kind(kind, first, stages[kind]) for kind, first in firsts.items()}
+        layers = [self._layer(index, stages[kind]) for index, kind in enumerate(model.layer_kinds)]
+        head = self._stage("head", "", None, 1)
+        timing = head.manifest.memory
+        assert timing is not None
+        self._progress("embedding")
+        embedding = model.embedding
+        return ModelManifest(
+            version=MODEL_VERSION,
+            name=self._source.name,
+            source={"model": self._request.model, "weights": self._request.weights, "seed": self._request.seed},
+            max_seq=model.max_seq,
+            hidden=embedding.tokens.shape[1],
+            vocabulary=embedding.tokens.shape[0],
+            kinds=kinds,
+            layers=tuple(layers),
+            head=head.project,
+            tokens=self._table("tokens.bin", embedding.tokens),
+            positions=None if embedding.positions is None else self._table("positions.bin", embedding.positions),
+            tokenizer=self._tokenizer(),
+            end_tokens=self._source.end_tokens,
+            tolerance=DEFAULT_TOLERANCE,
+            clock_mhz=timing.clock_mhz,
+            launch_us=timing.launch_us,
+        )
+
+    def _stages(self, kind: str, layer: int) -> dict[str, _Stage]:
+        rows = {PREFILL: self._rows, DECODE: 1} if self._rows > 1 else {DECODE: 1}
+        return {stage: self._stage(stage, kind, layer, count) for stage, count in rows.items()}
+
+    def _stage(self, stage: str, kind: str, layer: int | None, rows: int) -> _Stage:
+        from stc.frontend.sources import Part, export_part
+
+        begin = time.perf_counter()
+        name = f"{stage}_{kind}" if kind else stage
+        self._progress(f"{name}: export to linalg")
+        asked = self._request
+        draws = asked.check_inputs or (EXAMPLE,)
+        request = replace(asked, stage=stage, seq=rows, max_seq=self._model.max_seq, layer=layer, check_inputs=draws)
+        part = Part(stage, rows, request.max_seq, layer)
+        model = export_part(self._model, part, Draws(draws, request.seed), self._source.name)
+        options = replace(request.options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
+        start = Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference})
+        seconds = {"torch_import": 0.0, "export": time.perf_counter() - begin}
+        report = compile_from(start, self._folder / name, lambda step: self._progress(f"{name}: {step}"), seconds)
+        manifest = read_manifest(self._folder / name)
+        stored = checked_file(self._folder / name / MANIFEST, f"{name}/{MANIFEST}")
+        project = StageProject(name, rows, stored, _slices(manifest), report["throughput"]["cycles"], ESTIMATED)
+        return _Stage(project, manifest, checked_design(model.module, load_platform(options.platform)))
+
+    def _kind(self, name: str, layer: int, stages: Mapping[str, _Stage]) -> LayerKind:
+        decode, tables = stages[DECODE], self._model.tables(layer)
+        folder = f"tables/{name}" if name else "tables"
+        return LayerKind(
+            cache=CacheLayout(CACHE_VERSION, decode.manifest.tensor(KEYS).shape),
+            mask=self._table(f"{folder}/mask.bin", tables.mask),
+            rows={decode.input_name(key): self._table(f"{folder}/{key}.bin", array) for key, array in tables.rows.items()},
+            stages={name: stage.project for name, stage in stages.items()},
+        )
+
+    def _layer(self, index: int, stages: Mapping[str, _Stage]) -> ModelLayer:
+        self._progress(f"packing layer {index} of {len(self._model.layer_kinds)}")
+        from stc.frontend.arrays import to_numpy
+        from stc.frontend.eager_run import module_state
+
+        parameters = {name: to_numpy(value, name) for name, value in module_state(self._model.layer(index)).items()}
+        files = {name: self._packed(index, stage, parameters) for name, stage in stages.items()}
+        return ModelLayer(self._model.layer_kinds[index], files)
+
+    def _packed(self, index: int, stage: _Stage, parameters: Mapping[str, np.ndarray]) -> CheckedFile:
+        name = f"parameters/{stage.project.folder}/{index:03d}.bin"
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            for piece in stage.packed(parameters):
+                file.write(piece.data)
+        return checked_file(path, name)
+
+    def _table(self, name: str, array: np.ndarray) -> Table:
+        path = self._folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.ascontiguousarray(array, "<f4").tofile(path)
+        return Table(tuple(array.shape), checked_file(path, name))
+
+    def _tokenizer(self) -> CheckedFile | None:
+        if self._source.folder is None or not (self._source.folder / TOKENIZER).is_file():
+            return None
+        shutil.copyfile(self._source.folder / TOKENIZER, self._folder / TOKENIZER)
+        return checked_file(self._folder / TOKENIZER, TOKENIZER)
+
+
+def _slices(manifest: Manifest) -> tuple[Slice, ...]:
+    """The parameter buffers of a project, one behind the other."""
+    sizes = {port.buffer: port.bytes for kernel in manifest.kernels for port in kernel.ports if port.kind == "parameter"}
+    ends = accumulate(sizes.values())
+    return tuple(Slice(name, end - size, size) for (name, size), end in zip(sizes.items(), ends, strict=True))

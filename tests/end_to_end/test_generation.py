@@ -1,0 +1,370 @@
+"""Whole models write what transformers writes: the emitted C++ of each stage, a launch per layer, against one model in PyTorch."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from stc.diagnostics import CompileError
+from stc.frontend.families import CausalModel
+from stc.frontend.presets import FULL, PRESETS, SLIDING
+from stc.frontend.sources import find_language_model
+from stc.pipeline import PipelineOptions
+from stc.runtime.language_model import CACHE_FULL, LENGTH, LanguageModel
+from stc.runtime.sampling import Sampling, margin
+from stc.tools.language_model import compile_language_model, model_request
+from stc.tools.stc import main
+
+pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
+
+STORIES = Path(__file__).parents[2] / "examples" / "stories260K"
+MAX_SEQ = 72
+NEW = 64
+ROWS = 4
+LONG = [5, 17, 3, 44, 23]
+
+@dataclass(frozen=True)
+class Family:
+    """A tiny twin with these options of its configuration changed; `rows` of a launch of prefill, 1: no prefill project."""
+
+    twin: str
+    rows: int
+    options: dict[str, Any]
+
+
+GEMMA = {"num_hidden_layers": 3, "layer_types": [SLIDING, FULL, SLIDING]}
+FAMILIES = {
+    "gpt2": Family("gpt2-tiny", ROWS, {"vocab_size": 512}),
+    "qwen2.5": Family("qwen2.5-0.5b-tiny", 1, {"num_hidden_layers": 2}),
+    "qwen3": Family("qwen3-0.6b-tiny", 1, {"num_hidden_layers": 2}),
+    "llama-3.2": Family("llama-3.2-1b-tiny", 1, {"num_hidden_layers": 3}),
+    "gemma3": Family("gemma3-1b-tiny", 1, GEMMA),
+    "gpt2-medium with prefill": Family("gpt2-medium-tiny", ROWS, {"n_layer": 2}),
+    "qwen2.5 with prefill": Family("qwen2.5-0.5b-tiny", ROWS, {"num_hidden_layers": 2}),
+    "qwen3 with prefill": Family("qwen3-0.6b-tiny", ROWS, {"num_hidden_layers": 2}),
+    "tinyllama with prefill": Family("tinyllama-1.1b-tiny", ROWS, {"num_hidden_layers": 3}),
+    "llama-3.2 with prefill": Family("llama-3.2-1b-tiny", ROWS, {"num_hidden_layers": 2}),
+    "gemma3 with prefill": Family("gemma3-1b-tiny", ROWS, GEMMA),
+}
+"""All have room for more positions than the twin. The two twins of Gemma are one model here, with both kinds of layers; gpt2 has
+one layer, and the tokenizer of stories260K."""
+
+NAMES = [pytest.param(name, marks=[pytest.mark.full] if "with prefill" in name else []) for name in FAMILIES]
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A compiled model, ready to write, and the same in PyTorch."""
+
+    compiled: LanguageModel
+    torch: Any
+
+    def greedy(self, prompt: list[int], count: int) -> list[int]:
+        """What transformers writes, whether it is the end of a text or not."""
+        given = torch.tensor([prompt])
+        with torch.no_grad():
+            greedy = {"do_sample": False, "eos_token_id": None, "pad_token_id": 0, "max_new_tokens": count}
+            made = self.torch.generate(given, attention_mask=torch.ones_like(given), **greedy)
+        return made[0, len(prompt) :].tolist()
+
+    def logits(self, tokens: list[int]) -> np.ndarray:
+        """Those behind each of the tokens."""
+        with torch.no_grad():
+            return self.torch(torch.tensor([tokens])).logits[0].numpy()
+
+
+def configured(folder: Path, name: str, **options: Any) -> str:
+    """The folder of a preset's configuration with some options changed, as a model."""
+    preset = PRESETS[name]
+    positions = "n_positions" if preset.model_type == "gpt2" else "max_position_embeddings"
+    folder.mkdir(parents=True, exist_ok=True)
+    written = {"model_type": preset.model_type, **preset.options, positions: 2 * MAX_SEQ, **options}
+    (folder / "config.json").write_text(json.dumps(written))
+    return f"config:{folder}"
+
+
+def compiled(spec: str, out: Path, *, max_seq: int = MAX_SEQ, rows: int = ROWS, weights: str | None = None) -> Path:
+    compile_language_model(model_request(spec, max_seq, weights, 0, PipelineOptions(rows=rows)), out)
+    return out
+
+
+def in_torch(spec: str, max_seq: int = MAX_SEQ) -> CausalModel:
+    return find_language_model(spec, max_seq=max_seq, seed=0, weights=None).model
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Twin]:
+    """`twins(name)`: compiled and built once."""
+    root = tmp_path_factory.mktemp("generation")
+    made: dict[str, Twin] = {}
+
+    def make(name: str) -> Twin:
+        if name not in made:
+            family = FAMILIES[name]
+            spec = configured(root / name, family.twin, **family.options)
+            if family.options.get("vocab_size") == 512:
+                shutil.copy(STORIES / "tokenizer.json", root / name)
+            folder = compiled(spec, root / f"{name}.out", rows=family.rows)
+            made[name] = Twin(LanguageModel(folder), in_torch(spec).whole())
+        return made[name]
+
+    return make
+
+
+def close(found: np.ndarray, expected: np.ndarray) -> bool:
+    return float(np.abs(found - expected).max()) <= 1e-4 * float(np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_greedy_tokens_are_those_of_transformers(twins: Callable[[str], Twin], name: str) -> None:
+    twin = twins(name)
+    for prompt in (LONG, LONG[:1]):
+        generation = twin.compiled.generate(prompt, NEW, ends=False)
+        written = list(generation)
+        assert written == twin.greedy(prompt, NEW)
+        expected = twin.logits([*prompt, *written[:-1]])[len(prompt) - 1 :]
+        near = sum(margin(row) < 1e-4 for row in expected)
+        assert (generation.finish, generation.near_ties) == (LENGTH, near)
+        assert generation.logits is not None and close(generation.logits, expected[-1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_logits_of_drawn_tokens(twins: Callable[[str], Twin], name: str) -> None:
+    """Greedy tokens of random models repeat; drawn ones differ, and equal logits at each of them say that each row of the cache is
+    right. The prompt is no multiple of the rows of a launch: its last one has a row of padding."""
+    twin = twins(name)
+    prompt = [*LONG, 60, 2]
+    assert len(prompt) % ROWS == ROWS - 1
+    generation = twin.compiled.generate(prompt, 32, Sampling(3.0, 1.0, 1), ends=False)
+    logits, written = [], []
+    for token in generation:
+        assert generation.logits is not None
+        logits.append(generation.logits)
+        written.append(token)
+    assert len(set(written)) > 8
+    expected = twin.logits([*prompt, *written])[len(prompt) - 1 : -1]
+    assert close(np.stack(logits), expected)
+    assert list(twin.compiled.generate(prompt, 32, Sampling(3.0, 1.0, 1), ends=False)) == written
+
+
+def test_the_cache_ends_during_a_generation(twins: Callable[[str], Twin]) -> None:
+    """The token behind the last position can still be chosen, but not be read."""
+    twin = twins("gpt2")
+    generation = twin.compiled.generate(LONG, 2 * MAX_SEQ, ends=False)
+    written = list(generation)
+    assert generation.finish == CACHE_FULL
+    assert len(LONG) + len(written) == MAX_SEQ + 1
+    assert written == twin.greedy(LONG, len(written))
+    whole = list(range(1, 64)) + [7] * (MAX_SEQ - 63)
+    assert list(twin.compiled.generate(whole, 2, ends=False)) == twin.greedy(whole, 1)
+
+
+def test_launches_are_counted_and_times_modelled(twins: Callable[[str], Twin]) -> None:
+    model = twins("gpt2").compiled
+    generation = model.generate([*LONG, 60, 2], 3, ends=False)
+    list(generation)
+    assert generation.launches == Counter(prefill=2, decode=2, head=3)
+    cycles = {project.folder: project.cycles or 0 for project in model.manifest.projects}
+    seconds = sum(n * (cycles[name] / 250e6 + 75e-6) for name, n in generation.launches.items())
+    assert model.modelled_seconds(generation.launches) == pytest.approx(seconds)
+
+
+def test_a_cache_shorter_than_the_window(tmp_path: Path) -> None:
+    """One row a launch throughout: no prefill project."""
+    spec = configured(tmp_path / "model", "gemma3-1b-tiny", sliding_window=16)
+    folder = compiled(spec, tmp_path / "out", max_seq=6, rows=1)
+    assert sorted(path.name for path in folder.iterdir() if (path / "manifest.json").is_file()) == ["decode", "head"]
+    twin = Twin(LanguageModel(folder), in_torch(spec, 6).whole())
+    assert list(twin.compiled.generate([5, 17, 3], 9, ends=False)) == twin.greedy([5, 17, 3], 4)
+
+
+@pytest.mark.optimised
+def test_stories(tmp_path: Path) -> None:
+    """Real weights, a real tokenizer, 200 tokens."""
+    from transformers import AutoModelForCausalLM
+
+    folder = compiled(f"config:{STORIES}", tmp_path / "out", max_seq=208, rows=8, weights=str(STORIES))
+    twin = Twin(LanguageModel(folder), AutoModelForCausalLM.from_pretrained(STORIES, dtype=torch.float32))
+    tokenizer = twin.compiled.tokenizer()
+    prompt = tokenizer.encode("Once upon a time")
+    generation = twin.compiled.generate(prompt, 200)
+    text = [text for _, text in tokenizer.stream(prompt, generation)]
+    expected = twin.greedy(prompt, 200)
+    assert "".join(text) == tokenizer.decode([*prompt, *expected])[len("Once upon a time") :]
+    assert text[:6] == [",", " there", " was", " a", " little", " g"]
+    assert generation.near_ties == 0
+
+
+# The command line ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    stdout: str
+    stderr: str
+
+
+Stc = Callable[..., Ended]
+
+
+@pytest.fixture
+def stc(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Stc:
+    """The command line, in this process."""
+
+    def run(*arguments: str | Path) -> Ended:
+        monkeypatch.setattr("sys.argv", ["stc", *map(str, arguments)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capfd.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Ended(ended.value.code, printed.out, printed.err)
+
+    return run
+
+
+def refused(ended: Ended, *expected: str) -> None:
+    """One line and exit code 2, before anything is written."""
+    assert (ended.code, ended.stdout) == (2, ""), ended
+    assert re.fullmatch(r"stc: error: [^\n]+\n", ended.stderr), ended.stderr
+    for text in expected:
+        assert text in ended.stderr
+
+
+def test_text_and_json_from_the_command_line(twins: Callable[[str], Twin], stc: Stc) -> None:
+    model = twins("gpt2").compiled
+    tokenizer = model.tokenizer()
+    prompt = tokenizer.encode("Lily and Tom")
+    expected = list(model.generate(prompt, 6))
+    ended = stc("generate", model.folder, "--prompt", "Lily and Tom", "--max-new-tokens", "6")
+    assert (ended.code, ended.stdout) == (0, tokenizer.decode([*prompt, *expected]) + "\n")
+    assert "near-ties: 0" in ended.stderr and "tokens per second" in ended.stderr
+    found = json.loads(stc("generate", model.folder, "--tokens", "5,17", "--max-new-tokens", "4", "--json").stdout)
+    assert (found["tokens"], found["finish"]) == (list(model.generate([5, 17], 4)), LENGTH)
+    drawn = [stc("generate", model.folder, "--tokens", "5", "--sample", f"2.5,0.9,{seed}", "--json") for seed in (1, 1, 2)]
+    tokens = [json.loads(ended.stdout)["tokens"] for ended in drawn]
+    assert tokens[0] == tokens[1] != tokens[2]
+
+
+REFUSED = {
+    "nothing": ((), "nothing to continue", "--prompt TEXT"),
+    "both": (("--prompt", "a", "--tokens", "1"), "both --prompt and --tokens"),
+    "words": (("--tokens", "1,two"), "--tokens 1,two", "numbers of tokens"),
+    "unknown token": (("--tokens", "1,512"), "token 512", "0 to 511"),
+    "negative token": (("--tokens=-1",), "token -1", "0 to 511"),
+    "long": (("--tokens", ",".join(["1"] * (MAX_SEQ + 1))), f"the prompt has {MAX_SEQ + 1} tokens", f"1 to {MAX_SEQ}"),
+    "no new tokens": (("--tokens", "1", "--max-new-tokens", "0"), "0 new tokens"),
+    "sampling": (("--tokens", "1", "--sample", "1,0,3"), "accepted: temperature,top-p,seed"),
+    "two of sampling": (("--tokens", "1", "--sample", "1,0.5"), "accepted: temperature,top-p,seed"),
+    "device": (("--tokens", "1", "--device", "gpu"), "--device gpu", "csim, xrt"),
+    "card": (("--tokens", "1", "--device", "xrt"), "pyxrt is not installed"),
+    "compiled": (("--tokens", "1", "--max-seq", "8"), "compiled already"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_a_model_cannot_continue(twins: Callable[[str], Twin], stc: Stc, case: str) -> None:
+    arguments, *expected = REFUSED[case]
+    refused(stc("generate", twins("gpt2").compiled.folder, *arguments), *expected)
+
+
+def test_a_position_that_is_not_there(twins: Callable[[str], Twin]) -> None:
+    model = twins("gpt2").compiled
+    for position in (-1, MAX_SEQ):
+        with pytest.raises(CompileError, match=f"1 tokens at position {position}; accepted: positions 0 to {MAX_SEQ - 1}"):
+            model.forward([1], position, model.caches(), Counter())
+
+
+def _manifest(folder: Path, change: Callable[[Any], None]) -> None:
+    path = folder / "model.json"
+    value = json.loads(path.read_text())
+    change(value)
+    path.write_text(json.dumps(value))
+
+
+def _truncated(folder: Path) -> None:
+    file = folder / "parameters" / "decode" / "000.bin"
+    file.write_bytes(file.read_bytes()[:-64])
+
+
+def _corrupted(folder: Path) -> None:
+    file = folder / "parameters" / "prefill" / "000.bin"
+    data = bytearray(file.read_bytes())
+    data[100] ^= 1
+    file.write_bytes(data)
+
+
+def _other_table(folder: Path) -> None:
+    tokens = folder / "tokens.bin"
+    tokens.write_bytes(bytes(tokens.stat().st_size))
+
+
+def _other_project(folder: Path) -> None:
+    manifest = folder / "decode" / "manifest.json"
+    manifest.write_text(manifest.read_text() + " ")
+
+
+DAMAGED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "truncated": (_truncated, "parameters/decode/000.bin: file has "),
+    "corrupted": (_corrupted, "parameters/prefill/000.bin: checksum differs"),
+    "missing": (lambda folder: (folder / "positions.bin").unlink(), "positions.bin: file is missing"),
+    "another model's": (_other_table, "tokens.bin: checksum differs"),
+    "another project": (_other_project, "decode/manifest.json: file has "),
+    "version": (lambda folder: _manifest(folder, lambda it: it.update(version=0)), "packing version 0; accepted: 1"),
+    "cache version": (
+        lambda folder: _manifest(folder, lambda it: it["kinds"][""]["cache"].update(version=7)), "layout version 7; accepted: 1"
+    ),
+    "cache layout": (
+        lambda folder: _manifest(folder, lambda it: it["kinds"][""]["cache"].update(shape=[1, 2, 16, MAX_SEQ])),
+        "a cache of another layout",
+    ),
+    "no layers": (lambda folder: _manifest(folder, lambda it: it.update(layers=[])), "the model has no layers"),
+    "kind": (lambda folder: _manifest(folder, lambda it: it["layers"][0].update(kind="other")), "layer 0 is of kind 'other'"),
+    "table": (lambda folder: _manifest(folder, lambda it: it.update(vocabulary=511)), "table tokens has shape"),
+    "no JSON": (lambda folder: (folder / "model.json").write_text("{"), "not valid JSON"),
+    "no tokenizer": (lambda folder: _manifest(folder, lambda it: it.update(tokenizer=None)), "no tokenizer"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_models(twins: Callable[[str], Twin], stc: Stc, tmp_path: Path, case: str) -> None:
+    damage, expected = DAMAGED[case]
+    copy = shutil.copytree(twins("gpt2").compiled.folder, tmp_path / "copy")
+    damage(copy)
+    refused(stc("generate", copy, "--prompt", "Lily"), expected)
+
+
+def test_no_model(stc: Stc, tmp_path: Path) -> None:
+    refused(stc("generate", tmp_path, "--tokens", "1"), "config.json")
+    refused(stc("generate", "gpt3", "--tokens", "1"), "unknown model gpt3")
+    refused(stc("generate", "gpt2-tiny", "--tokens", "1", "--max-seq", "65"), "--max-seq 65", "1 to 64")
+    refused(stc("compile", "block.mlir", "--stage", "model", "--out", tmp_path / "out"), "no language model")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_generation_leaves_nothing(twins: Callable[[str], Twin], tmp_path: Path) -> None:
+    folder = twins("gpt2").compiled.folder
+    before = sorted(folder.rglob("*"))
+    arguments = [str(Path(sys.executable).parent / "stc"), "generate", str(folder), "--prompt", "Lily", "--max-new-tokens", "999"]
+    own = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=own)
+    assert process.stdout is not None and process.stdout.read(6)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (130, b"stc: interrupted\n")
+    assert sorted(folder.rglob("*")) == before and not list(tmp_path.iterdir())
