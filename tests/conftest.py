@@ -22,7 +22,7 @@ COMPILER = Path(__file__).parent / "compiler"
 PRECOMPILED = Path(__file__).parents[1] / "build" / "precompiled"
 GUARD = Path(__file__).parent / "guard"
 HEAVY = "pytest.mark.heavy"
-HEAVY_FIXTURES = {"compiled", "design", "emitted", "headers", "timed_headers"}
+HEAVY_FIXTURES = {"compiled", "design", "emitted", "headers"}
 DAY = 24 * 3600
 
 # Tests and the processes that they start compile C++ with it.

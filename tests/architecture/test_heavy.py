@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from stc.simulation.package import INCLUDE
 
 TESTS = Path(__file__).parents[1]
-UNIT = '#include "stc_sim.h"\nint main() { stc_sim::Report report("csim.json"); }\n'
+UNIT = '#include "stc_sim.h"\nint main() { stc_sim::Report report("csim.json"); return report.finish(); }\n'
 
 
 @pytest.mark.parametrize("library", ["torch", "torch_mlir.ir", "transformers"])
@@ -33,29 +34,66 @@ def test_nothing_is_compiled(tmp_path: Path) -> None:
     assert "make check" in done.stderr
 
 
-@pytest.mark.heavy
-def test_precompiled_headers_are_taken(tmp_path: Path) -> None:
-    """g++ goes on without a word where they do not fit, unless it is asked."""
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """g++ in an empty folder, with nothing precompiled yet."""
     if shutil.which("g++") is None:
         pytest.skip("g++ is needed")
+    monkeypatch.setenv("STC_TEST_PRECOMPILED", str(tmp_path / "precompiled"))
     (tmp_path / "unit.cpp").write_text(UNIT)
-    command = ["g++", "-O3", "-std=c++17", "-march=native", "-I", str(INCLUDE), "-c", "unit.cpp", "-H", "-Winvalid-pch", "-Werror"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    read = [line for line in done.stderr.splitlines() if line.endswith((".h", ".gch"))]
-    assert read[0].startswith("! "), read  # `!`: a precompiled header that is used
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["g++", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    return run
+
+
+@pytest.mark.heavy
+def test_precompiled_headers_are_taken(compiler: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """By the second who needs them; g++ goes on without a word where they do not fit, unless it is asked."""
+    command = ["-O3", "-std=c++17", "-march=native", "-I", str(INCLUDE), "-c", "unit.cpp", "-H", "-Winvalid-pch", "-Werror"]
+    for uses in (False, True):
+        done = compiler(*command)
+        assert done.returncode == 0, done.stderr
+        read = [line for line in done.stderr.splitlines() if line.endswith((".h", ".gch"))]
+        assert read[0].startswith("! ") == uses, read  # `!`: a precompiled header that is used
     assert [line for line in read if str(INCLUDE) in line] == [f". {INCLUDE}/stc_sim.h"]  # whose guard ends it
 
 
 @pytest.mark.heavy
-def test_other_headers_are_precompiled_on_their_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_the_engine_is_compiled_once(
+    at_once: bool, tmp_path: Path, compiler: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """The second program brings none of its functions, and does what the first does."""
+    flags = ["-std=c++17", "-I", str(INCLUDE)]
+    said: list[str] = []
+    for name in ("first", "second"):
+        steps = [["unit.cpp"]] if at_once else [["-c", "unit.cpp", "-o", f"{name}.o"], [f"{name}.o"]]
+        for step in steps:
+            done = compiler(*(flags if "unit.cpp" in step else []), *step, *([] if "-c" in step else ["-o", name]))
+            assert done.returncode == 0, done.stderr
+        (tmp_path / "csim.json").unlink(missing_ok=True)
+        ran = subprocess.run([tmp_path / name], cwd=tmp_path, capture_output=True, text=True, check=False)
+        said.append(f"{ran.returncode} {ran.stdout}{ran.stderr}")
+        if not at_once:
+            symbols = subprocess.run(["nm", tmp_path / f"{name}.o"], capture_output=True, text=True, check=True).stdout
+            assert (" W _ZN7stc_sim6Report12channel_json" in symbols) == (name == "first")
+    assert said[0] == said[1]
+
+
+@pytest.mark.heavy
+def test_other_headers_are_precompiled_on_their_own(
+    tmp_path: Path, compiler: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
     """A header that somebody changed is the one that counts."""
     changed = tmp_path / "include"
     shutil.copytree(INCLUDE, changed)
-    with (changed / "stc_sim.h").open("a") as file:
+    command = ["-std=c++17", "-I", str(changed), "-c", "unit.cpp"]
+    assert [compiler(*command).returncode for _ in range(2)] == [0, 0]
+    with (changed / "stc_sim" / "report.h").open("a") as file:
         file.write("\n#error this header was changed\n")
-    (tmp_path / "unit.cpp").write_text(UNIT)
-    command = ["g++", "-std=c++17", "-I", str(changed), "-c", "unit.cpp"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "this header was changed" in done.stderr
+    for _ in range(2):
+        done = compiler(*command)
+        assert done.returncode == 1
+        assert "this header was changed" in done.stderr

@@ -30,26 +30,19 @@ def compiler(*arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def precompiled(folder: Path, *flags: str) -> Path:
-    """All drop-in headers in one, precompiled: most of the time of a small design goes into them."""
+def included(folder: Path) -> Path:
+    """All drop-in headers in one."""
     if shutil.which("g++") is None:
         pytest.skip("g++ is needed")
     path = folder / "all.h"
     path.write_text(HEADERS + '#include "stc_sim.h"\n')
-    compiler(*flags, "-x", "c++-header", str(path), "-o", f"{path}.gch")
     return path
 
 
 @pytest.fixture(scope="session")
 def headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For simulation without time."""
-    return precompiled(tmp_path_factory.mktemp("headers"))
-
-
-@pytest.fixture(scope="session")
-def timed_headers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For simulation with time."""
-    return precompiled(tmp_path_factory.mktemp("timed_headers"), "-DSTC_SIM_TIMED")
+    """What small designs are compiled against."""
+    return included(tmp_path_factory.mktemp("headers"))
 
 
 def compile_program(source: str, folder: Path, headers: Path, *flags: str) -> Path:

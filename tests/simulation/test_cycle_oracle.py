@@ -128,8 +128,8 @@ class Built:
 
 
 @pytest.fixture(scope="module", params=NETWORKS)
-def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> Built:
-    return Built(request.param, _design(request.param, tmp_path_factory.mktemp("network"), timed_headers).design)
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, headers: Path) -> Built:
+    return Built(request.param, _design(request.param, tmp_path_factory.mktemp("network"), headers).design)
 
 
 def alone(tasks: Sequence[Pipeline]) -> dict[str, int]:

@@ -17,8 +17,8 @@ Make = Callable[..., Handmade]
 
 
 @pytest.fixture
-def make(tmp_path: Path, timed_headers: Path) -> Make:
-    return lambda kernel, content, **more: Handmade(kernel, content, tmp_path, timed_headers, **more)
+def make(tmp_path: Path, headers: Path) -> Make:
+    return lambda kernel, content, **more: Handmade(kernel, content, tmp_path, headers, **more)
 
 
 def explained(design: Handmade, depths: Mapping[str, int], **more: int) -> Explanation:
@@ -35,8 +35,8 @@ FORK_JOIN_MANIFEST = manifest(
 
 
 @pytest.fixture(scope="module")
-def design(tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> Handmade:
-    return Handmade(fork_join(2), FORK_JOIN_MANIFEST, tmp_path_factory.mktemp("fork_join"), timed_headers)
+def design(tmp_path_factory: pytest.TempPathFactory, headers: Path) -> Handmade:
+    return Handmade(fork_join(2), FORK_JOIN_MANIFEST, tmp_path_factory.mktemp("fork_join"), headers)
 
 
 def test_the_full_side_of_a_fork_is_named_with_its_least_depth(design: Handmade) -> None:
@@ -124,8 +124,8 @@ NESTED_MANIFEST = manifest(
 
 
 @pytest.fixture(scope="module")
-def nested(tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> Handmade:
-    return Handmade(NESTED, NESTED_MANIFEST, tmp_path_factory.mktemp("nested"), timed_headers)
+def nested(tmp_path_factory: pytest.TempPathFactory, headers: Path) -> Handmade:
+    return Handmade(NESTED, NESTED_MANIFEST, tmp_path_factory.mktemp("nested"), headers)
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ pytestmark = pytest.mark.heavy
 
 
 @pytest.fixture(scope="module", params=[0, 2, 5])
-def generated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> Handmade:
+def generated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, headers: Path) -> Handmade:
     """Designs that need more than single slots."""
     design = generate(request.param)
-    return Handmade(design.kernel, design.manifest, tmp_path_factory.mktemp("forks"), timed_headers)
+    return Handmade(design.kernel, design.manifest, tmp_path_factory.mktemp("forks"), headers)
 
 
 def explained(design: Handmade, depths: Mapping[str, int]) -> Explanation | None:

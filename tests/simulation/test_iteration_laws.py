@@ -145,9 +145,9 @@ def _task(result: SimulationResult, name: str) -> TaskTime:
 
 
 @pytest.mark.parametrize("depth", [2, 3, 7])
-def test_the_second_read_of_an_iteration_is_one_cycle_after_the_first(depth: int, tmp_path: Path, timed_headers: Path) -> None:
+def test_the_second_read_of_an_iteration_is_one_cycle_after_the_first(depth: int, tmp_path: Path, headers: Path) -> None:
     """The first read is in stage 1, so that less than 3 stages cannot be."""
-    design = Handmade(PAIRS, _pairs_manifest(1), tmp_path, timed_headers).design
+    design = Handmade(PAIRS, _pairs_manifest(1), tmp_path, headers).design
     for style in ("flp", "stp", "frp"):
         for interval in (1, 2, 3, 7):
             timed = replace(design, manifest=_pairs_manifest(interval, depth))
@@ -159,12 +159,12 @@ def test_the_second_read_of_an_iteration_is_one_cycle_after_the_first(depth: int
 
 
 @pytest.mark.parametrize("style", ["flp", "stp", "frp"])
-def test_the_depth_contains_accesses_that_follow_each_other(style: str, tmp_path: Path, timed_headers: Path) -> None:
+def test_the_depth_contains_accesses_that_follow_each_other(style: str, tmp_path: Path, headers: Path) -> None:
     """As the vendor's formula has it for II 32, depth 34 and 25 iterations of 32 reads: 24 * 32 + 34 + 1."""
     sums = loop("sums", "sums_loop", 25, 34, ii=32)
     loops = [loop("numbers", "numbers_loop", 800, 2), sums, loop("collect", "collect_loop", 25, 2)]
     check = "top(x.data(), y.data()); if (y[24] != 32 * 768 + 31 * 16) throw std::runtime_error(\"wrong sum\")"
-    design = Handmade(SEQUENTIAL, manifest((), loops), tmp_path, timed_headers, check)
+    design = Handmade(SEQUENTIAL, manifest((), loops), tmp_path, headers, check)
     result = design.run({}, style=style)
     assert _task(result, "sums").busy == 24 * 32 + 34 + 1 == 803
     first_read = 1 + 2                       # the first number is written in stage 1, and the FIFO is in RAM
@@ -173,27 +173,27 @@ def test_the_depth_contains_accesses_that_follow_each_other(style: str, tmp_path
     assert _task(result, "collect").end == last_write + 1 + 2
 
 
-def test_what_has_left_a_pipeline_is_not_delayed_by_later_reads(tmp_path: Path, timed_headers: Path) -> None:
+def test_what_has_left_a_pipeline_is_not_delayed_by_later_reads(tmp_path: Path, headers: Path) -> None:
     """A pipeline that stops as a whole, 8 reads an iteration: its sum leaves in stage 9, with the first read of the next one."""
     slow = SEQUENTIAL.replace("< 25", "< 5").replace("j < 32", "j < 8").replace("< 800", "< 40")
     numbers = loop("numbers", "numbers_loop", 40, 2, ii=11)
     loops = [numbers, loop("sums", "sums_loop", 5, 10, ii=8), loop("collect", "collect_loop", 5, 2)]
-    result = Handmade(slow, manifest((), loops), tmp_path, timed_headers).run({}, style="stp")
+    result = Handmade(slow, manifest((), loops), tmp_path, headers).run({}, style="stp")
     written = [1 + 11 * k for k in range(40)]
     reads = [at + 2 for at in written]
     (sums,) = (fifo for fifo in result.fifos if fifo.name == "b")
     assert [at for at, _ in sums.produced] == [*(reads[8 * i] for i in range(1, 5)), reads[39] + 1]
 
 
-def test_all_streams_of_an_iteration_are_written_at_once(tmp_path: Path, timed_headers: Path) -> None:
+def test_all_streams_of_an_iteration_are_written_at_once(tmp_path: Path, headers: Path) -> None:
     loops = [loop("fan", "fan_loop", 100, 7), loop("gather", "gather_loop", 100, 2)]
-    design = Handmade(FAN, manifest((), loops), tmp_path, timed_headers)
+    design = Handmade(FAN, manifest((), loops), tmp_path, headers)
     for style in ("frp", "flp", "stp"):
         assert _task(design.run({}, style=style), "fan").end == 99 + 7 + 1 == 107
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
-def test_an_iteration_that_fills_a_block_issues_when_one_is_free(blocks: int, tmp_path: Path, timed_headers: Path) -> None:
+def test_an_iteration_that_fills_a_block_issues_when_one_is_free(blocks: int, tmp_path: Path, headers: Path) -> None:
     free, given_back, now = [1], list[int](), 0   # when each block is taken to be filled, in stage 1, and given back
     for k in range(BLOCKS):
         if k > 0:
@@ -201,7 +201,7 @@ def test_an_iteration_that_fills_a_block_issues_when_one_is_free(blocks: int, tm
         now = max(now, free[k] + FILL_DEPTH - 2 + 1) + 1       # the lock takes a cycle
         now += DRAIN - 1 + 2 + 1
         given_back.append(now)
-    result = _ring(blocks, tmp_path, timed_headers).run({})
+    result = _ring(blocks, tmp_path, headers).run({})
     fill = _task(result, "fill")
     assert fill.end == free[-1] - 1 + FILL_DEPTH + 1
     assert fill.busy == BLOCKS - 1 + FILL_DEPTH + 1
@@ -212,7 +212,7 @@ def test_an_iteration_that_fills_a_block_issues_when_one_is_free(blocks: int, tm
 
 @pytest.mark.parametrize("blocks", [FILL_DEPTH - 2, FILL_DEPTH - 1])
 def test_a_pipeline_that_stops_as_a_whole_keeps_a_block_per_stage_between_acquire_and_release(
-    blocks: int, tmp_path: Path, timed_headers: Path
+    blocks: int, tmp_path: Path, headers: Path
 ) -> None:
-    result = _ring(blocks, tmp_path, timed_headers).run({}, style="stp")
+    result = _ring(blocks, tmp_path, headers).run({}, style="stp")
     assert result.values.outcome == ("deadlock" if blocks == FILL_DEPTH - 2 else "finished"), result.values.explanation

@@ -56,8 +56,8 @@ LOOPS = [loop("split", "split_loop", 200, 3, writes="abe"), loop("pipe", "pipe_l
 
 
 @pytest.fixture(scope="module")
-def fork(tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> Handmade:
-    return Handmade(FORK, manifest(STREAMS, LOOPS), tmp_path_factory.mktemp("slow"), timed_headers)
+def fork(tmp_path_factory: pytest.TempPathFactory, headers: Path) -> Handmade:
+    return Handmade(FORK, manifest(STREAMS, LOOPS), tmp_path_factory.mktemp("slow"), headers)
 
 
 ROOMY = {"a": 200, "b": 200, "e": 200, "o": 200, "r": 200}

@@ -216,7 +216,7 @@ extern "C" void top(const int *x, int *y) {{
 @pytest.mark.parametrize("style", ["stp", "frp", "flp"])
 @pytest.mark.parametrize(("slow", "interval"), [(1, 1), (7, 1), (7, 3), (30, 2)])
 def test_what_waits_for_a_block_keeps_what_it_computed(
-    style: Style, slow: int, interval: int, tmp_path: Path, timed_headers: Path
+    style: Style, slow: int, interval: int, tmp_path: Path, headers: Path
 ) -> None:
     """With `stp` a token leaves when later iterations have had their blocks, or after the last."""
     loops = [
@@ -225,7 +225,7 @@ def test_what_waits_for_a_block_keeps_what_it_computed(
         loop("take", "take_loop", 9, 2, reads=["s"]),
     ]
     content = manifest([fifo("s", "drain", "take", 9)], loops)
-    measured = Handmade(blocks_in_a_pipeline(style, slow, interval), content, tmp_path, timed_headers).run({})
+    measured = Handmade(blocks_in_a_pipeline(style, slow, interval), content, tmp_path, headers).run({})
     inner = For("k", slow, (), pipeline=Pipeline(1, 4, "flp"))
     traces = [
         TaskTrace("fill", (For("t", 9, (Hold("blocks", True), inner)),)),

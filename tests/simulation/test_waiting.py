@@ -50,9 +50,9 @@ LOOPS = [loop("make", "make_loop", 100, writes="a"), loop("middle", "middle_loop
 
 
 @pytest.fixture(scope="module")
-def slow_middle(tmp_path_factory: pytest.TempPathFactory, timed_headers: Path) -> SimulationResult:
+def slow_middle(tmp_path_factory: pytest.TempPathFactory, headers: Path) -> SimulationResult:
     streams = [fifo("a", "make", "middle", 100), fifo("b", "middle", "pass", 100), fifo("c", "pass", "take", 100)]
-    return Handmade(SLOW_MIDDLE, manifest(streams, LOOPS), tmp_path_factory.mktemp("waiting"), timed_headers).run({})
+    return Handmade(SLOW_MIDDLE, manifest(streams, LOOPS), tmp_path_factory.mktemp("waiting"), headers).run({})
 
 
 @pytest.mark.parametrize(("task", "what"), [("make", "waits to write a"), ("take", "waits to read c")])

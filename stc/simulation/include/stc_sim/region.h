@@ -6,7 +6,6 @@
 #define STC_SIM_REGION_H
 
 #include <map>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -50,11 +49,14 @@ template <class Value_>
 using ReadOnly = std::conditional_t<is_scalar_value<Value_>, std::remove_cv_t<std::remove_reference_t<Value_>>,
                                     const std::remove_reference_t<Value_> &>;
 
+template <class... Value_>
+struct List {};
+
 template <class Call, std::size_t Index_, class Types, class Indices>
 struct accepts_read_only;
-template <class Call, std::size_t Index_, class... Args_, std::size_t... At_>
-struct accepts_read_only<Call, Index_, std::tuple<Args_...>, std::index_sequence<At_...>>
-    : std::is_invocable<Call &, std::conditional_t<At_ == Index_, ReadOnly<Args_>, Args_>...> {};
+template <class Call, std::size_t Index_, class... Value_, std::size_t... At_>
+struct accepts_read_only<Call, Index_, List<Value_...>, std::index_sequence<At_...>>
+    : std::is_invocable<Call &, std::conditional_t<At_ == Index_, ReadOnly<Value_>, Value_>...> {};
 
 // How a value reaches the task: by reference, or as a copy made at the call (scalars that the callee only reads, and
 // temporaries). A copy of a variable that an earlier task writes is renewed when the task starts.
@@ -62,6 +64,7 @@ template <class Value_, bool copied>
 struct Captured {
   Value_ &reference;
   explicit Captured(Value_ &value) : reference(value) {}
+  void expire() {}
   void refresh() {}
   Value_ &get() { return reference; }
 };
@@ -69,9 +72,13 @@ template <class Value_>
 struct Captured<Value_, true> {
   std::remove_cv_t<Value_> value;
   Value_ *source;
+  bool stale = false;
   explicit Captured(Value_ &&temporary) : value(std::move(temporary)), source(nullptr) {}
   explicit Captured(Value_ &variable) : value(variable), source(&variable) {}
-  void refresh() { value = *source; }
+  void expire() { stale = true; }
+  void refresh() {
+    if (stale) value = *source;
+  }
   std::remove_cv_t<Value_> &&get() { return std::move(value); }
 };
 
@@ -109,32 +116,61 @@ void note_user(Value_ &argument, const std::string &task) {
   }
 }
 
-template <class Call, class Types, class Indices>
-struct TaskBody;
-template <class Call, class... Value_, std::size_t... Index_>
-struct TaskBody<Call, std::tuple<Value_...>, std::index_sequence<Index_...>> : Body {
-  using Types = std::tuple<Value_...>;
+// What is called as a task, whatever its function: it begins when the earlier calls have returned that write what it uses.
+struct TaskCall : Body {
+  std::vector<Dependence> dependences;
 
-  template <std::size_t At_>
-  static constexpr bool copied = !std::is_lvalue_reference<std::tuple_element_t<At_, Types>>::value ||
-                                 (is_scalar_value<std::tuple_element_t<At_, Types>> &&
-                                  accepts_read_only<Call, At_, Types, std::index_sequence<Index_...>>::value);
+  void execute() final {
+    for (const Dependence &d : dependences) scheduler.wait_for_return(d.on, d.name);
+    call_function();
+  }
+  virtual void call_function() = 0;
+};
+
+// Argument `Index_` of a task. Each is a base class of the task's call: the compiler takes several times as long for a std::tuple.
+template <std::size_t Index_, class Captured_>
+struct Argument : Captured_ {
+  using Captured_::Captured_;
+};
+
+// Whether the callee can only read argument `Index_`, a `Value_`. The answer takes the compiler long: it is asked about scalars and
+// about variables of the region's body that a callee could write.
+template <class Call, std::size_t Index_, class Value_, bool is_local, class Types, class Indices>
+constexpr bool is_only_read() {
+  if constexpr (std::is_lvalue_reference<Value_>::value &&
+                (is_scalar_value<Value_> || (is_local && is_mutable_lvalue<Value_> && is_plain_data<Value_>))) {
+    return accepts_read_only<Call, Index_, Types, Indices>::value;
+  } else {
+    return true;
+  }
+}
+
+// How argument `Index_`, given to spawn() as an `Args_`, is captured: a scalar that is only read as a copy.
+template <class Call, std::size_t Index_, class Args_, class Types, class Indices>
+struct Passed {
+  using Value_ = argument_t<Args_>;
+  static constexpr bool is_local = unwrapped<std::decay_t<Args_>>::is_local;
+  static constexpr bool only_read = is_only_read<Call, Index_, Value_, is_local, Types, Indices>();
+  static constexpr bool copied = !std::is_lvalue_reference<Value_>::value || (is_scalar_value<Value_> && only_read);
+  using type = Argument<Index_, Captured<std::remove_reference_t<Value_>, copied>>;
+};
+
+template <class Call, class Indices, class... Args_>
+struct TaskBody;
+template <class Call, std::size_t... Index_, class... Args_>
+struct TaskBody<Call, std::index_sequence<Index_...>, Args_...> final
+    : TaskCall,
+      Passed<Call, Index_, Args_, List<argument_t<Args_>...>, std::index_sequence<Index_...>>::type... {
+  template <std::size_t At_, class Arg_>
+  using At = Passed<Call, At_, Arg_, List<argument_t<Args_>...>, std::index_sequence<Index_...>>;
 
   Call call;
-  std::vector<Dependence> dependences;
-  bool stale[sizeof...(Value_) + 1];
-  std::tuple<Captured<std::remove_reference_t<Value_>, copied<Index_>>...> captured;
 
-  TaskBody(Call c, std::vector<Dependence> d, const bool *is_stale,
-           Captured<std::remove_reference_t<Value_>, copied<Index_>>... values)
-      : call(std::move(c)), dependences(std::move(d)), captured(std::move(values)...) {
-    for (std::size_t k = 0; k <= sizeof...(Value_); ++k) stale[k] = is_stale[k];
-  }
+  TaskBody(Region &region, Call &function, std::remove_reference_t<Args_> &...arguments);
 
-  void execute() override {
-    for (const Dependence &d : dependences) scheduler.wait_for_return(d.on, d.name);
-    ((stale[Index_] ? std::get<Index_>(captured).refresh() : void()), ...);
-    call(std::get<Index_>(captured).get()...);
+  void call_function() override {
+    (At<Index_, Args_>::type::refresh(), ...);
+    call(At<Index_, Args_>::type::get()...);
   }
 };
 
@@ -202,6 +238,9 @@ class Region {
   }
 
  private:
+  template <class Call, class Indices, class... Args_>
+  friend struct detail::TaskBody;
+
   struct Use {
     const char *begin, *end;
     bool writes;
@@ -257,32 +296,35 @@ class Region {
     return true;
   }
 
-  // Dependences of one argument; true if a copied scalar must be read again when the task starts.
-  template <class Call, class Types, std::size_t Index_, class Args_>
-  bool depend_on_argument(Args_ &argument, std::vector<Dependence> &found) {
+  // Dependences of one argument of a body about to start; true if a copied scalar must be read again when it starts.
+  template <class Args_>
+  bool depend_on_argument(Args_ &, bool, std::vector<Dependence> &) {
+    return false;
+  }
+  template <class Value_>
+  bool depend_on_argument(Local<Value_> &argument, bool is_only_read, std::vector<Dependence> &found) {
     using namespace detail;
-    if constexpr (!unwrapped<std::decay_t<Args_>>::is_local) {
-      return false;
-    } else {
-      using Value_ = std::tuple_element_t<Index_, Types>;
-      using Indices = std::make_index_sequence<std::tuple_size<Types>::value>;
-      if constexpr (is_mutable_lvalue<Value_> && is_plain_data<Value_>) {
-        // The first user of an array must be its writer, whatever its signature says.
-        const bool writes = !accepts_read_only<Call, Index_, Types, Indices>::value ||
-                            (std::is_array<std::remove_reference_t<Value_>>::value && is_first_use(&argument.value));
-        return depend(&argument.value, sizeof(argument.value), writes, argument.name, found);
-      } else if constexpr (std::is_pointer<std::decay_t<Value_>>::value && !std::is_lvalue_reference<Value_>::value) {
-        using Pointee = std::remove_pointer_t<std::decay_t<Value_>>;   // `&variable`
-        depend(argument.value, sizeof(Pointee), !std::is_const<Pointee>::value, argument.name, found);
-        return false;
-      } else {
-        return false;
-      }
+    if constexpr (is_mutable_lvalue<Value_ &&> && is_plain_data<Value_>) {
+      // The first user of an array must be its writer, whatever its signature says.
+      const bool writes = !is_only_read || (std::is_array<std::remove_reference_t<Value_>>::value && is_first_use(&argument.value));
+      return depend(&argument.value, sizeof(argument.value), writes, argument.name, found);
+    } else if constexpr (std::is_pointer<std::decay_t<Value_>>::value && !std::is_lvalue_reference<Value_>::value) {
+      using Pointee = std::remove_pointer_t<std::decay_t<Value_>>;   // `&variable`
+      depend(argument.value, sizeof(Pointee), !std::is_const<Pointee>::value, argument.name, found);
     }
+    return false;
   }
 
-  template <class Call, class Types, std::size_t... Index_, class... Args_>
-  void start(const char *name, Call call, std::index_sequence<Index_...>, Args_ &...arguments);
+  Task *start(const char *name, std::unique_ptr<Body> body) {
+    Task *task = scheduler.start(scheduler.path_below_top(unique_name(name).c_str()), this, std::move(body));
+    for (Use &use : uses_) {
+      if (use.task == nullptr) use.task = task;
+    }
+    wait_for_blocks(*task);
+    tasks_.push_back(task);
+    ++running_;
+    return task;
+  }
 
   std::string unique_name(const char *name) {
     const int count = ++names_[name];
@@ -300,29 +342,19 @@ class Region {
   std::map<std::string, int> names_;
 };
 
-template <class Call, class... Args_>
-void Region::spawn(const char *name, Call call, Args_ &&...arguments) {
-  using Types = std::tuple<detail::argument_t<Args_>...>;
-  start<Call, Types>(name, std::move(call), std::index_sequence_for<Args_...>{}, arguments...);
+template <class Call, std::size_t... Index_, class... Args_>
+detail::TaskBody<Call, std::index_sequence<Index_...>, Args_...>::TaskBody(Region &region, Call &function,
+                                                                           std::remove_reference_t<Args_> &...arguments)
+    : At<Index_, Args_>::type(static_cast<argument_t<Args_>>(value_of(arguments)))..., call(std::move(function)) {
+  ((region.depend_on_argument(arguments, At<Index_, Args_>::only_read, dependences) ? At<Index_, Args_>::type::expire() : void()),
+   ...);
 }
 
-template <class Call, class Types, std::size_t... Index_, class... Args_>
-void Region::start(const char *name, Call call, std::index_sequence<Index_...> indices, Args_ &...arguments) {
-  using Body = detail::TaskBody<Call, Types, decltype(indices)>;
-  std::vector<Dependence> found;
-  const bool stale[] = {depend_on_argument<Call, Types, Index_>(arguments, found)..., false};
-  auto body = std::make_unique<Body>(
-      std::move(call), std::move(found), stale,
-      detail::Captured<std::remove_reference_t<std::tuple_element_t<Index_, Types>>, Body::template copied<Index_>>(
-          static_cast<std::tuple_element_t<Index_, Types>>(detail::value_of(arguments)))...);
-  Task *task = scheduler.start(scheduler.path_below_top(unique_name(name).c_str()), this, std::move(body));
-  for (Use &use : uses_) {
-    if (use.task == nullptr) use.task = task;
-  }
-  wait_for_blocks(*task);
+template <class Call, class... Args_>
+void Region::spawn(const char *name, Call call, Args_ &&...arguments) {
+  using Called = detail::TaskBody<Call, std::index_sequence_for<Args_...>, Args_...>;
+  Task *task = start(name, std::unique_ptr<Body>(new Called(*this, call, arguments...)));
   (detail::note_user(detail::value_of(arguments), task->path), ...);
-  tasks_.push_back(task);
-  ++running_;
 }
 
 inline void Scheduler::enter() {
