@@ -18,10 +18,11 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from stc.dialects.canonicalization import SaidByTypes
 from stc.dialects.itensor.sequences import converter_plan
 from stc.dialects.itensor.type import ItensorType
 from stc.iteration.converter import ConverterPlan
@@ -41,14 +42,6 @@ def _verify_same_scalars(source: ItensorType, result: ItensorType) -> None:
         )
 
 
-class CastHasCanonicalization(HasCanonicalizationPatternsTrait):
-    @classmethod
-    def get_canonicalization_patterns(cls):
-        from stc.dialects.itensor.canonicalization import CastOfCast, CastToSameType
-
-        return (CastToSameType(), CastOfCast())
-
-
 @irdl_op_definition
 class CastOp(IRDLOperation):
     """Change the type of an itensor, not its order: both types enumerate the same tokens at the same coordinates.
@@ -63,7 +56,7 @@ class CastOp(IRDLOperation):
     source = operand_def(base(ItensorType))
     result = result_def(base(ItensorType))
 
-    traits = traits_def(Pure(), CastHasCanonicalization())
+    traits = traits_def(Pure(), SaidByTypes(composes=True))
     assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
 
     def __init__(self, source: SSAValue | Operation, type: ItensorType):
@@ -88,14 +81,6 @@ def _different_orders(source: ItensorType, result: ItensorType) -> str:
     return f"source and result visit coordinates in different orders ({verdict}), expected an equal order or a converter"
 
 
-class ReassociateHasCanonicalization(HasCanonicalizationPatternsTrait):
-    @classmethod
-    def get_canonicalization_patterns(cls):
-        from stc.dialects.itensor.canonicalization import ReassociateToSameType
-
-        return (ReassociateToSameType(),)
-
-
 @irdl_op_definition
 class ReassociateOp(IRDLOperation):
     """Give the same tokens another shape and iteration space, from expand_shape or collapse_shape.
@@ -110,7 +95,7 @@ class ReassociateOp(IRDLOperation):
     source = operand_def(base(ItensorType))
     result = result_def(base(ItensorType))
 
-    traits = traits_def(Pure(), ReassociateHasCanonicalization())
+    traits = traits_def(Pure(), SaidByTypes())
     assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
 
     def __init__(self, source: SSAValue | Operation, type: ItensorType):
@@ -133,14 +118,6 @@ class ReassociateOp(IRDLOperation):
             )
 
 
-class ReorderHasCanonicalization(HasCanonicalizationPatternsTrait):
-    @classmethod
-    def get_canonicalization_patterns(cls):
-        from stc.dialects.itensor.canonicalization import ReorderOfReorder, ReorderToSameType
-
-        return (ReorderToSameType(), ReorderOfReorder())
-
-
 @irdl_op_definition
 class ReorderOp(IRDLOperation):
     """The same tensor in another order, before it is decided how: where two types meet that need not be one sequence.
@@ -156,7 +133,7 @@ class ReorderOp(IRDLOperation):
     source = operand_def(base(ItensorType))
     result = result_def(base(ItensorType))
 
-    traits = traits_def(Pure(), ReorderHasCanonicalization())
+    traits = traits_def(Pure(), SaidByTypes(composes=True))
     assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
 
     def __init__(self, source: SSAValue | Operation, type: ItensorType):
@@ -187,14 +164,6 @@ def complaint_about_reorder(source: Attribute, result: Attribute) -> str | None:
     return f"source is a tensor of [{shapes[0]}] but result one of [{shapes[1]}], expected one tensor"
 
 
-class ConverterHasCanonicalization(HasCanonicalizationPatternsTrait):
-    @classmethod
-    def get_canonicalization_patterns(cls):
-        from stc.dialects.itensor.canonicalization import ConverterBetweenEqualTypes
-
-        return (ConverterBetweenEqualTypes(),)
-
-
 @irdl_op_definition
 class ConverterOp(IRDLOperation):
     """Change the order of an itensor through a local buffer.
@@ -217,7 +186,7 @@ class ConverterOp(IRDLOperation):
     blocks_attr = opt_prop_def(IntegerAttr, prop_name="blocks")
     window_attr = opt_prop_def(IntegerAttr, prop_name="window")
 
-    traits = traits_def(Pure(), ConverterHasCanonicalization())
+    traits = traits_def(Pure(), SaidByTypes())
 
     def __init__(
         self,

@@ -27,10 +27,11 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from stc.dialects.canonicalization import SaidByTypes
 from stc.dialects.effects import OwnsResults
 from stc.dialects.itensor.sequences import slice_mismatch, split_mismatch
 from stc.dialects.itensor.type import ItensorType
@@ -73,14 +74,6 @@ def _itensor(value: SSAValue) -> ItensorType:
     return type
 
 
-class ChunkHasCanonicalization(HasCanonicalizationPatternsTrait):
-    @classmethod
-    def get_canonicalization_patterns(cls):
-        from stc.dialects.itensor.canonicalization import ChunkOfEverything
-
-        return (ChunkOfEverything(),)
-
-
 @irdl_op_definition
 class ChunkOp(IRDLOperation):
     """Result k is the tokens of the source that lie in slice k, in order; other tokens are dropped.
@@ -98,7 +91,7 @@ class ChunkOp(IRDLOperation):
     offsets_prop = prop_def(ArrayAttr.constr(DenseArrayBase.constr(i64)), prop_name="offsets")
 
     custom_directives = (SliceOffsets,)
-    traits = traits_def(Pure(), ChunkHasCanonicalization())
+    traits = traits_def(Pure(), SaidByTypes())
     assembly_format = "$source `at` custom<SliceOffsets>($offsets) attr-dict `:` type($source) `to` type($slices)"
 
     def __init__(
@@ -113,14 +106,6 @@ class ChunkOp(IRDLOperation):
 
     def verify_(self) -> None:
         _verify_slices("result", _itensor(self.source), [_itensor(part) for part in self.slices], self.offsets)
-
-
-class ConcatHasCanonicalization(HasCanonicalizationPatternsTrait):
-    @classmethod
-    def get_canonicalization_patterns(cls):
-        from stc.dialects.itensor.canonicalization import ConcatOfOne
-
-        return (ConcatOfOne(),)
 
 
 @irdl_op_definition
@@ -139,7 +124,7 @@ class ConcatOp(IRDLOperation):
     offsets_prop = prop_def(ArrayAttr.constr(DenseArrayBase.constr(i64)), prop_name="offsets")
 
     custom_directives = (SliceOffsets,)
-    traits = traits_def(Pure(), ConcatHasCanonicalization())
+    traits = traits_def(Pure(), SaidByTypes())
     assembly_format = "$inputs `at` custom<SliceOffsets>($offsets) attr-dict `:` type($inputs) `to` type($result)"
 
     def __init__(
@@ -238,14 +223,6 @@ def _spelled(coordinate: tuple[int, ...] | None) -> str:
     return "the end" if coordinate is None else str(list(coordinate))
 
 
-class ForkHasCanonicalization(HasCanonicalizationPatternsTrait):
-    @classmethod
-    def get_canonicalization_patterns(cls):
-        from stc.dialects.itensor.canonicalization import ForkToOne
-
-        return (ForkToOne(),)
-
-
 @irdl_op_definition
 class ForkOp(IRDLOperation):
     """Duplicate an itensor, one copy per consumer; all results have the source's type.
@@ -258,7 +235,7 @@ class ForkOp(IRDLOperation):
     source = operand_def(base(ItensorType))
     copies = var_result_def(base(ItensorType))
 
-    traits = traits_def(OwnsResults(), ForkHasCanonicalization())
+    traits = traits_def(OwnsResults(), SaidByTypes())
     assembly_format = "$source attr-dict `:` type($source) `to` type($copies)"
 
     def __init__(self, source: SSAValue | Operation, count: int):
@@ -317,14 +294,6 @@ def _verify_split(what: str, full: ItensorType, parts: Sequence[ItensorType]) ->
             )
 
 
-class MergeHasCanonicalization(HasCanonicalizationPatternsTrait):
-    @classmethod
-    def get_canonicalization_patterns(cls):
-        from stc.dialects.itensor.canonicalization import MergeOfOne
-
-        return (MergeOfOne(),)
-
-
 @irdl_op_definition
 class MergeOp(IRDLOperation):
     """Merge n itensors round-robin: the result takes token t from input t mod n.
@@ -339,7 +308,7 @@ class MergeOp(IRDLOperation):
     inputs = var_operand_def(base(ItensorType))
     result = result_def(base(ItensorType))
 
-    traits = traits_def(Pure(), MergeHasCanonicalization())
+    traits = traits_def(Pure(), SaidByTypes())
     assembly_format = "$inputs attr-dict `:` type($inputs) `to` type($result)"
 
     def __init__(self, inputs: Sequence[SSAValue | Operation], type: ItensorType):

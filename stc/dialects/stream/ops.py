@@ -20,9 +20,10 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.traits import HasCanonicalizationPatternsTrait, IsTerminator, MemoryWriteEffect, Pure
+from xdsl.traits import IsTerminator, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from stc.dialects.canonicalization import SaidByTypes
 from stc.dialects.effects import AdvancesCursor, OwnsResults
 from stc.dialects.itensor.type import ItensorType
 from stc.dialects.ports import verify_is_readable, verify_is_writable
@@ -152,14 +153,6 @@ class WriteOp(IRDLOperation):
         verify_is_writable(self.stream)
 
 
-class CastHasCanonicalization(HasCanonicalizationPatternsTrait):
-    @classmethod
-    def get_canonicalization_patterns(cls):
-        from stc.dialects.stream.canonicalization import CastOfCast, CastToSameType
-
-        return (CastToSameType(), CastOfCast())
-
-
 @irdl_op_definition
 class CastOp(IRDLOperation):
     """Retype the tokens of a stream bit by bit; tokens keep their width.
@@ -172,7 +165,7 @@ class CastOp(IRDLOperation):
     source = operand_def(base(StreamType))
     result = result_def(base(StreamType))
 
-    traits = traits_def(Pure(), CastHasCanonicalization())
+    traits = traits_def(Pure(), SaidByTypes(composes=True))
     assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
 
     def __init__(self, source: SSAValue | Operation, type: StreamType[Attribute]):

@@ -20,16 +20,8 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from stc.analysis.lane_demand import ROUTING
+from stc.dialects.canonicalization import Composed, ToSameType
 from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, MergeOp, SplitOp
-from stc.dialects.itensor.canonicalization import (
-    CastOfCast,
-    CastToSameType,
-    ChunkOfEverything,
-    ConcatOfOne,
-    ForkToOne,
-    MergeOfOne,
-    ReassociateToSameType,
-)
 from stc.iteration.normal_form import same_sequence
 
 
@@ -57,19 +49,14 @@ class SimplifyRouting(ModulePass):
         patterns: list[RewritePattern] = [
             UnreadResults(),
             ForkOfFork(),
-            ForkToOne(),
             ChunkOfConcat(),
             ConcatOfChunks(),
             MergeOfSplit(),
             SplitOfMerge(),
             SplitOfFork(),
             SplitToOne(),
-            CastToSameType(),
-            CastOfCast(),
-            ReassociateToSameType(),
-            ChunkOfEverything(),
-            ConcatOfOne(),
-            MergeOfOne(),
+            ToSameType(),
+            Composed(),
         ]
         # UnreadResults erases what is dead, but for the last reader of a stream from memory.
         PatternRewriteWalker(GreedyRewritePatternApplier(patterns, dce_enabled=False)).rewrite_module(op)
