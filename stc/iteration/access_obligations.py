@@ -8,12 +8,16 @@ that are named at the token's values, each other loop at one fixed iteration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product, zip_longest
 from math import prod
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
+import numpy as np
+
+from stc.iteration.index_bounds import LoopValues
+from stc.iteration.index_expressions import IndexExpression
 from stc.iteration.nests import Nest
 from stc.iteration.order import Loop
 from stc.iteration.proof_obligations import CROSS_CHECK_RESOURCES, MOST_COUNTED, Answer, Holds, Refuted, Undecided
@@ -21,76 +25,17 @@ from stc.iteration.proofs import spelled
 from stc.iteration.size import is_static, static, symbols_in
 from stc.iteration.solver import Query, Step
 
-Predicate: TypeAlias = Literal["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
-PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
-"""In the order in which `arith.cmpi` numbers them."""
-WORD = 64
-"""Bits of an index: what an unsigned comparison takes a negative one for."""
-
-
-@dataclass(frozen=True)
-class Around:
-    """A loop around an access: its induction variable is `lower` and then `step` more in each of `trip` iterations."""
-
-    lower: int
-    step: int
-    trip: int
-
-
-@dataclass(frozen=True)
-class Sum:
-    """`constant` plus, for each (position, factor), the induction variable of that loop around the access times the factor."""
-
-    constant: int
-    terms: tuple[tuple[int, int], ...] = ()
-
-    def of(self, values: Sequence[Any]) -> Any:
-        return self.constant + sum(values[position] * factor for position, factor in self.terms)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    predicate: Predicate
-    left: Sum
-    right: Sum
-
-
-@dataclass(frozen=True)
-class Combined:
-    """Guards that must all hold, of which one must hold, or an odd number of which must hold."""
-
-    how: Literal["all", "any", "odd"]
-    guards: tuple[Guard, ...]
-
-
-@dataclass(frozen=True)
-class Always:
-    """A condition that is a constant."""
-
-    holds: bool
-
-
-Guard: TypeAlias = Comparison | Combined | Always
-
-_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
-    "eq": lambda left, right: left == right,
-    "ne": lambda left, right: left != right,
-    "lt": lambda left, right: left < right,
-    "le": lambda left, right: left <= right,
-    "gt": lambda left, right: left > right,
-    "ge": lambda left, right: left >= right,
-}
-
 
 @dataclass(frozen=True)
 class Enumeration:
     """The executions of an access inside `around` (outermost loop first) under `guards` enumerate `loops`, its type's.
 
-    `named`: for each loop of the type the position of the loop around the access whose induction variable it names.
+    Loops around the access go by their position. `guards`: comparisons of sums of their variables. `named`: for each loop of the
+    type the loop around the access whose induction variable it names.
     """
 
-    around: tuple[Around, ...]
-    guards: tuple[Guard, ...]
+    around: tuple[LoopValues, ...]
+    guards: tuple[IndexExpression[int], ...]
     named: tuple[int, ...]
     loops: tuple[Loop, ...]
 
@@ -100,7 +45,7 @@ class Enumeration:
         return next((found for found in (self._strays(), self._order(), self._gaps()) if not isinstance(found, Holds)), Holds())
 
     def counted(self) -> Answer:
-        if prod(loop.trip for loop in self.around) > MOST_COUNTED or not all(is_static(loop.trip) for loop in self.loops):
+        if prod(loop.count for loop in self.around) > MOST_COUNTED or not all(is_static(loop.trip) for loop in self.loops):
             return Undecided("too many to count out")
         tokens = product(*(range(0, static(loop.trip) * loop.step, loop.step) for loop in self.loops))
         for token, (expected, found) in enumerate(zip_longest(tokens, self._executions())):
@@ -109,11 +54,18 @@ class Enumeration:
                 return Refuted(f"{there}, but access {token} at {spelled(found)}")
         return Holds()
 
-    def _executions(self):
-        ranges = (range(loop.lower, loop.lower + loop.trip * loop.step, loop.step) for loop in self.around)
-        for values in product(*ranges):
-            if all(_holds(guard, values) for guard in self.guards):
-                yield tuple(values[position] for position in self.named)
+    def _executions(self) -> Iterator[tuple[int, ...]]:
+        """The loop values of each, in order."""
+        grid = np.indices([loop.count for loop in self.around])
+        values = dict(enumerate(self._values([at.ravel() for at in grid])))
+        held = np.ones(prod(loop.count for loop in self.around), dtype=bool)
+        for guard in self.guards:
+            value = guard.evaluate(values)
+            assert value is not None, "comparisons of sums have a value"
+            held &= np.broadcast_to(np.not_equal(value, 0), held.shape)
+        taken = np.flatnonzero(held)
+        columns = [values[position][taken].tolist() for position in self.named]
+        return zip(*columns, strict=True) if columns else iter([()] * len(taken))
 
     # Questions ------------------------------------------------------------------------------------------------------------
 
@@ -122,14 +74,17 @@ class Enumeration:
 
     def _execution(self, query: Query, mark: str = "") -> tuple[Step, list[Any]]:
         """Any one execution, and its loop values."""
-        nest = Nest(tuple(loop.trip for loop in self.around), ((),) * len(self.around), ())
+        nest = Nest(tuple(loop.count for loop in self.around), ((),) * len(self.around), ())
         step = query.step(f"iteration{mark}", nest)
         values = self._values(step.counters)
-        query.require(*(_formula(query, guard, values) for guard in self.guards))
+        query.require(*self._guards(query, values))
         return step, [values[position] for position in self.named]
 
     def _values(self, counters: Sequence[Any]) -> list[Any]:
-        return [loop.lower + counter * loop.step for loop, counter in zip(self.around, counters, strict=True)]
+        return [loop.first + counter * loop.step for loop, counter in zip(self.around, counters, strict=True)]
+
+    def _guards(self, query: Query, values: Sequence[Any]) -> list[Any]:
+        return [query.index(guard, dict(enumerate(values))) != 0 for guard in self.guards]
 
     def _token(self, query: Query, mark: str = "") -> tuple[Step, list[Any]]:
         """Any one token of the type, and its loop values."""
@@ -174,12 +129,11 @@ class Enumeration:
         token, values = self._token(query)
         counters: list[Any] = [query.integer(count) for count in fixed]
         for position, value in zip(self.named, values, strict=True):
-            counters[position] = (value - self.around[position].lower) / self.around[position].step
+            counters[position] = (value - self.around[position].first) / self.around[position].step
         taken = self._values(counters)
-        inside = [query.all(counter >= 0, counter < loop.trip) for counter, loop in zip(counters, self.around, strict=True)]
+        inside = [query.all(counter >= 0, counter < loop.count) for counter, loop in zip(counters, self.around, strict=True)]
         exact = query.equal([taken[position] for position in self.named], values)
-        guards = [_formula(query, guard, taken) for guard in self.guards]
-        query.require(query.negated(query.all(exact, *inside, *guards)))
+        query.require(query.negated(query.all(exact, *inside, *self._guards(query, taken))))
         model = query.model()
         if model is None:
             return Holds()
@@ -199,33 +153,3 @@ class Enumeration:
         if query.model() is None:
             return Refuted(f"token {number}, at loop values {spelled(missing)}, is never accessed")
         return Undecided("the iterations at which guards let an access happen differ from token to token")
-
-
-def _formula(query: Query, guard: Guard, values: Sequence[Any]) -> Any:
-    match guard:
-        case Comparison(predicate, left, right):
-            sides = [query.sum([side.of(values)]) for side in (left, right)]
-            if predicate.startswith("u"):
-                sides = [query.choose(side < 0, side + (1 << WORD), side) for side in sides]
-            return _COMPARED[predicate[-2:]](*sides)
-        case Always(holds):
-            return query.all() if holds else query.any()
-        case Combined(how, guards):
-            formulas = [_formula(query, each, values) for each in guards]
-            if how == "odd":
-                return query.sum([query.choose(each, query.integer(1), query.integer(0)) for each in formulas]) % 2 == 1
-            return query.all(*formulas) if how == "all" else query.any(*formulas)
-
-
-def _holds(guard: Guard, values: Sequence[int]) -> bool:
-    match guard:
-        case Comparison(predicate, left, right):
-            sides = left.of(values), right.of(values)
-            if predicate.startswith("u"):
-                sides = tuple(side % (1 << WORD) for side in sides)
-            return _COMPARED[predicate[-2:]](*sides)
-        case Always(holds):
-            return holds
-        case Combined(how, guards):
-            held = [_holds(each, values) for each in guards]
-            return {"all": all(held), "any": any(held), "odd": sum(held) % 2 == 1}[how]

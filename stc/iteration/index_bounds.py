@@ -21,10 +21,11 @@ from typing import Any, Generic
 
 import numpy as np
 
-from stc.iteration.index_expressions import Computed, IndexExpression, Operator, Range, V, never_negative
+from stc.iteration.index_expressions import Computed, IndexExpression, Range, V, never_negative
 
 MOST_ITERATIONS_COUNTED = 1 << 20
-TIMEOUT_MS = 10_000
+MOST_WORK = 50_000_000
+"""Of z3, in its own count: some ten seconds."""
 INT = 2**31
 """Loop variables and indices are `int` in C++: no part of one may reach this."""
 
@@ -191,27 +192,20 @@ def _related(access: Access[V]) -> tuple[set[V], list[IndexExpression[V]]]:
 
 def _solved(access: Access[V]) -> Inside | Outside[V] | Undecided:
     """The verdict of z3."""
-    import z3
+    from stc.iteration.solver import GaveUp, Query  # loads z3
 
-    names: dict[V, Any] = {name: z3.Int(f"v{number}") for number, name in enumerate(access.loops)}
-    solver = z3.Solver()
-    solver.set("timeout", TIMEOUT_MS)
-    for name, values in access.loops.items():
-        turn: Any = z3.Int(f"turn_{names[name]}")
-        solver.add(turn >= 0, turn < values.count, names[name] == turn * values.step + values.first)
-    for guard in access.guards:
-        solver.add(_spelled(guard, names) != 0)
-    index = _spelled(access.index, names)
-    solver.add(z3.Or(index < 0, index + access.length > access.extent))
-    match solver.check():
-        case z3.unsat:
-            return Inside("z3")
-        case z3.sat:
-            model = solver.model()
-            iteration = {name: model.eval(names[name], model_completion=True).as_long() for name in access.loops}  # pyright: ignore[reportAttributeAccessIssue]
-            return _at(access, iteration)
-        case _:
-            return Undecided(f"z3: {solver.reason_unknown()}")
+    query = Query(resources=MOST_WORK)
+    names: dict[V, Any] = {}
+    for number, (name, values) in enumerate(access.loops.items()):
+        names[name] = values.first + values.step * query.below(f"turn_{number}", values.count)
+    query.require(*(query.index(guard, names) != 0 for guard in access.guards))
+    index = query.index(access.index, names)
+    query.require(query.any(index < 0, index + access.length > access.extent))
+    try:
+        model = query.model()
+    except GaveUp as reason:
+        return Undecided(str(reason))
+    return Inside("z3") if model is None else _at(access, {name: model.of(value) for name, value in names.items()})
 
 
 def _at(access: Access[V], iteration: dict[V, int]) -> Outside[V] | Undecided:
@@ -224,50 +218,3 @@ def _at(access: Access[V], iteration: dict[V, int]) -> Outside[V] | Undecided:
     if access.inside((number, number)) or not all(np.all(held) for held in holds):
         return Undecided("an operator is none that the solver knows")
     return Outside(number, iteration, access.index.range(access.ranges))
-
-
-def _spelled(index: IndexExpression[V], names: Mapping[V, Any]) -> Any:
-    import z3
-
-    total: Any = z3.IntVal(index.constant)
-    for term, factor in index.terms:
-        value: Any = _operator(term, names) if isinstance(term, Computed) else names[term]
-        total = total + value * factor
-    return total
-
-
-def _operator(term: Computed[V], names: Mapping[V, Any]) -> Any:
-    """An operator as z3 writes it; one that has no value for the operands may have any, so that none is proved with it."""
-    import z3
-
-    operands = [_spelled(operand, names) for operand in term.operands]
-    if term.kind is Operator.SELECT:
-        return z3.If(operands[0] != 0, operands[1], operands[2])
-    a, b = operands
-    anything = z3.FreshInt()
-    match term.kind:
-        case Operator.MUL:
-            return a * b
-        case Operator.MIN:
-            return z3.If(a < b, a, b)
-        case Operator.MAX:
-            return z3.If(a < b, b, a)
-        case Operator.LESS:
-            return z3.If(a < b, 1, 0)
-        case Operator.EQUAL:
-            return z3.If(a == b, 1, 0)
-        case Operator.DIV:
-            return z3.If(z3.And(a >= 0, b > 0), a / b, anything)
-        case Operator.REM:
-            return z3.If(z3.And(a >= 0, b > 0), a % b, anything)
-        case Operator.SHR if not term.operands[1].terms and 0 <= term.operands[1].constant < 32:
-            return z3.If(a >= 0, a / (1 << term.operands[1].constant), anything)
-        case Operator.AND if not term.operands[1].terms and _is_mask(term.operands[1].constant):
-            return a % (term.operands[1].constant + 1)
-        case _:
-            return anything
-
-
-def _is_mask(number: int) -> bool:
-    """Whether the bits that are set are the lowest ones."""
-    return number >= 0 and number & (number + 1) == 0

@@ -14,6 +14,7 @@ from typing import Generic, TypeAlias, TypeVar
 import numpy as np
 
 V = TypeVar("V", bound=Hashable)
+W = TypeVar("W", bound=Hashable)
 Integers: TypeAlias = np.ndarray | int
 Range: TypeAlias = tuple[int, int]
 """Smallest and largest value, both included."""
@@ -82,6 +83,16 @@ class IndexExpression(Generic[V]):
                 found = IndexExpression[V](values[term]) if term in values else variable(term)
             total = total.plus(found.times(factor))
         return total
+
+    def renamed(self, names: Mapping[V, W]) -> IndexExpression[W]:
+        """The same of other variables; KeyError where one has no name."""
+        terms = (
+            (Computed(term.kind, tuple(part.renamed(names) for part in term.operands)), factor)
+            if isinstance(term, Computed)
+            else (names[term], factor)
+            for term, factor in self.terms
+        )
+        return IndexExpression(self.constant, frozenset(terms))
 
     def range(self, ranges: Mapping[V, Range]) -> Range | None:
         """Bounds of its values where each variable has the values of `ranges`; None where a variable has none, or an operator.

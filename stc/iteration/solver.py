@@ -10,13 +10,14 @@ own count of work, not in seconds, so that the answer depends neither on the que
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import z3
 
+from stc.iteration.index_expressions import Computed, IndexExpression, Operator
 from stc.iteration.nests import Nest
 from stc.iteration.size import CeilDiv, Largest, Least, Product, Size, Symbol, is_static, operands_of, static
 from stc.iteration.size import Sum as SizeSum
@@ -142,6 +143,45 @@ class Query:
             self.require(size.divisor * quotient >= dividend, size.divisor * (quotient - 1) < dividend)
             self._quotients[size] = quotient
         return self._quotients[size]
+
+    def index(self, expression: IndexExpression[Any], values: Mapping[Any, Any]) -> Any:
+        """An index, or a condition, where its variables have `values`.
+
+        An operator that has no value for its operands, or that z3 does not know, may have any: nothing is proved with it.
+        """
+        total: Any = self.integer(expression.constant)
+        for term, factor in expression.terms:
+            total = total + (self._operator(term, values) if isinstance(term, Computed) else values[term]) * factor
+        return total
+
+    def _operator(self, term: Computed[Any], values: Mapping[Any, Any]) -> Any:
+        operands = [self.index(operand, values) for operand in term.operands]
+        if term.kind is Operator.SELECT:
+            return self.choose(operands[0] != 0, operands[1], operands[2])
+        a, b = operands
+        known = None if term.operands[1].terms else term.operands[1].constant
+        anything = z3.FreshInt(ctx=self._context)
+        match term.kind:
+            case Operator.MUL:
+                return a * b
+            case Operator.MIN:
+                return self.choose(a < b, a, b)
+            case Operator.MAX:
+                return self.choose(a < b, b, a)
+            case Operator.LESS:
+                return self.choose(a < b, self.integer(1), self.integer(0))
+            case Operator.EQUAL:
+                return self.choose(a == b, self.integer(1), self.integer(0))
+            case Operator.DIV:
+                return self.choose(self.all(a >= 0, b > 0), a / b, anything)
+            case Operator.REM:
+                return self.choose(self.all(a >= 0, b > 0), a % b, anything)
+            case Operator.SHR if known is not None and 0 <= known < 32:
+                return self.choose(a >= 0, a / (1 << known), anything)
+            case Operator.AND if known is not None and known >= 0 and known & (known + 1) == 0:  # the lowest bits
+                return a % (known + 1)
+            case _:
+                return anything
 
     def count(self, nest: Nest) -> Any:
         """The steps of `nest`, perhaps none."""

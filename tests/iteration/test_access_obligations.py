@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
 from itertools import product
+from typing import Literal, TypeAlias
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stc.iteration.access_obligations import PREDICATES, Always, Around, Combined, Comparison, Enumeration, Guard, Sum
+from stc.iteration.access_obligations import Enumeration
+from stc.iteration.index_bounds import LoopValues
+from stc.iteration.index_expressions import IndexExpression, Operator, computed
 from stc.iteration.order import Loop
-from stc.iteration.proof_obligations import Holds, Refuted, Undecided, answer
+from stc.iteration.proof_obligations import Answer, Holds, Refuted, Undecided, answer
 from stc.iteration.size import Symbol, static
 
 COMPARE = {
@@ -21,9 +27,98 @@ COMPARE = {
     "gt": lambda a, b: a > b,
     "ge": lambda a, b: a >= b,
 }
+PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge")
 
 
-def executed(obligation: Enumeration) -> list[tuple[int, ...]]:
+@dataclass(frozen=True)
+class Around:
+    """A loop around an access."""
+
+    lower: int
+    step: int
+    trip: int
+
+
+@dataclass(frozen=True)
+class Sum:
+    """`constant` plus, for each (position, factor), the variable of that loop around the access times the factor."""
+
+    constant: int
+    terms: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def expression(self) -> IndexExpression[int]:
+        terms = (IndexExpression(0, frozenset([(at, factor)])) for at, factor in self.terms)
+        return reduce(IndexExpression.plus, terms, IndexExpression[int](self.constant))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    predicate: str
+    left: Sum
+    right: Sum
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Guards that must all hold, of which one must hold, or an odd number of which must hold."""
+
+    how: Literal["all", "any", "odd"]
+    guards: tuple[Guard, ...]
+
+
+@dataclass(frozen=True)
+class Always:
+    holds: bool
+
+
+Guard: TypeAlias = Comparison | Combined | Always
+
+
+@dataclass(frozen=True)
+class Nested:
+    """An access and what is around it, as the oracle has it."""
+
+    around: tuple[Around, ...]
+    guards: tuple[Guard, ...]
+    named: tuple[int, ...]
+    loops: tuple[Loop, ...]
+
+    @property
+    def obligation(self) -> Enumeration:
+        around = (LoopValues.of(loop.lower, loop.lower + loop.step * loop.trip, loop.step) for loop in self.around)
+        return Enumeration(tuple(around), tuple(map(condition, self.guards)), self.named, self.loops)
+
+    def answer(self) -> Answer:
+        return answer(self.obligation)
+
+
+def condition(guard: Guard) -> IndexExpression[int]:
+    match guard:
+        case Always(constant):
+            return IndexExpression(int(constant))
+        case Combined(how, guards):
+            return combined(how, map(condition, guards))
+        case Comparison(predicate, left, right):
+            a, b = left.expression, right.expression
+            less, equal = (b.less(a) if "g" in predicate else a.less(b)), computed(Operator.EQUAL, a, b)
+            if predicate == "ult":  # of a constant
+                return computed(Operator.MIN, a.less(IndexExpression(0)).negated(), less)
+            choices = {"eq": equal, "ne": equal.negated(), "slt": less, "sgt": less}
+            return choices.get(predicate) or computed(Operator.MAX, less, equal)
+
+
+def combined(how: str, guards: Iterable[IndexExpression[int]]) -> IndexExpression[int]:
+    match how:
+        case "all":
+            return reduce(lambda a, b: computed(Operator.MIN, a, b), guards, IndexExpression(1))
+        case "any":
+            return reduce(lambda a, b: computed(Operator.MAX, a, b), guards, IndexExpression(0))
+        case _:
+            return reduce(lambda a, b: computed(Operator.EQUAL, a, b).negated(), guards, IndexExpression(0))
+
+
+def executed(obligation: Nested) -> list[tuple[int, ...]]:
     """The oracle: loop values of every access, in order."""
     ranges = (range(loop.lower, loop.lower + loop.step * loop.trip, loop.step) for loop in obligation.around)
     every = [values for values in product(*ranges) if all(holds(guard, values) for guard in obligation.guards)]
@@ -61,7 +156,7 @@ def guards(count: int) -> st.SearchStrategy[Guard]:
 
 
 @st.composite
-def enumerations(draw: st.DrawFn) -> Enumeration:
+def enumerations(draw: st.DrawFn) -> Nested:
     """Mostly right: the type's loops with others around and between them, guarded to one iteration; then something is changed."""
     around: list[Around] = []
     own: list[Guard] = []
@@ -90,15 +185,15 @@ def enumerations(draw: st.DrawFn) -> Enumeration:
             own.append(draw(guards(len(around))))
         case _:
             pass
-    return Enumeration(tuple(around), tuple(own), tuple(named), tuple(loops))
+    return Nested(tuple(around), tuple(own), tuple(named), tuple(loops))
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(enumerations())
-def test_against_running_the_loops(obligation: Enumeration):
+def test_against_running_the_loops(obligation: Nested):
     expected = executed(obligation) == typed(obligation.loops)
-    assert isinstance(obligation.counted(), Holds if expected else Refuted)
-    found = answer(obligation)
+    assert isinstance(obligation.obligation.counted(), Holds if expected else Refuted)
+    found = obligation.answer()
     if isinstance(found, Undecided):  # only where guards tie loops that are not named to the named ones
         assert any(isinstance(guard, Comparison | Combined) for guard in obligation.guards)
         return
@@ -129,30 +224,30 @@ def at(position: int, constant: int = 0) -> Sum:
     ],
 )
 def test_guards(guard: Guard, found: Holds | Refuted):
-    obligation = Enumeration(ROWS, (guard,), (0, 2), TYPE)
+    obligation = Nested(ROWS, (guard,), (0, 2), TYPE)
     assert (executed(obligation) == typed(TYPE)) == isinstance(found, Holds)
-    assert answer(obligation) == found or (found == Refuted("") and isinstance(answer(obligation), Refuted))
+    assert obligation.answer() == found or (found == Refuted("") and isinstance(obligation.answer(), Refuted))
 
 
 def test_millions_of_accesses():
     around = (Around(0, 1, 4096), Around(0, 1, 64), Around(0, 16, 4096))
     guard = Comparison("eq", at(1), Sum(63))
-    assert answer(Enumeration(around, (guard,), (0, 2), (Loop(4096, 1), Loop(4096, 16)))) == Holds()
-    found = answer(Enumeration(around, (guard,), (0, 2), (Loop(4096, 1), Loop(4097, 16))))
+    assert Nested(around, (guard,), (0, 2), (Loop(4096, 1), Loop(4096, 16))).answer() == Holds()
+    found = Nested(around, (guard,), (0, 2), (Loop(4096, 1), Loop(4097, 16))).answer()
     assert isinstance(found, Refuted) and "65536], is never accessed" in found.witness
 
 
 def test_a_bound_that_is_fixed_where_the_type_has_a_symbol():
     loops = (Loop(Symbol("seq", 8), 1),)
-    assert isinstance(answer(Enumeration((Around(0, 1, 8),), (), (0,), loops)), Refuted)
+    assert isinstance(Nested((Around(0, 1, 8),), (), (0,), loops).answer(), Refuted)
 
 
 def test_an_access_that_moves_with_the_token():
     """A guard ties a loop that is not named to one that is: right, but z3 is not given a way to see it."""
-    obligation = Enumeration((Around(0, 1, 3), Around(0, 1, 3)), (Comparison("eq", at(0), at(1)),), (0,), (Loop(3, 1),))
-    assert obligation.counted() == Holds()
-    assert answer(obligation) == Undecided("the iterations at which guards let an access happen differ from token to token")
+    obligation = Nested((Around(0, 1, 3), Around(0, 1, 3)), (Comparison("eq", at(0), at(1)),), (0,), (Loop(3, 1),))
+    assert obligation.obligation.counted() == Holds()
+    assert obligation.answer() == Undecided("the iterations at which guards let an access happen differ from token to token")
 
 
 def test_as_many_names_as_loops():
-    assert answer(Enumeration((Around(0, 1, 3),), (), (0,), ())) == Refuted("1 loops are named, but the type has 0")
+    assert Nested((Around(0, 1, 3),), (), (0,), ()).answer() == Refuted("1 loops are named, but the type has 0")
