@@ -35,7 +35,7 @@ def enumeration(access: Operation, indices: Sequence[SSAValue], loops: Sequence[
             raise ValueError(f"index {position} is not the induction variable of an enclosing scf.for")
     guards = tuple(guards_around(access, outer))
     if not all(guard.variables() <= positions.keys() and _compares_sums(guard) for guard in guards):
-        raise ValueError("a guard is not made of comparisons of sums of induction variables")
+        raise ValueError("a guard is not made of comparisons of induction variables")
     conditions = tuple(guard.renamed(positions) for guard in guards)
     return Enumeration(tuple(map(_values, around)), conditions, tuple(positions[index] for index in indices), tuple(loops))
 

@@ -68,8 +68,7 @@ class CancelPacks(ModulePass):
                     _convert_in_producer(pack, unpack, budget)
             for unpack in [found for found in function.body.block.ops if isinstance(found, UnpackOp)]:
                 if not unpack.result.uses:
-                    unpack.detach()
-                    unpack.erase()
+                    Rewriter.erase_op(unpack)
 
 
 def _packs(function: func.FuncOp, known: set[SSAValue]) -> list[PackOp]:
@@ -109,8 +108,7 @@ def _are_alike(first: PackOp, second: PackOp) -> bool:
 def _replace_pack(pack: PackOp, values: list[SSAValue]) -> None:
     for old, new in zip(pack.stripes, values, strict=True):
         old.replace_all_uses_with(new)
-    pack.detach()
-    pack.erase()
+    Rewriter.erase_op(pack)
 
 
 # The same order -------------------------------------------------------------------------------------------------------
@@ -198,10 +196,8 @@ def _convert_in_producer(pack: PackOp, unpack: UnpackOp, budget: int) -> None:
     packed.name_hint = result.name_hint
     _replace_pack(pack, [packed])
     if not stays:
-        unpack.detach()
-        unpack.erase()
-    kernel.detach()
-    kernel.erase()
+        Rewriter.erase_op(unpack)
+    Rewriter.erase_op(kernel)
 
 
 def _replace_results(kernel: KernelOp, new: KernelOp, result: OpResult, stays: bool) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import networkx as nx
 from xdsl.builder import Builder
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue, Use
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.kernel_memory import bytes_of
 from stc.design_space.converter_trees import ROOT, Node, Stream, Tree
@@ -83,8 +83,7 @@ class ConverterTree:
                 use.operation.operands[use.index] = connect(builder, values[index], port)
         for op in reversed(self.ops):
             if not op.result.uses:
-                op.detach()
-                op.erase()
+                Rewriter.erase_op(op)
 
 
 def converter_trees(kernel: KernelOp) -> Iterator[ConverterTree]:

@@ -173,7 +173,7 @@ def _read_in_order(kernel: KernelOp, entry: _ConvertedInput) -> None:
         entry.converter.result.replace_all_uses_with(port)
     else:
         entry.converter.result.replace_all_uses_with(entry.port)
-    _erase(entry.converter)
+    Rewriter.erase_op(entry.converter)
     _drop(branch)
     if not entry.has_other_readers:
         Rewriter.replace_value_with_new_type(entry.port, entry.required)
@@ -184,7 +184,7 @@ def _drop(value: SSAValue) -> None:
     match value.owner:
         case CastOp() as cast:
             source = cast.source
-            _erase(cast)
+            Rewriter.erase_op(cast)
             _drop(source)
         case ForkOp() as fork:
             _without_branch(fork, value)
@@ -203,9 +203,4 @@ def _without_branch(fork: ForkOp, dropped: SSAValue) -> None:
         if isinstance(new.owner, ForkOp):
             new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
-    _erase(fork)
-
-
-def _erase(op: Operation) -> None:
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(fork)

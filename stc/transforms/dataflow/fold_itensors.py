@@ -233,5 +233,4 @@ def _erase(task: TaskOp) -> None:
     task.detach()
     task.erase(safe_erase=False)
     if isinstance(destination, EmptyOp) and not destination.result.uses:
-        destination.detach()
-        destination.erase()
+        Rewriter.erase_op(destination)

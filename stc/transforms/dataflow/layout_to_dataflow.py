@@ -12,7 +12,7 @@ from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import name_of, shape_of
@@ -266,8 +266,7 @@ def _replace(op: Operation, value: SSAValue) -> None:
     value.name_hint = value.name_hint or op.results[0].name_hint
     for use in list(op.results[0].uses):
         use.operation.operands[use.index] = value
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)
 
 
 def _stem(op: Operation) -> str:

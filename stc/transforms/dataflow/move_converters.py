@@ -132,11 +132,9 @@ class _Moves:
         self.readers[result] = self.readers.pop(old.outputs[0], [])
         destination = old.outs[0].owner
         old.outputs[0].replace_all_uses_with(result)
-        old.detach()
-        old.erase()
+        Rewriter.erase_op(old)
         if isinstance(destination, EmptyOp) and not destination.result.uses:
-            destination.detach()
-            destination.erase()
+            Rewriter.erase_op(destination)
         return [*new.ins, result]
 
     def _reconnect(self, stream: SSAValue) -> None:
@@ -174,5 +172,4 @@ def _erase_unread(kernel: KernelOp) -> None:
     """Erase the casts and converters that nobody reads any more."""
     for op in reversed(list(kernel.body.block.ops)):
         if isinstance(op, CastOp | ConverterOp) and not op.result.uses:
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)

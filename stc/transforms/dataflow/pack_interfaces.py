@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType, VectorType
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import bits_of
@@ -98,8 +98,7 @@ class PackInterfaces(ModulePass):
         packed = with_results(kernel, [value for result in results for value in result.inside], types)
         for merge in merges:
             if isinstance(merge, MergeOp) and not merge.result.uses:
-                merge.detach()
-                merge.erase()
+                Rewriter.erase_op(merge)
         builder = Builder(InsertPoint.before(kernel))
         produced = iter(packed.outputs)
         for result in results:
@@ -110,8 +109,7 @@ class PackInterfaces(ModulePass):
                 new = builder.insert(UnpackOp(values, _layout(result.order), old.type)).result
                 new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
-        kernel.detach()
-        kernel.erase()
+        Rewriter.erase_op(kernel)
 
     def _packed_type(self, type_: Attribute) -> TensorType[VectorType]:
         assert isinstance(type_, ItensorType)
@@ -152,8 +150,7 @@ def _stripes_of_argument(port: BlockArgument) -> list[SSAValue]:
         argument.name_hint = part.name_hint or (f"{port.name_hint}_{number}" if port.name_hint else None)
         part.replace_all_uses_with(argument)
         stripes.append(argument)
-    split.detach()
-    split.erase()
+    Rewriter.erase_op(split)
     return stripes
 
 

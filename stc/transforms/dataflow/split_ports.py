@@ -11,7 +11,7 @@ from xdsl.dialects import arith, scf, tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.lane_demand import LaneDemand
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
@@ -161,12 +161,10 @@ class _TaskSplit:
                 full.name_hint = old.name_hint
             old.replace_all_uses_with(full)
         destinations = list(self.task.outs)
-        self.task.detach()
-        self.task.erase()
+        Rewriter.erase_op(self.task)
         for destination in destinations:
             if isinstance(destination.owner, EmptyOp | InstanceOp) and not destination.uses:
-                destination.owner.detach()
-                destination.owner.erase()
+                Rewriter.erase_op(destination.owner)
 
     def _types(self, port: SSAValue) -> list[ItensorType]:
         assert isinstance(port.type, ItensorType)
@@ -212,8 +210,7 @@ class _TaskSplit:
             if isinstance(user, scf.ForOp):
                 if _crosses(user):
                     self._carry(user.results[0], _several_at_once(user, new))
-                    user.detach()
-                    user.erase()
+                    Rewriter.erase_op(user)
                 else:
                     self._carry_loop(user, old, new)
             elif isinstance(user, scf.YieldOp):
@@ -237,8 +234,7 @@ class _TaskSplit:
         self._carry(inner, arguments)
         block.erase_arg(inner)
         self._carry(outer, wider.results[position : position + len(new)])
-        loop.detach()
-        loop.erase()
+        Rewriter.erase_op(loop)
 
     def _carry_guard(self, guard: scf.IfOp, position: int, new: Sequence[SSAValue]) -> None:
         types: list[Attribute] = [result.type for result in guard.results]
@@ -248,8 +244,7 @@ class _TaskSplit:
         self.rebuilt.add(wider)
         outer = _exchange(guard, wider, position, len(new))
         self._carry(outer, wider.results[position : position + len(new)])
-        guard.detach()
-        guard.erase()
+        Rewriter.erase_op(guard)
 
 
 def _exchange(old: Operation, wider: Operation, position: int, count: int) -> SSAValue:
@@ -291,9 +286,7 @@ def _several_at_once(loop: scf.ForOp, ports: Sequence[SSAValue]) -> list[SSAValu
         results = list(builder.insert(scf.ForOp(loop.lb, loop.ub, wide, carried, block)).results)
     if isinstance(access, ReadOp):
         results[0].name_hint = loop.results[0].name_hint
-        loop.results[0].replace_all_uses_with(results[0])
-        loop.detach()
-        loop.erase()
+        Rewriter.replace_op(loop, [], [results[0]])
     return results
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects import arith
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from stc.analysis.generic_loops import Dims
@@ -34,8 +35,7 @@ def simplify_body(block: Block) -> None:
     _merge_equal_operations(block)
     for op in reversed(list(block.ops)):
         if not op.has_trait(IsTerminator) and not any(result.uses for result in op.results):
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
 
 def _merge_equal_operations(block: Block) -> None:
@@ -52,10 +52,7 @@ def _merge_equal_operations(block: Block) -> None:
         first = known.setdefault(key, op)
         if first is op:
             continue
-        for old, new in zip(op.results, first.results, strict=True):
-            old.replace_all_uses_with(new)
-        op.detach()
-        op.erase()
+        Rewriter.replace_op(op, [], first.results)
 
 
 def merge_equal_inputs(

@@ -113,6 +113,4 @@ def _round(value: float) -> float:
 
 def _drop_cast(op: Operation) -> None:
     if isinstance(op, arith.ExtFOp | arith.TruncFOp) and op.input.type == op.result.type:
-        op.result.replace_all_uses_with(op.input)
-        op.detach()
-        op.erase()
+        Rewriter.replace_op(op, [], [op.input])

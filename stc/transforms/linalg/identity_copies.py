@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.rewriter import Rewriter
 
 from stc.analysis.generic_loops import all_dims
 from stc.transforms.linalg.generics import is_copy
@@ -13,9 +14,7 @@ def fold_identity_copies(module: ModuleOp) -> None:
     """Replace generics that copy their only input unchanged and in the same order by that input."""
     for op in list(module.walk()):
         if isinstance(op, GenericOp) and is_identity_copy(op):
-            op.results[0].replace_all_uses_with(op.inputs[0])
-            op.detach()
-            op.erase()
+            Rewriter.replace_op(op, [], [op.inputs[0]])
 
 
 def is_identity_copy(op: GenericOp) -> bool:

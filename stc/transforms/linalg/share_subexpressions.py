@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
 
 from stc.analysis.generic_loops import extents_of
@@ -73,10 +74,7 @@ class _Sharing:
             first = self.known.setdefault(key, op)
             if first is op:
                 continue
-            for old, new in zip(op.results, first.results, strict=True):
-                old.replace_all_uses_with(new)
-            op.detach()
-            op.erase()
+            Rewriter.replace_op(op, [], first.results)
 
     def _key(self, op: Operation) -> object | None:
         if isinstance(op, GenericOp):

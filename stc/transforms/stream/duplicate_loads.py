@@ -171,15 +171,13 @@ def _without_branches(fork: TaskOp, dropped: Sequence[SSAValue]) -> TaskOp:
     for port in ports.values():
         for use in list(port.uses):
             write = use.operation
-            write.detach()
-            write.erase()
+            Rewriter.erase_op(write)
         block.erase_arg(port)
     outs = [value for value in fork.outs if value not in dropped]
     body = fork.detach_region(fork.body)
     smaller = TaskOp(fork.sym_name, fork.ins, outs, body, [], attributes=fork.attributes, kind=fork.kind)
     Builder(InsertPoint.before(fork)).insert(smaller)
-    fork.detach()
-    fork.erase()
+    Rewriter.erase_op(fork)
     return smaller
 
 
@@ -187,12 +185,10 @@ def _drop_fork(fork: TaskOp, source: stream.CreateOp) -> None:
     """A fork of one branch is a wire: its reader reads what it read."""
     branch = fork.outs[0].owner
     assert isinstance(branch, stream.CreateOp)
-    fork.detach()
-    fork.erase()
+    Rewriter.erase_op(fork)
     for use in list(branch.result.uses):
         task, index = use.operation, use.index
         task.operands[index] = source.result
         assert isinstance(task, TaskOp) and isinstance(task.body.block, Block)
         Rewriter.replace_value_with_new_type(task.body.block.args[index], source.result.type)
-    branch.detach()
-    branch.erase()
+    Rewriter.erase_op(branch)

@@ -11,7 +11,7 @@ from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.analysis.loop_names import order_loop_names
@@ -82,8 +82,7 @@ def _lower(converter: ConverterOp, name: str, names: UniqueNames) -> None:
         _ring(builder, converter, plan, lanes, name, names)
     else:
         _one_task(builder, converter, name, names)
-    converter.detach()
-    converter.erase()
+    Rewriter.erase_op(converter)
 
 
 # Two blocks, two tasks ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import GenericLoops, generics_in
@@ -59,8 +59,7 @@ class LowerLinalgToLoops(ModulePass):
             _look_through_view(access)
         for subview in reversed([found for found in op.walk() if isinstance(found, memref.SubviewOp)]):
             if not subview.result.uses:
-                subview.detach()
-                subview.erase()
+                Rewriter.erase_op(subview)
 
 
 def _expand_generic(generic: linalg.GenericOp) -> None:
@@ -98,10 +97,8 @@ def _expand_generic(generic: linalg.GenericOp) -> None:
     yielded = list(terminator.operands)
     for value, target, dims in zip(yielded, generic.outputs, loops.output_dims, strict=True):
         _store(inner, value, target, [points[dim] for dim in dims], generic)
-    terminator.detach()
-    terminator.erase()   # its uses would hide that a value has one use only
-    generic.detach()
-    generic.erase()
+    Rewriter.erase_op(terminator)   # its uses would hide that a value has one use only
+    Rewriter.erase_op(generic)
 
 
 def _expand_fill(fill: linalg.FillOp) -> None:
@@ -115,8 +112,7 @@ def _expand_fill(fill: linalg.FillOp) -> None:
     ivs, inner = point_loops(builder, nest, f"{label_of(fill)}_init")
     iv_of = dict(zip(order, ivs, strict=True))
     _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))], fill)
-    fill.detach()
-    fill.erase()
+    Rewriter.erase_op(fill)
 
 
 def _expand_copy(copy: memref.CopyOp) -> None:
@@ -125,8 +121,7 @@ def _expand_copy(copy: memref.CopyOp) -> None:
     builder = Builder(InsertPoint.before(copy))
     ivs, inner = point_loops(builder, _loops_along(extents, range(len(extents)), [1] * len(extents)), "copy")
     _store(inner, _load(inner, copy.source, ivs, copy), copy.destination, ivs, copy)
-    copy.detach()
-    copy.erase()
+    Rewriter.erase_op(copy)
 
 
 def _look_through_view(access: vector.LoadOp | vector.StoreOp) -> None:
