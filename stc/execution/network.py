@@ -1,7 +1,8 @@
 """The body of a kernel as a network of processes and channels: built from the IR, run, and its results collected.
 
 Forks and casts are wires, not processes: a fork's copies are further readers of its source. Tasks that contain tasks are
-transparent. Itensors have no depth; with `bounded`, streams and rings have the depth of their type.
+transparent. Itensors have no depth; with `bounded`, streams and rings have the depth of their type. It is no channel graph
+(`stc.network.graph`): it holds the running tokens of one execution at any level, where a value may have many readers.
 """
 
 from __future__ import annotations

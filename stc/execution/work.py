@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from stc.analysis.index_ranges import range_of
+from stc.analysis.index_ranges import loops_of
 from stc.diagnostics import CompileError
 
 MOST_STEPS = 100_000_000
@@ -67,8 +67,8 @@ def _steps(op: Operation) -> int:
 
 
 def trips(loop: scf.ForOp) -> int:
-    """Iterations of a loop, 1 where its bounds are not constants."""
-    lower, upper, step = range_of(loop.lb), range_of(loop.ub), range_of(loop.step)
-    if lower is None or upper is None or step is None or step[0] < 1:
-        return 1
-    return max(0, -(-(upper[1] - lower[0]) // step[0]))
+    """The most iterations of a loop, 1 where nothing is known of its bounds. Its trace (`stc.iteration.trace`) would count exactly,
+    but there is one of tasks over streams only, and this is asked at every level."""
+    variable = loop.body.block.args[0]
+    known = loops_of({variable})
+    return known[variable].count if known is not None else 1

@@ -41,7 +41,7 @@ _Numbers: TypeAlias = Sequence[int] | memoryview
 
 @dataclass(slots=True)
 class _Link:
-    """A channel between two tasks, by number, and the firing of each token's moments."""
+    """The state of a channel in the run: its tasks by number, its depth so far, and the firing of each token's moments."""
 
     channel: Channel
     depth: int
@@ -86,6 +86,8 @@ def _most_at_once(at: Cycles) -> int:
 
 def grown_depths(tasks: Sequence[Firings], channels: Sequence[Channel]) -> dict[str, int]:
     """Depths, in tokens, at which the network ends: at least those given. FIFOs grow up to all their tokens, rings do not.
+
+    These are enough, not least: one run that grows on its way, where `stc.fifo.depth_search` finds least depths by many runs.
 
     CompileError where it cannot end at any depth (a task waits for tokens nobody writes, or rings of buffers block each
     other), naming the tasks that wait.

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from stc.fifo.depth_search import SizedFifo
 from stc.manifest.schema import OWN_KERNEL, LoopSchedule, Manifest
 from stc.network.graph import Channel
 from stc.network.waits import Cause, Diagnosis, Stop, WaitCycle
 from stc.simulation.csim import BlockedTask
-from stc.simulation.fixes import MOST_RUNS, DepthsIgnored, Fix, OutOfRuns, Rerun, Room, Run, Trials, joint_fix, single_fixes
+from stc.simulation.fixes import MOST_RUNS, DepthsIgnored, Fix, OutOfRuns, Rerun, Run, Trials, joint_fix, single_fixes
 from stc.simulation.task_graphs import task_graphs
 
 STUCK = ("deadlock", "livelock")
@@ -107,28 +108,29 @@ class _Deadlock:
         at = (task.task, task.waits_to, task.channel, task.kind, task.peer, task.occupancy, task.depth)
         return Stop(*at, token, tokens, task.held_back, task.loop, task.line)
 
-    def _room(self, stop: Stop) -> Room:
+    def _fifo(self, stop: Stop) -> SizedFifo:
         """A FIFO that is full: as deep as its tokens are many is always enough."""
         assert stop.depth is not None
         channel = self.channels.get(stop.channel)
-        return Room(stop.depth, stop.tokens or MOST_DEPTH, channel.bits if channel is not None else 1)
+        return SizedFifo(stop.channel, channel.bits if channel is not None else 1, stop.tokens or MOST_DEPTH, floor=stop.depth)
 
     def _search(self, first: Diagnosis) -> tuple[tuple[Fix, ...], Diagnosis | Run]:
         """The fixes; and where there are none, what is left with the FIFOs enlarged: waits, or a run that failed otherwise."""
         everywhere = set(first.wait_cycles[0].full).intersection(*(cycle.full for cycle in first.wait_cycles))
-        rooms = {stop.channel: self._room(stop) for stop in first.wait_cycles[0].enlargeable if stop.channel in everywhere}
-        if fixes := single_fixes(list(rooms), rooms, self.trials):
+        alone = [self._fifo(stop) for stop in first.wait_cycles[0].enlargeable if stop.channel in everywhere]
+        if fixes := single_fixes(alone, self.trials):
             return tuple(fixes), first
-        rooms, left = {}, first
+        fifos: dict[str, SizedFifo] = {}
+        left = first
         while left.cause == "depth":
             full = [stop for cycle in left.wait_cycles for stop in cycle.enlargeable]
-            new = {stop.channel: self._room(stop) for stop in full if stop.channel not in rooms}
+            new = {stop.channel: self._fifo(stop) for stop in full if stop.channel not in fifos}
             if not new:
                 break
-            rooms |= new
-            result = self.trials.run({name: room.most for name, room in rooms.items()})
+            fifos |= new
+            result = self.trials.run({name: fifo.tokens for name, fifo in fifos.items()})
             if result.outcome == "finished":
-                fix = joint_fix(list(rooms), rooms, self.trials)
+                fix = joint_fix(list(fifos.values()), self.trials)
                 return ((fix,) if fix is not None else ()), first
             if result.outcome not in STUCK:
                 return (), result

@@ -46,15 +46,6 @@ class Fix:
     added_bits: int
 
 
-@dataclass(frozen=True)
-class Room:
-    """A FIFO that might be enlarged: `depth` of the run, `most` that can be of use (its tokens), `bits` per token."""
-
-    depth: int
-    most: int
-    bits: int
-
-
 class OutOfRuns(Exception):
     """More runs or more time would be needed than are allowed."""
 
@@ -89,30 +80,32 @@ class Trials:
         return self.run(depths).outcome == "finished"
 
 
-def single_fixes(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> list[Fix]:
-    """The FIFOs of `names` that fix the deadlock alone, each with its least depth, cheapest first."""
-    alone = [name for name in names if rooms[name].most > rooms[name].depth and trials.ends({name: rooms[name].most})]
-    tests = [_test([name], rooms, trials) for name in alone]
-    fixes = [_fix(test.lowered(test.all_tokens, test.floors, [0], next_deeper), test, rooms) for test in tests]
+def single_fixes(fifos: Sequence[SizedFifo], trials: Trials) -> list[Fix]:
+    """Those of `fifos` that fix the deadlock alone, each with its least depth, cheapest first.
+
+    `floor` of a FIFO is its depth in the run, `tokens` the most that can be of use.
+    """
+    alone = [fifo for fifo in fifos if fifo.tokens > fifo.floor and trials.ends({fifo.name: fifo.tokens})]
+    tests = [_test([fifo], trials) for fifo in alone]
+    fixes = [_fix(test.lowered(test.all_tokens, test.floors, [0], next_deeper), test) for test in tests]
     return sorted(fixes, key=lambda fix: fix.added_bits)
 
 
-def joint_fix(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> Fix | None:
-    """A set of FIFOs and depths none of which can be less; None if not even all of `names` together help."""
-    if not trials.ends({name: rooms[name].most for name in names}):
+def joint_fix(fifos: Sequence[SizedFifo], trials: Trials) -> Fix | None:
+    """A set of FIFOs and depths none of which can be less; None if not even all of `fifos` together help."""
+    if not trials.ends({fifo.name: fifo.tokens for fifo in fifos}):
         return None
-    test = _test(sorted(names, key=lambda name: -rooms[name].most * rooms[name].bits), rooms, trials)
-    needed = test.lowered(test.all_tokens, test.floors, range(len(names)))  # first as few of them as possible
-    return _fix(test.lowered(needed, test.floors, range(len(names)), next_deeper), test, rooms)
+    test = _test(sorted(fifos, key=lambda fifo: -fifo.tokens * fifo.bits), trials)
+    needed = test.lowered(test.all_tokens, test.floors, range(len(fifos)))  # first as few of them as possible
+    return _fix(test.lowered(needed, test.floors, range(len(fifos)), next_deeper), test)
 
 
-def _test(names: Sequence[str], rooms: Mapping[str, Room], trials: Trials) -> DepthTest:
-    """Whether the design ends with other depths of `names`, which with the most of all of them it does, and as it is does not."""
-    fifos = [SizedFifo(name, rooms[name].bits, rooms[name].most, floor=rooms[name].depth) for name in names]
+def _test(fifos: Sequence[SizedFifo], trials: Trials) -> DepthTest:
+    """Whether the design ends with other depths of `fifos`, which with the most of all of them it does, and as it is does not."""
     as_it_is = tuple(fifo.floor for fifo in fifos)
     return DepthTest(fifos, lambda depths: Outcome(0 if trials.ends(depths) else None, {}), Outcome(0, {}), too_few=[as_it_is])
 
 
-def _fix(depths: Vector, test: DepthTest, rooms: Mapping[str, Room]) -> Fix:
-    larger = {name: depth for name, depth in test.named(depths).items() if depth > rooms[name].depth}
-    return Fix(larger, sum((depth - rooms[name].depth) * rooms[name].bits for name, depth in larger.items()))
+def _fix(depths: Vector, test: DepthTest) -> Fix:
+    larger = [(fifo, depth) for fifo, depth in zip(test.fifos, depths, strict=True) if depth > fifo.floor]
+    return Fix({fifo.name: depth for fifo, depth in larger}, sum((depth - fifo.floor) * fifo.bits for fifo, depth in larger))

@@ -8,13 +8,13 @@ with that FIFO as deep as its tokens are many: what is saved is what it cost.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from time import monotonic
 from typing import Any, Protocol, TypeAlias
 
 from stc.fifo.depth_search import DepthTest, Outcome, SizedFifo, next_deeper
 from stc.network.graph import Channel
-from stc.simulation.fixes import MOST_SECONDS, OutOfRuns, Room
+from stc.simulation.fixes import MOST_SECONDS, OutOfRuns
 
 
 class TimedRun(Protocol):
@@ -107,15 +107,16 @@ def slow_because(
     return Slowness(lost, tuple(causes), search.searched, tuple(search.not_tried), search.runs, text)
 
 
-def _room(link: Channel, depth: int) -> Room:
-    return Room(depth, max(link.tokens, depth + 1), link.bits)
+def _room(link: Channel, depth: int) -> SizedFifo:
+    """`floor` is its depth in the run that is explained, `tokens` the most that is of use."""
+    return SizedFifo(link.name, link.bits, max(link.tokens, depth + 1), floor=depth)
 
 
-def _full(rooms: Mapping[str, Room], run: TimedRun) -> list[str]:
-    return [name for name, room in rooms.items() if run.occupancies.get(name, 0) >= room.depth]
+def _full(rooms: Mapping[str, SizedFifo], run: TimedRun) -> list[str]:
+    return [name for name, room in rooms.items() if run.occupancies.get(name, 0) >= room.floor]
 
 
-def _by_suspicion(rooms: Mapping[str, Room], result: TimedRun, reference: TimedRun) -> list[str]:
+def _by_suspicion(rooms: Mapping[str, SizedFifo], result: TimedRun, reference: TimedRun) -> list[str]:
     """The FIFOs that were full, first those whose writers wait longest compared with the reference."""
     waits, usual = result.stalled_writers, reference.stalled_writers
     return sorted(_full(rooms, result), key=lambda name: (usual.get(name, 0) - waits.get(name, 0), -waits.get(name, 0)))
@@ -130,9 +131,9 @@ class _Found:
     required: int
     is_least: bool = False
 
-    def told(self, rooms: Mapping[str, Room], stalled: Mapping[str, int]) -> LackOfRoom:
+    def told(self, rooms: Mapping[str, SizedFifo], stalled: Mapping[str, int]) -> LackOfRoom:
         waited = sum(stalled.get(name, 0) for name in self.depths)
-        bits = sum((depth - rooms[name].depth) * rooms[name].bits for name, depth in self.depths.items())
+        bits = sum((depth - rooms[name].floor) * rooms[name].bits for name, depth in self.depths.items())
         return LackOfRoom(self.depths, waited, self.saved, self.is_least, bits)
 
 
@@ -141,7 +142,7 @@ class _Search:
     """`rooms`: depths of the run that is explained and the most that are of use; `cycles`: what it took; `lost`: to be gained at
     most."""
 
-    rooms: Mapping[str, Room]
+    rooms: Mapping[str, SizedFifo]
     cycles: int
     lost: int
     rerun: Retime
@@ -179,13 +180,13 @@ class _Search:
     def _add(self, names: Iterable[str], run: TimedRun) -> _Found:
         """`run` had room for everything in `names`: the most that there was at one time is enough for the same run."""
         saved = self._saved(run)
-        depths = {name: max(run.occupancies[name], self.rooms[name].depth + 1) for name in names}
+        depths = {name: max(run.occupancies[name], self.rooms[name].floor + 1) for name in names}
         self.found.append(_Found(depths, saved, min(saved, self.lost)))
         return self.found[-1]
 
     def _each_alone(self, names: Sequence[str]) -> None:
         for name in names:
-            run = self._run({name: self.rooms[name].most})
+            run = self._run({name: self.rooms[name].tokens})
             self.not_tried.remove(name)
             if self._saved(run) > 0:
                 self._add([name], run)
@@ -196,7 +197,7 @@ class _Search:
         A task that asks whether there is room does not wait, and a wait of a pipeline that buffers its outputs may be counted for
         another of them.
         """
-        if names and self._saved(self._run({name: self.rooms[name].most for name in names})) > 0:
+        if names and self._saved(self._run({name: self.rooms[name].tokens for name in names})) > 0:
             self._each_alone(names)
         self.not_tried = []
 
@@ -208,7 +209,7 @@ class _Search:
         depths: dict[str, int] = {}
         new, run = list(names), None
         while new and (run is None or self._saved(run) < self.lost):
-            depths |= {name: self.rooms[name].most for name in new}
+            depths |= {name: self.rooms[name].tokens for name in new}
             run = self._run(depths)
             new = [name for name in _full(self.rooms, run) if name not in depths]
         if run is None or self._saved(run) <= max((found.saved for found in self.found), default=0):
@@ -217,14 +218,13 @@ class _Search:
 
     def _shrink(self, found: _Found) -> None:
         """As few FIFOs as are needed of `found`, the most suspicious ones last, each as deep as is enough."""
-        rooms = {name: self.rooms[name] for name in found.depths}
-        fifos = [SizedFifo(name, room.bits, found.depths[name], floor=room.depth) for name, room in rooms.items()]
-        as_it_is = tuple(room.depth for room in rooms.values())
+        fifos = [replace(self.rooms[name], tokens=depth) for name, depth in found.depths.items()]
+        as_it_is = tuple(fifo.floor for fifo in fifos)
 
         def run(depths: Mapping[str, int]) -> Outcome:
             tried = self._run(depths)
             if self._saved(tried) >= found.required:
-                found.depths = {name: depth for name, depth in depths.items() if depth > rooms[name].depth}
+                found.depths = {name: depth for name, depth in depths.items() if depth > self.rooms[name].floor}
             return Outcome(tried.cycles, {})
 
         test = DepthTest(fifos, run, Outcome(self.cycles - found.saved, {}), self.cycles - found.required, [as_it_is])
@@ -237,13 +237,13 @@ class _Search:
 
 
 def _lines(
-    lost: int, links: Mapping[str, Channel], rooms: Mapping[str, Room], causes: Sequence[LackOfRoom], search: _Search
+    lost: int, links: Mapping[str, Channel], rooms: Mapping[str, SizedFifo], causes: Sequence[LackOfRoom], search: _Search
 ) -> Iterator[str]:
     if not causes and search.searched:
         yield "no FIFO is at fault: with room for all tokens in those that were full, the run is as slow"
     for cause in causes:
         what = " and ".join(
-            f"FIFO '{name}' ({links[name].producer} to {links[name].consumer}, depth {rooms[name].depth})" for name in cause.depths
+            f"FIFO '{name}' ({links[name].producer} to {links[name].consumer}, depth {rooms[name].floor})" for name in cause.depths
         )
         fix = " and ".join(f"{depth} for '{name}'" for name, depth in cause.depths.items())
         gain = "all of them" if cause.saved >= lost else f"{cause.saved:,} of them"

@@ -150,7 +150,10 @@ def _between(graph: TaskGraph, reconvergent_paths: list[ReconvergentPaths]) -> s
 
 
 class _Counts:
-    """How many tokens the loops of a kernel move."""
+    """How many tokens the loops of a kernel move, as its manifest says.
+
+    No trace (`stc.iteration.trace`) is asked: the manifest may be edited, or of another tool, and is what is checked here.
+    """
 
     def __init__(self, kernel: Kernel):
         self.kernel = kernel

@@ -2,6 +2,9 @@
 
 A task that waits to read waits for its producer, one that waits to write for its consumer. In the cycles in which that task itself
 waits, what it waits for is the cause, and so on, until a task that works then (its issue rate is the cause) or external memory.
+
+All causes are of the same cycles: shares of what one task lost. `stc.simulation.critical_path` goes back in time instead, from the
+end of the run, and explains all its cycles once; `stc.network.waits` is about a run that stands still, without time.
 """
 
 from __future__ import annotations
