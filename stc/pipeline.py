@@ -157,6 +157,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 "split-ports",
                 "simplify-routing",
                 f'choose-converters{{serial="{options.serial_converters}" strategy="{options.converters}"}}',
+                "size-streams",  # behind all that is decided for the largest sizes
                 "pack-interfaces",
                 f'cancel-packs{{budget={options.budget} platform="{options.platform}"}}',
                 "verify-streams",

@@ -38,7 +38,7 @@ def first_of(name: str) -> str:
 
 def order_loop_names(order: StreamOrder) -> tuple[str, ...]:
     """The names of an order's loops, outermost first: of those along one dimension the innermost has its name."""
-    names = dimension_names(order.static_shape)
+    names = dimension_names(order.largest.static_shape)
     found: list[str] = []
     for loop, dimension in enumerate(order.dimension_of_loop):
         if dimension is None:

@@ -60,12 +60,14 @@ from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.sequences import MOST_TOKENS_COUNTED, slice_mismatch
 from stc.dialects.locations import source_location
 from stc.iteration.bus_words import in_one_width, slot
+from stc.iteration.concatenation import concatenation_mismatch
 from stc.iteration.converter_obligations import Conversion
 from stc.iteration.converter_proofs import ConverterFault, Proved, prove_converter
 from stc.iteration.flattening import flattened
 from stc.iteration.normal_form import normal_form
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.proof_obligations import (
+    Concatenation,
     Cover,
     NoForm,
     Obligation,
@@ -80,6 +82,7 @@ from stc.iteration.proof_obligations import (
 from stc.iteration.proofs import Differs, Equal, compare_sequences
 from stc.iteration.restriction import restricted
 from stc.iteration.round_robin import round_robin_parts, without_constants
+from stc.iteration.size import Size
 
 Solver: TypeAlias = Literal["normal-form", "both", "z3"]
 """What z3 is asked: what no other proof decides; all edges between types that are not one and the same; accesses as well."""
@@ -258,6 +261,10 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
             yield _Edge(op, "converter", _between(op), partial(_converter, op), partial(_conversion, op))
         case ChunkOp():
             yield from _slice_edges(op, "chunk", op.source, op.slices, op.offsets)
+        case ConcatOp() if not op.is_static:
+            sides = _order(op.result), tuple(_order(value) for value in op.inputs), op.starts
+            name = f"parts of {_named(op.result)}"
+            yield _Edge(op, "concat", name, partial(_concatenated, *sides), partial(Concatenation, *sides))
         case ConcatOp():
             yield from _slice_edges(op, "concat", op.result, op.inputs, op.offsets)
             yield _Edge(op, "concat", f"cover of {_named(op.result)}", partial(_verified, op), partial(_cover, op))
@@ -443,6 +450,12 @@ def _declared(op: OwnKernelOp) -> str:
     """That its C++ moves the tokens of its ports, in their order, is what it says; as many as its loops, the verifier knows."""
     op.verify_()
     return "declared"
+
+
+def _concatenated(full: StreamOrder, parts: tuple[StreamOrder, ...], starts: tuple[tuple[Size, ...], ...]) -> str:
+    if (mismatch := concatenation_mismatch(full, parts, starts)) is not None:
+        raise Open(mismatch)
+    return "closed form"
 
 
 def _cover(op: ConcatOp) -> Obligation:

@@ -39,12 +39,16 @@ class Operand:
 
 @dataclass(frozen=True)
 class Computation:
-    """One linalg op: its iteration space, which loops reduce, and its operands."""
+    """One linalg op: its iteration space, which loops reduce, and its operands.
+
+    `single`: loops whose trip count is known at run time only (`extents` has the largest), which take one entry at a time.
+    """
 
     extents: tuple[int, ...]
     reductions: tuple[int, ...]
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
+    single: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ def inherited_tiles(
     """The tile of each loop: as decided, else the element extent of the largest stream it indexes, else a default."""
     streams = [operand for operand in computation.inputs if operand.order is not None]
     streams.sort(key=lambda operand: -prod(computation.extents[loop] for loop in operand.dims))
-    tiles: dict[int, int] = dict(decided or {})
+    tiles: dict[int, int] = {**(decided or {}), **dict.fromkeys(computation.single, 1)}
     for operand in streams:
         assert operand.order is not None
         for loop, extent in zip(operand.dims, operand.order.element, strict=True):

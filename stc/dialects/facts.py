@@ -31,7 +31,9 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from stc.dialects.dataflow.schedule import ScheduleAttr
+from stc.dialects.itensor.size_ops import SizeAttr
 from stc.iteration.pipeline_style import STYLES, Style
+from stc.iteration.size import Size
 
 T = TypeVar("T")
 Holder: TypeAlias = Operation | DictionaryAttr | Mapping[str, Attribute] | None
@@ -150,6 +152,13 @@ COMMENT = _text("stc.comment")
 """A line of text above what is emitted for an operation."""
 PARAMETER = _mark("stc.parameter")
 """An argument that is known before the accelerator runs."""
+SIZES: Fact[tuple[Size, ...]] = Fact(
+    "stc.sizes",
+    ArrayAttr[SizeAttr],
+    lambda attribute: tuple(size.data for size in attribute),
+    lambda sizes: ArrayAttr([SizeAttr(size) for size in sizes]),
+)
+"""How much of each dimension of an argument is there: its extents, some of which follow a scalar argument of a symbol's name."""
 UNSUPPORTED = _mark("stc.unsupported")
 """An argument that stands for what could not be imported."""
 
@@ -206,7 +215,7 @@ PREFIX = "stc."
 FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
-        NAME, MODULE, COMMENT, PARAMETER, UNSUPPORTED,
+        NAME, MODULE, COMMENT, PARAMETER, SIZES, UNSUPPORTED,
         SCHEDULE, FIXED, LANES, COPIES, STRIPE, TILE,
         LABEL, PIPELINE, DEPTH, STYLE, UNROLL, COUNTERS, PARTITION, DUPLICATE_LOADS,
     )

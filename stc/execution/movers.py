@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ from stc.execution.scheduler import Steps
 from stc.execution.tensors import undefined
 from stc.iteration.converter import ConverterPlan
 from stc.iteration.order import StreamOrder
-from stc.iteration.size import static
+from stc.iteration.size import static, value_at
 
 
 def put(port: WritePort, token: np.ndarray) -> None:
@@ -60,10 +60,10 @@ def split(source: ReadPort, targets: Sequence[WritePort], count: int) -> Steps:
         put(targets[index % len(targets)], source.queue.popleft())
 
 
-def _inside(tokens: np.ndarray, part: Attribute, offset: tuple[int, ...]) -> np.ndarray:
+def _inside(tokens: np.ndarray, part: StreamOrder, offset: Sequence[int]) -> np.ndarray:
     """Which tokens, given by their coordinates, lie in the slice at `offset` that `part` enumerates."""
     inside = np.ones(len(tokens), dtype=bool)
-    for dimension, (start, extent) in enumerate(zip(offset, _order(part).static_shape, strict=True)):
+    for dimension, (start, extent) in enumerate(zip(offset, part.static_shape, strict=True)):
         inside &= (tokens[:, dimension] >= start) & (tokens[:, dimension] < start + extent)
     return inside
 
@@ -77,7 +77,7 @@ def chunk(op: ChunkOp, source: ReadPort, targets: Sequence[WritePort]) -> Steps:
     """Each token to the slice it lies in; tokens in none are dropped. Overlapping slices get copies."""
     order = _order(op.source.type)
     tokens = order.enumerate()
-    required = [_inside(tokens, part.type, offset) for part, offset in zip(op.slices, op.offsets, strict=True)]
+    required = [_inside(tokens, _order(part.type), offset) for part, offset in zip(op.slices, op.offsets, strict=True)]
     for index in range(order.token_count):
         while not source.queue:
             yield source, index
@@ -87,10 +87,11 @@ def chunk(op: ChunkOp, source: ReadPort, targets: Sequence[WritePort]) -> Steps:
                 put(target, token)
 
 
-def concat(op: ConcatOp, sources: Sequence[ReadPort], target: WritePort) -> Steps:
-    """Each token from the input it comes from, in the order of the result."""
-    tokens = _order(op.result.type).enumerate()
-    inside = [_inside(tokens, value.type, offset) for value, offset in zip(op.inputs, op.offsets, strict=True)]
+def concat(op: ConcatOp, sources: Sequence[ReadPort], target: WritePort, values: Mapping[str, int]) -> Steps:
+    """Each token from the input it comes from, in the order of the result, at these values of symbols."""
+    tokens = _order(op.result.type).at(values).enumerate()
+    starts = [[value_at(entry, values) for entry in start] for start in op.starts]
+    inside = [_inside(tokens, _order(part.type).at(values), start) for part, start in zip(op.inputs, starts, strict=True)]
     taken = [0] * len(sources)
     for owner in np.argmax(inside, axis=0).tolist():
         source = sources[owner]

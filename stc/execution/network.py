@@ -121,8 +121,9 @@ class Network:
         self.process(name, [reader, writer], movers.relay(reader, writer, self._token_count(op), _token_shape(result)))
 
     def _move(self, op: Operation) -> None:
-        kinds = (value.type for value in (*op.operands, *op.results))
-        if (kind := next((kind for kind in kinds if isinstance(kind, ItensorType) and not kind.order.is_static), None)) is not None:
+        kinds = (value.type for value in (*op.operands, *op.results) if isinstance(value.type, ItensorType))
+        kind = next((kind for kind in kinds if not kind.order.is_static), None)
+        if kind is not None and not isinstance(op, itensor.ConcatOp):
             raise CompileError(f"'{op.name}' of {kind}", where=self.where, accepted="integer sizes")
         name = f"{op.name} {' '.join(f'%{result.name_hint}' for result in op.results if result.name_hint)}".strip()
         readers = [self.reader(value, name) for value in op.operands]
@@ -135,7 +136,7 @@ class Network:
             case itensor.ChunkOp():
                 steps = movers.chunk(op, readers[0], writers)
             case itensor.ConcatOp():
-                steps = movers.concat(op, readers, writers[0])
+                steps = movers.concat(op, readers, writers[0], self.values)
             case itensor.SplitOp():
                 steps = movers.split(readers[0], writers, self._token_count(op))
             case _:

@@ -14,6 +14,9 @@ other values, an overflow with large ones. What changes from draw to draw:
 
 The last one is made on request alone: the vendor's tools may optimise as if there were no such values.
 
+Sizes known at run time are the largest in the example and in `nonfinite`, half of that in `draw`, 0 in `zeros`, 1 in `tiny`, one
+less than the largest in `huge`. What is not there is NaN (0 of integers): the model gets only what is there.
+
 Permuting (along the last dimension of more than one entry) keeps every entry where the example shows that it may be: an index
 within its range, a mask with as many open places in each row. Infinities and NaNs are their own multiples, and 0 in `zeros`.
 Parameters never change.
@@ -31,6 +34,7 @@ from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 
 from stc.diagnostics import CompileError
 from stc.frontend.exported import Arrays, Reference
+from stc.iteration.size import Size, Symbol, symbols_in, value_at
 
 EXAMPLE, REDRAWN, ZEROS, TINY, HUGE = DRAWS = ("example", "draw", "zeros", "tiny", "huge")
 NONFINITE = "nonfinite"
@@ -116,6 +120,52 @@ def _redrawn(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 @dataclass(frozen=True)
+class PartSizes:
+    """How much of the inputs is there: `of` those of which that is known at run time, the size of each dimension. `at`: examples of
+    all inputs at other values of the symbols, of the largest shapes."""
+
+    of: Mapping[str, tuple[Size, ...]] = field(default_factory=dict[str, tuple[Size, ...]])
+    at: Callable[[Mapping[str, int]], Arrays] = lambda values: {}
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """What the sizes depend on, each an input of its name."""
+        return symbols_in(size for sizes in self.of.values() for size in sizes)
+
+    def values(self, name: str) -> dict[str, int]:
+        """The symbols in a draw."""
+        chosen = {REDRAWN: lambda most: most // 2, ZEROS: lambda most: 0, TINY: lambda most: 1, HUGE: lambda most: most - 1}
+        value = chosen.get(name, lambda most: most)
+        return {symbol.name: value(symbol.maximum) for symbol in self.symbols}
+
+    def scalars(self, name: str) -> dict[str, np.ndarray]:
+        """The inputs that the symbols are, in a draw."""
+        return {symbol: np.asarray(value, np.int32) for symbol, value in self.values(name).items()}
+
+    def there(self, inputs: Arrays, values: Mapping[str, int]) -> dict[str, np.ndarray]:
+        """The part of each input that is there, without the symbols."""
+        return {key: array[self._part(key, array, values)] for key, array in inputs.items() if key not in values}
+
+    def inputs_of(self, name: str, example: Arrays, random: np.random.Generator) -> dict[str, np.ndarray]:
+        """The inputs of a draw, of the largest shapes; what is not there is unusable."""
+        if not self.of:
+            return inputs_of(name, example, random)
+        values = self.values(name)
+        drawn = inputs_of(name, self.there({**example, **self.at(values)}, values), random) | self.scalars(name)
+        return {key: self._placed(key, drawn[key], example[key].shape, values) for key in example}
+
+    def _placed(self, key: str, array: np.ndarray, shape: tuple[int, ...], values: Mapping[str, int]) -> np.ndarray:
+        if key not in self.of:
+            return array
+        whole = np.full(shape, np.nan if _is_float(array) else 0, array.dtype)
+        whole[self._part(key, whole, values)] = array
+        return whole
+
+    def _part(self, key: str, array: np.ndarray, values: Mapping[str, int]) -> tuple[slice, ...]:
+        return tuple(slice(value_at(size, values)) for size in self.of.get(key, array.shape))
+
+
+@dataclass(frozen=True)
 class Draws:
     """Which draws are wanted: `names`, or None for those that suit the size of the design. Equal seeds give equal draws."""
 
@@ -130,6 +180,7 @@ class Draws:
 
 
 ONLY_EXAMPLE = Draws()
+ALL_THERE = PartSizes()
 
 
 @dataclass(frozen=True)
@@ -140,8 +191,8 @@ class Drawn:
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def draw_references(draws: Draws, module: ModuleOp, example: Arrays, run: Run) -> Drawn:
-    """Run the model on each of `draws`; `module` is the model as linalg.
+def draw_references(draws: Draws, module: ModuleOp, example: Arrays, run: Run, sizes: PartSizes = ALL_THERE) -> Drawn:
+    """Run the model on each of `draws`; `module` is the model as linalg. `run` gets what is there of the inputs.
 
     Left out is a draw that changes nothing of an earlier one, and one on which the model itself does not run. CompileError where
     nothing is left, and where the model does not run on its example.
@@ -150,13 +201,14 @@ def draw_references(draws: Draws, module: ModuleOp, example: Arrays, run: Run) -
     left_out: dict[str, str] = {}
     for name in draws.names_for(module):
         random = np.random.default_rng([draws.seed, KNOWN.index(name)])
-        inputs = inputs_of(name, example, random)
+        inputs = sizes.inputs_of(name, example, random)
         if same := next((other.name for other in found if _equal(inputs, other.inputs)), None):
             left_out[name] = f"its inputs are those of {same}"
             continue
         try:
-            golden = run(inputs, None)
-            found.append(Reference(name, inputs, golden, _uncertainty(golden, inputs, run, random)))
+            there = sizes.there(inputs, sizes.values(name))
+            golden = run(there, None)
+            found.append(Reference(name, inputs, golden, _uncertainty(golden, there, run, random)))
         except CompileError as error:
             if name == EXAMPLE:
                 raise

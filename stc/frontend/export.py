@@ -22,11 +22,11 @@ from torch._subclasses.fake_tensor import FakeTensor
 from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.parsing import parse_module
 from stc.frontend.arrays import to_numpy, to_tensor
-from stc.frontend.draws import ONLY_EXAMPLE, Draws, draw_references, moved_by_rounding
+from stc.frontend.draws import ALL_THERE, EXAMPLE, ONLY_EXAMPLE, Draws, PartSizes, draw_references, moved_by_rounding
 from stc.frontend.eager_run import module_state, named_tensors, reference_results, run_eagerly
 from stc.frontend.exported import ExportedModel
 from stc.frontend.rounding_noise import RoundingNoise
-from stc.frontend.signature import annotate, annotate_rest, refuse_dynamic_shapes
+from stc.frontend.signature import add_sizes, annotate, annotate_rest, refuse_dynamic_shapes
 from stc.frontend.torch_import import INTEGERS_ACCEPTED, UNSUPPORTED_INTEGERS, lower_to_linalg
 from stc.frontend.user_code import UserCode
 
@@ -62,12 +62,14 @@ def export(
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     draws: Draws = ONLY_EXAMPLE,
+    sizes: PartSizes = ALL_THERE,
 ) -> ExportedModel:
     """Export `module` for the shapes of `example_inputs`; the reference is PyTorch's eager result.
 
     A mapping is passed by keyword, a sequence by position (named after the parameters of `forward` unless `input_names` says
     otherwise). Module paths are kept in `stc.module`. Raises CompileError for inputs that are no tensors, dynamic shapes, and
-    operations that torch-mlir cannot lower, naming the module path or operation. `draws`: what references are made for.
+    operations that torch-mlir cannot lower, naming the module path or operation. `draws`: what references are made for. `sizes`:
+    how much of the inputs is there at run time; the module is exported for all of it, and run on what is there.
     """
     _refuse_scripts(module, name)
     inputs = _named_inputs(module, example_inputs, input_names)
@@ -96,19 +98,21 @@ def export(
     timings["parse"] = time.perf_counter() - start
     outputs = _rename(golden, output_names)
     annotate(ir, tuple(inputs), tuple(state), tuple(outputs))
+    add_sizes(ir, sizes.of)
     refuse_dynamic_shapes(ir)
     example = {key: to_numpy(value, key) for key, value in inputs.items()}
 
     def run(arrays: Mapping[str, np.ndarray], noise: np.random.Generator | None) -> dict[str, np.ndarray]:
         moved = arrays if noise is None else {key: moved_by_rounding(array, noise) for key, array in arrays.items()}
-        tensors = {key: to_tensor(moved[key], inputs[key]) for key in inputs}
+        tensors = {key: to_tensor(np.ascontiguousarray(moved[key]), inputs[key]) for key in inputs}
         with warnings.catch_warnings(), torch.no_grad(), RoundingNoise(noise) if noise is not None else nullcontext():
             warnings.simplefilter("ignore")
-            results = run_eagerly(module, tensors, positional, name)
+            results = run_eagerly(module, tensors, positional, name, frozenset(sizes.of))
         return {key: to_numpy(value, key) for key, value in zip(outputs, results.values(), strict=True)}
 
     start = time.perf_counter()
-    drawn = draw_references(draws, ir, example, run)
+    example |= sizes.scalars(EXAMPLE)
+    drawn = draw_references(draws, ir, example, run, sizes)
     timings["references"] = time.perf_counter() - start
     return ExportedModel(
         name,

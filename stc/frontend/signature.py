@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, TensorType, i32
 from xdsl.dialects.func import CallOp, FuncOp
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
-from stc.dialects.facts import MODULE, NAME, PARAMETER, UNSUPPORTED
+from stc.dialects.facts import MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED
 from stc.dialects.locations import source_location
+from stc.iteration.size import Size, symbols_in
 from stc.names import identifier
 
 ONE_FUNCTION = "one function with a body and without calls"
@@ -71,6 +72,22 @@ def annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outp
     function.res_attrs = ArrayAttr([_named(key) for key in outputs])
     for argument, key in zip(function.body.block.args, (*inputs, *state), strict=True):
         argument.name_hint = identifier(key)
+
+
+def add_sizes(module: ModuleOp, sizes: Mapping[str, tuple[Size, ...]]) -> None:
+    """Say how much of arguments is there at run time, and add a scalar argument for each symbol of `sizes`, behind all others."""
+    function = main_function(module)
+    entries = list(function.arg_attrs or ())
+    for index, entry in enumerate(entries):
+        if (own := sizes.get(attribute_name(entry))) is not None:
+            entries[index] = DictionaryAttr({**entry.data, **SIZES.entry(own)})
+    block = function.body.block
+    for symbol in symbols_in(size for own in sizes.values() for size in own):
+        block.insert_arg(i32, len(block.args)).name_hint = symbol.name
+        entries.append(_named(symbol.name))
+    function.arg_attrs = ArrayAttr(entries)
+    types = [argument.type for argument in block.args]
+    function.function_type = FunctionType.from_lists(types, function.function_type.outputs.data)
 
 
 def annotate_rest(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outputs: Sequence[str]) -> None:

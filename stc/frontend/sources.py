@@ -11,7 +11,7 @@ import numpy as np
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.frontend.checkpoint import HUB, WEIGHTS_ACCEPTED, load_weights
-from stc.frontend.draws import EXAMPLE, Draws
+from stc.frontend.draws import EXAMPLE, Draws, PartSizes
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
@@ -39,6 +39,7 @@ def load_model(
     weights: str | None = None,
     layer: int | None = None,
     max_seq: int | None = None,
+    run_time_sizes: bool | None = None,
     check_inputs: Sequence[str] | None = (EXAMPLE,),
 ) -> ExportedModel:
     """A model with inputs, parameters and reference outputs.
@@ -47,17 +48,17 @@ def load_model(
     `file.mlir`. `stage`, `seq`, `max_seq` and `layer` (which decoder layer, by default the first) concern presets and
     configurations; a factory or a file fixes its own shapes. Stages: `prefill`, a layer for `seq` tokens, behind a cache of
     `max_seq` positions if that is given; `decode`, the same for one token, with `MAX_SEQ` positions where nothing is said, or as
-    many as the model has; `head`, what follows the last layer. Equal `seed`s give equal inputs and random parameters. `weights` is
-    a folder of safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are
-    random (presets, configurations, files) or the module's own (factories). `check_inputs`: the draws of inputs
-    (stc.frontend.draws) that references are made for, None for those that suit the size. Raises CompileError for everything
-    unusable.
+    many as the model has; `head`, what follows the last layer. `run_time_sizes`: a cached layer reads as many rows of the cache as
+    a scalar `pos` says, instead of all under a mask. Equal `seed`s give equal inputs and random parameters. `weights` is a folder
+    of safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random
+    (presets, configurations, files) or the module's own (factories). `check_inputs`: the draws of inputs (stc.frontend.draws) that
+    references are made for, None for those that suit the size. Raises CompileError for everything unusable.
     """
     if dtype not in DTYPES:
         raise CompileError(f"unknown dtype {dtype}", where=spec, accepted=", ".join(DTYPES))
     if stage not in STAGES:
         raise CompileError(f"unknown stage {stage}", where=spec, accepted=", ".join(STAGES))
-    part = Part(stage, seq, max_seq, layer)
+    part = Part(stage, seq, max_seq, layer, bool(run_time_sizes))
     draws = Draws(None if check_inputs is None else tuple(check_inputs), seed)
     if spec.startswith(CONFIGURATION):
         model = _from_configuration(spec.removeprefix(CONFIGURATION), part, draws, weights)
@@ -108,17 +109,21 @@ def find_language_model(spec: str, *, max_seq: int | None, seed: int, weights: s
 
 @dataclass(frozen=True)
 class Part:
-    """Which part of a model: a layer of it, for `seq` tokens, with a cache or none, or its head."""
+    """Which part of a model: a layer of it, for `seq` tokens, with a cache or none, or its head.
+
+    `run_time_sizes`: whether the layer reads as many rows of the cache as there are, else all of them, under a mask.
+    """
 
     stage: str
     seq: int
     max_seq: int | None
     layer: int | None
+    run_time_sizes: bool = False
 
     @property
     def is_plain(self) -> bool:
         """Whether it is a layer without a cache."""
-        return self.stage == PREFILL and self.max_seq is None
+        return self.stage == PREFILL and self.max_seq is None and not self.run_time_sizes
 
     @property
     def rows(self) -> int:
@@ -185,8 +190,14 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     """A layer behind its cache, or the head, of a model that has been taken apart."""
     if part.stage == HEAD:
         return export(*model.head(), name=f"{name}_{HEAD}", draws=draws)
-    built = model.cached_layer(part.layer or 0, part.rows)
-    return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws)
+    index = part.layer or 0
+    if not part.run_time_sizes:
+        built = model.cached_layer(index, part.rows)
+        return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws)
+    built = model.cached_layer(index, part.rows, model.max_seq)
+    tables = model.tables(index)
+    sizes = PartSizes(model.cache_sizes(built), lambda values: tables.compact_at(values["pos"], part.rows))
+    return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
 
 
 def _model_name(where: str) -> str:

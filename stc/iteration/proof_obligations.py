@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, product, zip_longest
 from math import prod
@@ -20,8 +20,8 @@ from typing import Any, Protocol, TypeAlias
 from stc.iteration.nests import Nest, entries, positions, tokens, visits
 from stc.iteration.order import StreamOrder
 from stc.iteration.proofs import Differs, spelled
-from stc.iteration.size import Symbol, static, symbols_in
-from stc.iteration.solver import GaveUp, Query
+from stc.iteration.size import Size, Symbol, static, symbols_in, value_at
+from stc.iteration.solver import GaveUp, Query, value_of
 
 CROSS_CHECK_RESOURCES = 4_000_000
 """What z3 may spend (its `rlimit`) on a question that another proof answers as well: under a second."""
@@ -264,6 +264,125 @@ class Cover:
 
 def _entries_of(offset: tuple[int, ...], shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     return product(*(range(start, start + extent) for start, extent in zip(offset, shape, strict=True)))
+
+
+@dataclass(frozen=True)
+class Concatenation:
+    """`full` is the `parts`, which begin at `starts` of it, for all values of the symbols: each token of it is one of one part,
+    where it lies there, and those of a part keep their order.
+
+    That a token is in the other order is shown by where: at the same counters of all loops, but for the loop along which parts
+    begin, whose counter is as much larger as the part begins later. z3 is asked whether that is wrong for any token.
+    """
+
+    full: StreamOrder
+    parts: tuple[StreamOrder, ...]
+    starts: tuple[tuple[Size, ...], ...]
+
+    def put(self) -> Answer:
+        for number, (part, start) in enumerate(zip(self.parts, self.starts, strict=True)):
+            if part.element != self.full.element:
+                return Refuted(str(Differs(0, None, None, (self.full.element, part.element))))
+            for question in (self._misplaced, self._disordered, self._lost):
+                query = self._query()
+                question(query, part, start)
+                if (model := query.model()) is not None:
+                    return Refuted(f"part {number} where {query.values_in(model)}: {question.__name__.strip('_')} token")
+        query = self._query()
+        step = query.step("whole", tokens(self.full))
+        held = [
+            query.choose(self._is_in(query, step.values, part, start), query.integer(1), query.integer(0))
+            for part, start in zip(self.parts, self.starts, strict=True)
+        ]
+        query.require(query.sum(held) != query.integer(1))
+        if (model := query.model()) is not None:
+            return Refuted(f"where {query.values_in(model)}, token {model.of(step.number)} is in {model.of(query.sum(held))} parts")
+        return Holds()
+
+    def counted(self) -> Answer:
+        symbols = self._symbols()
+        for values in product(*(range(symbol.maximum + 1) for symbol in symbols)):
+            at = {symbol.name: value for symbol, value in zip(symbols, values, strict=True)}
+            full, found = tokens(self.full).at(at), Counter[tuple[int, ...]]()
+            if full.count * prod(symbol.maximum + 1 for symbol in symbols) > MOST_COUNTED:
+                return Undecided("too many to count out")
+            places = {step: number for number, step in enumerate(full.steps())}
+            for part, start in zip(self.parts, self.starts, strict=True):
+                nest = tokens(part).at(at).moved(tuple(value_at(size, at) for size in start))
+                numbers = [places.get(step, -1) for step in nest.steps()]
+                if numbers != sorted(numbers) or -1 in numbers:
+                    return Refuted(f"where {at}, a part is in another order than the whole")
+                found.update(nest.steps())
+            if found != Counter(full.steps()):
+                return Refuted(f"where {at}, the parts are not the whole")
+        return Holds()
+
+    def _query(self) -> Query:
+        return Query(self._symbols(), resources=CROSS_CHECK_RESOURCES)
+
+    def _symbols(self) -> tuple[Symbol, ...]:
+        sizes = (size for order in (self.full, *self.parts) for size in order.sizes)
+        return symbols_in([*sizes, *(size for start in self.starts for size in start)])
+
+    def _misplaced(self, query: Query, part: StreamOrder, start: tuple[Size, ...]) -> None:
+        """A token of the part is at no place of the whole, or at another one."""
+        step = query.step("part", tokens(part))
+        there = self._there(query, step.counters, part, start)
+        moved = [value_of(value) + query.size(size) for value, size in zip(step.values, start, strict=True)]
+        nest = tokens(self.full)
+        inside = [query.all(at >= 0, at < query.size(trip)) for at, trip in zip(there, nest.trips, strict=True)]
+        query.require(query.any(query.negated(query.all(*inside)), query.differ(query.values(nest, there), moved)))
+
+    def _disordered(self, query: Query, part: StreamOrder, start: tuple[Size, ...]) -> None:
+        """A token of the part comes behind a later one in the whole."""
+        steps = [query.step(f"part{number}", tokens(part)) for number in range(2)]
+        there = [replace(step, counters=self._there(query, step.counters, part, start)) for step in steps]
+        query.require(query.precedes(*steps), query.negated(query.precedes(*there)))
+
+    def _lost(self, query: Query, part: StreamOrder, start: tuple[Size, ...]) -> None:
+        """A token of the whole that lies in the part is none of its."""
+        step = query.step("whole", tokens(self.full))
+        here = self._here(query, step.counters, part, start)
+        nest = tokens(part)
+        inside = [query.all(at >= 0, at < query.size(trip)) for at, trip in zip(here, nest.trips, strict=True)]
+        moved = [value_of(value) + query.size(size) for value, size in zip(query.values(nest, here), start, strict=True)]
+        query.require(self._is_in(query, step.values, part, start))
+        query.require(query.any(query.negated(query.all(*inside)), query.differ(step.values, moved)))
+
+    def _is_in(self, query: Query, values: Sequence[Any], part: StreamOrder, start: tuple[Size, ...]) -> Any:
+        sides = zip(values, start, part.shape, strict=True)
+        return query.all(
+            *(query.all(value_of(v) >= query.size(s), value_of(v) < query.size(s) + query.size(e)) for v, s, e in sides)
+        )
+
+    def _there(self, query: Query, counters: Sequence[Any], part: StreamOrder, start: tuple[Size, ...]) -> tuple[Any, ...]:
+        """Where a token of the part is in the whole: the counters there."""
+        own = list(counters)
+        found: list[Any] = []
+        for loop, dimension in enumerate(self.full.dimension_of_loop):
+            counter = query.integer(0) if loop == self._missing(part) else own.pop(0)
+            begin = 0 if dimension is None or start[dimension] == 0 else query.size(start[dimension])
+            found.append(counter + begin)
+        return tuple(found)
+
+    def _here(self, query: Query, counters: Sequence[Any], part: StreamOrder, start: tuple[Size, ...]) -> tuple[Any, ...]:
+        """The inverse of `_there`."""
+        found: list[Any] = []
+        for loop, (counter, dimension) in enumerate(zip(counters, self.full.dimension_of_loop, strict=True)):
+            begin = 0 if dimension is None or start[dimension] == 0 else query.size(start[dimension])
+            if loop != self._missing(part):
+                found.append(counter - begin)
+        return tuple(found)
+
+    def _missing(self, part: StreamOrder) -> int | None:
+        """The loop of the whole that a part of one entry does not have; ValueError where more are missing."""
+        if len(part.loops) == len(self.full.loops):
+            return None
+        along = {dimension for start in self.starts for dimension, size in enumerate(start) if size != 0}
+        loops = [loop for loop, dimension in enumerate(self.full.dimension_of_loop) if dimension in along]
+        if len(part.loops) != len(self.full.loops) - 1 or len(loops) != 1:
+            raise ValueError("the parts have other loops than the whole")
+        return loops[0]
 
 
 @dataclass(frozen=True)

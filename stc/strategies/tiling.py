@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from stc.design_space.order_propagation import Propagation, TiledOp, TilingNode
-from stc.design_space.orders import LoopPlan, TileSizes
+from stc.design_space.orders import Computation, LoopPlan, TileSizes
 from stc.design_space.tiling import default_order, default_tiles
 from stc.strategies.registry import Decision, WrongPlan
 
@@ -42,6 +42,8 @@ def check_loops(problem: TilingProblem, plans: LoopPlans) -> None:
         plan, extents = plans[op.name], op.computation.extents
         if len(plan.tile) != len(extents):
             raise WrongPlan(f"{op.name} has {len(plan.tile)} tiles for its {len(extents)} loops")
+        if wrong := [loop for loop in op.computation.single if plan.tile[loop] != 1]:
+            raise WrongPlan(f"loop {wrong[0]} of {op.name}, whose size is known at run time, has tiles of {plan.tile[wrong[0]]}")
         for loop, (tile, extent) in enumerate(zip(plan.tile, extents, strict=True)):
             if operator.index(tile) < 1 or extent % tile:
                 raise WrongPlan(f"tile {tile} of loop {loop} of {op.name} does not divide its extent {extent}")
@@ -65,8 +67,13 @@ def published(problem: TilingProblem) -> LoopPlans:
     """As published: one `default_tile_size` for every loop, parallel loops outside, reductions inside."""
     return {
         op.name: LoopPlan(
-            default_tiles(op.computation.extents, problem.sizes.columns),
+            _single(op.computation, default_tiles(op.computation.extents, problem.sizes.columns)),
             default_order(len(op.computation.extents), op.computation.reductions),
         )
         for op in problem.computations
     }
+
+
+def _single(computation: Computation, tiles: Sequence[int]) -> tuple[int, ...]:
+    """`tiles`, but 1 where the size is known at run time, which was not published."""
+    return tuple(1 if loop in computation.single else tile for loop, tile in enumerate(tiles))

@@ -44,6 +44,7 @@ from stc.tools.options import (
     Platform,
     Rows,
     RunAhead,
+    RunTimeSizes,
     Schedule,
     Seed,
     Sequence,
@@ -101,6 +102,7 @@ def asked_compile(
     stage: ModelStage = "prefill",
     seq: Sequence = 32,
     max_seq: MaxSequence = None,
+    run_time_sizes: RunTimeSizes = None,
     dtype: DType = "f32",
     weights: Weights = None,
     layer: Layer = None,
@@ -215,6 +217,7 @@ def asked_compile(
             first,
             _given(ctx),
             max_seq,
+            run_time_sizes,
         )
     return Asked(request, check, debug)
 

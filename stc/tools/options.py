@@ -20,6 +20,10 @@ ModelStage = Annotated[
         "decode (a layer for one token behind a cache), or head (what follows the last layer)."
     ),
 ]
+RunTimeSizes = Annotated[
+    bool | None,
+    typer.Option("--run-time-sizes", help="Read as many rows of the cache as a scalar of the launch says, not all under a mask."),
+]
 Sequence = Annotated[int, typer.Option(help="Tokens of a preset's prefill.")]
 MaxSequence = Annotated[
     int | None, typer.Option("--max-seq", help="Positions of the cache; default: none for prefill, 128 or the model's for decode.")

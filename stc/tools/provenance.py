@@ -27,6 +27,7 @@ MODEL_FIELDS = {
     "weights": StringAttr,
     "layer": IntegerAttr,
     "max_seq": IntegerAttr,
+    "run_time_sizes": IntegerAttr,
     "minimise_depths": FloatAttr,
     "check_inputs": ArrayAttr,
 }

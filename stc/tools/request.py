@@ -44,6 +44,7 @@ class CompileRequest:
     first: str = ""
     given: frozenset[str] = frozenset()
     max_seq: int | None = None
+    run_time_sizes: bool | None = None
 
 
 def load(request: CompileRequest) -> ExportedModel:
@@ -61,6 +62,7 @@ def load(request: CompileRequest) -> ExportedModel:
             weights=request.weights,
             layer=request.layer,
             max_seq=request.max_seq,
+            run_time_sizes=request.run_time_sizes,
             check_inputs=request.check_inputs,
         )
     except UnsupportedError as error:

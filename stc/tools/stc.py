@@ -38,6 +38,7 @@ from stc.tools.options import (
     MaxSequence,
     Model,
     ModelStage,
+    RunTimeSizes,
     Seed,
     Sequence,
     Weights,
@@ -153,6 +154,7 @@ def check_command(
     stage: ModelStage = "prefill",
     seq: Sequence = 32,
     max_seq: MaxSequence = None,
+    run_time_sizes: RunTimeSizes = None,
     dtype: DType = "f32",
     weights: Weights = None,
     layer: Layer = None,
@@ -168,7 +170,10 @@ def check_command(
 
     model = one_model(model, config)
     with _progress() as step:
-        found = check_model(CompileRequest(model, stage, seq, dtype, seed, weights, layer, max_seq=max_seq), step)
+        request = CompileRequest(
+            model, stage, seq, dtype, seed, weights, layer, max_seq=max_seq, run_time_sizes=run_time_sizes
+        )
+        found = check_model(request, step)
     if as_json:
         output.print_json(json.dumps({"model": model, "supported": not found, "obstacles": [asdict(entry) for entry in found]}))
     elif not found:

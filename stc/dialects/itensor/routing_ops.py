@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     base,
@@ -34,18 +34,30 @@ from xdsl.utils.hints import isa
 from stc.dialects.canonicalization import SaidByTypes
 from stc.dialects.effects import OwnsResults
 from stc.dialects.itensor.sequences import slice_mismatch, split_mismatch
+from stc.dialects.itensor.size_ops import SizeAttr
+from stc.dialects.itensor.syntax import parse_size
 from stc.dialects.itensor.type import ItensorType
+from stc.iteration.concatenation import concatenation_mismatch
+from stc.iteration.size import Size, is_static, static
 
 Offsets = ArrayAttr[DenseArrayBase]
 
 
-def offsets_attr(offsets: Sequence[Sequence[int]]) -> Offsets:
-    return ArrayAttr([DenseArrayBase.from_list(i64, list(offset)) for offset in offsets])
+def offsets_attr(offsets: Sequence[Sequence[Size]]) -> ArrayAttr:
+    """Integers as an array of them; an offset known at run time as sizes."""
+    return ArrayAttr([_offset_attr(offset) for offset in offsets])
+
+
+def _offset_attr(offset: Sequence[Size]) -> Attribute:
+    numbers = [start for start in offset if isinstance(start, int)]
+    if len(numbers) == len(offset):
+        return DenseArrayBase.from_list(i64, numbers)
+    return ArrayAttr([SizeAttr(start) for start in offset])
 
 
 @irdl_custom_directive
 class SliceOffsets(CustomDirective):
-    """The offsets of slices, one bracketed list of integers per slice: `[0, 0], [0, 8]`."""
+    """The offsets of slices, one bracketed list of sizes per slice: `[0, 0], [0, 8]`, or `[0, 0], [0, pos<=8]`."""
 
     offsets: AttributeVariable
 
@@ -59,13 +71,11 @@ class SliceOffsets(CustomDirective):
         state.print_whitespace(printer)
         attribute = self.offsets.get(op)
         assert isinstance(attribute, ArrayAttr)
-        printer.print_string(", ".join(str(list(offset)) for offset in _offsets(attribute)))
+        printer.print_string(", ".join(f"[{', '.join(map(str, offset))}]" for offset in _starts(attribute)))
 
 
-def _parse_offset(parser: Parser) -> list[int]:
-    return parser.parse_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
-    )
+def _parse_offset(parser: Parser) -> list[Size]:
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parse_size(parser, allow_negative=True))
 
 
 def _itensor(value: SSAValue) -> ItensorType:
@@ -112,23 +122,25 @@ class ChunkOp(IRDLOperation):
 class ConcatOp(IRDLOperation):
     """The inverse of chunk: input k holds the tokens of the result that lie in slice k; the result type fixes the order.
 
-    Slice k starts at `offsets[k]`; the slices are disjoint and cover the result's tensor.
+    Slice k starts at `offsets[k]`; the slices are disjoint and cover the result's tensor. Those of sizes known at run time follow
+    one another along one dimension, entry by entry, in loops that are the result's (`stc.iteration.concatenation`).
 
-    Example: `%s = itensor.concat %a, %b at [0, 0], [0, 8] : !A, !A to !S`
+    Example: `%s = itensor.concat %a, %b at [0, 0], [0, 8] : !A, !A to !S`,
+    or `itensor.concat %rows, %new at [0, 0], [pos<=15, 0] : !Rows, !Row to !All`
     """
 
     name = "itensor.concat"
 
     inputs = var_operand_def(base(ItensorType))
     result = result_def(base(ItensorType))
-    offsets_prop = prop_def(ArrayAttr.constr(DenseArrayBase.constr(i64)), prop_name="offsets")
+    offsets_prop = prop_def(ArrayAttr, prop_name="offsets")
 
     custom_directives = (SliceOffsets,)
     traits = traits_def(Pure(), SaidByTypes())
     assembly_format = "$inputs `at` custom<SliceOffsets>($offsets) attr-dict `:` type($inputs) `to` type($result)"
 
     def __init__(
-        self, inputs: Sequence[SSAValue | Operation], type: ItensorType, offsets: Sequence[Sequence[int]]
+        self, inputs: Sequence[SSAValue | Operation], type: ItensorType, offsets: Sequence[Sequence[Size]]
     ):
         super().__init__(operands=[inputs], result_types=[type], properties={"offsets": offsets_attr(offsets)})
 
@@ -144,11 +156,25 @@ class ConcatOp(IRDLOperation):
 
     @property
     def offsets(self) -> tuple[tuple[int, ...], ...]:
+        """For each input the coordinate in the result at which it starts; ValueError where that is known at run time only."""
+        return tuple(tuple(static(start) for start in starts) for starts in self.starts)
+
+    @property
+    def starts(self) -> tuple[tuple[Size, ...], ...]:
         """For each input the coordinate in the result at which it starts."""
-        return _offsets(self.offsets_prop)
+        return _starts(self.offsets_prop)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether all sizes are known."""
+        orders = [_itensor(value).order for value in (*self.inputs, self.result)]
+        return all(order.is_static for order in orders) and all(is_static(entry) for start in self.starts for entry in start)
 
     def verify_(self) -> None:
         result, inputs = _itensor(self.result), [_itensor(part) for part in self.inputs]
+        if not self.is_static:
+            self._verify_sizes(result, inputs)
+            return
         _verify_slices("input", result, inputs, self.offsets)
         for first, second in combinations(range(len(inputs)), 2):
             if _overlap(inputs[first], self.offsets[first], inputs[second], self.offsets[second]):
@@ -159,6 +185,29 @@ class ConcatOp(IRDLOperation):
                 f"inputs have {total} tokens but result has {result.order.token_count}, "
                 "expected disjoint inputs that cover the result"
             )
+
+    def _verify_sizes(self, result: ItensorType, inputs: Sequence[ItensorType]) -> None:
+        if len(self.starts) != len(inputs):
+            raise VerifyException(f"has {len(self.starts)} offsets for {len(inputs)} inputs, expected one per input")
+        for index, (part, start) in enumerate(zip(inputs, self.starts, strict=True)):
+            if part.tile_type != result.tile_type:
+                raise VerifyException(f"input {index} has elements {part.tile_type}, expected {result.tile_type} as the whole")
+            if len(start) != result.rank:
+                raise VerifyException(f"input {index} has an offset of rank {len(start)}, expected rank {result.rank}")
+        mismatch = concatenation_mismatch(result.order, [part.order for part in inputs], self.starts)
+        if mismatch is not None:
+            raise VerifyException(mismatch)
+
+
+def _starts(attribute: ArrayAttr) -> tuple[tuple[Size, ...], ...]:
+    starts: list[tuple[Size, ...]] = []
+    for offset in attribute:
+        if isa(offset, DenseArrayBase[IntegerType]):
+            starts.append(tuple(offset.get_values()))
+        else:
+            assert isa(offset, ArrayAttr[SizeAttr])
+            starts.append(tuple(entry.data for entry in offset))
+    return tuple(starts)
 
 
 def _offsets(attribute: ArrayAttr) -> tuple[tuple[int, ...], ...]:

@@ -33,6 +33,7 @@ from stc.frontend.families.layer_call import CACHE, HIDDEN, MASK, LayerCall, obs
 from stc.frontend.families.model_rest import Head, ModelRest
 from stc.frontend.families.weightless import allocate, fill_with_zeros
 from stc.frontend.parameters import randomise
+from stc.iteration.size import Size, Symbol, sum_of
 
 ACCEPTED = "decoder-only models whose layers take a mask, rotary tables of one row for each position, and a cache"
 
@@ -55,6 +56,16 @@ class PositionTables:
         mask[:, :position] = self.mask[places, :position]
         mask[:, count:] = np.where(np.tri(rows, dtype=bool), self.mask[np.ix_(places, places)], -np.inf)
         return {MASK: mask[None, None], **{name: table[places][None] for name, table in self.rows.items()}}
+
+
+    def compact_at(self, position: int, rows: int) -> dict[str, np.ndarray]:
+        """`inputs_at` without columns of the mask for positions that are not in the cache yet: the launch's own rows follow those
+        that are; what is left behind them means nothing."""
+        inputs = self.inputs_at(position, rows)
+        mask = np.full_like(inputs[MASK], np.nan)
+        own = inputs[MASK][..., len(self.mask) :]
+        mask[..., : position + rows] = np.concatenate([inputs[MASK][..., :position], own], -1)
+        return {**inputs, MASK: mask}
 
 
 @dataclass(frozen=True)
@@ -122,6 +133,14 @@ class CausalModel:
         rest = {name: torch.from_numpy(array) for name, array in tables.items()}
         path = layer_prefixes(self._model.base_model_prefix, self._inner_path, index)
         return DecoderLayer(module, {HIDDEN: x, KEYS: caches[0], VALUES: caches[1], **rest}, path)
+
+    def cache_sizes(self, layer: DecoderLayer) -> dict[str, tuple[Size, ...]]:
+        """How much of a cached layer's inputs is there at position `pos`: as many rows of the cache, and of `mask` as many columns,
+        which those of the launch's own rows then follow (`PositionTables.compact_at`)."""
+        pos = Symbol("pos", self.max_seq)
+        shapes = {name: tuple(layer.inputs[name].shape) for name in (KEYS, VALUES, MASK)}
+        sizes: dict[str, tuple[Size, ...]] = {name: (*shapes[name][:2], pos, shapes[name][3]) for name in (KEYS, VALUES)}
+        return {**sizes, MASK: (*shapes[MASK][:3], sum_of(pos, shapes[MASK][3] - self.max_seq))}
 
     def tables(self, index: int) -> PositionTables:
         """Of the layer's kind."""

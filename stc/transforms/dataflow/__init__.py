@@ -22,6 +22,7 @@ DATAFLOW_PASSES = passes_of(
         "split-ports": "SplitPorts",
         "choose-converters": "ChooseConverters",
         "duplicate-loads-in-order": "DuplicateLoadsInOrder",
+        "size-streams": "SizeStreams",
         "pack-interfaces": "PackInterfaces",
         "cancel-packs": "CancelPacks",
         "verify-streams": "VerifyStreams",

@@ -14,12 +14,14 @@ from xdsl.passes import ModulePass
 from stc.analysis.generic_loops import GenericLoops, name_of, shape_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of
+from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.order_propagation import ConcatOf, ReshapeOf, SliceOf, TiledOp, TilingNode
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes
 from stc.design_space.tiling import default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.dialects.facts import LANES, SCHEDULE, STRIPE
+from stc.iteration.size import is_static
 from stc.iteration.vectorize import largest_divisor
 from stc.strategies.tiling import TILING, TilingProblem
 from stc.transforms.dataflow.layout_to_dataflow import is_host_reshape
@@ -91,6 +93,7 @@ class TilingGraph:
         self.names: dict[SSAValue, str] = {}
         self._ops, self._tensors = UniqueNames(), UniqueNames()
         self._host = host_values(function)
+        self._sizes = RunTimeSizes(function)
         for op in function.body.block.ops:
             if not set(op.results) <= self._host and (node := self._node(op)) is not None:
                 self.nodes.append(node)
@@ -120,7 +123,9 @@ class TilingGraph:
         if given is not None:
             check_schedule(generic, given)
         plan = LoopPlan(given.tiles, given.loop_order) if given is not None else None
-        return TiledOp(name, Computation(loops.extents, loops.reductions, inputs, outputs), lanes_of(generic), plan)
+        single = tuple(loop for loop, size in enumerate(self._sizes.loops_of(generic)) if not is_static(size))
+        computation = Computation(loops.extents, loops.reductions, inputs, outputs, single)
+        return TiledOp(name, computation, lanes_of(generic), plan)
 
     def _operand(self, value: SSAValue, dims: tuple[int, ...]) -> Operand:
         return Operand(self._name(value), dims, bytes_of(element_type(value.type)), is_parameter=value in self._host)

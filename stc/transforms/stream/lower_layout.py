@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
+from stc.analysis.loop_names import order_loop_names
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, MergeOp, ReassociateOp, SplitOp
@@ -21,7 +22,14 @@ from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, maximum, product_of
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect
-from stc.transforms.stream.loops import Symbols, before_terminator, coordinates, loop_nest, order_nest, scalar_ports
+from stc.transforms.stream.loops import (
+    Symbols,
+    before_terminator,
+    coordinates,
+    loop_nest,
+    order_nest,
+    scalar_ports,
+)
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 Op = TypeVar("Op", bound=Operation)
@@ -110,7 +118,7 @@ def _lower(
     ports = tuple(block.args)
     kernel = op.parent_op()
     assert isinstance(kernel, KernelOp)
-    scalars, symbols = scalar_ports(kernel, block, [_rounds(op)])
+    scalars, symbols = scalar_ports(kernel, block, _sizes(op))
     body(op, _Body(Builder(InsertPoint.at_end(block)), ports[: len(ins)], ports[len(ins) :], symbols))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
     task = builder.insert(TaskOp(name, [*scalars, *ins], outs, block, []))
@@ -132,6 +140,13 @@ def _stream_name(op: Operation, index: int, hint: str | None) -> str:
 def _order(value: SSAValue) -> StreamOrder:
     assert isinstance(value.type, ItensorType)
     return value.type.order
+
+
+def _sizes(op: Operation) -> Sequence[Size]:
+    """What the loops of the task depend on."""
+    if isinstance(op, ConcatOp):
+        return [*_order(op.result).sizes, *(size for start in op.starts for size in start)]
+    return [_rounds(op)]
 
 
 def _rounds(op: Operation) -> Size:
@@ -175,6 +190,9 @@ def _chunk(op: ChunkOp, body: _Body) -> None:
 
 
 def _concat(op: ConcatOp, body: _Body) -> None:
+    if not op.is_static:
+        _concat_of_sizes(op, body)
+        return
     order = _order(op.result)
     ivs, inner = order_nest(body.builder, order)
     place = coordinates(inner, order, ivs)
@@ -190,6 +208,23 @@ def _concat(op: ConcatOp, body: _Body) -> None:
         along = [dimension for dimension, end in enumerate(ends) if end < order.static_shape[dimension]]
         if len(along) == 1 and list(offset) == begun:   # what is left begins behind it
             begun[along[0]] = ends[along[0]]
+
+
+def _concat_of_sizes(op: ConcatOp, body: _Body) -> None:
+    """Parts of run-time sizes follow one another: a nest each, inside the loops around the one along which they do.
+
+    A guard in one nest would look at a size in each iteration, and how often it holds would be no size.
+    """
+    order = _order(op.result)
+    (dimension,) = {dimension for start in op.starts for dimension, size in enumerate(start) if size != 0}
+    (along,) = order.loops_of(dimension)
+    names = order_loop_names(order)
+    _, inner = loop_nest(body.builder, order.loops[:along], names[:along], body.symbols)
+    for source, part in zip(body.ins, op.inputs, strict=True):
+        own = [_order(part).loops[loop] for loop in _order(part).loops_of(dimension)]  # none of a part of one entry
+        loops = [*own, *order.loops[along + 1 :]]
+        _, innermost = loop_nest(inner, loops, names[len(names) - len(loops) :], body.symbols)
+        innermost.insert(stream.WriteOp(innermost.insert(stream.ReadOp(source)).result, body.outs[0]))
 
 
 def _guarded(
@@ -218,6 +253,11 @@ def _branches(
     """
     condition = _inside(builder, place, order, offset, extents, begun)
     assert condition is not None, "a part of a concatenation is not all of it"
+    return _either(builder, condition)
+
+
+def _either(builder: Builder, condition: SSAValue) -> tuple[Builder, Builder]:
+    """A builder that runs where `condition` holds, and one that runs where it does not."""
     inside, outside = Block([scf.YieldOp()]), Block([scf.YieldOp()])
     builder.insert(scf.IfOp(condition, [], Region(inside), Region(outside)))
     return before_terminator(inside), before_terminator(outside)

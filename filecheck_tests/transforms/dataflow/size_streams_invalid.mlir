@@ -1,0 +1,69 @@
+// RUN: stc-opt %s -p size-streams --split-input-file --verify-diagnostics
+
+!tiles = !itensor.itensor<2x4xf32, iter_space: [3] * [2], iter_map: (d0) -> (d0, 0)>
+// expected-error @unknown {{pass 'size-streams': %a crosses 2 entries at a time along dimension 0, of size pos<=6: 2x4, iter_space: [3] * [2], iter_map: (d0) -> (d0, 0); accepted: one entry at a time, in one loop: a tile of 1 along it}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<6x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !tiles) -> (tensor<6x4xf32> as !tiles) {
+    dataflow.yield %a : !tiles
+  }
+  func.return %y : tensor<6x4xf32>
+}
+
+// -----
+
+!rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+// expected-error @unknown {{pass 'size-streams': @main: sizes depend on 'pos', and no scalar argument is called so; accepted: an argument of type i32 with {stc.name = "pos"}}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]}) -> tensor<6x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !rows) {
+    dataflow.yield %a : !rows
+  }
+  func.return %y : tensor<6x4xf32>
+}
+
+// -----
+
+!rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+!twice = !itensor.itensor<1x4xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d1, 0)>
+// expected-error @unknown {{pass 'size-streams': @k: 'itensor.converter' of %a, whose size is known at run time (1x4, iter_space: [pos<=6] * [1], iter_map: (d0) -> (d0, 0)); accepted: tasks, forks and concatenations of such streams}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<6x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !twice) {
+    %c = itensor.converter %a {shared_loops = 0, buffer_shape = [6, 4], blocks = 1} : !rows to !twice
+    dataflow.yield %c : !twice
+  }
+  func.return %y : tensor<6x4xf32>
+}
+
+// -----
+
+!rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+// expected-error @unknown {{pass 'size-streams': stc.sizes [pos<=6] of an argument of shape [6, 4]; accepted: its extents as the largest sizes}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>]}, %p: i32 {stc.name = "pos"}) -> tensor<6x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !rows) {
+    dataflow.yield %a : !rows
+  }
+  func.return %y : tensor<6x4xf32>
+}
+
+// -----
+
+!rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+// expected-error @unknown {{pass 'size-streams': @k: a loop of task @t takes pos<=6 tokens of one stream and rows<=6 of another; accepted: one size for each loop}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]},
+                %z: tensor<6x4xf32> {stc.sizes = [#itensor.size<rows<=6>, #itensor.size<4>]},
+                %p: i32 {stc.name = "pos"}, %q: i32 {stc.name = "rows"}) -> tensor<6x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows, %b = %z : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !rows) {
+    %e = itensor.empty : !rows
+    %t = dataflow.task @t ins(%in = %a : !rows, %of = %b : !rows) outs(%out = %e : !rows) -> !rows {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c6 = arith.constant 6 : index
+      %f = scf.for %i = %c0 to %c6 step %c1 iter_args(%o = %out) -> (!rows) {
+        %v = itensor.read %in[%i] : !rows -> tensor<1x4xf32>
+        %u = itensor.read %of[%i] : !rows -> tensor<1x4xf32>
+        %w = itensor.write %v into %o[%i] : tensor<1x4xf32> -> !rows
+        scf.yield %w : !rows
+      }
+      dataflow.yield %f : !rows
+    }
+    dataflow.yield %t : !rows
+  }
+  func.return %y : tensor<6x4xf32>
+}

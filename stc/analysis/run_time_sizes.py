@@ -1,0 +1,139 @@
+"""How much of a tensor is there at run time: what `stc.sizes` of a function's arguments says, through linalg and reshapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import func, tensor
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, TensorType
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from stc.analysis.generic_loops import GenericLoops, name_of, shape_of
+from stc.diagnostics import CompileError
+from stc.dialects.facts import NAME, SIZES
+from stc.iteration.size import Size, Symbol, is_static, maximum, sum_of
+
+
+class RunTimeSizes:
+    """The sizes of the tensors of a function, outside kernels: extents, but for what follows an argument that is there in part.
+
+    CompileError where an operation gives a dimension two sizes, or has no rule for one known at run time.
+    """
+
+    def __init__(self, function: func.FuncOp):
+        self._sizes: dict[SSAValue, tuple[Size, ...]] = {}
+        self._loops: dict[GenericOp, tuple[Size, ...]] = {}
+        for index, argument in enumerate(function.body.block.args):
+            entry = None if function.arg_attrs is None else function.arg_attrs.data[index]
+            if (sizes := SIZES.of(entry)) is not None:
+                self._sizes[argument] = _checked(sizes, argument)
+        if self._sizes:
+            for op in function.body.block.ops:
+                self._pass(op)
+
+    def of(self, value: SSAValue) -> tuple[Size, ...]:
+        """The size of each dimension of a tensor."""
+        return self._sizes.get(value, shape_of(value.type))
+
+    def loops_of(self, op: GenericOp) -> tuple[Size, ...]:
+        """How often each loop of a generic runs."""
+        return self._loops.get(op, GenericLoops(op).extents)
+
+    def _pass(self, op: Operation) -> None:
+        if all(is_static(size) for value in op.operands if isa(value.type, TensorType) for size in self.of(value)):
+            return
+        match op:
+            case GenericOp():
+                self._through_generic(op)
+            case tensor.CollapseShapeOp():
+                joined = [[self.of(op.src)[index] for index in group] for group in _groups(op.reassociation)]
+                self._sizes[op.result] = tuple(
+                    _joined(sizes, extent, op) for sizes, extent in zip(joined, shape_of(op.result.type), strict=True)
+                )
+            case tensor.ExpandShapeOp():
+                shape, found = shape_of(op.result.type), list[Size]()
+                for group, size in zip(_groups(op.reassociation), self.of(op.src), strict=True):
+                    found += _spread(size, [shape[index] for index in group], op)
+                self._sizes[op.result] = tuple(found)
+            case tensor.ConcatOp():
+                self._through_concat(op)
+            case _ if any(isa(result.type, TensorType) for result in op.results) and not op.regions:
+                what = f"'{op.name}' of a tensor whose size is known at run time"
+                accepted = "linalg.generic, concatenations, reshapes that add or drop dimensions of one entry"
+                raise CompileError(what, where=name_of(op), accepted=accepted)
+            case _:
+                return  # kernels: what leaves them is there in part where they say so
+
+    def _through_generic(self, op: GenericOp) -> None:
+        loops = GenericLoops(op)
+        found: list[Size] = list(loops.extents)
+        for value, dims in zip(op.inputs, loops.input_dims, strict=True):
+            for dim, size in zip(dims, self.of(value), strict=True):
+                if not is_static(size) and found[dim] != size:
+                    if not is_static(found[dim]):
+                        what = f"a loop runs {found[dim]} times for one operand and {size} times for another"
+                        raise CompileError(what, where=name_of(op), accepted="one size")
+                    found[dim] = size
+        self._loops[op] = tuple(found)
+        for result, dims in zip(op.results, loops.output_dims, strict=True):
+            self._sizes[result] = tuple(found[dim] for dim in dims)
+
+    def _through_concat(self, op: tensor.ConcatOp) -> None:
+        along = op.dim.value.data
+        parts = [self.of(value) for value in op.inputs]
+        sizes = list(parts[0])
+        sizes[along] = sum_of(*(part[along] for part in parts))
+        if any(part[:along] + part[along + 1 :] != parts[0][:along] + parts[0][along + 1 :] for part in parts):
+            what = "a concatenation of tensors whose other dimensions have different sizes at run time"
+            raise CompileError(what, where=name_of(op), accepted="equal sizes")
+        self._sizes[op.result] = tuple(sizes)
+
+
+def symbol_argument(function: func.FuncOp, symbol: Symbol) -> BlockArgument:
+    """The scalar argument that a symbol is called after; CompileError where there is none."""
+    for index, argument in enumerate(function.body.block.args):
+        entry = None if function.arg_attrs is None else function.arg_attrs.data[index]
+        if NAME.of(entry) == symbol.name and not isinstance(argument.type, TensorType):
+            return argument
+    what = f"sizes depend on '{symbol.name}', and no scalar argument is called so"
+    accepted = f'an argument of type i32 with {{stc.name = "{symbol.name}"}}'
+    raise CompileError(what, where=f"@{function.sym_name.data}", accepted=accepted)
+
+
+def _checked(sizes: tuple[Size, ...], argument: SSAValue) -> tuple[Size, ...]:
+    shape = shape_of(argument.type)
+    if tuple(maximum(size) for size in sizes) != shape:
+        what = f"stc.sizes [{', '.join(map(str, sizes))}] of an argument of shape {list(shape)}"
+        raise CompileError(what, accepted="its extents as the largest sizes")
+    return sizes
+
+
+def _groups(reassociation: ArrayAttr) -> list[list[int]]:
+    groups = [group for group in reassociation if isinstance(group, ArrayAttr)]
+    return [[entry.value.data for entry in group if isinstance(entry, IntegerAttr)] for group in groups]
+
+
+def _joined(sizes: Sequence[Size], extent: int, op: Operation) -> Size:
+    """Of one dimension made of several."""
+    if all(is_static(size) for size in sizes):
+        return extent
+    longer = [size for size in sizes if size != 1]
+    if len(longer) > 1:
+        raise _lost(op)
+    return longer[0]
+
+
+def _spread(size: Size, extents: Sequence[int], op: Operation) -> list[Size]:
+    """Of several dimensions made of one."""
+    if is_static(size):
+        return list(extents)
+    if sum(extent != 1 for extent in extents) > 1:
+        raise _lost(op)
+    return [size if extent != 1 else 1 for extent in extents]
+
+
+def _lost(op: Operation) -> CompileError:
+    what = f"'{op.name}' joins or cuts a dimension whose size is known at run time"
+    return CompileError(what, where=name_of(op), accepted="reshapes that add or drop dimensions of one entry")

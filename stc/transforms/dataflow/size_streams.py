@@ -1,0 +1,236 @@
+"""`size-streams`: streams of tensors that are there in part at run time carry no more than that part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, i32
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.analysis.host_work import functions_of
+from stc.analysis.run_time_sizes import RunTimeSizes, symbol_argument
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
+from stc.dialects.itensor import ConcatOp, ForkOp, ItensorType, ReadOp, SizeOp, SymbolType, WriteOp
+from stc.dialects.itensor.destinations import root_of
+from stc.dialects.itensor.routing_ops import offsets_attr
+from stc.iteration.concatenation import joined
+from stc.iteration.order import Loop, StreamOrder
+from stc.iteration.size import Size, Symbol, is_static, sum_of, symbols_in
+
+
+@dataclass(frozen=True)
+class SizeStreams(ModulePass):
+    """Where `stc.sizes` of an argument says that a dimension is as long as a scalar of a launch, loops along it run as often.
+
+    Everything before this pass is decided for the largest sizes. From the arguments on, each stream and each loop that enumerates
+    it takes the size of what it carries; a concatenation has the sum of its parts. Dimensions of such sizes must cross entry by
+    entry, in a loop of their own, and may meet tasks, forks and concatenations only; anything else is refused by name. Memory holds
+    tensors as they lie at the largest sizes; results have entries only where there are some. What is proved later is proved for
+    all values.
+
+        func.func @main(%x: tensor<13x4xf32> {stc.sizes = [#itensor.size<pos<=13>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) {
+          %y = dataflow.kernel @k(%a = %x : tensor<13x4xf32> as !itensor.itensor<1x4xf32, iter_space: [13] * [1], ...>) ... {
+              scf.for %i = %c0 to %c13 step %c1 { %t = itensor.read %a[%i] ... }
+      becomes
+          %y = dataflow.kernel @k(%a = %x : tensor<13x4xf32> as !itensor.itensor<1x4xf32, iter_space: [pos<=13] * [1], ...>,
+                                  %pos = %p : i32 as !itensor.symbol<pos<=13>) ... {
+              %n = itensor.size pos<=13 of %at
+              scf.for %i = %c0 to %n step %c1 { %t = itensor.read %a[%i] ... }
+    """
+
+    name = "size-streams"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in functions_of(op):
+            sizes = RunTimeSizes(function)
+            for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
+                _Sizing(function, sizes, kernel).apply()
+
+
+@dataclass
+class _Sizing:
+    """One kernel, while its streams are sized. `orders`: those that have changed, by value."""
+
+    function: func.FuncOp
+    sizes: RunTimeSizes
+    kernel: KernelOp
+    orders: dict[SSAValue, StreamOrder] = field(default_factory=dict[SSAValue, StreamOrder])
+
+    def apply(self) -> None:
+        for outside, port in zip(self.kernel.inputs, self.kernel.arguments, strict=True):
+            if isinstance(port.type, ItensorType) and isinstance(outside.type, TensorType):
+                self._enter(outside, port, port.type.order)
+        if not self.orders:
+            return
+        for op in list(self.kernel.body.block.ops):
+            self._pass(op)
+        symbols = self._symbols()
+        for task in [found for found in self.kernel.body.block.ops if isinstance(found, TaskOp)]:
+            self._bound_loops(task, symbols)
+        retyped: list[tuple[SSAValue, ItensorType]] = []
+        for value in [value for value in _values_in(self.kernel) if root_of(value) in self.orders]:
+            assert isinstance(value.type, ItensorType)
+            new = ItensorType.from_order(self._order(value), value.type.element_type)
+            if value.type != new:
+                retyped.append((value, new))
+        for value, new in retyped:
+            Rewriter.replace_value_with_new_type(value, new)
+
+    # Which sizes there are ----------------------------------------------------------------------------------------------
+
+    def _enter(self, outside: SSAValue, port: SSAValue, order: StreamOrder) -> None:
+        for dimension, size in enumerate(self.sizes.of(outside)):
+            if not is_static(size):
+                order = _sized(order, dimension, size, self._spelled(port))
+                self.orders[port] = order
+
+    def _pass(self, op: Operation) -> None:
+        """Give the results of `op` the sizes of what it is made of."""
+        changed = [value for value in op.operands if root_of(value) in self.orders]
+        match op:
+            case TaskOp():
+                self._through_task(op)
+            case _ if not changed or isinstance(op, YieldOp):
+                return
+            case ForkOp():
+                self.orders.update(dict.fromkeys(op.copies, self._order(op.source)))
+            case ConcatOp():
+                self._through_concat(op)
+            case _:
+                what = f"'{op.name}' of {self._spelled(changed[0])}, whose size is known at run time ({self._order(changed[0])})"
+                raise CompileError(what, where=self._where, accepted="tasks, forks and concatenations of such streams")
+
+    def _through_task(self, task: TaskOp) -> None:
+        sizes: dict[SSAValue, Size] = {}
+        for port, value in zip(task.input_ports, task.ins, strict=True):
+            if root_of(value) in self.orders:
+                self.orders[port] = self._order(value)
+        for read in [access for access in _accesses(task) if isinstance(access, ReadOp)]:
+            for index, loop in zip(read.indices, self._order(read.source).loops, strict=True):
+                known = sizes.setdefault(index, loop.trip)
+                if known != loop.trip and not (is_static(known) and is_static(loop.trip)):
+                    what = f"a loop of task @{task.sym_name.data} takes {known} tokens of one stream and {loop.trip} of another"
+                    raise CompileError(what, where=self._where, accepted="one size for each loop")
+        if all(is_static(size) for size in sizes.values()):
+            return
+        for write in [access for access in _accesses(task) if isinstance(access, WriteOp)]:
+            self._write(task, write, sizes)
+
+    def _write(self, task: TaskOp, write: WriteOp, sizes: Mapping[SSAValue, Size]) -> None:
+        order = write.itensor_type.order
+        trips = [sizes.get(index, loop.trip) for index, loop in zip(write.indices, order.loops, strict=True)]
+        if all(is_static(trip) for trip in trips):
+            return
+        found = replace(order, loops=tuple(Loop(trip, loop.step) for trip, loop in zip(trips, order.loops, strict=True)))
+        port = root_of(write.destination)
+        assert isinstance(port, BlockArgument)
+        self.orders[port] = self.orders[root_of(task.outs[port.index - len(task.ins)])] = found
+
+    def _through_concat(self, op: ConcatOp) -> None:
+        along = sorted({dimension for start in op.offsets for dimension, entry in enumerate(start) if entry})
+        parts = [self._order(value) for value in op.inputs]
+        try:
+            order = joined(parts, self._order(op.result), *along)
+        except (TypeError, ValueError) as error:
+            what = f"{self._spelled(op.result)} is no concatenation along one loop over single entries ({error})"
+            raise CompileError(what, where=self._where, accepted="sizes known at run time along such a loop") from None
+        self.orders[op.result] = order
+        sizes = [_trip_along(part, along[0]) for part in parts]
+        begins = [sum_of(*sizes[:index]) for index in range(len(parts))]
+        op.offsets_prop = offsets_attr([[begin if d in along else 0 for d in range(order.rank)] for begin in begins])
+
+    # Applying them ------------------------------------------------------------------------------------------------------
+
+    def _symbols(self) -> dict[Symbol, SSAValue]:
+        """An argument of the kernel for each symbol."""
+        found: dict[Symbol, SSAValue] = dict(self.kernel.symbols)
+        for symbol in symbols_in(size for order in self.orders.values() for size in order.sizes):
+            if symbol in found:
+                continue
+            scalar = symbol_argument(self.function, symbol)
+            block = self.kernel.body.block
+            found[symbol] = block.insert_arg(SymbolType(symbol), len(block.args))
+            found[symbol].name_hint = symbol.name
+            self.kernel.operands = [*self.kernel.operands, scalar]
+        return found
+
+    def _bound_loops(self, task: TaskOp, symbols: Mapping[Symbol, SSAValue]) -> None:
+        """Loops over what has a size known at run time run as often."""
+        sizes = {
+            index: (loop.trip, loop.step)
+            for access in _accesses(task)
+            for index, loop in zip(access.indices, self._order(_stream_of(access)).loops, strict=True)
+            if not is_static(loop.trip)
+        }
+        ports: dict[Symbol, SSAValue] = {}
+        for symbol in symbols_in(trip for trip, _ in sizes.values()):
+            ports[symbol] = port = task.body.block.insert_arg(SymbolType(symbol), len(task.ins))
+            port.name_hint = symbol.name
+            count = len(task.ins), len(task.outs)
+            task.operands = [*task.ins, symbols[symbol], *task.outs]
+            task.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [count[0] + 1, count[1]])
+        for index, (trip, step) in sizes.items():
+            assert isinstance(index, BlockArgument) and step == 1
+            loop = index.owner.parent_op()
+            assert isinstance(loop, scf.ForOp)
+            self._require_unguarded(index, task)
+            bound = SizeOp(trip, [ports[symbol] for symbol in symbols_in([trip])])
+            Builder(InsertPoint.before(loop)).insert(bound)
+            loop.operands[1] = bound.result
+
+    def _require_unguarded(self, index: SSAValue, task: TaskOp) -> None:
+        """What happens in a certain iteration, such as the last, was decided for the largest size."""
+        for use in index.uses:
+            if not isinstance(use.operation, ReadOp | WriteOp):
+                what = f"task @{task.sym_name.data} uses a loop of run-time size in '{use.operation.name}'"
+                raise CompileError(what, where=self._where, accepted="loops that only enumerate streams: sums inside other loops")
+
+    # Spelling -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def _where(self) -> str:
+        return f"@{self.kernel.sym_name.data}"
+
+    def _order(self, value: SSAValue) -> StreamOrder:
+        assert isinstance(value.type, ItensorType)
+        return self.orders.get(root_of(value), value.type.order)
+
+    def _spelled(self, value: SSAValue) -> str:
+        return f"%{value.name_hint or 'stream'}"
+
+
+def _sized(order: StreamOrder, dimension: int, size: Size, name: str) -> StreamOrder:
+    """`order` with the loop along `dimension` as long as `size`; CompileError where it has no one loop over single entries."""
+    loops = order.loops_of(dimension)
+    if len(loops) != 1 or order.element[dimension] != 1 or order.loops[loops[0]].step != 1:
+        what = f"{name} crosses {order.element[dimension]} entries at a time along dimension {dimension}, of size {size}: {order}"
+        raise CompileError(what, accepted="one entry at a time, in one loop: a tile of 1 along it")
+    (loop,) = loops
+    return replace(order, loops=(*order.loops[:loop], Loop(size, 1), *order.loops[loop + 1 :]))
+
+
+def _trip_along(part: StreamOrder, dimension: int) -> Size:
+    loops = part.loops_of(dimension)
+    return part.loops[loops[0]].trip if loops else part.element[dimension]
+
+
+def _accesses(task: TaskOp) -> list[ReadOp | WriteOp]:
+    return [op for op in task.walk() if isinstance(op, ReadOp | WriteOp)]
+
+
+def _stream_of(access: ReadOp | WriteOp) -> SSAValue:
+    return access.source if isinstance(access, ReadOp) else access.destination
+
+
+def _values_in(kernel: KernelOp) -> Iterable[SSAValue]:
+    for op in kernel.walk():
+        yield from (argument for region in op.regions for block in region.blocks for argument in block.args)
+        if op is not kernel:
+            yield from op.results

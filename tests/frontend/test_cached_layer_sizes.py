@@ -1,0 +1,57 @@
+"""A decoder layer that reads as many rows of its cache as there are: every level, at every draw's position, nothing behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stc.dialects.context import make_context
+from stc.execution.run import execute
+from stc.frontend.draws import DRAWS
+from stc.frontend.exported import ExportedModel
+from stc.frontend.signature import argument_names
+from stc.frontend.sources import load_model
+from stc.pipeline import PipelineOptions, Stage, run_stages, stages
+
+MAX_SEQ = 16
+"""Which tiles of 16 would divide."""
+LEVELS = ("verify-streams", "lower-tasks", "verify-bounds")
+
+
+@pytest.fixture(scope="module")
+def model() -> ExportedModel:
+    return load_model("gpt2-tiny", stage="decode", max_seq=MAX_SEQ, run_time_sizes=True, check_inputs=DRAWS)
+
+
+def test_draws_are_at_several_positions(model: ExportedModel) -> None:
+    assert {draw.name: int(draw.inputs["pos"]) for draw in model.draws} == {
+        "example": 16, "draw": 8, "zeros": 0, "tiny": 1, "huge": 15,
+    }  # fmt: skip
+    for draw in model.draws:
+        position = int(draw.inputs["pos"])
+        assert np.isnan(draw.inputs["k_cache"][:, :, position:]).all() and np.isnan(draw.inputs["mask"][..., position + 1 :]).all()
+        assert not any(np.isnan(array).any() for array in draw.golden.values())
+
+
+def test_every_level_agrees_with_pytorch(model: ExportedModel) -> None:
+    module = model.module.clone()
+    for part in parts_up_to(LEVELS):
+        run_stages(module, make_context(), [part])
+        for draw in model.draws:
+            arrays = {**draw.inputs, **model.parameters}
+            found = execute(module, [arrays[name] for name in argument_names(model.module)])
+            for array, (name, expected) in zip(found, draw.golden.items(), strict=True):
+                np.testing.assert_allclose(array, expected, atol=1e-5 * np.abs(expected).max(), err_msg=f"{name} of {draw.name}")
+
+
+def parts_up_to(levels: tuple[str, ...]) -> list[Stage]:
+    """The passes of a compile, cut behind each of `levels`."""
+    parts: list[Stage] = []
+    passes: list[str] = []
+    for one in (one for stage in stages(PipelineOptions(kernel_name="k")) for one in stage.passes):
+        assert isinstance(one, str)
+        passes.append(one)
+        if one.partition("{")[0] in levels:
+            parts.append(Stage("part", tuple(passes)))
+            passes = []
+    return parts
