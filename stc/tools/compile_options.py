@@ -6,62 +6,62 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from stc.pipeline import PipelineOptions
-from stc.platforms.fifo_storage import MARGIN
+from stc.tools import options as said
 from stc.tools.command_line import debugging
 from stc.tools.listings import complete_part, complete_passes
 from stc.tools.loading import load_all
-from stc.tools.options import (
-    Budget,
-    CheckInputs,
-    Config,
-    Converters,
-    Debug,
-    Dsp,
-    DType,
-    DuplicateLoad,
-    FifoDepths,
-    FifoMargin,
-    FifoStrategy,
-    Fusion,
-    Lanes,
-    Layer,
-    Load,
-    MaxSequence,
-    Model,
-    ModelStage,
-    OverallUnrollSize,
-    Parallelism,
-    PipelineStyle,
-    Platform,
-    Rows,
-    RunAhead,
-    RunTimeSizes,
-    Schedule,
-    Seed,
-    Sequence,
-    SerialConverters,
-    Slack,
-    Tile,
-    Tiling,
-    UniformTiles,
-    UnsafeMath,
-    Weights,
-    one_model,
-)
 from stc.tools.plan import asked_plan
+from stc.tools.request import CompileRequest
 from stc.tools.schedule_file import with_schedule
 
-if TYPE_CHECKING:
-    from stc.tools.request import CompileRequest
+MODEL: Mapping[str, Any] = {
+    "model": said.Model, "config": said.Config, "stage": said.ModelStage, "seq": said.Sequence, "max_seq": said.MaxSequence,
+    "run_time_sizes": said.RunTimeSizes, "dtype": said.DType, "weights": said.Weights, "layer": said.Layer, "seed": said.Seed,
+}
+"""The options that say which model, by the field of `CompileRequest`."""
+
+PIPELINE: Mapping[str, Any] = {
+    "tile": said.Tile, "rows": said.Rows, "lanes": said.Lanes, "dsp": said.Dsp, "uniform_tiles": said.UniformTiles,
+    "schedule": said.Schedule, "platform": said.Platform, "budget": said.Budget, "duplicate_loads": said.DuplicateLoad,
+    "serial_converters": said.SerialConverters, "tiling": said.Tiling, "fusion": said.Fusion, "converters": said.Converters,
+    "parallelism": said.Parallelism, "overall_unroll_size": said.OverallUnrollSize, "fifo_strategy": said.FifoStrategy,
+    "fifo_depths": said.FifoDepths, "slack": said.Slack, "fifo_margin": said.FifoMargin, "run_ahead": said.RunAhead,
+    "unsafe_math": said.UnsafeMath, "pipeline_style": said.PipelineStyle,
+}
+"""The options that decide about passes, by the field of `PipelineOptions`."""
+
+_DEFAULTS = {
+    **{field.name: field.default for kind in (CompileRequest, PipelineOptions) for field in fields(kind)},
+    "model": None, "config": None, "schedule": None, "fifo_depths": None, "uniform_tiles": False,
+}
+
+_Maker = TypeVar("_Maker", bound=Callable[..., Any])
+
+
+def declaring(options: Mapping[str, Any]) -> Callable[[_Maker], _Maker]:
+    """Give a maker that takes `**options` these: by name what Typer reads. Their defaults are those of the fields."""
+
+    def decorate(maker: _Maker) -> _Maker:
+        taken = inspect.signature(maker, eval_str=True).parameters.values()
+        own = [entry for entry in taken if entry.kind is not entry.VAR_KEYWORD]
+        named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[name], annotation=kind)
+                 for name, kind in options.items()]
+        # A context is positional, and so first.
+        signature = inspect.Signature(sorted([*named, *own], key=lambda entry: entry.kind))
+        maker.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess]
+        return maker
+
+    return decorate
 
 
 def including(**makers: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -95,40 +95,16 @@ class Asked:
     debug: bool
 
 
+@declaring(MODEL)
+def asked_model(**options: Any) -> CompileRequest:
+    """The model that they name, and nothing else; CompileError unless it is named in exactly one way."""
+    return CompileRequest(said.one_model(options.pop("model"), options.pop("config")), **options)
+
+
+@declaring({**MODEL, **PIPELINE})
 def asked_compile(
     ctx: typer.Context,
-    model: Model = None,
-    config: Config = None,
-    stage: ModelStage = "prefill",
-    seq: Sequence = 32,
-    max_seq: MaxSequence = None,
-    run_time_sizes: RunTimeSizes = None,
-    dtype: DType = "f32",
-    weights: Weights = None,
-    layer: Layer = None,
-    seed: Seed = 0,
-    tile: Tile = 16,
-    rows: Rows = 128,
-    lanes: Lanes = 16,
-    dsp: Dsp = 0,
-    uniform_tiles: UniformTiles = False,
-    schedule: Schedule = None,
-    platform: Platform = "u55c",
-    budget: Budget = 0,
-    duplicate_loads: DuplicateLoad = -1,
-    serial_converters: SerialConverters = "free",
-    tiling: Tiling = "propagated",
-    fusion: Fusion = "greedy",
-    converters: Converters = "smallest",
-    parallelism: Parallelism = "balanced",
-    overall_unroll_size: OverallUnrollSize = 0,
-    fifo_strategy: FifoStrategy = "no-stall",
-    fifo_depths: FifoDepths = None,
-    slack: Slack = 0.0,
-    fifo_margin: FifoMargin = MARGIN,
-    run_ahead: RunAhead = 0,
-    unsafe_math: UnsafeMath = False,
-    pipeline_style: PipelineStyle = "stp",
+    *,
     passes: Annotated[
         str,
         typer.Option("-p", "--passes", help="Run these passes in place of the pipeline's.", autocompletion=complete_passes),
@@ -164,60 +140,31 @@ def asked_compile(
         bool,
         typer.Option("--check-semantics", help="Execute the IR before and after each pass; stop at one that changes a value."),
     ] = False,
-    check_inputs: CheckInputs = "",
-    load: Load = None,
-    debug: Debug = False,
+    check_inputs: said.CheckInputs = "",
+    load: said.Load = None,
+    debug: said.Debug = False,
+    **options: Any,
 ) -> Asked:
     """All of them, files of `--load` imported. CompileError for what cannot be."""
     from stc.frontend.draws import read_draws
-    from stc.tools.request import CompileRequest
 
     with debugging(debug):
         load_all(load or ())
-        options = PipelineOptions(
-            platform=platform,
-            tile=tile,
-            rows=rows,
-            lanes=lanes,
-            dsp=dsp,
-            propagate_orders=not uniform_tiles,
-            budget=budget,
-            duplicate_loads=duplicate_loads,
-            serial_converters=serial_converters,
-            tiling=tiling,
-            fusion=fusion,
-            converters=converters,
-            parallelism=parallelism,
-            overall_unroll_size=overall_unroll_size,
-            fifo_strategy=fifo_strategy,
-            fifo_depths=str(fifo_depths or ""),
-            slack=slack,
-            fifo_margin=fifo_margin,
-            run_ahead=run_ahead,
-            schedule=str(schedule or ""),
-            unsafe_math=unsafe_math,
-            pipeline_style=pipeline_style,
-        )
-        options = with_schedule(options, _given(ctx))
-        request = CompileRequest(
-            one_model(model, config),
-            stage,
-            seq,
-            dtype,
-            seed,
-            weights,
-            layer,
-            emit_ir,
-            options,
-            crash_reproducer,
-            options.slack if minimise_depths else None,
-            check_semantics,
-            read_draws(check_inputs),
-            asked_plan(passes, before or (), after or (), replace or ()),
-            first,
-            _given(ctx),
-            max_seq,
-            run_time_sizes,
+        of_passes: dict[str, Any] = {name: options[name] for name in PIPELINE if name != "uniform_tiles"}
+        of_passes |= {name: str(options[name] or "") for name in ("schedule", "fifo_depths")}
+        chosen = PipelineOptions(**of_passes, propagate_orders=not options["uniform_tiles"])
+        chosen = with_schedule(chosen, _given(ctx))
+        request = dataclasses.replace(
+            asked_model(**{name: options[name] for name in MODEL}),
+            emit_ir=emit_ir,
+            options=chosen,
+            crash_reproducer=crash_reproducer,
+            minimise_depths=chosen.slack if minimise_depths else None,
+            check_semantics=check_semantics,
+            check_inputs=read_draws(check_inputs),
+            plan=asked_plan(passes, before or (), after or (), replace or ()),
+            first=first,
+            given=_given(ctx),
         )
     return Asked(request, check, debug)
 

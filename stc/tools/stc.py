@@ -25,28 +25,16 @@ from stc.simulation.explanation import Explanation
 from stc.tools.atomic_files import write_atomically
 from stc.tools.check_tables import check_report, print_check
 from stc.tools.command_line import debugging, run_app
-from stc.tools.compile_options import Asked, asked_compile, including
+from stc.tools.compile_options import Asked, asked_compile, asked_model, including
 from stc.tools.consoles import messages, output
 from stc.tools.estimate_command import estimate_command
 from stc.tools.explaining import explain_csim
 from stc.tools.generate_command import generate_command
 from stc.tools.installed_commands import add_installed_commands
-from stc.tools.options import (
-    Config,
-    DType,
-    Layer,
-    MaxSequence,
-    Model,
-    ModelStage,
-    RunTimeSizes,
-    Seed,
-    Sequence,
-    Weights,
-    one_model,
-)
 from stc.tools.report.command import report_command
 from stc.tools.report.tables import NOT_KNOWN
 from stc.tools.reproducer import versions
+from stc.tools.request import CompileRequest
 from stc.tools.simulate_command import simulate_command
 from stc.tools.size_command import size_command
 
@@ -148,17 +136,9 @@ def _compile_whole(asked: Asked, out: Path, as_json: bool) -> None:
 
 
 @app.command("check")
+@including(asked=asked_model)
 def check_command(
-    model: Model = None,
-    config: Config = None,
-    stage: ModelStage = "prefill",
-    seq: Sequence = 32,
-    max_seq: MaxSequence = None,
-    run_time_sizes: RunTimeSizes = None,
-    dtype: DType = "f32",
-    weights: Weights = None,
-    layer: Layer = None,
-    seed: Seed = 0,
+    asked: CompileRequest,
     as_json: Annotated[bool, typer.Option("--json", help="Print the obstacles as JSON.")] = False,
 ) -> None:
     """Say whether MODEL can be compiled, without compiling it: all obstacles at once, each with its place and what would work.
@@ -166,14 +146,10 @@ def check_command(
     Exit code 0 if it is supported, 1 if not, 2 if there is no such model or it does not run.
     """
     from stc.tools.check import check_model
-    from stc.tools.request import CompileRequest
 
-    model = one_model(model, config)
+    model = asked.model
     with _progress() as step:
-        request = CompileRequest(
-            model, stage, seq, dtype, seed, weights, layer, max_seq=max_seq, run_time_sizes=run_time_sizes
-        )
-        found = check_model(request, step)
+        found = check_model(asked, step)
     if as_json:
         output.print_json(json.dumps({"model": model, "supported": not found, "obstacles": [asdict(entry) for entry in found]}))
     elif not found:
