@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 DTYPES = ("f32",)
 PREFILL, DECODE, HEAD = STAGES = ("prefill", "decode", "head")
+LANES = 16
+"""The head's vocabulary is filled up to a multiple of it, for words and vectors of that width: GPT-2 has 29 x 1733 tokens."""
 MAX_SEQ = 128
 """Positions of a cache where nothing is said."""
 CONFIGURATION = "config:"
@@ -189,7 +191,7 @@ def _part(configuration: PreTrainedConfig, part: Part, draws: Draws, checkpoint:
 def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> ExportedModel:
     """A layer behind its cache, or the head, of a model that has been taken apart."""
     if part.stage == HEAD:
-        return export(*model.head(), name=f"{name}_{HEAD}", draws=draws)
+        return export(*model.head(LANES), name=f"{name}_{HEAD}", draws=draws)
     index = part.layer or 0
     if not part.run_time_sizes:
         built = model.cached_layer(index, part.rows)

@@ -110,7 +110,9 @@ class LanguageModel:
         """The next token by the kernel's arg-max, and the logits."""
         outputs = self._accelerators[self.manifest.head.folder]({"x": x})
         launches[self.manifest.head.folder] += 1
-        return int(outputs["token"].reshape(-1)[0]), outputs["logits"].reshape(-1)
+        token = int(outputs["token"].reshape(-1)[0])
+        # The kernel's vocabulary is filled up with the first token (stc.frontend.families.model_rest.Head).
+        return token if token < self.manifest.vocabulary else 0, outputs["logits"].reshape(-1)[: self.manifest.vocabulary]
 
     def caches(self) -> Caches:
         """Empty ones, for one sequence."""

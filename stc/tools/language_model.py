@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stc.codegen.design import Design, checked_design
 from stc.codegen.manifest_builder import buffer_names, tensor_names
-from stc.codegen.parameters import DataFile
 from stc.codegen.project import DEFAULT_TOLERANCE, parameter_files, require_free
 from stc.frontend.draws import EXAMPLE, Draws
-from stc.manifest.files import MANIFEST, read_manifest
+from stc.manifest.codec import encode
+from stc.manifest.files import MANIFEST, digest, read_manifest
 from stc.manifest.model_files import MODEL, checked_file, model_to_json
 from stc.manifest.model_schema import (
     CACHE_VERSION,
@@ -39,7 +40,9 @@ from stc.names import cpp_identifier
 from stc.pipeline import PipelineOptions
 from stc.platforms.platform import load_platform
 from stc.tools.compile import Progress, compile_from
+from stc.tools.reproducer import versions
 from stc.tools.request import CompileRequest
+from stc.tools.resumed import FinishedFiles, resumed_folder
 from stc.tools.start import Start
 
 if TYPE_CHECKING:
@@ -67,26 +70,26 @@ def model_request(
 def compile_language_model(request: CompileRequest, out: Path, progress: Progress = lambda _: None) -> ModelManifest:
     """Compile the whole model of `request` into the new folder `out`; what its model.json says.
 
-    CompileError for whatever is unusable; then nothing is left of `out`.
+    CompileError for whatever is unusable; then nothing is left of `out`. Interrupted, and asked for the same again, it packs no
+    parameters again that were packed before.
     """
     require_free(out)
     progress("reading the model")
     from stc.frontend.sources import find_language_model
 
     source = find_language_model(request.model, max_seq=request.max_seq, seed=request.seed, weights=request.weights)
-    out = out.absolute()
-    out.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
-        model = _Compiler(request, source, partial, progress).compiled()
-        (partial / MODEL).write_text(model_to_json(model), encoding="utf-8")
-        partial.chmod(0o755)
-        if out.exists():
-            out.rmdir()
-        partial.rename(out)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    with resumed_folder(out, _work(request)) as folder:
+        model = _Compiler(request, source, folder, progress).compiled()
+        (folder / MODEL).write_text(model_to_json(model), encoding="utf-8")
     return model
+
+
+def _work(request: CompileRequest) -> list[Any]:
+    """What decides the packed parameters, beside the designs: the model, and its weights as files."""
+    weights = Path(request.weights or "")
+    files = sorted(weights.glob("*.safetensors")) if request.weights else []
+    states = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+    return [versions(), request.model, request.max_seq, request.seed, request.weights, states]
 
 
 @dataclass(frozen=True)
@@ -101,16 +104,24 @@ class _Stage:
         """What the project calls an input of the model: `cos`, a function of C, is `cos_` there."""
         return next(own for tensor, own in tensor_names(self.design).items() if tensor.role == "input" and tensor.name == name)
 
-    def packed(self, parameters: Mapping[str, np.ndarray]) -> list[DataFile]:
+    @property
+    def layout(self) -> str:
+        """What decides how parameters are packed, as a checksum."""
+        ports = [port for kernel in self.manifest.kernels for port in kernel.ports if port.kind == "parameter"]
+        words = [[port.buffer, port.lanes, port.bytes, port.shape, encode(port.order)] for port in ports]
+        return digest(json.dumps(words).encode())
+
+    def packed(self, parameters: Callable[[], Mapping[str, np.ndarray]]) -> list[bytes]:
         """The words of each parameter buffer, in the order of `project.parameters`."""
         names = buffer_names(self.design)
-        files = {names[port.buffer]: file for port, file in parameter_files(self.design, parameters).items()}
-        return [files[piece.buffer] for piece in self.project.parameters]
+        files = {names[port.buffer]: file for port, file in parameter_files(self.design, parameters()).items()}
+        return [files[piece.buffer].data for piece in self.project.parameters]
 
 
 class _Compiler:
     def __init__(self, request: CompileRequest, source: LanguageModelSource, folder: Path, progress: Progress):
         self._request, self._source, self._folder, self._progress = request, source, folder, progress
+        self._files = FinishedFiles(folder)
         self._model = source.model
         asked = request.options.rows if "rows" in request.given else ROWS
         self._rows = min(asked, self._model.max_seq)
@@ -164,6 +175,7 @@ class _Compiler:
         options = replace(request.options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
         start = Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference})
         seconds = {"torch_import": 0.0, "export": time.perf_counter() - begin}
+        shutil.rmtree(self._folder / name, ignore_errors=True)  # of an interrupted compile
         report = compile_from(start, self._folder / name, lambda step: self._progress(f"{name}: {step}"), seconds)
         manifest = read_manifest(self._folder / name)
         stored = checked_file(self._folder / name / MANIFEST, f"{name}/{MANIFEST}")
@@ -185,18 +197,16 @@ class _Compiler:
         from stc.frontend.arrays import to_numpy
         from stc.frontend.eager_run import module_state
 
-        parameters = {name: to_numpy(value, name) for name, value in module_state(self._model.layer(index)).items()}
-        files = {name: self._packed(index, stage, parameters) for name, stage in stages.items()}
-        return ModelLayer(self._model.layer_kinds[index], files)
+        @cache
+        def parameters() -> dict[str, np.ndarray]:
+            return {name: to_numpy(value, name) for name, value in module_state(self._model.layer(index)).items()}
 
-    def _packed(self, index: int, stage: _Stage, parameters: Mapping[str, np.ndarray]) -> CheckedFile:
-        name = f"parameters/{stage.project.folder}/{index:03d}.bin"
-        path = self._folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            for piece in stage.packed(parameters):
-                file.write(piece.data)
-        return checked_file(path, name)
+        return ModelLayer(self._model.layer_kinds[index], {
+            name: self._files.file(
+                f"parameters/{stage.project.folder}/{index:03d}.bin", stage.layout, partial(stage.packed, parameters)
+            )
+            for name, stage in stages.items()
+        })
 
     def _table(self, name: str, array: np.ndarray) -> Table:
         path = self._folder / name

@@ -209,6 +209,20 @@ def test_stories(tmp_path: Path) -> None:
     assert generation.near_ties == 0
 
 
+@pytest.mark.full
+@pytest.mark.optimised
+def test_gpt2_at_full_size(tmp_path: Path) -> None:
+    """124 million random parameters, all 12 layers, a prompt that prefill takes in two chunks."""
+    folder = compiled("gpt2", tmp_path / "out", max_seq=32, rows=8)
+    twin = Twin(LanguageModel(folder), in_torch("gpt2", 32).whole())
+    prompt = [464, 3290, 318, 257, 845, 922, 1545, 286, 502, 290, 314]
+    generation = twin.compiled.generate(prompt, 16, ends=False)
+    written = list(generation)
+    assert written == twin.greedy(prompt, 16)
+    assert generation.logits is not None and close(generation.logits, twin.logits([*prompt, *written[:-1]])[-1])
+    assert generation.launches == Counter(prefill=24, decode=15 * 12, head=16)
+
+
 # The command line ----------------------------------------------------------------------------------------------------
 
 

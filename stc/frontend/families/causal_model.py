@@ -218,15 +218,15 @@ class CausalModel:
                 raise ValueError("the first layer's input is no sum of a token's row and a position's")
         return Embedding(tokens.numpy(), positions.numpy() if positions.any() else None)
 
-    def head(self) -> tuple[Head, dict[str, torch.Tensor]]:
+    def head(self, multiple: int = 1) -> tuple[Head, dict[str, torch.Tensor]]:
         """What follows the last layer, for one token, and an input: `x` [1, 1, hidden] to `token` [1, 1], the arg-max, and `logits`
-        [1, 1, vocabulary]."""
+        [1, 1, vocabulary], filled up to a multiple of `multiple` (`Head`)."""
         x = torch.randn(1, 1, self.configuration.hidden_size, generator=torch.Generator().manual_seed(self._seed))
         with self._understood():
-            head = Head(*self._rest.norm_and_output(x))
-            if not torch.equal(head(x)["logits"], self._rest.logits(x)):
+            norm, output = self._rest.norm_and_output(x)
+            if not isinstance(output, torch.nn.Linear) or not torch.equal(Head(norm, output)(x)["logits"], self._rest.logits(x)):
                 raise ValueError("what follows the last layer is more than a norm and a matrix product")
-        return head, {HIDDEN: x}
+        return Head(norm, output, multiple), {HIDDEN: x}
 
     def whole(self) -> torch.nn.Module:
         """The model itself, with all its parameters: for comparison."""

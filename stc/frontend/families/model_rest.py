@@ -11,15 +11,31 @@ from transformers import PreTrainedModel
 
 
 class Head(torch.nn.Module):
-    """Final norm, matrix product, and the largest of its results: the next token."""
+    """Final norm, matrix product, and the largest of its results: the next token.
 
-    def __init__(self, norm: torch.nn.Module, output: torch.nn.Module):
+    The vocabulary is filled up to a multiple of `multiple` with the first token once more: its logit is as large, so that a token
+    behind the vocabulary is the first one.
+    """
+
+    def __init__(self, norm: torch.nn.Module, output: torch.nn.Linear, multiple: int = 1):
         super().__init__()
-        self.norm, self.output = norm, output
+        self.norm, self.output = norm, _filled_up(output, multiple)
 
     def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
         logits = self.output(self.norm(x))
         return {"token": logits.argmax(-1), "logits": logits}
+
+
+def _filled_up(output: torch.nn.Linear, multiple: int) -> torch.nn.Linear:
+    missing = -output.out_features % multiple
+    if not missing:
+        return output
+    parameters = dict(output.named_parameters())
+    filled = torch.nn.Linear(output.in_features, output.out_features + missing, "bias" in parameters, device="meta")
+    for name, parameter in parameters.items():
+        rows = torch.cat([parameter, parameter[:1].expand(missing, *parameter.shape[1:])])
+        setattr(filled, name, torch.nn.Parameter(rows, requires_grad=False))
+    return filled
 
 
 class ModelRest:
