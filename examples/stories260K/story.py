@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # all there is to read is here
+os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
 
 import torch
 from transformers import AutoModelForCausalLM

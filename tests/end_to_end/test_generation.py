@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -193,20 +195,19 @@ def test_a_cache_shorter_than_the_window(tmp_path: Path) -> None:
 
 
 @pytest.mark.optimised
-def test_stories(tmp_path: Path) -> None:
-    """Real weights, a real tokenizer, 200 tokens."""
-    from transformers import AutoModelForCausalLM
+def test_a_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `make demo` runs: real weights, a real tokenizer, 200 tokens, nothing from the network."""
 
-    folder = compiled(f"config:{STORIES}", tmp_path / "out", max_seq=208, rows=8, weights=str(STORIES))
-    twin = Twin(LanguageModel(folder), AutoModelForCausalLM.from_pretrained(STORIES, dtype=torch.float32))
-    tokenizer = twin.compiled.tokenizer()
-    prompt = tokenizer.encode("Once upon a time")
-    generation = twin.compiled.generate(prompt, 200)
-    text = [text for _, text in tokenizer.stream(prompt, generation)]
-    expected = twin.greedy(prompt, 200)
-    assert "".join(text) == tokenizer.decode([*prompt, *expected])[len("Once upon a time") :]
-    assert text[:6] == [",", " there", " was", " a", " little", " g"]
-    assert generation.near_ties == 0
+    def refuse(*_: object) -> None:
+        raise AssertionError("opens a connection")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("sys.argv", ["story.py", str(tmp_path / "out")])
+    assert runpy.run_path(str(STORIES / "story.py"))["main"]() == 0
+    printed = capsys.readouterr().out
+    assert "Once upon a time, there was a little girl named Lily. She loved to play outside in the park." in printed
+    assert "200 of 200 tokens are those of transformers; near-ties: 0" in printed
 
 
 @pytest.mark.full
