@@ -17,6 +17,7 @@ import numpy as np
 from stc.codegen.design import Design, checked_design
 from stc.codegen.manifest_builder import buffer_names, tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, parameter_files, require_free
+from stc.diagnostics import CompileError
 from stc.frontend.draws import EXAMPLE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
@@ -74,6 +75,9 @@ def compile_language_model(request: CompileRequest, out: Path, progress: Progres
     parameters again that were packed before.
     """
     require_free(out)
+    if request.run_time_sizes:
+        what = "--run-time-sizes concerns one layer: whole models read all rows of the cache, under a mask"
+        raise CompileError(what, where=request.model, accepted="--stage prefill or decode")
     progress("reading the model")
     from stc.frontend.sources import find_language_model
 

@@ -17,7 +17,7 @@ ModelStage = Annotated[
     str,
     typer.Option(
         help="Which part of a language model: prefill (a layer for --seq tokens, behind a cache where --max-seq is given), "
-        "decode (a layer for one token behind a cache), or head (what follows the last layer)."
+        "decode (a layer for one token behind a cache), head (what follows the last layer), or model (all of it)."
     ),
 ]
 RunTimeSizes = Annotated[

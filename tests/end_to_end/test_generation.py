@@ -369,7 +369,8 @@ def test_no_model(stc: Stc, tmp_path: Path) -> None:
     refused(stc("generate", "gpt3", "--tokens", "1"), "unknown model gpt3")
     refused(stc("generate", "gpt2-tiny", "--tokens", "1", "--max-seq", "65"), "--max-seq 65", "1 to 64")
     refused(stc("compile", "block.mlir", "--stage", "model", "--out", tmp_path / "out"), "no language model")
-    assert not (tmp_path / "out").exists()
+    refused(stc("compile", "gpt2-tiny", "--stage", "model", "--run-time-sizes", "--out", tmp_path / "out"), "concerns one layer")
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_interrupted_generation_leaves_nothing(twins: Callable[[str], Twin], tmp_path: Path) -> None:
