@@ -4,7 +4,7 @@
     2   no cycle among the tasks of a kernel
     3   no iteration both writes a stream and reads one that depends on that write
     5   an array between tasks has one writer and one reader, external memory is not written and read in one kernel
-    12  a pipelined loop contains no other loop that is left in hardware; loop bounds are constant
+    12  a pipelined loop contains no other loop that is left in hardware; loop bounds are constant, or computed sizes
     13  a pipelined loop starts no iteration before the float sum it continues is there
     14  at most 2 accesses per bank of local memory and cycle
     18  an array has at most 1024 partitions, a task does at most 128 float multiply-accumulates at once
@@ -31,6 +31,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
 from stc.dialects.facts import PARTITION
 from stc.dialects.stream import BufferOp, CreateOp
+from stc.iteration.size import are_equal
 from stc.iteration.trace import Access, For, accesses_of_iteration, items_of
 from stc.platforms.platform import Platform
 
@@ -107,9 +108,10 @@ def _graph_violations(kernel: KernelOp) -> Iterator[RuleViolation]:
     traces = task_traces(kernel)
     graph = task_graph(kernel, traces)
     for channel in graph.channels:
-        if channel.tokens != (read := traces[channel.consumer].tokens(channel.name, writes=False)):
-            name, writer, reader = channel.name, channel.producer, channel.consumer
-            yield RuleViolation(1, f"@{name}: @{writer} writes {channel.tokens} tokens but @{reader} reads {read}")
+        name, writer, reader = channel.name, channel.producer, channel.consumer
+        written, read = (traces[task].token_size(name, task == writer) for task in (writer, reader))
+        if not are_equal(written, read):
+            yield RuleViolation(1, f"@{name}: @{writer} writes {written} tokens but @{reader} reads {read}")
     for cycle in graph.cycles:
         yield RuleViolation(2, f"tasks form a cycle: {', '.join(f'@{task}' for task in graph.tasks if task in cycle)}")
         inside = {channel.name for channel in graph.channels if {channel.producer, channel.consumer} <= cycle}
@@ -143,7 +145,7 @@ def _pressure_violations(task: TaskOp, platform: Platform) -> Iterator[RuleViola
 
 
 def _unbounded_loops(task: TaskOp) -> list[scf.ForOp]:
-    return [loop for loop in task.walk() if isinstance(loop, scf.ForOp) and constant_bounds(loop) is None]
+    return [loop for loop in task.walk() if isinstance(loop, scf.ForOp) and largest_bounds(loop) is None]
 
 
 def _loop_violations(task: TaskOp) -> Iterator[RuleViolation]:
@@ -151,6 +153,8 @@ def _loop_violations(task: TaskOp) -> Iterator[RuleViolation]:
     where = f"@{task.sym_name.data}"
     for loop in _unbounded_loops(task):
         yield RuleViolation(12, f"{where}: loop {labels[loop]} has no constant bounds")
+    for loop in (found for found in labels if is_unrolled(found) and constant_bounds(found) is None):
+        yield RuleViolation(12, f"{where}: loop {labels[loop]} is unrolled, expected constant bounds")
     for loop, label in labels.items():
         if pipeline_ii(loop) is None:
             continue

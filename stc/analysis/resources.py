@@ -12,7 +12,7 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType, ModuleOp, VectorType
 from xdsl.ir import Attribute, Block, Operation
 
-from stc.analysis.loops import is_unrolled, pipeline_ii, trip_count, unroll_factor
+from stc.analysis.loops import is_unrolled, most_trips, pipeline_ii, trip_count, unroll_factor
 from stc.analysis.operator_library import operators_of
 from stc.analysis.partitions import bank_count
 from stc.analysis.resource_figures import (
@@ -89,7 +89,7 @@ def _own(block: Block) -> tuple[Counter[str], list[scf.ForOp]]:
 def _partial_factor(block: Block) -> int:
     """Copies of an iteration that a loop unrolled by a factor makes of its body."""
     parent = block.parent_op()
-    return min(unroll_factor(parent) or 1, trip_count(parent)) if isinstance(parent, scf.ForOp) else 1
+    return min(unroll_factor(parent) or 1, most_trips(parent)) if isinstance(parent, scf.ForOp) else 1
 
 
 def kernel_parts(kernel: KernelOp, clock_ns: float) -> dict[str, ResourceCount]:

@@ -10,12 +10,15 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.dependences import carried_dependences
-from stc.analysis.loops import is_flattened, pipeline_ii, pipeline_style, unroll_factor
+from stc.analysis.loops import constant_bounds, is_flattened, pipeline_ii, pipeline_style, unroll_factor
 from stc.codegen.body import BodyPrinter, Handler
-from stc.codegen.expressions import Expression
+from stc.codegen.expressions import Expression, size_text
 from stc.codegen.names import Scope
 from stc.dialects.facts import COMMENT
+from stc.dialects.itensor import SizeOp
+from stc.dialects.itensor.accesses import trip_size
 from stc.dialects.stream import ReadOp, WriteOp
+from stc.iteration.size import maximum, minimum, symbols_in
 
 _INDUCTION_NAMES = ("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "t", "u")
 
@@ -51,6 +54,9 @@ def _directives(loop: scf.ForOp) -> list[str]:
         directives.append(f"pipeline II={ii} style={pipeline_style(loop)}")
         if loop.iter_args and isinstance(outer := loop.parent_op(), scf.ForOp) and not is_flattened(outer):
             directives.append("loop_flatten off")  # it begins anew, and drains, in each iteration around it: proofs rest on that
+    if constant_bounds(loop) is None and (trips := trip_size(loop)) is not None:
+        directives += ["loop_flatten off"] if isinstance(loop.parent_op(), scf.ForOp) and ii is not None else []
+        directives.append(f"loop_tripcount min={minimum(trips)} max={maximum(trips)}")
     if factor is not None:
         directives.append("unroll" if factor == 0 else f"unroll factor={factor}")
     return directives
@@ -193,4 +199,12 @@ def _branch(printer: BodyPrinter, block: Block, names: Sequence[str]) -> None:
     printer.scope = outer
 
 
-CONTROL: dict[type[Operation], Handler] = {scf.ForOp: _print_for, scf.IfOp: _print_if}
+def _print_size(printer: BodyPrinter, operation: Operation) -> None:
+    """A variable: loops compare with it in every iteration."""
+    assert isinstance(operation, SizeOp)
+    names = {symbol: printer.text(value) for symbol, value in zip(symbols_in([operation.size]), operation.symbols, strict=True)}
+    if operation.result.uses:
+        printer.declare(operation.result, Expression(size_text(operation.size, names)), "trips")
+
+
+CONTROL: dict[type[Operation], Handler] = {scf.ForOp: _print_for, scf.IfOp: _print_if, SizeOp: _print_size}

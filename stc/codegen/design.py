@@ -13,12 +13,14 @@ from xdsl.ir import SSAValue
 
 from stc.analysis.emission_rules import check_emission_rules
 from stc.codegen.cpp_types import token_bits
-from stc.codegen.host_plan import Buffer, HostPlan, host_plan
+from stc.codegen.host_plan import Buffer, HostPlan, HostValue, host_plan
 from stc.codegen.names import Scope
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp, own_kernel_of
 from stc.dialects.facts import MODULE
+from stc.dialects.itensor import SymbolType
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, StreamType, WriteOp
+from stc.iteration.size import Symbol
 from stc.manifest.element_types import ElementType, element_type
 from stc.manifest.schema import OWN_KERNEL
 from stc.platforms.memory_channels import channels_in_turn, padded_bytes
@@ -57,6 +59,16 @@ class PortDesign:
 
 
 @dataclass(frozen=True)
+class ScalarDesign:
+    """A scalar argument of a kernel, behind its pointers: the input `tensor` of the host, from 0 to `symbol.maximum`."""
+
+    name: str
+    tensor: HostValue
+    value: SSAValue
+    symbol: Symbol
+
+
+@dataclass(frozen=True)
 class StreamDesign:
     """A FIFO."""
 
@@ -87,7 +99,9 @@ class TaskDesign:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        return self.arguments[: len(self.op.ins)]
+        """The ports, streams and blocks among what it takes: not the scalars."""
+        ins = zip(self.op.ins, self.arguments[: len(self.op.ins)], strict=True)
+        return tuple(name for value, name in ins if not isinstance(value.type, SymbolType))
 
     @property
     def writes(self) -> tuple[str, ...]:
@@ -101,6 +115,7 @@ class KernelDesign:
     name: str
     op: KernelOp
     ports: tuple[PortDesign, ...]
+    scalars: tuple[ScalarDesign, ...]
     streams: tuple[StreamDesign, ...]
     blocks: tuple[BlockDesign, ...]
     tasks: tuple[TaskDesign, ...]
@@ -151,7 +166,9 @@ def _kernel(
     ports = _ports(kernel, plan, project, platform, banks)
     streams: list[StreamDesign] = []
     blocks: list[BlockDesign] = []
-    names: dict[SSAValue, str] = {port.value: port.name for port in ports}
+    held = zip(kernel.symbols.items(), plan.scalars[kernel], strict=True)
+    scalars = [ScalarDesign(project.declare(symbol.name), tensor, port, symbol) for (symbol, port), tensor in held]
+    names: dict[SSAValue, str] = {port.value: port.name for port in (*ports, *scalars)}
     for operation in kernel.body.block.ops:
         match operation:
             case CreateOp():
@@ -171,14 +188,17 @@ def _kernel(
                                    accepted="memories, streams, buffers and tasks")
     operations = [operation for operation in kernel.body.block.ops if isinstance(operation, TaskOp)]
     tasks = tuple(_task(operation, project, scope, names) for operation in operations)
-    return KernelDesign(name, kernel, ports, tuple(streams), tuple(blocks), tasks)
+    return KernelDesign(name, kernel, ports, tuple(scalars), tuple(streams), tuple(blocks), tasks)
 
 
 def _ports(
     kernel: KernelOp, plan: HostPlan, project: Scope, platform: Platform, banks: Mapping[Buffer, int]
 ) -> tuple[PortDesign, ...]:
     """The ports of `kernel`; all ports of a buffer are linked to the bank that it lies in."""
-    bound = [(argument, buffer, False) for argument, buffer in zip(kernel.arguments, plan.operands[kernel], strict=True)]
+    memories = [argument for argument in kernel.arguments if not isinstance(argument.type, SymbolType)]
+    bound: list[tuple[SSAValue, Buffer, bool]] = [
+        (argument, buffer, False) for argument, buffer in zip(memories, plan.operands[kernel], strict=True)
+    ]
     yielded = kernel.terminator.arguments
     bound += [(value, buffer, True) for value, buffer in zip(yielded, plan.results[kernel], strict=True)]
     memory = platform.memory

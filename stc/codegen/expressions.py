@@ -4,8 +4,9 @@ fewest parentheses.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerType
@@ -15,6 +16,7 @@ from stc.analysis.index_expressions import Term, index_expression
 from stc.analysis.loops import largest_bounds
 from stc.codegen.cpp_types import scalar_type, unsigned_type
 from stc.diagnostics import CompileError
+from stc.iteration.size import CeilDiv, Least, Product, Size, Sum, Symbol, operands_of
 from stc.scalars.forms import (
     BITS,
     EQUALITY,
@@ -74,6 +76,24 @@ def expression(operation: Operation, operands: list[Expression]) -> Expression |
         text, precedence = form.template.format(*arguments), form.precedence
         text, precedence = _cut_back(operation, text, precedence)
     return Expression(text, precedence, any(operand.reads_memory for operand in operands))
+
+
+def size_text(size: Size, names: Mapping[Symbol, str]) -> str:
+    """A size, of the scalars called `names`."""
+    if isinstance(size, int | Symbol):
+        return str(size) if isinstance(size, int) else names[size]
+    operands = [size_text(operand, names) for operand in operands_of(size)]
+    atoms = [text if text.isidentifier() or text.isdigit() else f"({text})" for text in operands]
+    match size:
+        case Sum():
+            return " + ".join(atoms).replace(" + (-", " - (")
+        case Product():
+            return " * ".join(atoms)
+        case CeilDiv():
+            return f"({operands[0]} + {size.divisor - 1}) / {size.divisor}"
+        case _:
+            sign = "<" if isinstance(size, Least) else ">"
+            return reduce(lambda best, other: f"({best} {sign} {other} ? {best} : {other})", atoms)
 
 
 def result_name(operation: Operation) -> str:

@@ -28,6 +28,8 @@ class Reference(Protocol):
     def golden(self) -> Mapping[str, np.ndarray]: ...
     @property
     def uncertainty(self) -> Mapping[str, np.ndarray]: ...
+    @property
+    def unspecified(self) -> Mapping[str, np.ndarray]: ...
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,16 @@ def draw_files(design: Design, reference: Reference, tolerance: float) -> DrawFi
             continue
         name, element = names[tensor], str(tensor.type.element_type)
         array = _array(tensor, reference)
+        free = reference.unspecified.get(tensor.name)
+        if free is not None and not np.issubdtype(array.dtype, np.floating) and free.any():
+            what = f"a run-time size leaves entries of output '{tensor.name}' undefined, which is of {element}"
+            raise CompileError(what, accepted="outputs of floats, or whole ones")
         tensors[name] = golden_file(reference.name, name, element, tuple(tensor.type.get_shape()), array)
         if tensor.role == "output" and np.issubdtype(array.dtype, np.floating):
             moved, updated = reference.uncertainty.get(tensor.name), _updated(design, tensor, reference)
             errors, uncertainty[name] = allowed_errors(array, moved, tolerance, updated)
+            if free is not None:
+                errors, array = np.where(free, np.inf, errors), np.where(free, 0, array)
             allowed[name] = allowed_file(reference.name, name, errors)
             if varied and array.any() and not (errors < 0).any():
                 decides.append(name)

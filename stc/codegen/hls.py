@@ -18,6 +18,7 @@ from stc.codegen.design import BlockDesign, Design, KernelDesign, PortDesign, Ta
 from stc.codegen.helpers_h import helper_definitions
 from stc.codegen.own_kernels import OWN_KERNELS, print_own_kernels
 from stc.codegen.source_lines import SourceLines
+from stc.dialects.itensor import SymbolType
 from stc.dialects.stream import BlockType, StreamType
 from stc.platforms.fifo_storage import SRL_MAX_DEPTH, fifo_storage
 
@@ -126,6 +127,8 @@ def _parameter(
             return f"hls::stream<{typedefs.value_type(kind.element_type)}> &{name}"
         case BlockType():
             return f"hls::stream_of_blocks<{block_types[argument]}, {kind.count}> &{name}"
+        case SymbolType():
+            return f"int {name}"
         case MemRefType():
             constness = "" if is_output else "const "
             return f"{constness}{typedefs.value_type(kind.element_type)} *{name}"
@@ -138,15 +141,17 @@ def _parameter(
 
 def _print_top(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs, block_types: dict[SSAValue, str]) -> None:
     lines.comment(f"Compute unit {kernel.name}: {len(kernel.tasks)} tasks, {len(kernel.streams)} streams.")
-    lines.call(f'extern "C" void {kernel.name}', [port_parameter(port, typedefs) for port in kernel.ports], " {")
+    lines.call(f'extern "C" void {kernel.name}', _parameters(kernel, typedefs), " {")
     for port in kernel.ports:
         bursts = WRITE_BURSTS if port.is_written else READ_BURSTS
         # Co-simulation needs to know how many words there are: those of the buffer, as the testbench has it.
         depth = port.bytes // port.word_bytes
         lines.pragma(f"interface mode=m_axi port={port.name} bundle={port.bundle} offset=slave depth={depth} {bursts}")
-    for port in kernel.ports:
+    for port in (*kernel.ports, *kernel.scalars):
         lines.pragma(f"interface mode=s_axilite port={port.name} bundle=control")
     lines.pragma("interface mode=s_axilite port=return bundle=control")
+    for scalar in kernel.scalars:
+        lines.pragma(f"stable variable={scalar.name}")  # from begin to end: tasks need not be told (rule 7)
     lines.pragma("dataflow")
     with lines.indented():
         _print_streams(lines, kernel, typedefs)
@@ -154,6 +159,11 @@ def _print_top(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs, blo
         for task in kernel.tasks:
             lines.call(task.name, task.arguments, ";")
     lines.add("}")
+
+
+def _parameters(kernel: KernelDesign, typedefs: Typedefs) -> list[str]:
+    """Of the top function: pointers, then scalars."""
+    return [*(port_parameter(port, typedefs) for port in kernel.ports), *(f"int {scalar.name}" for scalar in kernel.scalars)]
 
 
 def port_parameter(port: PortDesign, typedefs: Typedefs) -> str:
@@ -209,5 +219,5 @@ def _header_content(design: Design, typedefs: Typedefs, source: str) -> str:
             lines.add(line)
     for kernel in design.kernels:
         lines.add("")
-        lines.call(f'extern "C" void {kernel.name}', [port_parameter(port, typedefs) for port in kernel.ports], ";")
+        lines.call(f'extern "C" void {kernel.name}', _parameters(kernel, typedefs), ";")
     return lines.text()

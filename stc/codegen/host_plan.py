@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType, VectorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType, VectorType, i32
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
@@ -19,7 +19,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, PackOp, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.facts import NAME, PARAMETER
-from stc.dialects.itensor import ItensorType
+from stc.dialects.itensor import ItensorType, SymbolType
 from stc.dialects.use_def import RESHAPES, through_reshapes
 
 TensorRole = Literal["input", "output", "intermediate", "constant"]
@@ -79,7 +79,8 @@ class HostCopy:
 
 @dataclass(frozen=True)
 class HostPlan:
-    """`operands[kernel]` and `results[kernel]` are the buffers of a kernel's operands and results, in order.
+    """`operands[kernel]` and `results[kernel]` are the buffers of a kernel's operands and results, in order; `scalars[kernel]` the
+    inputs that are its scalars.
 
     `copies` come after all `steps`.
     """
@@ -89,6 +90,7 @@ class HostPlan:
     buffers: tuple[Buffer, ...]
     operands: dict[KernelOp, tuple[Buffer, ...]]
     results: dict[KernelOp, tuple[Buffer, ...]]
+    scalars: dict[KernelOp, tuple[HostValue, ...]]
     steps: tuple[HostStep, ...]
     copies: tuple[HostCopy, ...] = ()
 
@@ -140,6 +142,7 @@ class _Planner:
         self._from_parameters = self._parameter_values()
         self._operands: dict[KernelOp, tuple[Buffer, ...]] = {}
         self._results: dict[KernelOp, tuple[Buffer, ...]] = {}
+        self._scalars: dict[KernelOp, tuple[HostValue, ...]] = {}
         self._steps: list[HostStep] = []
         # Buffers that hold their data on the device already.
         self._filled: set[Buffer] = set()
@@ -162,9 +165,8 @@ class _Planner:
         tensors = [tensor for tensor in held if tensor.role != "intermediate" or tensor in packed]
         # A result that no later step packs again stays on the device.
         steps = [step for step in self._steps if step.buffer is None or step.buffer.tensor in tensors]
-        return HostPlan(
-            self._function, tuple(tensors), tuple(buffers), self._operands, self._results, tuple(steps), tuple(copies)
-        )
+        bound = (self._operands, self._results, self._scalars)
+        return HostPlan(self._function, tuple(tensors), tuple(buffers), *bound, tuple(steps), tuple(copies))
 
     # Facts about values ---------------------------------------------------------------------------------------------
 
@@ -228,7 +230,10 @@ class _Planner:
             raise CompileError("results that update operands in place are not emitted", where=f"@{kernel.sym_name.data}",
                                accepted="results of their own")
         operands: list[Buffer] = []
-        for value in kernel.inputs:
+        self._scalars[kernel] = tuple(self._scalar(kernel.inputs[port.index]) for port in kernel.symbols.values())
+        for value, port in zip(kernel.inputs, kernel.arguments, strict=True):
+            if isinstance(port.type, SymbolType):
+                continue
             if value not in self._buffers:
                 self._buffers[value] = self._operand_buffer(kernel, value)
             buffer = self._buffers[value]
@@ -240,6 +245,16 @@ class _Planner:
         self._steps.append(HostStep("launch", kernel))
         self._results[kernel] = tuple(self._result_buffer(kernel, index) for index in range(len(kernel.outputs)))
         self._filled.update(self._results[kernel])
+
+    def _scalar(self, value: SSAValue) -> HostValue:
+        """The input that a symbol of a kernel is."""
+        if not isinstance(value, BlockArgument) or value.type != i32:
+            what = f"a scalar of type {value.type}" if isinstance(value, BlockArgument) else "a scalar that the host computes"
+            raise CompileError(what, where="@main", accepted="an input of type i32")
+        if value not in self._tensors:
+            name = argument_name(self._function, value.index)
+            self._tensors[value] = HostValue(name, "input", TensorType(i32, []), value)
+        return self._tensors[value]
 
     def _operand_buffer(self, kernel: KernelOp, value: SSAValue) -> Buffer:
         pack = value.owner

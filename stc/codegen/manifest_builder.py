@@ -10,16 +10,16 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from stc.analysis.resources import task_resources
-from stc.analysis.task_graph import channels_of, task_graph
+from stc.analysis.task_graph import channels_of, task_graph, task_traces
 from stc.codegen.cpp_types import split_token, token_bits
 from stc.codegen.design import Design, KernelDesign, PortDesign, StreamDesign, TaskDesign
 from stc.codegen.host_plan import Buffer, HostStep, HostValue
 from stc.codegen.names import Scope
 from stc.codegen.parameters import DataFile
-from stc.codegen.schedule import accesses_outside_loops, guarded_streams, task_schedule
+from stc.codegen.schedule import accesses_outside_loops, guarded_streams, run_time_size, task_schedule
 from stc.dialects.stream import CreateOp
 from stc.iteration.order import StreamOrder
-from stc.iteration.size import Size, is_static
+from stc.iteration.size import Size
 from stc.manifest.schema import (
     SCHEMA_VERSION,
     BlockBuffer,
@@ -33,6 +33,7 @@ from stc.manifest.schema import (
     OrderCoordinate,
     OrderLoop,
     Port,
+    Scalar,
     Step,
     Stream,
     Task,
@@ -112,7 +113,8 @@ def _kernel(
     cycle_ns: float,
 ) -> Kernel:
     values: list[SSAValue] = [op.result for op in channels_of(kernel.op)]
-    channels = dict(zip(values, task_graph(kernel.op).channels, strict=True))
+    sizes = task_traces(kernel.op)
+    channels = dict(zip(values, task_graph(kernel.op, sizes).channels, strict=True))
     tasks = {task.op.sym_name.data: task.name for task in kernel.tasks}
     streams = [
         Stream(
@@ -126,6 +128,7 @@ def _kernel(
             consumer=tasks[channels[stream.value].consumer],
             tokens=channels[stream.value].tokens,
             required=_required(stream),
+            size=run_time_size(sizes[channels[stream.value].producer].token_size(channels[stream.value].name, True)),
         )
         for stream in kernel.streams
     ]
@@ -149,6 +152,9 @@ def _kernel(
         streams=tuple(streams),
         blocks=tuple(blocks),
         schedule=tuple(entry for task in kernel.tasks for entry in task_schedule(task, cycle_ns)),
+        scalars=tuple(
+            Scalar(scalar.name, names[scalar.tensor], scalar.symbol.name, scalar.symbol.maximum) for scalar in kernel.scalars
+        ),
     )
 
 
@@ -159,10 +165,10 @@ def _required(stream: StreamDesign) -> int | None:
 
 
 def _task(task: TaskDesign, cycle_ns: float) -> Task:
-    outside, guarded = accesses_outside_loops(task), guarded_streams(task)
+    outside, (guarded, sizes) = accesses_outside_loops(task), guarded_streams(task)
     module = comment_text(task.module) if task.module is not None else None
     resources = TaskResources(**asdict(task_resources(task.op, cycle_ns)))
-    return Task(task.name, comment_text(task.kind), module, task.reads, task.writes, outside, guarded, resources)
+    return Task(task.name, comment_text(task.kind), module, task.reads, task.writes, outside, guarded, resources, sizes)
 
 
 def _memory_timing(platform: Platform) -> MemoryTiming:
@@ -209,7 +215,7 @@ def _order(order: StreamOrder) -> Order:
 
 
 def _size(size: Size) -> int | str:
-    return size if isinstance(size, int) and is_static(size) else str(size)
+    return size if isinstance(size, int) else str(size)
 
 
 def _tensor(tensor: HostValue, name: str, file: DataFile | None) -> HostTensor:

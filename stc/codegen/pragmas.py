@@ -45,6 +45,7 @@ PRAGMAS: Mapping[str, Syntax] = {
     "pipeline": _syntax(required="ii style", ii=_COUNT, style="stp|frp|flp"),
     "unroll": _syntax(flags="skip_exit_check", factor=_COUNT),
     "loop_flatten": _syntax(flags="off"),
+    "loop_tripcount": _syntax(required="min max", min=_NUMBER, max=_COUNT, avg=_NUMBER),
     "dataflow": _syntax(flags="disable_start_propagation"),
     "inline": _syntax(flags="off recursive"),
     "array_partition": _syntax(required="variable type dim", variable=_NAME, type="cyclic|block|complete", factor=_COUNT,

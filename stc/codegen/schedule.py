@@ -7,9 +7,11 @@ from collections import Counter
 from xdsl.dialects import scf
 
 from stc.analysis.loop_estimates import LoopEstimate, loop_estimate
-from stc.analysis.loops import constant_bounds, is_flattened, is_unrolled, loop_labels, pipeline_ii, unroll_factor
+from stc.analysis.loops import is_flattened, is_unrolled, loop_labels, pipeline_ii, unroll_factor
 from stc.analysis.task_traces import task_trace
 from stc.codegen.design import TaskDesign
+from stc.dialects.itensor.accesses import trip_size
+from stc.iteration.size import Size, maximum
 from stc.iteration.trace import Block, For, TaskTrace, accesses_of_iteration, items_of, placed
 from stc.manifest.schema import LoopSchedule, MemoryAccess
 
@@ -30,11 +32,19 @@ def accesses_outside_loops(task: TaskDesign) -> dict[str, int]:
     return dict(counts)
 
 
-def guarded_streams(task: TaskDesign) -> dict[str, int | None]:
-    """Of the streams and rings of blocks that a task touches under a condition: how many tokens it moves there per launch."""
+def guarded_streams(task: TaskDesign) -> tuple[dict[str, int | None], dict[str, str] | None]:
+    """Of the streams and rings of blocks that a task touches under a condition: how many tokens it moves there per launch at most,
+    and the sizes of those that depend on scalars (None: no such)."""
     trace = task_accesses(task)
     found = [access.port for access, _, guards in placed(trace.body) if guards and not access.bytes]
-    return {name: trace.tokens(name, writes) for name, writes in found}
+    counts = {name: trace.token_size(name, writes) for name, writes in found}
+    sizes = {name: size for name, count in counts.items() if (size := run_time_size(count)) is not None}
+    return {name: maximum(count) for name, count in counts.items()}, sizes or None
+
+
+def run_time_size(size: Size | None) -> str | None:
+    """The text of a size that depends on scalars, None of any other."""
+    return None if size is None or isinstance(size, int) else str(size)
 
 
 def task_accesses(task: TaskDesign) -> TaskTrace:
@@ -51,7 +61,7 @@ def _entry(task: TaskDesign, loop: scf.ForOp, labels: dict[scf.ForOp, str], body
             memory[access.name] += access.bytes * times
         else:
             (writes if access.writes else reads)[access.name] += times
-    bounds = constant_bounds(loop)
+    trips = trip_size(loop)
     parent = loop.parent_op()
     while parent is not None and not isinstance(parent, scf.ForOp):
         parent = parent.parent_op() if parent is not task.op else None
@@ -61,7 +71,7 @@ def _entry(task: TaskDesign, loop: scf.ForOp, labels: dict[scf.ForOp, str], body
         task=task.name,
         label=labels[loop],
         parent=labels[parent] if parent is not None else None,
-        trip=bounds.trip if bounds is not None else 0,
+        trip=0 if trips is None else maximum(trips),
         ii=ii,
         depth=estimate.depth if estimate is not None else None,
         unroll=unroll_factor(loop) or 1,
@@ -71,6 +81,7 @@ def _entry(task: TaskDesign, loop: scf.ForOp, labels: dict[scf.ForOp, str], body
         memory=tuple(MemoryAccess(port, size) for port, size in memory.items()),
         limit=_limit(ii, estimate) if ii is not None and estimate is not None else None,
         chain=estimate.chain_text if estimate is not None else None,
+        size=run_time_size(trips),
     )
 
 

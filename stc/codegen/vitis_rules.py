@@ -2,9 +2,11 @@
 
     4   a dataflow body holds only declarations and void calls of names
     6   every stream has an explicit depth, and above 2 entries an explicit bind_storage; a stream of blocks takes no name
+    7   a scalar of a dataflow function is stable
     8   a token has at most 4096 bit, ap_int and ap_uint at most 1024
     9   m_axi words are powers of two of bytes up to 64, of 8 to 64-bit elements
     11  each innermost loop that touches a stream carries pipeline with II and style
+    12  a loop whose bound depends on a scalar says its trip counts, and in another loop that it is not flattened
     13  a dependence is stated in a pipelined loop, with the proof in a comment above it
     15  a fully partitioned dimension is indexed by unrolled loop variables and literals only, or is a multiplexer of at most
         MAX_MULTIPLEXER inputs
@@ -38,7 +40,7 @@ MAX_PORTS = 32
 CHANNELS = 32
 
 _WIDTHS = {"float": 32, "half": 16, "int": 32, "unsigned": 32, "bool": 1}
-_LOOP_PRAGMAS = ("pipeline", "unroll", "loop_flatten")
+_LOOP_PRAGMAS = ("pipeline", "unroll", "loop_flatten", "loop_tripcount")
 _MATHS = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "tanh", "sinh", "cosh", "sin", "cos",
           "tan", "erf", "fabs", "floor", "ceil", "fmax", "fmin", "fma", "round", "trunc", "cbrt", "atan", "atan2", "rint")
 _STREAM_ACCESS = re.compile(r"\.(read|write)\(|<<|>>")
@@ -148,6 +150,17 @@ def _rule_6(source: _Source) -> Iterator[Violation]:
                 yield Violation(6, statement.line, f"stream {match['name']} of depth {depth[1]} has no bind_storage")
 
 
+def _rule_7(source: _Source) -> Iterator[Violation]:
+    for function in filter(_is_dataflow, source.functions):
+        stable = {p.options.get("variable") for p in function.body.pragmas if p.name == "stable"}
+        for name in _scalars(function) - stable:
+            yield Violation(7, function.body.line, f"scalar {name} of {function.name} is not stable")
+
+
+def _scalars(function: Function) -> set[str]:
+    return {name for kind, name in function.parameters if kind.strip() == "int"}
+
+
 # Types ------------------------------------------------------------------------------------------------------------------
 
 
@@ -208,6 +221,26 @@ def _rule_11(source: _Source) -> Iterator[Violation]:
             if pipeline is None or not {"ii", "style"} <= set(pipeline.options):
                 yield Violation(11, loop.line, f"loop {loop.label or loop.loop_variable} of {function.name} touches a stream "
                                 "without pipeline II= style=")
+
+
+def _rule_12(source: _Source) -> Iterator[Violation]:
+    for function in source.functions:
+        known = _scalars(function)
+        for _, statement in _statements(function.body):
+            found = re.match(r"const int (\w+) = (.*);$", statement.text)
+            if found and known & set(re.findall(r"[A-Za-z_]\w*", found[2])):
+                known.add(found[1])
+        for loop in _loops(function):
+            bound = re.search(r";\s*\w+\s*<\s*([^;]+);", loop.head)
+            if not bound or not known & set(re.findall(r"[A-Za-z_]\w*", bound[1])):
+                continue
+            what = f"loop {loop.label or loop.loop_variable} of {function.name} runs to {bound[1].strip()}"
+            if loop.is_unrolled or loop.pragma("loop_tripcount") is None:
+                yield Violation(12, loop.line, f"{what}, unrolled or without loop_tripcount")
+            is_inside = any(node.loop_variable is not None and node is not loop for node in loop.ancestors())
+            apart = loop.pragma("loop_flatten")
+            if is_inside and loop.pragma("pipeline") is not None and (apart is None or "off" not in apart.options):
+                yield Violation(12, loop.line, f"{what} inside another loop without loop_flatten off")
 
 
 def _index_of(text: str, array: str) -> Iterator[list[str]]:
@@ -432,7 +465,8 @@ def _is_first(block: Node, pragma: Pragma) -> bool:
 
 
 _RULES: tuple[Callable[[_Source], Iterator[Violation]], ...] = (
-    _rule_4, _rule_6, _rule_8, _rule_9, _rule_11, _rule_13, _rule_15, _rule_16, _rule_17, _rule_19, _rule_21, _rule_26, _rule_27,
+    _rule_4, _rule_6, _rule_7, _rule_8, _rule_9, _rule_11, _rule_12,
+    _rule_13, _rule_15, _rule_16, _rule_17, _rule_19, _rule_21, _rule_26, _rule_27,
 )
 
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import prod
+from types import MappingProxyType
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -191,17 +192,34 @@ class Drawn:
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def draw_references(draws: Draws, module: ModuleOp, example: Arrays, run: Run, sizes: PartSizes = ALL_THERE) -> Drawn:
+def draw_references(
+    draws: Draws,
+    module: ModuleOp,
+    example: Arrays,
+    run: Run,
+    sizes: PartSizes = ALL_THERE,
+    maxima: Mapping[str, int] = MappingProxyType({}),
+) -> Drawn:
     """Run the model on each of `draws`; `module` is the model as linalg. `run` gets what is there of the inputs.
+
+    `maxima`: of the inputs that are scalars which sizes in `module` depend on, of which there is a draw at 0, 1 and one below the
+    maximum each, called after them (`pos_0`), with the example's other inputs.
 
     Left out is a draw that changes nothing of an earlier one, and one on which the model itself does not run. CompileError where
     nothing is left, and where the model does not run on its example.
     """
     found: list[Reference] = []
     left_out: dict[str, str] = {}
+    wanted: list[tuple[str, dict[str, np.ndarray], np.random.Generator]] = []
     for name in draws.names_for(module):
         random = np.random.default_rng([draws.seed, KNOWN.index(name)])
-        inputs = sizes.inputs_of(name, example, random)
+        wanted.append((name, sizes.inputs_of(name, example, random), random))
+    for scalar, most in maxima.items():
+        for value in sorted({0, 1, most - 1}):
+            random = np.random.default_rng([draws.seed, len(KNOWN), value])
+            inputs = {**example, scalar: np.asarray(value, example[scalar].dtype)}
+            wanted.append((f"{scalar}_{value}", inputs, random))
+    for name, inputs, random in wanted:
         if same := next((other.name for other in found if _equal(inputs, other.inputs)), None):
             left_out[name] = f"its inputs are those of {same}"
             continue

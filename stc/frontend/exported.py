@@ -18,13 +18,15 @@ class Reference:
     """One draw of inputs and the model's outputs for it, by `stc.name`.
 
     `uncertainty`: for float outputs, by how much rounding errors alone move each entry (absolute, f64); 0 where it is missing,
-    infinite where they make a number of an infinity or NaN, or the reverse.
+    infinite where they make a number of an infinity or NaN, or the reverse. `unspecified`: the entries, True, that the model leaves
+    undefined; none of an output that is missing.
     """
 
     name: str
     inputs: Arrays
     golden: Arrays
     uncertainty: Arrays = field(default_factory=dict[str, np.ndarray])
+    unspecified: Arrays = field(default_factory=dict[str, np.ndarray])
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,10 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, BlockArgument
 
 from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp
 from stc.dialects.facts import NAME, PARAMETER
 from stc.dialects.locations import source_location
 from stc.dialects.parsing import parse_module
@@ -74,7 +75,7 @@ def model_of_module(
     where = source_location(function) or str(path)
     refuse_dynamic_shapes(module)
     require_fit(module)
-    argument_types = [_tensor(kind, where) for kind in function.function_type.inputs]
+    argument_types = [_argument(kind, where) for kind in function.function_type.inputs]
     result_types = [_tensor(kind, where) for kind in function.function_type.outputs]
     if not result_types:
         raise CompileError("the function returns nothing", where=where, accepted="at least one tensor")
@@ -91,6 +92,9 @@ def model_of_module(
             np.zeros(kind.get_shape(), _dtype(kind, where))
     except (MemoryError, RuntimeError):  # numpy's and PyTorch's
         raise CompileError("no memory for its arguments and results", where=where, accepted="tensors that fit") from None
+    names = [attribute_name(entry) for entry in function.arg_attrs]
+    maxima = {names[index]: most for index, most in scalar_maxima(module).items()}
+    arguments |= {name: np.asarray(most, arguments[name].dtype) for name, most in maxima.items()}
     results = [attribute_name(entry) for entry in function.res_attrs]
     parameters = {attribute_name(entry) for entry in function.arg_attrs if PARAMETER.on(entry)}
     compute = compute_of(module)
@@ -102,7 +106,7 @@ def model_of_module(
         return dict(zip(results, computed, strict=True))
 
     inputs = {name: value for name, value in arguments.items() if name not in parameters}
-    drawn = draw_references(draws, module, inputs, run)
+    drawn = draw_references(draws, module, inputs, run, maxima=maxima)
     example = next((draw.golden for draw in drawn.references if draw.name == EXAMPLE), None)
     return ExportedModel(
         path.stem,
@@ -122,6 +126,18 @@ def _read(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text file"
         raise CompileError(f"cannot read the file: {reason}", where=str(path), accepted="a file of MLIR text") from None
+
+
+def scalar_maxima(module: ModuleOp) -> dict[int, int]:
+    """The largest value of each argument that is a symbol of a kernel, by its position."""
+    kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
+    bound = [(kernel.inputs[port.index], symbol) for kernel in kernels for symbol, port in kernel.symbols.items()]
+    return {value.index: symbol.maximum for value, symbol in bound if isinstance(value, BlockArgument)}
+
+
+def _argument(kind: Attribute, where: str) -> TensorType:
+    """A scalar is a tensor of one."""
+    return TensorType(kind, []) if isinstance(kind, IntegerType | IndexType) else _tensor(kind, where)
 
 
 def _tensor(kind: Attribute, where: str) -> TensorType:

@@ -235,6 +235,14 @@ def are_all_sampled(symbols: Iterable[Symbol], most: int = MOST_VALUES) -> bool:
     return prod(symbol.maximum + 1 for symbol in symbols) <= most
 
 
+def are_equal(first: Size, second: Size) -> bool:
+    """Whether two sizes are the same for all values of their symbols: as they are spelled, or one by one where these are few."""
+    symbols = symbols_in((first, second))
+    if first == second or not are_all_sampled(symbols):
+        return first == second
+    return all(value_at(first, values) == value_at(second, values) for values in sampled_values(symbols))
+
+
 def static(size: Size) -> int:
     """`size` as an integer; ValueError where it is symbolic."""
     if isinstance(size, int):

@@ -13,8 +13,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from stc.diagnostics import CompileError
+from stc.iteration.size import Symbol, read_size, symbols_in
 from stc.manifest.consequences import Complaint, consequences
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, MemoryTiming
+from stc.manifest.sizes import sizes_in
 
 MOST = 2**62
 """Cycles, slots and bytes are counted in 64 bits."""
@@ -26,7 +28,7 @@ MOST_COUNT = 2**31 - 1
 
 def check_manifest(manifest: Manifest, source: str) -> None:
     """CompileError naming the first field that is wrong; `source` names the file."""
-    for check in (_numbers, _sizes, _names, _references, consequences, _files):
+    for check in (_numbers, _sizes, _names, _references, _scalars, consequences, _files):
         for complaint in check(manifest):
             raise CompileError(f"field '{complaint.field}' {complaint.what}", where=source, accepted=complaint.accepted)
 
@@ -163,6 +165,28 @@ def _references(manifest: Manifest) -> Iterator[Complaint]:
     yield from _draws(manifest)
     for k, kernel in enumerate(manifest.kernels):
         yield from _of_kernel(kernel, f"kernels[{k}]", set().union(*ports.values()))
+
+
+def _scalars(manifest: Manifest) -> Iterator[Complaint]:
+    """Scalars are inputs of one i32, and sizes are computed from them; what counts at most is their largest value."""
+    tensors = {tensor.name: tensor for tensor in manifest.tensors}
+    for k, kernel in enumerate(manifest.kernels):
+        path = f"kernels[{k}]"
+        yield from _unique(f"{path}.scalars", [scalar.symbol for scalar in kernel.scalars])
+        known = {Symbol(scalar.symbol, scalar.maximum) for scalar in kernel.scalars if scalar.maximum > 0}
+        for index, scalar in enumerate(kernel.scalars):
+            tensor = tensors.get(scalar.tensor)
+            if tensor is None or (tensor.role, tensor.element_type, tensor.shape) != ("input", "i32", ()):
+                yield Complaint(f"{path}.scalars[{index}].tensor", f"is '{scalar.tensor}'", "an input of one i32")
+        for where, text in sizes_in(kernel):
+            try:
+                unknown = set(symbols_in([read_size(text)])) - known
+            except ValueError as error:
+                yield Complaint(f"{path}.{where}", f"is no size: {error}")
+                continue
+            if unknown:
+                listed = ", ".join(sorted(map(str, known))) or "none"
+                yield Complaint(f"{path}.{where}", f"depends on '{min(map(str, unknown))}'", f"scalars of the kernel: {listed}")
 
 
 def _one_of(known: Collection[str], name: str | None, path: str, kind: str) -> Iterator[Complaint]:

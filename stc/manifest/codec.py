@@ -23,7 +23,12 @@ _LONGEST = 60
 def encode(value: object) -> JsonValue:
     """`value` (dataclasses, tuples, dicts, scalars) as plain JSON values."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+        entries = {field: getattr(value, field.name) for field in fields(value)}
+        return {
+            field.name: encode(entry)
+            for field, entry in entries.items()
+            if not ("left_out" in field.metadata and entry == field.default)
+        }
     if isinstance(value, dict):
         return {str(key): encode(entry) for key, entry in value.items()}
     if isinstance(value, (tuple, list)):

@@ -7,12 +7,14 @@ estimated, published).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 SCHEMA_VERSION = 3
+LEFT_OUT = {"left_out": True}
+"""Of a field that is not written where it has its default."""
 
-PortKind = Literal["input", "parameter", "output", "intermediate", "scalar"]
+PortKind = Literal["input", "parameter", "output", "intermediate"]
 Direction = Literal["read", "write"]
 
 
@@ -20,7 +22,7 @@ Direction = Literal["read", "write"]
 class OrderLoop:
     """One loop of a stream order; `trip` is an integer, or the text of a symbolic size (`seq<=128`)."""
 
-    trip: int | str
+    trip: int
     step: int
 
 
@@ -69,6 +71,19 @@ class Port:
 
 
 @dataclass(frozen=True)
+class Scalar:
+    """An argument of a compute unit behind its ports: an int, the host tensor `tensor` of one i32, from 0 to `maximum`.
+
+    Sizes in the manifest name it by `symbol`: `sum(pos<=15, 1)`.
+    """
+
+    name: str
+    tensor: str
+    symbol: str
+    maximum: int
+
+
+@dataclass(frozen=True)
 class TaskResources:
     """What a task takes of the device; `bram18` are blocks of 18 kbit, `uram` of 288 kbit."""
 
@@ -87,10 +102,10 @@ OWN_KERNEL = "own kernel"
 class Task:
     """One function of the kernel: `kind` is compute, load, store, converter, fork, ..., or `OWN_KERNEL`.
 
-    `reads` and `writes` name ports, streams and block buffers. `outside_loops`: tokens per launch that it moves outside its
-    labelled loops; `guarded`: of the streams it touches under a condition, the tokens it moves there per launch, None where data
-    decides: then loops and counts say at most how often. Both are None where nobody has looked. `resources`: of the function with
-    its arrays.
+    `reads` and `writes` name ports, streams and block buffers; scalars are in neither. `outside_loops`: tokens per launch that it
+    moves outside its labelled loops; `guarded`: of the streams it touches under a condition, the tokens it moves there per launch,
+    None where data decides: then loops and counts say at most how often. Both are None where nobody has looked. `guarded_sizes`: of
+    counts in `guarded` that depend on scalars, which are at the maxima there. `resources`: of the function with its arrays.
     """
 
     name: str
@@ -101,11 +116,13 @@ class Task:
     outside_loops: dict[str, int] | None = None
     guarded: dict[str, int | None] | None = None
     resources: TaskResources | None = None
+    guarded_sizes: dict[str, str] | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One FIFO: `bits` per token, `tokens` that cross per launch.
+    """One FIFO: `bits` per token, `tokens` that cross per launch; where that depends on scalars at most, and `size` says how many
+    (`mul(pos<=15, 2)`).
 
     `depth` as emitted; `required`: the depth that sizing asked for, before margin and rounding to what costs no more.
     """
@@ -120,6 +137,7 @@ class Stream:
     consumer: str
     tokens: int
     required: int | None = None
+    size: str | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)
@@ -146,7 +164,8 @@ class MemoryAccess:
 
 @dataclass(frozen=True)
 class LoopSchedule:
-    """One labelled loop. `ii` is None where it is not pipelined; `depth` (cycles of its pipeline) is None until estimated.
+    """One labelled loop. `ii` is None where it is not pipelined; `depth` (cycles of its pipeline) is None until estimated. `trip`:
+    its iterations; where that depends on scalars at most, and `size` says how many.
 
     `flattened`: the loop is merged into its perfectly nested pipelined child. `reads`/`writes`: tokens per stream and
     iteration, of this loop alone. `limit`: what bounds `ii`, in words; `chain`: the operators whose cycles make up `depth`.
@@ -165,11 +184,12 @@ class LoopSchedule:
     memory: tuple[MemoryAccess, ...]
     limit: str | None = None
     chain: str | None = None
+    size: str | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One compute unit."""
+    """One compute unit. `scalars` come behind `ports` among its arguments."""
 
     name: str
     ports: tuple[Port, ...]
@@ -178,6 +198,7 @@ class Kernel:
     blocks: tuple[BlockBuffer, ...]
     schedule: tuple[LoopSchedule, ...]
     slr: int | None = None
+    scalars: tuple[Scalar, ...] = field(default=(), metadata=LEFT_OUT)
 
     def port(self, name: str) -> Port:
         """The port of that name; KeyError where there is none."""

@@ -116,13 +116,20 @@ class CsimRun:
     def __init__(self, kernel: CsimKernel):
         self._kernel = kernel
         self._arguments: dict[int, CsimBuffer] = {}
+        self._scalars: dict[int, int] = {}
         self._state = CommandState.ERT_CMD_STATE_NEW
 
-    def set_arg(self, index: int, argument: CsimBuffer) -> None:
-        """Bind a buffer to a port."""
-        ports = self._kernel.ports
-        if not 0 <= index < len(ports):
-            raise RuntimeError(f"kernel {self._kernel.name} has {len(ports)} arguments, no index {index}")
+    def set_arg(self, index: int, argument: CsimBuffer | int) -> None:
+        """Bind a buffer to a port, or give a scalar its value."""
+        ports, scalars = self._kernel.ports, self._kernel.scalars
+        if not 0 <= index < len(ports) + len(scalars):
+            raise RuntimeError(f"kernel {self._kernel.name} has {len(ports) + len(scalars)} arguments, no index {index}")
+        if isinstance(argument, int) != (index >= len(ports)):
+            expected = "a buffer" if index < len(ports) else "an integer"
+            raise RuntimeError(f"argument {index} of kernel {self._kernel.name} is {argument!r}, expected {expected}")
+        if isinstance(argument, int):
+            self._scalars[index - len(ports)] = argument
+            return
         if argument.size() < ports[index].bytes:
             port = ports[index]
             raise RuntimeError(f"buffer of {argument.size()} bytes for port {port.name}, expected {port.bytes} bytes")
@@ -137,8 +144,12 @@ class CsimRun:
         for index, port in enumerate(ports):
             if index not in self._arguments:
                 raise RuntimeError(f"argument {port.name} of {self._kernel.name} is not set")
+        for index, scalar in enumerate(self._kernel.scalars):
+            if index not in self._scalars:
+                raise RuntimeError(f"argument {scalar.name} of {self._kernel.name} is not set")
         addresses = [self._arguments[index].device_address for index in range(len(ports))]
-        failure = self._kernel.device.kernels.launch(self._kernel.name, addresses)
+        scalars = [self._scalars[index] for index in range(len(self._kernel.scalars))]
+        failure = self._kernel.device.kernels.launch(self._kernel.name, addresses, scalars)
         if failure is not None:
             self._state = CommandState.ERT_CMD_STATE_ERROR
             raise RuntimeError(f"kernel {self._kernel.name}: {failure}")
@@ -165,6 +176,7 @@ class CsimKernel:
         self.device = device
         self.name = name
         self.ports = device.kernels.manifest.kernel(name).ports
+        self.scalars = device.kernels.manifest.kernel(name).scalars
 
     def group_id(self, index: int) -> int:
         """The memory bank of an argument."""
@@ -172,7 +184,7 @@ class CsimKernel:
             raise RuntimeError(f"kernel {self.name} has {len(self.ports)} arguments, no index {index}")
         return self.ports[index].bank or 0
 
-    def __call__(self, *arguments: CsimBuffer) -> CsimRun:
+    def __call__(self, *arguments: CsimBuffer | int) -> CsimRun:
         """Start a run on arguments in order."""
         run = CsimRun(self)
         for index, argument in enumerate(arguments):

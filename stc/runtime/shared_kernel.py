@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from stc.diagnostics import CompileError
@@ -39,11 +40,12 @@ class SharedKernels:
         self.manifest = manifest
         self._library = library
 
-    def launch(self, kernel: str, addresses: list[int]) -> str | None:
-        """Run a kernel on one address per port; None, or what stopped it (a deadlock, tokens left over)."""
+    def launch(self, kernel: str, addresses: list[int], scalars: Sequence[int] = ()) -> str | None:
+        """Run a kernel on one address per port, and its scalars; None, or what stopped it (a deadlock, tokens left over)."""
         message = ctypes.create_string_buffer(MESSAGE_BYTES)
         arguments = (ctypes.c_void_p * len(addresses))(*addresses)
-        passed = self._library[f"stc_launch_{kernel}"](arguments, message, ctypes.c_size_t(MESSAGE_BYTES))
+        values = (ctypes.c_int * len(scalars))(*scalars)
+        passed = self._library[f"stc_launch_{kernel}"](arguments, values, message, ctypes.c_size_t(MESSAGE_BYTES))
         return None if passed else message.value.decode(errors="replace")
 
 
@@ -84,9 +86,10 @@ def _shim(manifest: Manifest) -> str:
 
 
 def _entry(kernel: Kernel) -> str:
-    arguments = ", ".join(f"({_word(port)} *)arguments[{index}]" for index, port in enumerate(kernel.ports))
+    pointers = [f"({_word(port)} *)arguments[{index}]" for index, port in enumerate(kernel.ports)]
+    arguments = ", ".join([*pointers, *(f"scalars[{index}]" for index in range(len(kernel.scalars)))])
     return f"""
-extern "C" int stc_launch_{kernel.name}(void **arguments, char *message, size_t size) {{
+extern "C" int stc_launch_{kernel.name}(void **arguments, const int *scalars, char *message, size_t size) {{
   const stc_sim::Outcome outcome = stc_sim::run("{kernel.name}", [&] {{ {kernel.name}({arguments}); }});
   std::snprintf(message, size, "%s", outcome.text.c_str());
   return outcome.ok;

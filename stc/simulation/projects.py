@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 from stc.manifest.schema import SCHEMA_VERSION, Kernel, LoopSchedule, Manifest, MemoryAccess, MemoryTiming, Port, Task
 from stc.simulation.design_file import ForeignDesign, PortEntry, is_foreign, read_design
@@ -13,6 +14,23 @@ from stc.simulation.static_checks import refuse_contradictions
 from stc.simulation.timing_table import NO_PLATFORM
 
 ORIGIN = "executed: cycle-level simulation of the emitted C++, with estimated loop depths"
+
+
+def scalars_of_draw(directory: Path, manifest: Manifest) -> dict[str, int]:
+    """The scalars of the first draw of inputs, by the symbol that sizes call them."""
+    if not manifest.draws:
+        return {}
+    stored = manifest.draws[0].tensors
+    scalars = [scalar for kernel in manifest.kernels for scalar in kernel.scalars]
+    files = {scalar.symbol: stored[scalar.tensor] for scalar in scalars}
+    return {symbol: int.from_bytes(_read(directory / file.path), "little", signed=True) for symbol, file in files.items()}
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CompileError(f"cannot read it ({error.strerror})", where=str(path), accepted="a file of the project") from None
 
 
 def origin_of_cycles(manifest: Manifest) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Manifest
+from stc.manifest.sizes import at_values
 from stc.simulation.build import DEFAULT_OPTIMISATION, Build, build
 from stc.simulation.cross_check import check_against_manifest
 from stc.simulation.csim import DEFAULT_TIMEOUT, CsimResult, csim_result
 from stc.simulation.program_run import run_program
-from stc.simulation.projects import origin_of_cycles, project_manifest
+from stc.simulation.projects import origin_of_cycles, project_manifest, scalars_of_draw
 from stc.simulation.simulation_result import MEMORY, FifoTime, LoopRan, SimulationResult, TaskTime, Wait
 from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table, unknown_fifo
 
@@ -45,6 +46,8 @@ class TimedDesign:
         options = options or SimulationOptions()
         table = timing_table(self.manifest, options)
         variables, tables = {"STC_SIM_INVOCATIONS": str(options.invocations)}, {"STC_SIM_TIMING": table}
+        at_values(self.manifest, options.at)  # refused before anything is run
+        variables |= {"STC_SIM_AT": ",".join(f"{name}={value}" for name, value in options.at.items())} if options.at else {}
         run = run_program([str(self.built.binary)], self.directory, report, variables, timeout, tables=tables)
         values = csim_result(run, self.build_seconds, self.built.cached)
         if run.report is None:
@@ -64,7 +67,8 @@ class TimedDesign:
 
     def _check(self, result: SimulationResult, options: SimulationOptions) -> None:
         if self.emitted is not None and self.emitted.platform != NO_PLATFORM:
-            check_against_manifest(self.emitted, result, options.invocations, str(self.directory))
+            emitted = at_values(self.emitted, scalars_of_draw(self.directory, self.emitted) | dict(options.at))
+            check_against_manifest(emitted, result, options.invocations, str(self.directory))
         if self.manifest.platform != NO_PLATFORM:
             return
         known = {fifo.name for fifo in result.fifos}

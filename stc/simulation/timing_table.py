@@ -28,7 +28,8 @@ class SimulationOptions:
 
     `depths` replaces FIFO depths by name, `unbounded` all of them by as many slots as needed. `depth_error` multiplies the
     estimated depth of every pipelined loop, or of the `deeper_loop` (task and label) alone. `style` (stp, flp, frp) replaces
-    the pipeline style of the source. `limit`: most cycles. `profile`: measured intervals and depths in place of estimates.
+    the pipeline style of the source. `limit`: most cycles. `profile`: measured intervals and depths in place of estimates. `at`:
+    values of scalars in place of those of the inputs; then outputs are not compared.
     """
 
     depths: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -39,6 +40,7 @@ class SimulationOptions:
     limit: int | None = None
     profile: Profile | None = None
     deeper_loop: tuple[str, str] | None = None
+    at: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def timing_table(manifest: Manifest, options: SimulationOptions) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +14,7 @@ from rich.console import Console
 from stc.diagnostics import CompileError
 from stc.fifo.depths_file import read_depths
 from stc.manifest.schema import Manifest
+from stc.manifest.sizes import at_values
 from stc.simulation.csim import check_timeout
 from stc.simulation.depth_cost import DepthCost, depth_cost
 from stc.simulation.design_file import is_foreign
@@ -39,6 +40,7 @@ def simulate_command(
     style: Annotated[str | None, typer.Option(help="Pipeline style instead of the source's: stp, flp, frp.")] = None,
     invocations: Annotated[int, typer.Option(help="Call the design so often, one call after the other.")] = 1,
     limit: Annotated[int | None, typer.Option(help="Give up beyond this cycle.")] = None,
+    at: Annotated[list[str] | None, typer.Option(metavar="NAME=N", help="A scalar's value; outputs are not compared.")] = None,
     why: Annotated[str | None, typer.Option(metavar="TASK", help="Show what this task waits for over time.")] = None,
     cost_of_depths: Annotated[
         bool, typer.Option("--cost-of-depths", help="Show which FIFO costs how many cycles, compared with unlimited FIFOs.")
@@ -66,11 +68,13 @@ def simulate_command(
         })
     report = profile.resolve() if profile is not None and is_foreign(directory.resolve()) else None
     manifest = project_manifest(directory.resolve(), report)
+    values = read_values(at or [])
+    manifest = at_values(manifest, values)
     if static:
         _check_only(manifest, str(directory), as_json)
         return
     measured = read_profile(profile, manifest) if profile is not None and report is None else None
-    options = SimulationOptions(read_depths(depths), unlimited, depth_error, style, invocations, limit, measured)
+    options = SimulationOptions(read_depths(depths), unlimited, depth_error, style, invocations, limit, measured, at=values)
     if unlimited and options.depths:
         raise CompileError("both --depths and --unlimited", accepted="one of them")
     refuse_contradictions(manifest)
@@ -101,6 +105,16 @@ def simulate_command(
         print_result(result, origin_of(result, options), explanation, output)
     if not result.passed:
         raise typer.Exit(CHECK_FAILED)
+
+
+def read_values(texts: Sequence[str]) -> dict[str, int]:
+    """The values that `NAME=N` give; CompileError for any other text."""
+    found: dict[str, int] = {}
+    for name, is_given, number in (part.partition("=") for text in texts for part in text.split(",")):
+        if not is_given or not number.strip().lstrip("-").isdigit():
+            raise CompileError(f"--at {name}{is_given}{number}", accepted="a scalar and its value, pos=5")
+        found[name.strip()] = int(number)
+    return found
 
 
 def _check_cost_is_known(static: bool, unlimited: bool, invocations: int) -> None:
@@ -135,6 +149,7 @@ def origin_of(result: SimulationResult, options: SimulationOptions) -> str:
         f"FIFO depths replaced: {len(options.depths)}": bool(options.depths),
         "unlimited FIFOs": options.unbounded,
         f"loop depths times {options.depth_error:g}": options.depth_error != 1,
+        f"at {', '.join(f'{name} = {value}' for name, value in options.at.items())}, outputs not compared": bool(options.at),
         f"every pipeline {options.style}": options.style is not None,
         "measured figures in place of estimates": options.profile is not None,
     }

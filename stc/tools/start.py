@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
@@ -17,6 +18,7 @@ from stc.dialects.dataflow import ProvenanceAttr
 from stc.dialects.parsing import parse_module
 from stc.dialects.preconditions import require_fit
 from stc.execution.run import execute
+from stc.execution.tensors import undefined_as
 from stc.pipeline import PipelineOptions, Stage, Step, hyphenated, places, read_options
 from stc.tools.plan import as_stages
 from stc.tools.provenance import plan_of, request_of, taken_provenance
@@ -24,7 +26,7 @@ from stc.tools.reproducer import spelled_pass
 from stc.tools.request import CompileRequest, load, named
 
 if TYPE_CHECKING:
-    from stc.frontend.exported import ExportedModel
+    from stc.frontend.exported import ExportedModel, Reference
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,20 @@ def _executed(ir: Ir) -> ExportedModel:
 
     require_fit(ir.module)
     drawn = Draws(ir.request.check_inputs, ir.request.seed)
-    return model_of_module(Path(ir.file), ir.module, drawn, "this IR, executed", lambda it: lambda arrays: execute(it, arrays))
+    model = model_of_module(Path(ir.file), ir.module, drawn, "this IR, executed", lambda it: lambda arrays: execute(it, arrays))
+    return replace(model, draws=tuple(_with_unspecified(model, draw) for draw in model.references))
+
+
+def _with_unspecified(model: ExportedModel, draw: Reference) -> Reference:
+    """Which entries of the outputs the IR leaves undefined: those that depend on what undefined entries are."""
+    arrays = {**model.parameters, **draw.inputs}
+    given = [np.ascontiguousarray(arrays[name]).reshape(arrays[name].shape) for name in model.arguments]
+    runs: list[list[np.ndarray]] = []
+    for contents in (0, 1):
+        with undefined_as(contents):
+            runs.append(execute(model.module, given))
+    differ = [~((one == other) | ((one != one) & (other != other))) for one, other in zip(*runs, strict=True)]
+    return replace(draw, unspecified=dict(zip(model.output_names, differ, strict=True)))
 
 
 def _behind_label(whole: Sequence[Step], label: str, file: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +10,13 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
+from stc.codegen.project import emit_project
 from stc.dialects.context import make_context
+from stc.frontend.exported import ExportedModel, Reference
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import Symbol, product_of, read_size, symbols_in
 from stc.pipeline import PipelineOptions, Step, part, stages, steps
+from stc.transforms.finding_pass import run_pass
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "run_time_sizes.mlir").read_text()
 LANES = "stc.schedule = #dataflow.schedule<tile = [1, 16], order = [0, 1], unroll = [1, 16], vector = []>"
@@ -93,7 +96,7 @@ class Doubling:
         return f"""#m = affine_map<({dims}) -> ({dims})>
 !X = !itensor.itensor<{self.order_text}>
 func.func @main(%x: {tensor} {{stc.name = "x"}}{scalars}) -> ({tensor} {{stc.name = "y"}}) {{
-  %y = dataflow.kernel @main(%a = %x : {tensor} as !X{bound}) -> ({tensor} as !X) {{
+  %y = dataflow.kernel @{self.name}(%a = %x : {tensor} as !X{bound}) -> ({tensor} as !X) {{
     %e = itensor.empty : !X
     %r = dataflow.task @twice ins(%in = %a : !X{ins}) outs(%o0 = %e : !X) -> !X {{
       %c0 = arith.constant 0 : index
@@ -128,3 +131,31 @@ DOUBLINGS = (
     Doubling("pairs", ("ceildiv(pos<=7, 2)", "2"), (2, 1), (0, 0)),
     Doubling("two", ("rows<=3", "pos<=4", "1"), (1, 1, 1), (0, 1, None), 3),
 )
+
+
+def lowered(text: str) -> ModuleOp:
+    """What is emitted of a module."""
+    module = parsed(text)
+    for step in lowering():
+        run_pass(step.one_pass, make_context(), module)
+    return module
+
+
+def reference(name: str, inputs: Mapping[str, np.ndarray], golden: Mapping[str, np.ndarray]) -> Reference:
+    """A draw whose outputs are unspecified where they are NaN."""
+    return Reference(name, inputs, golden, unspecified={key: np.isnan(array) for key, array in golden.items()})
+
+
+def project(module: ModuleOp, name: str, draws: Sequence[Reference], folder: Path) -> Path:
+    """The emitted project of a lowered module, in a folder of its name."""
+    model = ExportedModel(name, module, draws[0].inputs, {}, draws[0].golden, draws=tuple(draws))
+    emit_project(module, model, folder / name, {"platform": "u55c"}, {})
+    return folder / name
+
+
+def example_draw(pos: int) -> Reference:
+    """Of `examples/run_time_sizes.mlir`, with NaN in the rows that are not there."""
+    rows = np.random.default_rng(pos).normal(size=(13, 16)).astype(np.float32)
+    rows[pos:] = np.nan
+    total = rows[:pos].sum(0, keepdims=True, dtype=np.float32)
+    return reference(f"pos_{pos}", {"x": rows, "pos": np.asarray(pos, np.int32)}, {"y": rows + total, "sum": total})

@@ -22,6 +22,17 @@ inline int invocations() {
   return wanted == nullptr ? 1 : std::max(1, std::atoi(wanted));
 }
 
+// A scalar argument of the top function: `value`, or what STC_SIM_AT says in its place ("pos=5,rows=3"). Then the outputs are not
+// compared: the reference is that of another value.
+inline const char *replaced_scalars() { return std::getenv("STC_SIM_AT"); }
+
+inline int scalar(const char *name, int value) {
+  const std::string all = replaced_scalars() == nullptr ? "" : std::string(",") + replaced_scalars();
+  const std::string wanted = std::string(",") + name + "=";
+  const std::size_t found = all.find(wanted);
+  return found == std::string::npos ? value : std::atoi(all.c_str() + found + wanted.size());
+}
+
 // Runs `top()` to its end, or until no task can go on.
 template <class Top>
 Outcome run(const char *name, Top top) {
@@ -210,7 +221,9 @@ class Report {
   template <class Value_>
   void compare(const std::string &name, const Value_ *got, const Value_ *reference, std::size_t elements,
                Tolerance tolerance = 0.0, const Value_ *input = nullptr) {
-    if (!scheduler.failed()) add(stc_sim::compare(name, got, reference, elements, tolerance, input));
+    if (!scheduler.failed() && replaced_scalars() == nullptr) {
+      add(stc_sim::compare(name, got, reference, elements, tolerance, input));
+    }
   }
 
   bool passed() const {
