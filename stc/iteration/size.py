@@ -243,11 +243,15 @@ def are_equal(first: Size, second: Size) -> bool:
     return all(value_at(first, values) == value_at(second, values) for values in sampled_values(symbols))
 
 
+class RunTimeSizeError(ValueError):
+    """A size is known at run time only, where whoever asks needs an integer."""
+
+
 def static(size: Size) -> int:
-    """`size` as an integer; ValueError where it is symbolic."""
+    """`size` as an integer; RunTimeSizeError where it is symbolic."""
     if isinstance(size, int):
         return size
-    raise ValueError(f"size {size} is symbolic, expected an integer")
+    raise RunTimeSizeError(f"size {size} is symbolic, expected an integer")
 
 
 def value_at(size: Size, values: Mapping[str, int]) -> int:

@@ -22,7 +22,7 @@ Direction = Literal["read", "write"]
 class OrderLoop:
     """One loop of a stream order; `trip` is an integer, or the text of a symbolic size (`seq<=128`)."""
 
-    trip: int
+    trip: int | str
     step: int
 
 

@@ -44,6 +44,7 @@ from stc.tools.source import SPLIT_MARKER, Diagnostic, Source, split_source
 from stc.tools.statistics import Statistics
 from stc.tools.stopwatch import Stopwatch
 from stc.transforms import all_passes
+from stc.transforms.finding_pass import run_pass
 from stc.transforms.pass_pipeline import describe, find_pass, read_pipeline
 
 if TYPE_CHECKING:
@@ -251,7 +252,7 @@ def _check_after(transformation: ModulePass, reading: Reading, check: SemanticsC
 
 def _run(transformation: ModulePass, context: Context, reading: Reading, debug: bool) -> None:
     try:
-        transformation.apply(context, reading.module)
+        run_pass(transformation, context, reading.module)
     except CompileError as error:
         position = reading.source.position(error.where)
         is_said = position is not None or error.where == transformation.name

@@ -23,6 +23,11 @@ def canonical(order: StreamOrder) -> StreamOrder:
     return StreamOrder(order.element, order.loops, coordinates)
 
 
+def at_largest(type: ItensorType) -> ItensorType:
+    """An itensor where all symbols are at their maxima: as external memory holds it at any value of them."""
+    return type if type.order.is_static else ItensorType.from_order(type.order.largest, type.element_type)
+
+
 @irdl_attr_definition
 class OrderAttr(Data[StreamOrder]):
     """A stream order: the itensor type without its scalar type.

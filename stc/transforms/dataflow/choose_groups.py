@@ -16,6 +16,7 @@ from stc.analysis.kernel_memory import bytes_of, itensor_bytes, local_bytes
 from stc.design_space.fusion import FusionEdge, FusionKernel
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
+from stc.dialects.itensor.type import at_largest
 from stc.fifo.depths import SHALLOW
 from stc.platforms.platform import load_platform
 from stc.strategies.fusion import FUSION, FusionProblem, in_order
@@ -99,7 +100,7 @@ def _stream_bytes(value: SSAValue, required: Attribute) -> tuple[int, int] | Non
     if complaint_about_reorder(source, required) is not None:
         return None
     assert isinstance(source, ItensorType) and isinstance(required, ItensorType)
-    return converter_bytes(source, required), _fifo_bytes(value.op, value, source)
+    return converter_bytes(*map(at_largest, (source, required))), _fifo_bytes(value.op, value, at_largest(source))
 
 
 def _fifo_bytes(producer: KernelOp, value: OpResult, type_: ItensorType) -> int:

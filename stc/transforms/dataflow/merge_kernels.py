@@ -63,7 +63,7 @@ class MergeTwoKernels(RewritePattern):
         if earlier is None:
             return
         _rename_tasks(later, UniqueNames(task.sym_name.data for task in earlier.body.block.ops if isinstance(task, TaskOp)))
-        made: dict[SSAValue, SSAValue] = dict(zip(earlier.results, _named(earlier), strict=True))
+        made: dict[SSAValue, SSAValue] = dict(zip(earlier.results, _named(earlier), strict=True)) | _shared_scalars(earlier, later)
         last = later.terminator
         _named(later)
         body = rewriter.move_region_contents_to_new_regions(earlier.body)
@@ -91,6 +91,21 @@ class MergeTwoKernels(RewritePattern):
             rewriter.insert(op, InsertPoint.before(later))
         for kernel, results in ((earlier, merged.results[: len(earlier.results)]), (later, merged.results[len(earlier.results) :])):
             rewriter.replace(kernel, [], results)
+
+
+def _shared_scalars(earlier: KernelOp, later: KernelOp) -> dict[SSAValue, SSAValue]:
+    """Of the scalars behind symbols that both take, what `earlier` calls them. CompileError where it takes another for a symbol."""
+    shared: dict[SSAValue, SSAValue] = {}
+    for symbol, port in later.symbols.items():
+        own = next((own for other, own in earlier.symbols.items() if other.name == symbol.name), None)
+        if own is None:
+            continue
+        value = later.inputs[port.index]
+        if own.type != port.type or earlier.inputs[own.index] != value:
+            where = f"kernels @{earlier.sym_name.data} and @{later.sym_name.data}"
+            raise CompileError(f"symbol '{symbol.name}' stands for two scalars", where=where, accepted="one scalar for a symbol")
+        shared[value] = own
+    return shared
 
 
 def _earlier_of_group(later: KernelOp) -> list[KernelOp]:

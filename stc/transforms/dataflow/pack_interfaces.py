@@ -19,6 +19,7 @@ from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import ItensorType, MergeOp, SplitOp
+from stc.dialects.itensor.type import at_largest
 from stc.iteration.bus_words import packed_words, word_lanes
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
@@ -74,7 +75,7 @@ class PackInterfaces(ModulePass):
             types = [self._packed_type(stripe.type) for stripe in ports if isinstance(stripe.type, ItensorType)]
             key = (operand, port.type.order.largest.without_reuse(), tuple(types))
             if key not in packed:
-                packed[key] = builder.insert(PackOp(operand, _layout(port.type), *types))
+                packed[key] = builder.insert(PackOp(operand, at_largest(port.type), *types))
                 _name_stripes(packed[key].stripes, operand.name_hint)
             pack = packed[key]
             operands.extend(pack.stripes)
@@ -106,7 +107,7 @@ class PackInterfaces(ModulePass):
             _name_stripes(values, old.name_hint)
             new: SSAValue = values[0]
             if isinstance(result.order, ItensorType) and isa(old.type, TensorType) and new.type != old.type:
-                new = builder.insert(UnpackOp(values, _layout(result.order), old.type)).result
+                new = builder.insert(UnpackOp(values, at_largest(result.order), old.type)).result
                 new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         Rewriter.erase_op(kernel)
@@ -127,11 +128,6 @@ class _Result:
     outside: SSAValue
     inside: list[SSAValue]
     order: Attribute
-
-
-def _layout(inside: ItensorType) -> ItensorType:
-    """How memory holds what an itensor has at any value of its symbols: as it lies at the maximum."""
-    return ItensorType.from_order(inside.order.largest, inside.element_type)
 
 
 def _is_unpacked(outside: SSAValue, inside: SSAValue) -> bool:
