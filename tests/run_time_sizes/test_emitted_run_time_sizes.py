@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -119,6 +120,16 @@ def test_the_host_program(example: Path):
     for pos in (-1, 14):
         with pytest.raises(CompileError, match=f"input 'pos' is {pos}; accepted: 0 to 13"):
             run({"x": np.zeros((13, 16), np.float32), "pos": np.asarray(pos, np.int32)})
+
+
+def test_the_native_host_program(example: Path, tmp_path: Path):
+    Accelerator(example)  # builds the kernel
+    stub = Path(__file__).parents[1] / "runtime" / "xrt_stub"
+    build = ["g++", "-std=c++17", f"-I{stub}", f"-I{example}", example / "host.cpp", "-o", tmp_path / "host", "-ldl"]
+    subprocess.run(build, check=True)
+    program = [tmp_path / "host", example / "build" / "kernel.so", example]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.count("passed") == 2 * len(POSITIONS), done.stdout + done.stderr
 
 
 def test_what_is_emitted(example: Path):

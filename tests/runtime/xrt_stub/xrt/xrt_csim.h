@@ -87,16 +87,25 @@ class kernel {
   kernel(const device &device, const uuid &, const std::string &name)
       : launch_(reinterpret_cast<Launch>(device.symbol("stc_launch_" + name))) {}
   memory_group group_id(int argument) const { return memory_group(argument); }
-  template <typename... Buffers>
-  run operator()(const Buffers &...buffers) {
-    std::vector<void *> arguments{buffers.device_memory()...};
+  // Buffers, then scalars.
+  template <typename... Arguments>
+  run operator()(const Arguments &...all) {
+    std::vector<void *> memories;
+    std::vector<int> scalars;
+    (add(memories, scalars, all), ...);
     char message[4096];
-    if (!launch_(arguments.data(), message, sizeof message)) throw std::runtime_error(message);
+    if (!launch_(memories.data(), scalars.data(), message, sizeof message)) throw std::runtime_error(message);
     return run(ERT_CMD_STATE_COMPLETED);
   }
 
  private:
-  using Launch = int (*)(void **, char *, size_t);
+  template <typename Buffer>
+  static void add(std::vector<void *> &memories, std::vector<int> &, const Buffer &buffer) {
+    memories.push_back(buffer.device_memory());
+  }
+  static void add(std::vector<void *> &, std::vector<int> &scalars, int value) { scalars.push_back(value); }
+
+  using Launch = int (*)(void **, const int *, char *, size_t);
   Launch launch_;
 };
 
