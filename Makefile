@@ -7,8 +7,9 @@ DEMO := build/stories260K
 GPT2 := build/gpt2-medium
 N ?= 1000
 MUTANTS ?= 5000
-SEED ?= 0
+SEED := $(shell date +%s)
 JOBS ?= 2
+RANDOM_TESTS = $(shell grep -rl "stc_testing.drawn" tests)
 PYTEST := -m "not full" --numprocesses $(WORKERS)
 
 # Without its own bytecode each process would compile the sources again.
@@ -22,7 +23,8 @@ help:
 	@echo "make test       lit, pytest, ruff and basedpyright"
 	@echo "make test-full  full-size models as well"
 	@echo "make fuzz N=1000 MUTANTS=5000 compile N random programs, all levels and the emitted C++ must agree; mutate the IR of lit"
-	@echo "                tests, every pass must keep it sound and what it computes, or refuse it (JOBS=2, SEED=0)"
+	@echo "                tests, every pass must keep it sound and what it computes, or refuse it; the random tests with 20 times"
+	@echo "                as many examples, and new ones (JOBS=2, SEED=seconds since 1970)"
 	@echo "make benchmarks print the tables of benchmarks/"
 
 # The environment: made once, and again when the dependencies change.
@@ -65,6 +67,7 @@ test-full: .venv/installed lint lit
 fuzz: .venv/installed
 	$(BIN)/stc fuzz --count $(N) --seed $(SEED) --jobs $(JOBS)
 	$(BIN)/stc fuzz --mutate --count $(MUTANTS) --seed $(SEED) --jobs $(JOBS) --out build/fuzz/mutants
+	STC_FUZZ_SEED=$(SEED) $(BIN)/pytest $(PYTEST) --hypothesis-seed=$(SEED) --dist worksteal $(RANDOM_TESTS)
 
 benchmarks: .venv/installed
 	$(BIN)/python benchmarks/compile_time.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import runpy
@@ -24,6 +25,8 @@ GUARD = Path(__file__).parent / "guard"
 HEAVY = "pytest.mark.heavy"
 HEAVY_FIXTURES = {"compiled", "design", "emitted", "headers"}
 DAY = 24 * 3600
+RARELY = 50_000
+"""Objects made between two looks for garbage: IR is a graph of cycles, and looking through it is a seventh of a compile."""
 
 # Tests and the processes that they start compile C++ with it.
 os.environ["PATH"] = os.pathsep.join([str(COMPILER), os.environ["PATH"]])
@@ -31,6 +34,7 @@ os.environ["STC_TEST_PRECOMPILED"] = str(PRECOMPILED)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.set_threshold(RARELY)
     if config.getoption("--fast"):
         os.environ["STC_TEST_FAST"] = "1"
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(GUARD), os.environ.get("PYTHONPATH")]))

@@ -18,8 +18,10 @@ from typing import cast
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects import arith, linalg, math
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import ModuleOp, TensorType, f32
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
@@ -124,16 +126,15 @@ def softmaxes(module: ModuleOp) -> Iterator[tuple[SSAValue, Operation]]:
 
 def computed(op: Operation | Block, *kinds: type[Operation]) -> tuple[SSAValue, ...] | None:
     """The inputs of a generic whose body has an operation of one of `kinds`, None for anything else."""
-    generic = cast(linalg.GenericOp, op) if isinstance(op, linalg.GenericOp) else None
-    if generic is None or not any(isinstance(inner, kinds) for inner in generic.body.block.ops):
+    if not isinstance(op, linalg.GenericOp) or not any(isinstance(inner, kinds) for inner in op.body.block.ops):
         return None
-    return tuple(generic.inputs)
+    return tuple(op.inputs)
 
 
 def _is_last(peak: Operation | Block) -> bool:
     """Whether a reduction goes over the last dimension of its input alone."""
     kinds = [kind.data for kind in cast(linalg.GenericOp, peak).get_iterator_types()]
-    return all(kind == "parallel" for kind in kinds[:-1]) and kinds[-1] == "reduction"
+    return all(kind is IteratorType.PARALLEL for kind in kinds[:-1]) and kinds[-1] is IteratorType.REDUCTION
 
 
 def erase_unused(kernel: KernelOp) -> None:

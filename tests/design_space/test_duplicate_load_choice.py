@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stc.design_space.duplicate_loads import (
@@ -12,6 +12,7 @@ from stc.design_space.duplicate_loads import (
     choose_duplicate_loads,
     choose_duplicate_loads_of_forks,
 )
+from stc_testing.drawn import examples
 
 
 @st.composite
@@ -24,7 +25,7 @@ def forks(draw: st.DrawFn) -> list[ForkedTensor]:
     ]
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@examples(150)
 @given(forks(), st.integers(0, 8), st.sampled_from([0.5, 1.0, 4.0]), st.integers(-1, 6))
 def test_choice(problem: list[ForkedTensor], least: int, price: float, ports: int) -> None:
     limits = DuplicateLoadLimits(least, price)
@@ -41,7 +42,7 @@ def test_choice(problem: list[ForkedTensor], least: int, price: float, ports: in
     assert choose_duplicate_loads_of_forks(problem, DuplicateLoadLimits(0, price), ports) == []
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@examples(75)
 @given(forks(), st.integers(1, 8), st.integers(0, 6))
 def test_nothing_better_is_left_out(problem: list[ForkedTensor], least: int, ports: int) -> None:
     """With ports to spare every allowed branch is taken; without, none that saves more than a chosen one is left."""

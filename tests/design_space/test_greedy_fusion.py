@@ -6,11 +6,12 @@ from itertools import chain
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stc.design_space.fusion import FusionEdge, FusionKernel, fuse_greedily
 from stc.diagnostics import CompileError
+from stc_testing.drawn import examples
 
 UNLIMITED = 1 << 60
 Problem = tuple[list[FusionKernel], list[FusionEdge]]
@@ -32,7 +33,7 @@ def group_numbers(groups: list[list[str]]) -> dict[str, int]:
     return {name: number for number, group in enumerate(groups) for name in group}
 
 
-@settings(max_examples=800, deadline=None, derandomize=True)
+@examples(200)
 @given(problems(), st.integers(0, 40))
 def test_groups(problem: Problem, extra: int):
     kernels, edges = problem
@@ -69,7 +70,7 @@ def stands_between(first: int, second: int, problem: Problem, place: dict[str, i
     return second in reached
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@examples(75)
 @given(problems())
 def test_with_unlimited_memory(problem: Problem):
     """One group for all kernels that tensors connect."""

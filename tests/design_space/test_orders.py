@@ -6,12 +6,13 @@ from itertools import permutations
 from math import prod
 from typing import NamedTuple
 
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes, input_order, memory_cost, output_order, plan_loops
 from stc.iteration.converter import infer_converter
 from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc_testing.drawn import examples
 
 MOST_TOKENS = 1500
 EXTENTS = [1, 2, 3, 4, 6, 8]
@@ -156,7 +157,7 @@ def is_small(computation: Computation) -> bool:
 # Properties -----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(37)
 @given(computations())
 def test_the_order_is_the_cheapest_that_reads_parameters_no_more_often(computation: Computation):
     assume(is_small(computation))
@@ -175,7 +176,7 @@ def test_the_order_is_the_cheapest_that_reads_parameters_no_more_often(computati
     event("default" if tiled(computation, plan) == tiled(computation, default) else "reordered")
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(37)
 @given(computations())
 def test_tiles(computation: Computation):
     tile = plan_loops(computation, SIZES).tile
@@ -195,7 +196,7 @@ def test_tiles(computation: Computation):
             assert size <= max(SIZES.columns, SIZES.rows)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(37)
 @given(computations())
 def test_orders_of_ports_are_what_the_loops_visit(computation: Computation):
     assume(is_small(computation))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stc.design_space.tiling import default_order, default_tiles, default_unroll
+from stc_testing.drawn import examples
 
-many = settings(max_examples=150, deadline=None, derandomize=True)
+many = examples(37)
 
 
 @many

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from stc.simulation.csim import CsimResult
+from stc.simulation.csim import CsimResult, csim
 
 
 @dataclass(frozen=True)
 class Project:
-    """An emitted project, the report of its compile, and the result of its C simulation."""
+    """An emitted project, its report.json, and the result of its C simulation, which is built when it is asked for."""
 
     folder: Path
     report: dict[str, Any]
-    result: CsimResult
+    optimisation: int
+
+    @cached_property
+    def result(self) -> CsimResult:
+        return csim(self.folder, optimisation=self.optimisation)
 
     def require_agreement(self) -> None:
         """It ran to its end and every output is within the tolerance of PyTorch's."""

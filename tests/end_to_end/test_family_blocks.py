@@ -10,10 +10,12 @@ from stc.frontend.presets import PRESETS
 pytestmark = pytest.mark.heavy
 
 TINY = [name for name in PRESETS if name.endswith("-tiny") and not name.startswith("gpt2")]
+QUICK = ("gemma3-1b-tiny", "qwen2.5-0.5b-tiny")
+"""Between them they have what the others have: windows, norms of queries and keys, shared key heads, biases."""
 FULL = [name for name in PRESETS if not name.endswith("-tiny") and not name.startswith("gpt2")]
 
 
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.full) for name in TINY])
 def test_tiny_twins(compiled: Compile, name: str) -> None:
     """Seven tokens: more than the sliding window of Gemma's twin, and no power of two."""
     project = compiled(name, 7)

@@ -14,15 +14,19 @@ from stc.simulation.csim import csim
 
 pytestmark = pytest.mark.heavy
 
-VARIATIONS: tuple[tuple[str, int, dict[str, Any]], ...] = (
-    ("gpt2-tiny", 1, {}),
-    ("gpt2-medium-tiny", 7, {"tile": 5, "lanes": 3}),
-    ("gpt2-tiny", 8, {"tile": 4, "lanes": 1}),
-    ("gpt2-medium-tiny", 13, {"tile": 16, "lanes": 8}),
-)
+Variation = tuple[str, int, dict[str, Any]]
+ODD: Variation = ("gpt2-medium-tiny", 7, {"tile": 5, "lanes": 3})
+VARIATIONS: tuple[Variation, ...] = (("gpt2-tiny", 1, {}), ODD)
+MORE: tuple[Variation, ...] = (("gpt2-tiny", 8, {"tile": 4, "lanes": 1}), ("gpt2-medium-tiny", 13, {"tile": 16, "lanes": 8}))
+SEVERAL_KERNELS: Variation = ("gpt2-tiny", 8, {"budget": 30_000})
 
 
-@pytest.mark.parametrize(("model", "seq", "options"), VARIATIONS, ids=str)
+def full(variation: Variation) -> Any:
+    """Left to `make test-full`."""
+    return pytest.param(*variation, marks=pytest.mark.full)
+
+
+@pytest.mark.parametrize(("model", "seq", "options"), [*VARIATIONS, *map(full, MORE)], ids=str)
 def test_tiny_blocks(compiled: Compile, model: str, seq: int, options: dict[str, Any]) -> None:
     project = compiled(model, seq, **options)
     project.require_agreement()
@@ -30,7 +34,7 @@ def test_tiny_blocks(compiled: Compile, model: str, seq: int, options: dict[str,
     assert project.report["memory_bytes"]["external"] == 0
 
 
-@pytest.mark.parametrize(("model", "seq", "options"), [VARIATIONS[1], ("gpt2-tiny", 8, {"budget": 30_000})], ids=str)
+@pytest.mark.parametrize(("model", "seq", "options"), [ODD, full(SEVERAL_KERNELS)], ids=str)
 def test_under_sanitizers(compiled: Compile, model: str, seq: int, options: dict[str, Any]) -> None:
     """AddressSanitizer and UndefinedBehaviorSanitizer have nothing to say, in one kernel or in several."""
     result = csim(compiled(model, seq, **options).folder, optimisation=0, sanitized=True)

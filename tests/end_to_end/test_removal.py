@@ -43,7 +43,9 @@ def removed(name: str, array: np.ndarray) -> np.ndarray:
 @pytest.fixture
 def copy(compiled: Compile, tmp_path: Path) -> Path:
     """The tiny block, already built, to be damaged."""
-    return shutil.copytree(compiled("gpt2-tiny").folder, tmp_path / "copy")
+    project = compiled("gpt2-tiny")
+    assert project.result.passed
+    return shutil.copytree(project.folder, tmp_path / "copy")
 
 
 def excess(folder: Path) -> float:

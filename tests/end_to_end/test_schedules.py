@@ -19,6 +19,7 @@ from stc.transforms.stream.size_fifos import SizeFifos
 pytestmark = pytest.mark.heavy
 
 LINEAR = str(Path(__file__).parents[2] / "examples" / "linear_relu.mlir")
+PRODUCT = str(Path(__file__).with_name("modules.py")) + ":scores"
 
 
 def compiled(out: Path, *arguments: str) -> dict[str, bytes]:
@@ -35,7 +36,7 @@ def compiled(out: Path, *arguments: str) -> dict[str, bytes]:
         (LINEAR, "--tile", "4", "--lanes", "4"),
         (LINEAR, "--slack", "0.5", "--fifo-margin", "-1", "--run-ahead", "4096"),
         ("gpt2-tiny", "--seq", "6", "--dsp", "300"),
-        ("gpt2-tiny", "--seq", "6", "--uniform-tiles", "--fusion", "separate", "--serial-converters", "always"),
+        (PRODUCT, "--uniform-tiles", "--fusion", "separate", "--serial-converters", "always"),
     ],
     ids=["linear", "fifos", "copies", "uniform"],
 )

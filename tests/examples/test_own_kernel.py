@@ -6,11 +6,13 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
+
+from stc.tools.stc import app
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "own_kernel"
@@ -19,10 +21,15 @@ OPTIONS = ["--tile", "8", "--lanes", "8"]
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
 
+def _run(*words: str) -> Result:
+    """`stc` in this process, from the folder that the example's commands are given in."""
+    with chdir(ROOT):
+        return CliRunner().invoke(app, words)
+
+
 def _stc(*words: str) -> str:
-    command = [Path(sys.executable).parent / "stc", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = _run(*words)
+    assert done.exit_code == 0, done.output + repr(done.exception)
     return done.stdout
 
 
@@ -73,8 +80,7 @@ def test_a_token_too_few_is_found(tmp_path: Path) -> None:
     (files / "softmax.cpp").write_text(short)
     words[words.index("--load") + 1] = str(files / "softmax.py")
     _stc(*words, str(tmp_path / "short"), *OPTIONS, "--check-inputs", "example")
-    command = [Path(sys.executable).parent / "stc", "simulate", str(tmp_path / "short")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stdout + done.stderr
+    done = _run("simulate", str(tmp_path / "short"))
+    assert done.exit_code == 1, done.output
     assert "1 tokens never read" in done.stdout
     assert "own kernel softmax_0 declares that it reads 72 tokens of" in " ".join(done.stdout.split())

@@ -37,23 +37,24 @@ def _depths(words: list[str], out: Path, path: str = "") -> list[int]:
     return [stream["depth"] for kernel in kernels for stream in kernel["streams"]]
 
 
-def _as_compiled(out: Path) -> list[int]:
-    return _depths(["compile", "examples/linear_relu.mlir", "--out"], out)
+@pytest.fixture(scope="module")
+def as_compiled(tmp_path_factory: pytest.TempPathFactory) -> list[int]:
+    return _depths(["compile", "examples/linear_relu.mlir", "--out"], tmp_path_factory.mktemp("plain") / "plain")
 
 
-def test_a_pass_from_a_file(tmp_path: Path) -> None:
+def test_a_pass_from_a_file(tmp_path: Path, as_compiled: list[int]) -> None:
     words = _command((EXAMPLES / "own_pass.py").read_text())
     assert words[-1] == "--out" and "--load" in words
-    assert _depths(words, tmp_path / "own") == [2 * depth for depth in _as_compiled(tmp_path / "plain")]
+    assert _depths(words, tmp_path / "own") == [2 * depth for depth in as_compiled]
     assert f"`{shlex.join(['stc', *words])} FOLDER" in (EXAMPLES / "README.md").read_text()
 
 
-def test_a_pass_from_an_installed_package(tmp_path: Path) -> None:
+def test_a_pass_from_an_installed_package(tmp_path: Path, as_compiled: list[int]) -> None:
     project = (EXAMPLES / "own_package" / "pyproject.toml").read_text()
     installed = _installed(tomllib.loads(project), tmp_path / "site")
     path = os.pathsep.join([str(installed), str(EXAMPLES / "own_package")])
     depths = _depths(_command(project), tmp_path / "own", path)
-    assert depths == [max(8, depth) for depth in _as_compiled(tmp_path / "plain")] and depths
+    assert depths == [max(8, depth) for depth in as_compiled] and depths
     described = subprocess.run(
         [Path(sys.executable).parent / "stc-opt", "--help", "raise-fifos"],
         capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path},

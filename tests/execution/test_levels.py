@@ -49,6 +49,8 @@ def reduction_outermost() -> str:
     return program.op("y", "ik kj -> ij", "x w", MULTIPLY_ADD, initial="0.0", schedule=schedule).returning("y")
 
 
+LARGER = "grouped_attention"
+
 SMALL: dict[str, tuple[str, dict[str, Any]]] = {
     "running example": (running_example(), {}),
     "several groups": (several_groups(), {"budget": 700}),
@@ -95,7 +97,7 @@ def test_every_level_of_a_small_program(name: str) -> None:
     compile_checked(text, options, with_linalg=False)
 
 
-@pytest.mark.parametrize("name", programs.FILES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.full if name == LARGER else ()) for name in programs.FILES])
 def test_every_level_of_a_block(name: str) -> None:
     compile_checked(programs.source(name), {}, with_linalg=True)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from xdsl.dialects import func
 
@@ -14,6 +14,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
 from stc.execution.contraction import contract
 from stc.execution.linalg import execute
+from stc_testing.drawn import examples
 
 
 def run(text: str, *inputs: np.ndarray) -> list[np.ndarray]:
@@ -89,7 +90,7 @@ def test_four_bit_integers_wrap() -> None:
     assert run(text, np.asarray(np.int8(7)))[0] == -2
 
 
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(st.data())
 def test_contractions_agree_with_einsum(data: st.DataObject) -> None:
     """Each loop is in the left factor, the right, both or neither, summed or not, of any extent from 1."""

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Literal, TypeAlias
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stc.iteration.access_obligations import Enumeration
@@ -18,6 +18,7 @@ from stc.iteration.index_expressions import IndexExpression, Operator, computed
 from stc.iteration.order import Loop
 from stc.iteration.proof_obligations import Answer, Holds, Refuted, Undecided, answer
 from stc.iteration.size import Symbol, static
+from stc_testing.drawn import examples
 
 COMPARE = {
     "eq": lambda a, b: a == b,
@@ -188,7 +189,7 @@ def enumerations(draw: st.DrawFn) -> Nested:
     return Nested(tuple(around), tuple(own), tuple(named), tuple(loops))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(15)
 @given(enumerations())
 def test_against_running_the_loops(obligation: Nested):
     expected = executed(obligation) == typed(obligation.loops)

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from random_orders import Nest, assembled, covering_orders, exact_orders, is_small, shapes
 
@@ -20,6 +20,7 @@ from stc.iteration.normal_form import normal_form, same_sequence
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import Symbol, static
 from stc.iteration.vectorize import vectorized
+from stc_testing.drawn import examples
 
 pytestmark = pytest.mark.heavy
 
@@ -130,7 +131,7 @@ def _entries_of(plan: ConverterPlan, shared: int, blocks: int) -> int:
     return ConverterPlan(plan.source, plan.target, shared, shape, blocks).buffer_entries
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@examples(150)
 @given(st.data())
 def test_any_two_orders_of_a_tensor_convert(data: st.DataObject):
     shape = data.draw(shapes.filter(bool))
@@ -139,7 +140,7 @@ def test_any_two_orders_of_a_tensor_convert(data: st.DataObject):
     check(source, target)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@examples(100)
 @given(st.data())
 def test_targets_with_overlapping_windows(data: st.DataObject):
     target = data.draw(covering_orders())
@@ -162,7 +163,7 @@ def lines_alive(source: StreamOrder, target: StreamOrder) -> Iterator[set[int]]:
             leaving.pop(0)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@examples(75)
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 4), st.integers(1, 12), st.data())
 def test_line_buffers_hold_what_is_alive(tile: int, step: int, overlap: int, sent: int, data: st.DataObject):
     """Rows in tiles to rows in other tiles: a line buffer holds the fewest lines its alternation allows."""
@@ -219,7 +220,7 @@ def test_sharing_a_repetition_alone_takes_no_second_block():
     run_converter(plan)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@examples(50)
 @given(st.data())
 def test_common_outer_loops_are_shared(data: st.DataObject):
     """Below a common outer loop over tiles the buffer is one tile at most, however the loops are spelled."""
@@ -242,7 +243,7 @@ def _inside_rows(order: StreamOrder, trips: int, step: int) -> StreamOrder:
     return StreamOrder(order.element, (Loop(trips, step), *order.loops), tuple(moved))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@examples(25)
 @given(st.data())
 def test_equal_orders_buffer_one_token(data: st.DataObject):
     order = data.draw(exact_orders(data.draw(shapes), most_reuse_loops=0))

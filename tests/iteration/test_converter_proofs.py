@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, reject, settings
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from random_orders import exact_orders, shapes
 
@@ -18,6 +18,7 @@ from stc.iteration.normal_form import split_loop
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.proofs import Unproved
 from stc.iteration.size import Size, Symbol, ceildiv, static, sum_of
+from stc_testing.drawn import examples
 
 
 def run(
@@ -62,7 +63,7 @@ def is_small(order: StreamOrder) -> bool:
     return order.token_count * order.element_count <= 1500
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@examples(75)
 @given(st.data())
 def test_inferred_converters_are_proved(data: st.DataObject):
     shape = data.draw(shapes)
@@ -101,7 +102,7 @@ def converters(draw: st.DrawFn, most_entries: int | None = None) -> tuple[Stream
     return source, target, shared, needed
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@examples(150)
 @given(converters())
 def test_what_is_wrong_is_found_where_it_first_goes_wrong(parts: tuple[StreamOrder, StreamOrder, int, tuple[int, ...]]):
     source, target, shared, needed = parts

@@ -6,12 +6,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stc.iteration import index_bounds
 from stc.iteration.index_bounds import Access, Inside, LoopValues, Outside, Undecided, prove_index
 from stc.iteration.index_expressions import IndexExpression, Operator, computed, variable
+from stc_testing.drawn import examples
 
 Index = IndexExpression[str]
 FIRST, SECOND = variable("i"), variable("j")
@@ -134,7 +135,7 @@ def _holds(condition: Index, point: dict[str, np.ndarray]) -> bool:
     return value is None or bool(value)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@examples(100)
 @given(_expressions, st.lists(_expressions, max_size=2), _loops, _loops, st.integers(1, 3), st.integers(3, 9), st.booleans())
 def test_proofs_agree_with_brute_force(
     index: Index, guards: list[Index], i: LoopValues, j: LoopValues, length: int, extent: int, solver: bool

@@ -5,14 +5,15 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from random_orders import entries, exact_orders, is_small
 
 from stc.iteration.layout_orders import concat_orders, in_order, reshape_orders, row_major, slice_orders
 from stc.iteration.order import StreamOrder
+from stc_testing.drawn import examples
 
-some = settings(max_examples=200, deadline=None, derandomize=True)
+some = examples(50)
 extents_lists = st.lists(st.sampled_from([1, 2, 3, 4, 6, 8]), min_size=1, max_size=3)
 
 

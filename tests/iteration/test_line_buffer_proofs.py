@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_orders import Nest, assembled, exact_orders, nest_of, shapes
 
@@ -13,6 +13,7 @@ from stc.iteration.converter_proofs import ConverterFault, Proved, prove_convert
 from stc.iteration.line_buffer import LineSchedule, LineStep, line_schedule
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import static
+from stc_testing.drawn import examples
 
 
 def run(plan: ConverterPlan, lines: int, schedule: LineSchedule) -> tuple[int, tuple[int, ...]] | None:
@@ -81,7 +82,7 @@ def prove(plan: ConverterPlan, lines: int, schedule: LineSchedule | None):
     return prove_converter(plan.source, plan.target, plan.shared_loops, shape, 1, plan.window, schedule)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(37)
 @given(line_buffers())
 def test_inferred_line_buffers_are_proved(plan: ConverterPlan):
     assert plan.window is not None and plan.line_schedule is not None
@@ -90,7 +91,7 @@ def test_inferred_line_buffers_are_proved(plan: ConverterPlan):
     assert isinstance(prove(plan, lines, plan.line_schedule), Proved)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(37)
 @given(line_buffers(), st.data())
 def test_too_few_lines(plan: ConverterPlan, data: st.DataObject):
     assert plan.window is not None and plan.tiles is not None
@@ -108,7 +109,7 @@ def test_too_few_lines(plan: ConverterPlan, data: st.DataObject):
             assert (found.token, found.coordinate) == expected
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(37)
 @given(line_buffers(), st.data())
 def test_wrong_schedules(plan: ConverterPlan, data: st.DataObject):
     """Steps left out, exchanged, or at another line: whatever the proof lets pass runs right."""

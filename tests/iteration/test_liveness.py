@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_orders import covering_orders, exact_orders, is_small
 
@@ -14,6 +14,7 @@ from stc.iteration.layout_orders import row_major
 from stc.iteration.liveness import least_live_entries
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.vectorize import vectorized
+from stc_testing.drawn import examples
 
 shapes = st.lists(st.integers(1, 6), min_size=1, max_size=2)
 
@@ -44,7 +45,7 @@ def lazily(source: StreamOrder, target: StreamOrder) -> int:
     return most
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@examples(62)
 @given(shapes, st.data())
 def test_is_what_the_laziest_converter_holds(shape: list[int], data: st.DataObject):
     source = data.draw(exact_orders(tuple(shape), most_reuse_loops=0))
@@ -56,7 +57,7 @@ def test_is_what_the_laziest_converter_holds(shape: list[int], data: st.DataObje
     assert bound is not None and bound <= plan.buffer_entries
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@examples(37)
 @given(st.data())
 def test_windows_that_overlap(data: st.DataObject):
     target = data.draw(covering_orders())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_orders import any_exact_order, any_orders, entries, is_small, respelled
 
@@ -12,8 +12,9 @@ from stc.iteration.normal_form import normal_form, same_sequence, split_loop
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import Symbol, ceildiv
 from stc.iteration.vectorize import largest_divisor, vectorized
+from stc_testing.drawn import examples
 
-many = settings(max_examples=300, deadline=None, derandomize=True)
+many = examples(75)
 SEQ = Symbol("seq", 128)
 orders = any_orders() | any_exact_order
 
@@ -95,7 +96,7 @@ def test_vectorized_as_in_the_method():
 
 
 @given(st.integers(1, 300), st.integers(1, 300))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@examples(50)
 def test_largest_divisor(extent: int, limit: int):
     assert largest_divisor(extent, limit) == max(d for d in range(1, extent + 1) if extent % d == 0 and d <= limit)
 

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stc.iteration.reshape import (
@@ -20,8 +20,9 @@ from stc.iteration.reshape import (
     split_interval,
     without_units,
 )
+from stc_testing.drawn import examples
 
-many = settings(max_examples=200, deadline=None, derandomize=True)
+many = examples(50)
 factors = st.lists(st.integers(2, 4), min_size=1, max_size=5)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_orders import any_exact_order, entries, exact_orders, is_small, shapes
 
@@ -13,6 +13,7 @@ from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.proofs import Equal, compare_sequences
 from stc.iteration.restriction import restricted
 from stc.iteration.size import Symbol
+from stc_testing.drawn import examples
 
 
 @st.composite
@@ -32,7 +33,7 @@ def tokens_in(order: StreamOrder, offsets: tuple[int, ...], extents: tuple[int, 
     return tokens[((tokens >= 0) & (tokens < np.array(extents, dtype=np.int64).reshape(1, -1))).all(axis=1)]
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@examples(125)
 @given(st.data())
 def test_restricted_orders_are_the_tokens_in_the_slice(data: st.DataObject):
     order = data.draw(any_exact_order)
@@ -53,7 +54,7 @@ def test_a_slice_that_is_no_interval_of_loops():
     assert restricted(StreamOrder((4,), (Loop(3, 4),), (Coordinate((0,)),)), [2], [4]) is None, "cuts tokens"
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@examples(75)
 @given(st.data())
 def test_flattened_orders_are_row_major_positions(data: st.DataObject):
     order = data.draw(any_exact_order)
@@ -62,7 +63,7 @@ def test_flattened_orders_are_row_major_positions(data: st.DataObject):
     assert np.array_equal(flattened(order).enumerate()[:, 0], positions)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@examples(75)
 @given(st.data())
 def test_reshapes_are_decided(data: st.DataObject):
     shape = data.draw(shapes.filter(lambda shape: len(shape) > 1))

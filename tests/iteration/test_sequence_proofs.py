@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_orders import (
     LARGEST,
@@ -27,6 +27,7 @@ from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.proofs import Differs, Equal, Unproved, compare_sequences, coordinate_of
 from stc.iteration.size import Symbol, ceildiv, symbols_in
 from stc.iteration.vectorize import vectorized
+from stc_testing.drawn import examples
 
 pytestmark = pytest.mark.heavy
 
@@ -51,7 +52,7 @@ def check(source: StreamOrder, target: StreamOrder) -> None:
     assert isinstance(found, Equal) if expected is None else found == expected
 
 
-@settings(max_examples=1000, deadline=None, derandomize=True)
+@examples(250)
 @given(st.data())
 def test_equal_by_construction(data: st.DataObject):
     order = data.draw(orders)
@@ -59,7 +60,7 @@ def test_equal_by_construction(data: st.DataObject):
     check(data.draw(respelled(order)), data.draw(respelled(order)))
 
 
-@settings(max_examples=1000, deadline=None, derandomize=True)
+@examples(250)
 @given(st.data())
 def test_nearly_equal(data: st.DataObject):
     order = data.draw(orders)
@@ -67,7 +68,7 @@ def test_nearly_equal(data: st.DataObject):
     check(order, data.draw(respelled(data.draw(perturbed(order)))))
 
 
-@settings(max_examples=1000, deadline=None, derandomize=True)
+@examples(250)
 @given(st.data())
 def test_unrelated(data: st.DataObject):
     shape = data.draw(shapes)
@@ -78,7 +79,7 @@ def test_unrelated(data: st.DataObject):
     check(first, second)
 
 
-@settings(max_examples=1000, deadline=None, derandomize=True)
+@examples(250)
 @given(orders)
 def test_coordinate_of_every_token(order: StreamOrder):
     assume(order.token_count <= 300)
@@ -173,7 +174,7 @@ def check_symbolic(source: StreamOrder, target: StreamOrder) -> None:
         assert isinstance(found, Equal)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@examples(100)
 @given(st.data())
 def test_symbolic_equal_by_construction(data: st.DataObject):
     order = data.draw(symbolic(any_orders(most_loops=3)))
@@ -194,13 +195,13 @@ def commuting(draw: st.DrawFn) -> tuple[StreamOrder, StreamOrder]:
     return assembled((1, 1), next(nests)), assembled((1, 1), next(nests))
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@examples(50)
 @given(commuting())
 def test_coincidences_are_left_to_the_solver(pair: tuple[StreamOrder, StreamOrder]):
     check_symbolic(*pair)
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@examples(100)
 @given(st.data())
 def test_symbolic_nearly_equal(data: st.DataObject):
     order = data.draw(symbolic(any_orders(most_loops=3)))

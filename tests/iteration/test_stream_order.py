@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from random_orders import any_exact_order, any_orders, entries, is_small
 
@@ -28,8 +28,9 @@ from stc.iteration.size import (
     sum_of,
     value_at,
 )
+from stc_testing.drawn import examples
 
-many = settings(max_examples=300, deadline=None, derandomize=True)
+many = examples(75)
 SEQ = Symbol("seq", 128)
 
 

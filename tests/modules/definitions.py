@@ -86,7 +86,7 @@ def spread(module: nn.Module) -> nn.Module:
 # Perceptrons ----------------------------------------------------------------------------------------------------------
 
 
-@case("perceptrons", quick=True)
+@case("perceptrons")
 def mlp() -> Built:
     return spread(nn.Sequential(nn.Linear(24, 48), nn.GELU(), nn.Linear(48, 24))), (normal(8, 24),)
 
@@ -211,7 +211,7 @@ def encoder_pre_norm() -> Built:
     return spread(layer), (normal(2, 6, 16),)
 
 
-@case("attention", quick=True)
+@case("attention")
 def cross_attention() -> Built:
     return spread(Attention(16, 2)), (normal(1, 6, 16), normal(1, 10, 16))
 
@@ -447,7 +447,7 @@ def top_k() -> Built:
 # Products of activations ----------------------------------------------------------------------------------------------
 
 
-@case("products", quick=True)
+@case("products")
 def gram_matrix() -> Built:
     return formula(lambda x: x @ x.T, normal(12, 16))
 
@@ -514,7 +514,7 @@ def several_results() -> Built:
     return formula(lambda a, b: (a + b, a * b, (a - b).sum(-1)), normal(6, 8), normal(6, 8))
 
 
-@case("inputs and results", quick=True)
+@case("inputs and results")
 def result_that_is_an_intermediate() -> Built:
     def function(x: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:
         hidden = x @ w
@@ -661,7 +661,7 @@ def broadcast_on_the_left() -> Built:
     return formula(lambda a, b: a + b, normal(8), normal(4, 6, 8))
 
 
-@case("shapes", quick=True)
+@case("shapes")
 def broadcast_on_both_sides() -> Built:
     return formula(lambda a, b: a * b, normal(6, 1, 8), normal(1, 5, 8))
 
@@ -709,7 +709,7 @@ def five_dimensions() -> Built:
 # Integers and booleans ------------------------------------------------------------------------------------------------
 
 
-@case("integers and booleans", quick=True)
+@case("integers and booleans")
 def where_of_a_mask() -> Built:
     return formula(lambda m, a, b: torch.where(m, a, b), bools(6, 8), normal(6, 8), normal(6, 8))
 
@@ -814,7 +814,7 @@ def strided_slice_of_a_result() -> Built:
     return formula(lambda x: x.exp()[:, ::2] * x[:, 1::2], normal(6, 8))
 
 
-@case("layout", quick=True)
+@case("layout")
 def concatenation() -> Built:
     return formula(lambda a, b: torch.cat((a.exp(), b), 1).softmax(-1), normal(6, 8), normal(6, 4))
 
@@ -954,7 +954,7 @@ def patches() -> Built:
 # Functions ------------------------------------------------------------------------------------------------------------
 
 
-@case("functions", quick=True)
+@case("functions")
 def smooth_functions() -> Built:
     def function(x: Tensor) -> tuple[Tensor, ...]:
         return x.exp() + x.sin() * x.cos(), x.tanh() - x.erf(), x.sigmoid() * F.silu(x), F.gelu(x, approximate="tanh")

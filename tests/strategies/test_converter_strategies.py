@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stc.design_space.converter_choice import Surroundings
@@ -21,6 +21,8 @@ from stc.strategies.converters import CONVERTERS, Conversion, ConverterProblem
 sys.path.insert(0, str(Path(__file__).parents[1] / "iteration"))
 
 from random_orders import exact_orders, shapes
+
+from stc_testing.drawn import examples
 
 # Types (b) and (c) of the publication.
 B = StreamOrder((4, 2), (Loop(4, 2), Loop(2, 4)), (Coordinate((1,)), Coordinate((0,))))
@@ -52,7 +54,7 @@ def test_wrong_plans() -> None:
 OUTCOMES: Counter[str] = Counter()
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@examples(75)
 @given(st.data())
 def test_what_it_decides_is_a_converter_or_an_error(data: st.DataObject) -> None:
     shape = data.draw(shapes)

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.heavy
 add_installed_commands(app, "fuzz")
 
 LIT = Path(__file__).parents[2] / "filecheck_tests"
-COUNT = 200
+COUNT = 60
 NEEDS_A_FILE = {"apply-schedule"}
 
 
@@ -53,7 +53,7 @@ def test_a_seed_gives_one_mutant(originals: list[Original]):
 
 def test_most_mutants_reach_the_passes(originals: list[Original]):
     """Of three in four seeds; the others take what comes, most of which nobody accepts. Measured over 200: 88 % and 18 %."""
-    seeds = [seed for seed in range(60) if seed % 4]
+    seeds = [seed for seed in range(28) if seed % 4]
     reached = sum(check_mutant(draw_mutant(seed, originals)).place != mutants.READING for seed in seeds)
     assert reached >= 0.8 * len(seeds)
 
@@ -66,7 +66,7 @@ def test_without_source_outside_a_checkout(tmp_path: Path, monkeypatch: pytest.M
 
 def test_every_mutation_occurs(originals: list[Original]):
     random = Random(0)
-    applied = {name for k in range(300) for name in mutate(originals[k % len(originals)].module, random).mutations}
+    applied = {name for k in range(900) for name in mutate(originals[k % len(originals)].module, random).mutations}
     assert applied >= {name for name, _ in (*MUTATIONS_OF_OPERATIONS, *MUTATIONS_OF_TEXT)}
 
 

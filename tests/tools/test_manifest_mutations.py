@@ -16,6 +16,7 @@ import pytest
 from stc.diagnostics import CompileError
 from stc.simulation import build as build_module
 from stc.tools.stc import main
+from stc_testing.drawn import seeds
 
 pytestmark = pytest.mark.heavy
 
@@ -89,7 +90,7 @@ def require_sentence(run: Run, command: tuple[str, ...], project: Path, what: ob
 
 def test_mutants_of_what_is_only_read(project: Path, run: Run) -> None:
     text, codes = (project / "manifest.json").read_text(), set()
-    for seed in range(80):
+    for seed in seeds(30):
         (project / "manifest.json").write_text(mutant(text, seed))
         codes |= {require_sentence(run, command, project, seed) for command in READ_ONLY}
     assert codes >= {0, 2}
@@ -101,7 +102,7 @@ def test_mutants_of_what_is_built_and_run(project: Path, run: Run, monkeypatch: 
         pytest.skip("g++ is needed")
     monkeypatch.setattr(build_module, "FLAGS", (*build_module.FLAGS, "-O0"))
     text = (project / "manifest.json").read_text()
-    for seed in range(1000, 1012):
+    for seed in seeds(6, 1000):
         (project / "manifest.json").write_text(mutant(text, seed))
         refused = require_sentence(run, READ_ONLY[0], project, seed) == 2
         with monkeypatch.context() as patch:
@@ -189,7 +190,7 @@ def leaves(value: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def test_all_commands_agree_on_each_number_and_string(project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What estimate takes, the others (two of them each time) take as far as the compiler; what it refuses, they refuse with the
+    """What estimate takes, the others (one of them each time) take as far as the compiler; what it refuses, they refuse with the
     same words."""
 
     def reached(*_: object) -> None:
@@ -208,9 +209,9 @@ def test_all_commands_agree_on_each_number_and_string(project: Path, run: Run, m
         owner[path[-1]] = after
         (project / "manifest.json").write_text(json.dumps(content))
         code, said = run("estimate", project)
-        for command in (READERS[number % len(READERS)], READERS[(number + 1) % len(READERS)]):
-            reader_code, reader_said = run(command[0], project, *command[1:])
-            same = reader_said == said if code == 2 else REACHED in reader_said
-            assert reader_code == 2 and same, (path, before, after, command, code, said, reader_said)
+        command = READERS[number % len(READERS)]
+        reader_code, reader_said = run(command[0], project, *command[1:])
+        same = reader_said == said if code == 2 else REACHED in reader_said
+        assert reader_code == 2 and same, (path, before, after, command, code, said, reader_said)
         verdicts.add(code)
     assert verdicts == {0, 2}

@@ -26,6 +26,7 @@ from stc.execution.linalg import execute
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.transforms.dataflow.duplicate_loads_in_order import DuplicateLoadsInOrder
 from stc.transforms.stream.duplicate_loads import DuplicateLoads
+from stc_testing.drawn import seeds
 
 pytestmark = pytest.mark.heavy
 
@@ -87,14 +88,14 @@ def test_nothing_to_read_again(name: str) -> None:
 def test_random_programs() -> None:
     """Both kinds occur, and never change a value."""
     kinds: Counter[str] = Counter()
-    for seed in range(100, 130):
+    for seed in seeds(10, 100):
         program = RandomProgram(seed)
         try:
             kinds.update(entry.instead_of for entry in check(program.text(), **program.options()))
         except Exception as error:
             error.add_note(f"seed {seed}")
             raise
-    assert kinds["fifo"] >= 5 and kinds["converter"] >= 2
+    assert kinds["fifo"] >= 2 and kinds["converter"] >= 1
 
 
 @pytest.mark.parametrize("budget", [1700, 2600])
@@ -135,8 +136,8 @@ def test_option(one_pass: type[DuplicateLoads | DuplicateLoadsInOrder]) -> None:
 def test_ports_of_the_platform() -> None:
     """31 inputs and a result leave no port to read x again."""
     text = wide_program(30)
-    assert [entry.tensor for entry in check(text)] == ["x0"]
-    assert not check(wide_program(31))
+    assert [entry.tensor for entry in decided(compiled(text, duplicate_loads=LEAST))] == ["x0"]
+    assert not decided(compiled(wide_program(31), duplicate_loads=LEAST))
 
 
 def wide_program(inputs: int) -> str:

@@ -27,6 +27,7 @@ from stc.pipeline import PipelineOptions, Stage, run_stages, stages
 from stc.transforms import all_passes
 from stc.transforms.linalg.propagate_orders import TilingGraph
 from stc.transforms.pass_pipeline import read_pipeline
+from stc_testing.drawn import seeds
 
 pytestmark = pytest.mark.heavy
 
@@ -73,7 +74,7 @@ def compiled(seed: int, propagate_orders: bool) -> tuple[str, ModuleOp, list[Sta
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("propagate_orders", [True, False], ids=["propagated", "default"])
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_values_and_progress(seed: int, propagate_orders: bool, rule: str) -> None:
     text, design, after = compiled(seed, propagate_orders)
     function = next(op for op in parse_module(text).walk() if isinstance(op, func.FuncOp))
@@ -98,7 +99,7 @@ def kernel_orders(module: ModuleOp) -> dict[str, StreamOrder]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_orders_are_predicted_as_kernels_will_have_them(seed: int) -> None:
     """What orders are chosen by is what tiling and the layout kernels make of them: else costs are counted wrongly."""
     module = parse_module(MostlyFree(seed).text())

@@ -32,6 +32,7 @@ from stc.transforms import all_passes
 from stc.transforms.dataflow.connections import connect
 from stc.transforms.dataflow.converter_trees import converter_trees
 from stc.transforms.pass_pipeline import read_pipeline
+from stc_testing.drawn import seeds
 
 pytestmark = pytest.mark.heavy
 
@@ -76,12 +77,12 @@ def check_rewrites(module: ModuleOp, passes: tuple[str, ...] = REWRITES) -> None
     assert compare(expected, execute(module, inputs, depths=True)) is None
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_rows(seed: int) -> None:
     check_rewrites(fused(RowProgram(seed).text()))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_random_program(seed: int) -> None:
     check_rewrites(fused(RandomProgram(seed).text()))
 
@@ -96,18 +97,18 @@ def test_program(name: str) -> None:
 
 def test_the_random_programs_give_each_rewrite_something_to_do() -> None:
     changed: dict[str, int] = dict.fromkeys(("move-converters", "fold-itensors{limit=1000000}"), 0)
-    for seed in range(40):
+    for seed in range(12):
         for one in changed:
             module = fused(RowProgram(seed).text())
             before = print_module(module)
             run(module, one)
             changed[one] += print_module(module) != before
-    assert min(changed.values()) >= 5, changed
+    assert min(changed.values()) >= 2, changed
 
 
 # Converters that a program rarely has: chains and duplicates --------------------------------------------------------------
 
-SEEDS_WITH_CONVERTERS = (64, 71, 74, 92, 93, 94, 97, 99, 102, 104, 114, 117, 122, 132, 135, 136, 137, 144, 146, 147)
+SEEDS_WITH_CONVERTERS = (64, 71, 74, 92, 93, 94, 144)
 
 
 def disturbed(module: ModuleOp, numbers: random.Random) -> ModuleOp:
@@ -154,7 +155,7 @@ def test_chains_and_duplicates_are_undone() -> None:
             before = converter_bytes(module)
             run(module, one)
             smaller[one] += converter_bytes(module) < before
-    assert smaller["collapse-converters"] >= 5 and smaller["share-converters"] >= 1, smaller
+    assert smaller["collapse-converters"] >= 2 and smaller["share-converters"] >= 1, smaller
 
 
 # Folding --------------------------------------------------------------------------------------------------------------
@@ -164,7 +165,7 @@ def tasks_of(module: ModuleOp) -> list[TaskOp]:
     return [op for op in module.walk() if isinstance(op, TaskOp)]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_no_task_becomes_slower_than_the_slowest(seed: int) -> None:
     module = fused(RowProgram(seed).text())
     slowest = max(task_cycles(task, 16) for task in tasks_of(module))
@@ -172,7 +173,7 @@ def test_no_task_becomes_slower_than_the_slowest(seed: int) -> None:
     assert max(task_cycles(task, 16) for task in tasks_of(module)) <= slowest
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_no_computation_is_lost(seed: int) -> None:
     def generics(module: ModuleOp) -> int:
         return sum(isinstance(op, linalg.GenericOp) for op in module.walk())
