@@ -97,3 +97,16 @@ def test_other_headers_are_precompiled_on_their_own(
         done = compiler(*command)
         assert done.returncode == 1
         assert "this header was changed" in done.stderr
+
+
+@pytest.mark.heavy
+def test_headers_that_come_before_are_not_mixed_with_ours(
+    tmp_path: Path, compiler: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """As those that own kernels are executed with."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "hls_stream.h").write_text("int own() { return 0; }\n")
+    (tmp_path / "unit.cpp").write_text('#include "hls_stream.h"\nint main() { return own(); }\n')
+    for _ in range(2):
+        done = compiler("-std=c++17", "-I", "own", f"-I{INCLUDE}", "unit.cpp", "-o", "unit")
+        assert done.returncode == 0, done.stderr
