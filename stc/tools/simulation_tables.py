@@ -32,6 +32,7 @@ def print_run(result: SimulationResult, origin: str, console: Console) -> None:
 def _print_totals(result: SimulationResult, origin: str, console: Console) -> None:
     cycles = result.cycles or 0
     values = "FAILED" if result.values.failed else "undecided" if result.values.undecided else "passed"
+    values = values if result.compared else "not compared"
     lines = [f"{cycles:,} cycles{_time(result, cycles)}; values {values}", f"origin: {origin}"]
     if result.launch_cycles > 0:
         lines.append(f"launching costs {result.launch_cycles:,} cycles more{_time(result, result.launch_cycles)}")

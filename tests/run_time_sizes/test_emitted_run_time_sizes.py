@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from run_time_modules import DOUBLINGS, EXAMPLE, Doubling, example_draw, lowered, project, reference
+from typer.testing import CliRunner
 
 from stc.diagnostics import CompileError
 from stc.iteration.size import sampled_values
@@ -21,6 +22,7 @@ from stc.simulation.csim import csim
 from stc.simulation.simulate import TimedDesign, timed_design
 from stc.simulation.static_checks import check_statically
 from stc.simulation.timing_table import SimulationOptions
+from stc.tools.stc import app
 
 pytestmark = pytest.mark.heavy
 POSITIONS = (13, 0, 1, 2, 7, 12)
@@ -65,6 +67,7 @@ def test_no_depth_costs_a_cycle_at_any_position(timed: TimedDesign):
     for pos in range(14):
         found, unlimited = (timed.run(SimulationOptions(at={"pos": pos}, unbounded=free), report=None) for free in (False, True))
         assert found.passed and found.cycles is not None and found.cycles == unlimited.cycles, pos
+        assert not found.compared and not found.values.outputs
         tokens = {fifo.name: fifo.tokens for fifo in found.fifos}
         assert tokens["rows_copy_1"] == pos and tokens["total_stream"] == 1
         cycles.append(found.cycles)
@@ -73,6 +76,14 @@ def test_no_depth_costs_a_cycle_at_any_position(timed: TimedDesign):
         timed.run(SimulationOptions(at={"pos": 14}))
     with pytest.raises(CompileError, match="the design has no scalar 'rows'; accepted: pos"):
         timed.run(SimulationOptions(at={"rows": 1}))
+
+
+def test_the_command_says_at_which_position(example: Path):
+    done = CliRunner().invoke(app, ["simulate", str(example), "--at", "pos=5"])
+    assert done.exit_code == 0 and "values not compared" in done.output and "at pos = 5, outputs not compared" in done.output
+    for text, complaint in (("pos=14", "scalar 'pos' is 14"), ("pos", "accepted: a scalar and its value, pos=5")):
+        done = CliRunner().invoke(app, ["simulate", str(example), "--at", text])
+        assert isinstance(done.exception, CompileError) and complaint in str(done.exception)
 
 
 def test_a_smaller_depth_costs_cycles_or_the_end(timed: TimedDesign):
