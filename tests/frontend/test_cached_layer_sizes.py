@@ -13,6 +13,7 @@ from stc.frontend.signature import argument_names
 from stc.frontend.sources import load_model
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
 
+pytestmark = pytest.mark.heavy
 MAX_SEQ = 16
 """Which tiles of 16 would divide."""
 LEVELS = ("verify-streams", "lower-tasks", "verify-bounds")

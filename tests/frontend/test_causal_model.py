@@ -13,6 +13,7 @@ from stc.diagnostics import CompileError
 from stc.frontend.families import CausalModel, make_configuration
 from stc.frontend.presets import PRESETS
 
+pytestmark = pytest.mark.heavy
 MAX_SEQ = 19
 PROMPT = [3, 5, 7, 1, 9]
 TWINS = [name for name in PRESETS if name.endswith("-tiny")]
