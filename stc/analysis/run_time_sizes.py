@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, TensorType
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
@@ -13,7 +13,7 @@ from xdsl.utils.hints import isa
 from stc.analysis.generic_loops import GenericLoops, name_of, shape_of
 from stc.diagnostics import CompileError
 from stc.dialects.facts import NAME, SIZES
-from stc.iteration.size import Size, Symbol, is_static, maximum, sum_of
+from stc.iteration.size import Size, Symbol, is_static, maximum, sum_of, symbols_in
 
 
 class RunTimeSizes:
@@ -25,6 +25,7 @@ class RunTimeSizes:
     def __init__(self, function: func.FuncOp):
         self._sizes: dict[SSAValue, tuple[Size, ...]] = {}
         self._loops: dict[GenericOp, tuple[Size, ...]] = {}
+        _require_one_maximum_each(function)
         for index, argument in enumerate(function.body.block.args):
             entry = None if function.arg_attrs is None else function.arg_attrs.data[index]
             if (sizes := SIZES.of(entry)) is not None:
@@ -91,6 +92,20 @@ class RunTimeSizes:
         self._sizes[op.result] = tuple(sizes)
 
 
+def symbols_of(entry: DictionaryAttr | None) -> tuple[Symbol, ...]:
+    """What the sizes of an argument with these attributes depend on; none of one that is there as a whole."""
+    sizes = SIZES.of(entry)
+    return () if sizes is None else symbols_in(sizes)
+
+
+def _require_one_maximum_each(function: func.FuncOp) -> None:
+    maxima: dict[str, Symbol] = {}
+    for symbol in (symbol for entry in function.arg_attrs or () for symbol in symbols_of(entry)):
+        if (known := maxima.setdefault(symbol.name, symbol)) != symbol:
+            what = f"sizes of arguments depend on {known} and on {symbol}"
+            raise CompileError(what, where=f"@{function.sym_name.data}", accepted="one maximum of each name")
+
+
 def symbol_argument(function: func.FuncOp, symbol: Symbol) -> BlockArgument:
     """The scalar argument that a symbol is called after; CompileError where there is none."""
     for index, argument in enumerate(function.body.block.args):
@@ -129,7 +144,7 @@ def _spread(size: Size, extents: Sequence[int], op: Operation) -> list[Size]:
     """Of several dimensions made of one."""
     if is_static(size):
         return list(extents)
-    if sum(extent != 1 for extent in extents) > 1:
+    if sum(extent != 1 for extent in extents) != 1:
         raise _lost(op)
     return [size if extent != 1 else 1 for extent in extents]
 

@@ -145,7 +145,8 @@ class PartSizes:
 
     def there(self, inputs: Arrays, values: Mapping[str, int]) -> dict[str, np.ndarray]:
         """The part of each input that is there, without the symbols."""
-        return {key: array[self._part(key, array, values)] for key, array in inputs.items() if key not in values}
+        given = {key: array for key, array in inputs.items() if key not in values}
+        return {key: array[self._part(key, array, values)] if key in self.of else array for key, array in given.items()}
 
     def inputs_of(self, name: str, example: Arrays, random: np.random.Generator) -> dict[str, np.ndarray]:
         """The inputs of a draw, of the largest shapes; what is not there is unusable."""

@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, BlockArgument
 
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.facts import NAME, PARAMETER
+from stc.dialects.facts import NAME, PARAMETER, SIZES
 from stc.dialects.locations import source_location
 from stc.dialects.parsing import parse_module
 from stc.dialects.preconditions import require_fit
@@ -75,6 +75,9 @@ def model_of_module(
     where = source_location(function) or str(path)
     refuse_dynamic_shapes(module)
     require_fit(module)
+    if not scalar_maxima(module) and any(SIZES.on(entry) for entry in function.arg_attrs or ()):
+        what = f"{SIZES.name} of an argument: references would be made of all of it"
+        raise CompileError(what, where=where, accepted="IR behind size-streams, or a model of PyTorch with --run-time-sizes")
     argument_types = [_argument(kind, where) for kind in function.function_type.inputs]
     result_types = [_tensor(kind, where) for kind in function.function_type.outputs]
     if not result_types:

@@ -196,6 +196,8 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     if not part.run_time_sizes:
         built = model.cached_layer(index, part.rows)
         return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws)
+    if model.max_seq < 2:
+        raise CompileError("a cache of one position has no run-time size", where=name, accepted="--max-seq of 2 at least")
     built = model.cached_layer(index, part.rows, model.max_seq)
     tables = model.tables(index)
     sizes = PartSizes(model.cache_sizes(built), lambda values: tables.compact_at(values["pos"], part.rows))

@@ -15,6 +15,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
+from stc.analysis.run_time_sizes import symbols_of
 from stc.diagnostics import CompileError
 from stc.dialects.facts import NAME, PARAMETER
 from stc.dialects.stream import CreateOp
@@ -92,14 +93,19 @@ def random_inputs(module: ModuleOp, seed: int = 0) -> list[np.ndarray]:
     """Inputs of the module's function: floats N(0, 1), integers from -4 to 4, i1 and index 0 or 1.
 
     Parameters (`stc.parameter`) that are matrices are N(0, 1 / their largest extent), so that values neither vanish nor grow from
-    layer to layer. CompileError for arguments that are neither tensors nor scalars.
+    layer to layer. Sizes that `stc.sizes` speaks of are the largest: there levels for these and for all sizes agree. CompileError
+    for arguments that are neither tensors nor scalars.
     """
     function = main_function(module)
     random = np.random.default_rng(seed)
     attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
+    maxima = {symbol.name: symbol.maximum for entry in attributes for symbol in symbols_of(entry)}
     inputs: list[np.ndarray] = []
     for index, argument in enumerate(function.body.block.args):
         array = _random(random, argument.type)
+        entry = attributes[index] if index < len(attributes) else None
+        if (most := maxima.get(NAME.of(entry) or "")) is not None and not isinstance(argument.type, TensorType):
+            array = np.asarray(most, array.dtype)
         if index < len(attributes) and PARAMETER.on(attributes[index]) and array.ndim > 1:
             array = (array / np.sqrt(max(array.shape))).astype(array.dtype)
         inputs.append(array)

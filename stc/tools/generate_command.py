@@ -64,6 +64,10 @@ def generate_command(
             messages.print(line, markup=False, soft_wrap=True)
 
 
+LAUNCHES = "launches as the platform says; without transfers between host and card"
+"""What the modelled time has of a launch."""
+
+
 def figures(model: LanguageModel, generation: Generation, count: int, device: str) -> dict[str, Any]:
     """What is said of a generation of `count` tokens; times in seconds."""
     modelled = model.modelled_seconds(generation.launches)
@@ -74,7 +78,7 @@ def figures(model: LanguageModel, generation: Generation, count: int, device: st
         "near_ties": generation.near_ties,
         "launches": dict(generation.launches),
         "seconds": {"origin": f"executed on {'the C simulation' if device == CSIM else 'the card'}", "all": generation.seconds},
-        "modelled_seconds": {"origin": f"cycles {', '.join(origins)}; launches as the platform says", "all": modelled},
+        "modelled_seconds": {"origin": f"cycles {', '.join(origins)}; {LAUNCHES}", "all": modelled},
         "tokens_per_second": count / generation.seconds if generation.seconds else None,
         "modelled_tokens_per_second": count / modelled if modelled else None,
     }

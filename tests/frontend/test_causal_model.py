@@ -114,3 +114,12 @@ def test_what_cannot_be_taken_apart_is_named() -> None:
         CausalModel(gemma2, max_seq=8, seed=0, where="gemma2").head()
     with pytest.raises(CompileError, match="m: --max-seq 65; accepted: 1 to 64"):
         CausalModel(configuration("gpt2-tiny"), max_seq=65, seed=0, where="m")
+
+
+def test_rotary_tables_that_depend_on_the_length_are_refused() -> None:
+    """Other factors from 8 positions on: tables of one length would be wrong for shorter texts."""
+    factors = {"short_factor": [1.0] * 5, "long_factor": [2.0] * 5, "original_max_position_embeddings": 8, "factor": 8.0}
+    rope = {"rope_type": "longrope", "rope_theta": 10000.0, **factors}
+    model = CausalModel(configuration("llama-3.2-1b-tiny", rope_parameters=rope), max_seq=32, seed=0, where="long")
+    with pytest.raises(CompileError, match="of a position depends on the number of positions"):
+        model.tables(0)

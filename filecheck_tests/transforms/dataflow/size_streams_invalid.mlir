@@ -67,3 +67,44 @@ func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itenso
   }
   func.return %y : tensor<6x4xf32>
 }
+
+// -----
+
+// Memory between kernels holds what one of them wrote; the other would read all of it.
+!rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+// expected-error @unknown {{pass 'size-streams': @f: a result of run-time size (1x4, iter_space: [pos<=6] * [1], iter_map: (d0) -> (d0, 0)) goes to 'dataflow.kernel'; accepted: one kernel for all that has this size (a larger --budget)}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<6x4xf32> {
+  %h = dataflow.kernel @f(%a = %x : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !rows) {
+    dataflow.yield %a : !rows
+  }
+  %y = dataflow.kernel @g(%a = %h : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !rows) {
+    dataflow.yield %a : !rows
+  }
+  func.return %y : tensor<6x4xf32>
+}
+
+// -----
+
+!rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+// expected-error @unknown {{pass 'size-streams': @main: sizes of arguments depend on pos<=6 and on pos<=9; accepted: one maximum of each name}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]},
+                %z: tensor<6x4xf32> {stc.sizes = [#itensor.size<min(pos<=9, 6)>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<6x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows, %b = %z : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !rows) {
+    dataflow.yield %a : !rows
+  }
+  func.return %y : tensor<6x4xf32>
+}
+
+// -----
+
+// Heads of two caches, behind one another: each head's rows are a stream of their own size.
+!half = !itensor.itensor<1x1xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+!both = !itensor.itensor<1x1xf32, iter_space: [4, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1)>
+// expected-error @unknown {{pass 'size-streams': @k: %c concatenates along another dimension than that of run-time size: 1x1, iter_space: [2, pos<=6] * [1, 1], iter_map: (d0, d1) -> (d0, d1); accepted: concatenations along the dimension of run-time size}}
+func.func @main(%x: tensor<2x6xf32> {stc.sizes = [#itensor.size<2>, #itensor.size<pos<=6>]}, %p: i32 {stc.name = "pos"}) -> tensor<4x6xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<2x6xf32> as !half, %b = %x : tensor<2x6xf32> as !half) -> (tensor<4x6xf32> as !both) {
+    %c = itensor.concat %a, %b at [0, 0], [2, 0] : !half, !half to !both
+    dataflow.yield %c : !both
+  }
+  func.return %y : tensor<4x6xf32>
+}

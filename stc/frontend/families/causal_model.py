@@ -198,10 +198,11 @@ class CausalModel:
                 raise ValueError(f"layers take {name} of shape {tuple(value.shape)}")
         if not call.is_cached or MASK not in call.inputs:
             raise ValueError(f"layers take no {MASK if call.is_cached else 'cache'}")
-        shorter = observe_call(model, module, x[:, : max(1, count // 2)], with_cache=True)
-        for name in call.inputs.keys() - {HIDDEN, MASK}:
-            if not torch.equal(call.inputs[name][:, : max(1, count // 2)], shorter.inputs[name]):
-                raise ValueError(f"{name} of a position depends on the number of positions")
+        for fewer in {min(2, count), max(1, count // 2)}:  # at the first position nothing is turned
+            shorter = observe_call(model, module, x[:, :fewer], with_cache=True)
+            for name in call.inputs.keys() - {HIDDEN, MASK}:
+                if not torch.equal(call.inputs[name][:, :fewer], shorter.inputs[name]):
+                    raise ValueError(f"{name} of a position depends on the number of positions")
         return call
 
     # What is around the layers ------------------------------------------------------------------------------------------

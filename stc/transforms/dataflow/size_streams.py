@@ -16,10 +16,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.host_work import functions_of
 from stc.analysis.run_time_sizes import RunTimeSizes, symbol_argument
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
+from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ConcatOp, ForkOp, ItensorType, ReadOp, SizeOp, SymbolType, WriteOp
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.routing_ops import offsets_attr
+from stc.dialects.use_def import uses_through
 from stc.iteration.concatenation import joined
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, Symbol, is_static, sum_of, symbols_in
@@ -71,6 +72,7 @@ class _Sizing:
             return
         for op in list(self.kernel.body.block.ops):
             self._pass(op)
+        self._require_final_results()
         symbols = self._symbols()
         for task in [found for found in self.kernel.body.block.ops if isinstance(found, TaskOp)]:
             self._bound_loops(task, symbols)
@@ -82,6 +84,14 @@ class _Sizing:
                 retyped.append((value, new))
         for value, new in retyped:
             Rewriter.replace_value_with_new_type(value, new)
+
+    def _require_final_results(self) -> None:
+        """What leaves in part is read by the host alone: another kernel would read all of it."""
+        for result, value in zip(self.kernel.outputs, self.kernel.terminator.arguments, strict=True):
+            readers = [use.operation for use in uses_through(result) if not isinstance(use.operation, func.ReturnOp)]
+            if isinstance(value.type, ItensorType) and not self._order(value).is_static and readers:
+                what = f"a result of run-time size ({self._order(value)}) goes to '{readers[0].name}'"
+                raise CompileError(what, where=self._where, accepted="one kernel for all that has this size (a larger --budget)")
 
     # Which sizes there are ----------------------------------------------------------------------------------------------
 
@@ -109,6 +119,9 @@ class _Sizing:
 
     def _through_task(self, task: TaskOp) -> None:
         sizes: dict[SSAValue, Size] = {}
+        if any(root_of(value) in self.orders for value in task.ins) and any(isinstance(op, OwnKernelOp) for op in task.walk()):
+            what = f"own kernel @{task.sym_name.data} takes a stream of run-time size"
+            raise CompileError(what, where=self._where, accepted="own kernels of streams whose sizes are known")
         for port, value in zip(task.input_ports, task.ins, strict=True):
             if root_of(value) in self.orders:
                 self.orders[port] = self._order(value)
@@ -136,6 +149,11 @@ class _Sizing:
     def _through_concat(self, op: ConcatOp) -> None:
         along = sorted({dimension for start in op.offsets for dimension, entry in enumerate(start) if entry})
         parts = [self._order(value) for value in op.inputs]
+        for part in parts:
+            for dimension in range(part.rank):
+                if dimension not in along and not all(is_static(part.loops[loop].trip) for loop in part.loops_of(dimension)):
+                    what = f"{self._spelled(op.result)} concatenates along another dimension than that of run-time size: {part}"
+                    raise CompileError(what, where=self._where, accepted="concatenations along the dimension of run-time size")
         try:
             order = joined(parts, self._order(op.result), *along)
         except (TypeError, ValueError) as error:
