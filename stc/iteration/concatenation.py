@@ -16,6 +16,12 @@ def joined(parts: Sequence[StreamOrder], full: StreamOrder, dimension: int) -> S
     return _with_trip(full, loop, sum_of(*(_extent(part, dimension) for part in parts)))
 
 
+def begins_of(parts: Sequence[StreamOrder], dimension: int) -> list[Size]:
+    """Where each of `parts` begins, one behind the other along `dimension`; ValueError as `joined`."""
+    extents = [_extent(part, dimension) for part in parts]
+    return [sum_of(*extents[:index]) for index in range(len(extents))]
+
+
 def concatenation_mismatch(full: StreamOrder, parts: Sequence[StreamOrder], starts: Sequence[Sequence[Size]]) -> str | None:
     """Why `full` is not the concatenation of `parts` that begin at `starts`, for all values of the symbols; None if it is.
 
@@ -31,10 +37,10 @@ def concatenation_mismatch(full: StreamOrder, parts: Sequence[StreamOrder], star
     try:
         loop = _loop_along(full, dimension)
         extents = [_extent(part, dimension) for part in parts]
+        begins = begins_of(parts, dimension)
     except ValueError as error:
         return str(error)
-    for index, (part, extent, start) in enumerate(zip(parts, extents, starts, strict=True)):
-        begin = sum_of(*extents[:index])
+    for index, (part, extent, begin, start) in enumerate(zip(parts, extents, begins, starts, strict=True)):
         if start[dimension] != begin:
             return f"part {index} begins at {start[dimension]} of dimension {dimension}, expected {begin}"
         if part not in (expected := _with_trip(full, loop, extent), _without_loop(expected, loop)):

@@ -21,9 +21,9 @@ from stc.dialects.itensor import ConcatOp, ForkOp, ItensorType, ReadOp, SizeOp, 
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.routing_ops import offsets_attr
 from stc.dialects.use_def import uses_through
-from stc.iteration.concatenation import joined
+from stc.iteration.concatenation import begins_of, joined
 from stc.iteration.order import Loop, StreamOrder
-from stc.iteration.size import Size, Symbol, is_static, sum_of, symbols_in
+from stc.iteration.size import Size, Symbol, is_static, symbols_in
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,7 @@ class _Sizing:
             what = f"{self._spelled(op.result)} is no concatenation along one loop over single entries ({error})"
             raise CompileError(what, where=self._where, accepted="sizes known at run time along such a loop") from None
         self.orders[op.result] = order
-        sizes = [_trip_along(part, along[0]) for part in parts]
-        begins = [sum_of(*sizes[:index]) for index in range(len(parts))]
+        begins = begins_of(parts, along[0])
         op.offsets_prop = offsets_attr([[begin if d in along else 0 for d in range(order.rank)] for begin in begins])
 
     # Applying them ------------------------------------------------------------------------------------------------------
@@ -232,11 +231,6 @@ def _sized(order: StreamOrder, dimension: int, size: Size, name: str) -> StreamO
         raise CompileError(what, accepted="one entry at a time, in one loop: a tile of 1 along it")
     (loop,) = loops
     return replace(order, loops=(*order.loops[:loop], Loop(size, 1), *order.loops[loop + 1 :]))
-
-
-def _trip_along(part: StreamOrder, dimension: int) -> Size:
-    loops = part.loops_of(dimension)
-    return part.loops[loops[0]].trip if loops else part.element[dimension]
 
 
 def _accesses(task: TaskOp) -> list[ReadOp | WriteOp]:
