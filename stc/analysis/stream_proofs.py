@@ -55,7 +55,7 @@ from stc.dialects.itensor import (
     SplitOp,
     WriteOp,
 )
-from stc.dialects.itensor.accesses import verify_access
+from stc.dialects.itensor.access_ops import verify_enumerates
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.sequences import MOST_TOKENS_COUNTED, slice_mismatch
 from stc.dialects.locations import source_location
@@ -431,14 +431,14 @@ def _unwritten(reader: Operation) -> str:
 
 def _access(op: ReadOp | WriteOp) -> str:
     try:
-        verify_access(op, op.indices, op.itensor_type.order.loops)
+        verify_enumerates(op)
     except VerifyException as error:  # a rule of form: z3 may still find that the accesses are right
         raise Open(str(error)) from None
     return "verifier"
 
 
 def _enumeration(op: ReadOp | WriteOp) -> Obligation:
-    return enumeration(op, op.indices, op.itensor_type.order.loops)
+    return enumeration(op, op.indices, op.loops)
 
 
 def _verified(op: Operation) -> str:

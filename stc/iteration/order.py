@@ -152,9 +152,14 @@ class StreamOrder:
         return prod(self.element)
 
     @cached_property
-    def token_count(self) -> int:
+    def tokens(self) -> Size:
         """Tokens that cross the stream, temporal reuse included."""
-        return prod(static(loop.trip) for loop in self.loops)
+        return product_of(1, *(loop.trip for loop in self.loops))
+
+    @property
+    def token_count(self) -> int:
+        """`tokens` as an integer; RunTimeSizeError where it is known at run time only."""
+        return static(self.tokens)
 
     @cached_property
     def distinct_token_count(self) -> int:

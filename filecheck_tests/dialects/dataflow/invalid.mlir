@@ -423,7 +423,7 @@ func.func @f(%x : tensor<8xf32>) {
   dataflow.kernel @k(%a = %x : tensor<8xf32> as !V) {
     %e = itensor.empty : !V
     %e2 = itensor.empty : !V
-    // expected-error @below {{port %p is read by 2 operations, expected one}}
+    // expected-error @below {{port %p is read by 2 operations, expected one, or a segment of it by each}}
     dataflow.task @t ins(%p = %a : !V) {
       %c0 = arith.constant 0 : index
       %c4 = arith.constant 4 : index
@@ -445,7 +445,7 @@ func.func @f(%x : tensor<8xf32>) {
   dataflow.kernel @k(%a = %x : tensor<8xf32> as !V) {
     %e = itensor.empty : !V
     %e2 = itensor.empty : !V
-    // expected-error @below {{port %o is written by 2 operations, expected one}}
+    // expected-error @below {{port %o is written by 2 operations, expected one, or a segment of it by each}}
     %r = dataflow.task @t outs(%o = %e : !V) -> !V {
       %c0 = arith.constant 0 : index
       %c4 = arith.constant 4 : index

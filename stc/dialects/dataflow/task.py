@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint, UnregisteredOp
@@ -35,6 +34,7 @@ from stc.dialects.dataflow.syntax import (
     print_results,
 )
 from stc.dialects.itensor.access_ops import ReadOp, WriteOp
+from stc.dialects.itensor.accesses import verify_segments_cover
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.type import ItensorType
 from stc.dialects.ports import port_name
@@ -201,7 +201,7 @@ class TaskOp(IRDLOperation):
                     f"yields what was written to {port_name(root)} as result {index}, expected what was written to "
                     f"{port_name(port)}"
                 )
-        self._verify_single_access()
+        self._verify_accesses()
         self._verify_read_only()
 
     def _verify_read_only(self) -> None:
@@ -211,16 +211,19 @@ class TaskOp(IRDLOperation):
                 if value in self.input_ports:
                     raise VerifyException(f"task @{inner.sym_name.data} writes {port_name(value)}, expected one of the outs")
 
-    def _verify_single_access(self) -> None:
-        ports = self.body.block.args
-        reads = Counter(root_of(operation.source) for operation in self.body.walk() if isinstance(operation, ReadOp))
-        writes = Counter(
-            root_of(operation.destination) for operation in self.body.walk() if isinstance(operation, WriteOp)
-        )
-        for what, accesses in (("read", reads), ("written", writes)):
-            for port in ports:
-                if accesses[port] > 1:
-                    raise VerifyException(f"port {port_name(port)} is {what} by {accesses[port]} operations, expected one")
+    def _verify_accesses(self) -> None:
+        """Each port is read, or written, by one access, or by several that each take a segment of it."""
+        accesses: dict[tuple[SSAValue, str], list[ReadOp | WriteOp]] = {}
+        for op in self.body.walk():
+            if isinstance(op, ReadOp):
+                accesses.setdefault((root_of(op.source), "read"), []).append(op)
+            elif isinstance(op, WriteOp):
+                accesses.setdefault((root_of(op.destination), "written"), []).append(op)
+        for (port, what), found in accesses.items():
+            try:
+                verify_segments_cover([(op, op.segment) for op in found], found[0].itensor_type.order.tokens)
+            except VerifyException as error:
+                raise VerifyException(f"port {port_name(port)} is {what} {error}") from None
 
     @classmethod
     def parse(cls, parser: Parser) -> TaskOp:

@@ -3,11 +3,15 @@
 An access names the loops that enumerate its port. Inside the enclosing task, the named loops must be exactly the type's
 loops, outermost first, and the access must happen once per iteration of the innermost: every other loop around it is
 guarded to one iteration by an `scf.if` that compares its induction variable with a constant, nothing else is conditional.
+
+Where several accesses of one port take its tokens one behind the other, each states its segment, and names any loops that have as
+many iterations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr
@@ -17,7 +21,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from stc.dialects.itensor.size_ops import SizeOp
 from stc.iteration.order import Loop
-from stc.iteration.size import Size, ceildiv, is_static, maximum, minimum
+from stc.iteration.segments import Segment, complaint_about_cover
+from stc.iteration.size import Size, are_equal, ceildiv, is_static, maximum, minimum, product_of
 
 _EQUAL = 0  # arith.cmpi predicate
 
@@ -59,6 +64,54 @@ def verify_access(access: Operation, indices: Sequence[SSAValue], loops: Sequenc
     named = [_named_loop(position, index) for position, index in enumerate(indices)]
     for position, (loop, expected) in enumerate(zip(named, loops, strict=True)):
         _verify_loop(position, loop, expected)
+    _verify_place(access, named)
+
+
+def verify_segment(access: Operation, indices: Sequence[SSAValue], segment: Segment) -> None:
+    """Check that `access` stands once in each iteration of the loops `indices`, and that these are the tokens of `segment`."""
+    tokens = product_of(1, *(loop.trip for loop in named_loops(indices)))
+    if not are_equal(tokens, segment.tokens):
+        raise VerifyException(f"takes {tokens} tokens in the loops it names, expected {segment.tokens}, those of its segment")
+    _verify_place(access, [_named_loop(position, index) for position, index in enumerate(indices)])
+
+
+def verify_segments_cover(accesses: Sequence[tuple[Operation, Segment | None]], tokens: Size) -> None:
+    """Check that the accesses of one port, in program order, take each of its `tokens` tokens once.
+
+    VerifyException with the end of a sentence about the port that is read or written.
+    """
+    segments = [segment for _, segment in accesses if segment is not None]
+    if len(accesses) == 1 and not segments:
+        return
+    if len(segments) < len(accesses):
+        raise VerifyException(f"by {len(accesses)} operations, expected one, or a segment of it by each")
+    for (first, _), (second, _) in pairwise(accesses):
+        if (loop := _loop_around(first, second)) is not None:
+            both = f"in two segments in one loop ({_loop_name(loop)}), which takes their tokens in turn"
+            raise VerifyException(f"{both}, expected nests one behind the other")
+    if (complaint := complaint_about_cover(segments, tokens)) is not None:
+        raise VerifyException(f"in segments, but {complaint}")
+
+
+def _loop_around(first: Operation, second: Operation) -> scf.ForOp | None:
+    """A loop of more than one iteration that both stand in, None where there is none."""
+    around, _ = _surroundings(first)
+    return next((loop for loop in around if loop.is_ancestor(second) and trip_size(loop) != 1), None)
+
+
+def named_loops(indices: Sequence[SSAValue]) -> list[Loop]:
+    """The loops whose induction variables are `indices`; VerifyException where one is none from 0 by a constant step."""
+    loops: list[Loop] = []
+    for position, index in enumerate(indices):
+        loop = _named_loop(position, index)
+        step, trip = constant_value(loop.step), trip_size(loop)
+        if constant_value(loop.lb) != 0 or step is None or trip is None:
+            raise VerifyException(f"loop of index {position} does not go from 0 to a size by a constant, expected one that does")
+        loops.append(Loop(trip, step))
+    return loops
+
+
+def _verify_place(access: Operation, named: list[scf.ForOp]) -> None:
     enclosing, guards = _surroundings(access)
     _verify_nesting(named, enclosing)
     _verify_guards(named, enclosing, guards)

@@ -186,7 +186,7 @@ def _pair(writer: TaskOp) -> _Pair | None:
     if not isinstance(use.operation, TaskOp) or (reader := elementwise_task(use.operation)) is None:
         return None
     writes = [op for op in writer.walk() if isinstance(op, WriteOp)]
-    if len(writes) != 1 or any(isinstance(op, TaskOp) for op in writer.walk() if op is not writer):
+    if len(writes) != 1 or writes[0].segment is not None or any(isinstance(op, TaskOp) for op in writer.walk() if op is not writer):
         return None
     pair = _Pair(writer, writes[0], reader, use.index)
     return pair if _runs_in_step(pair) else None
@@ -206,7 +206,7 @@ def _runs_in_step(pair: _Pair) -> bool:
 
 def _only_read(port: SSAValue) -> ReadOp | None:
     uses = [use.operation for use in port.uses]
-    return uses[0] if len(uses) == 1 and isinstance(uses[0], ReadOp) else None
+    return uses[0] if len(uses) == 1 and isinstance(uses[0], ReadOp) and uses[0].segment is None else None
 
 
 def _retype(value: SSAValue, type_: ItensorType) -> None:

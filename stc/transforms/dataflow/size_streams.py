@@ -119,9 +119,14 @@ class _Sizing:
 
     def _through_task(self, task: TaskOp) -> None:
         sizes: dict[SSAValue, Size] = {}
-        if any(root_of(value) in self.orders for value in task.ins) and any(isinstance(op, OwnKernelOp) for op in task.walk()):
+        if not any(root_of(value) in self.orders for value in task.ins):
+            return
+        if any(isinstance(op, OwnKernelOp) for op in task.walk()):
             what = f"own kernel @{task.sym_name.data} takes a stream of run-time size"
             raise CompileError(what, where=self._where, accepted="own kernels of streams whose sizes are known")
+        if any(access.segment is not None for access in _accesses(task)):
+            what = f"task @{task.sym_name.data} takes a stream of run-time size, and has segments"
+            raise CompileError(what, where=self._where, accepted="segments in tasks whose sizes are known")
         for port, value in zip(task.input_ports, task.ins, strict=True):
             if root_of(value) in self.orders:
                 self.orders[port] = self._order(value)
@@ -183,6 +188,7 @@ class _Sizing:
         sizes = {
             index: (loop.trip, loop.step)
             for access in _accesses(task)
+            if access.segment is None
             for index, loop in zip(access.indices, self._order(_stream_of(access)).loops, strict=True)
             if not is_static(loop.trip)
         }

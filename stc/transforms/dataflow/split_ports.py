@@ -104,7 +104,7 @@ def _is_direct(value: SSAValue, seen: set[SSAValue]) -> bool:
 def _vector_loop(port: SSAValue) -> scf.ForOp | None:
     """The loop in which all of `port` crosses, vector by vector, if there is nothing else in it."""
     accesses = [op for op in _task_of(port).walk() if isinstance(op, ReadOp | WriteOp) and _root(op) is port]
-    if len(accesses) != 1 or not accesses[0].indices:
+    if len(accesses) != 1 or not accesses[0].indices or accesses[0].segment is not None:
         return None
     loop = loop_of_induction_variable(accesses[0].indices[-1])
     access = accesses[0]

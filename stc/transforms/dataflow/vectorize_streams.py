@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -21,6 +22,8 @@ from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ConverterOp, ItensorType, MergeOp, ReadOp, SplitOp, WriteOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.round_robin import interleaved
+from stc.iteration.segments import Segment
+from stc.iteration.size import static
 from stc.iteration.vectorize import vectorized
 from stc.transforms.dataflow.connections import connect, plan_connection
 from stc.transforms.index_constant import index_constant
@@ -146,7 +149,7 @@ class _Pieces:
         empty.name_hint = read.source.name_hint
 
         def body(builder: Builder, ivs: Sequence[SSAValue], tile: SSAValue) -> SSAValue:
-            piece = builder.insert(ReadOp(read.source, [*read.indices, *ivs]))
+            piece = builder.insert(ReadOp(read.source, [*read.indices, *ivs], segment=self._segment(read)))
             token = Rewriter.replace_value_with_new_type(piece.result, self._piece_type(read.itensor_type))
             return builder.insert(insert_slice(token, tile, self._offsets(ivs), self.new.element)).result
 
@@ -158,9 +161,12 @@ class _Pieces:
             ones = [1] * len(self.new.element)
             offsets = self._offsets(ivs)
             piece = builder.insert(tensor.ExtractSliceOp(write.value, offsets, self.new.element, ones, piece_type))
-            return builder.insert(WriteOp(piece.result, destination, [*write.indices, *ivs])).result
+            return builder.insert(WriteOp(piece.result, destination, [*write.indices, *ivs], self._segment(write))).result
 
         Rewriter.replace_op(write, [], [self._nest(self.builder, 0, [], write.destination, body)])
+
+    def _segment(self, access: ReadOp | WriteOp) -> Segment | None:
+        return None if access.segment is None else access.segment.scaled(prod(static(loop.trip) for loop in self.loops))
 
     def _piece_type(self, type_: ItensorType) -> TensorType[Attribute]:
         return ItensorType.from_order(self.new, type_.element_type).tile_type
