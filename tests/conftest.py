@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from commands import Ended, Stc
 
 sys.path.insert(0, str(Path(__file__).parent / "codegen"))
 
@@ -106,6 +107,23 @@ def check_golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
         assert text == path.read_text(), f"{path.name} changed: look at the difference, then run pytest --update-golden"
 
     return check
+
+
+@pytest.fixture
+def stc(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Stc:
+    """The command line, in this process."""
+    from stc.tools.stc import main
+
+    def run(*arguments: str | Path) -> Ended:
+        monkeypatch.setattr("sys.argv", ["stc", *map(str, arguments)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capfd.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Ended(ended.value.code, printed.out, printed.err)
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,26 @@ CACHES = {"k_cache": "k_rows", "v_cache": "v_rows"}
 END_OF_TEXT, LENGTH, CACHE_FULL = "end of text", "length", "cache full"
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What the model called `name` can continue: up to `max_seq` tokens below `vocabulary`."""
+
+    name: str
+    vocabulary: int
+    max_seq: int
+
+    def require(self, tokens: Sequence[int], max_new_tokens: int) -> None:
+        """CompileError where it cannot continue `tokens`, or not by so many."""
+        if max_new_tokens < 1:
+            raise CompileError(f"{max_new_tokens} new tokens", where=self.name, accepted="one at least")
+        if not 1 <= len(tokens) <= self.max_seq:
+            what = f"the prompt has {len(tokens)} tokens"
+            raise CompileError(what, where=self.name, accepted=f"1 to {self.max_seq} (--max-seq of its compile)")
+        for token in tokens:
+            if not 0 <= token < self.vocabulary:
+                raise CompileError(f"token {token}", where=self.name, accepted=f"0 to {self.vocabulary - 1}")
+
+
 class LanguageModel:
     """The model in `folder`, on a device: "csim", or the index of a card as text.
 
@@ -68,14 +88,7 @@ class LanguageModel:
         prompt that is empty, longer than the cache, or has a token that the model does not.
         """
         manifest = self.manifest
-        if max_new_tokens < 1:
-            raise CompileError(f"{max_new_tokens} new tokens", where=manifest.name, accepted="one at least")
-        if not 1 <= len(tokens) <= manifest.max_seq:
-            accepted = f"1 to {manifest.max_seq} (--max-seq of its compile)"
-            raise CompileError(f"the prompt has {len(tokens)} tokens", where=manifest.name, accepted=accepted)
-        for token in tokens:
-            if not 0 <= token < manifest.vocabulary:
-                raise CompileError(f"token {token}", where=manifest.name, accepted=f"0 to {manifest.vocabulary - 1}")
+        Limits(manifest.name, manifest.vocabulary, manifest.max_seq).require(tokens, max_new_tokens)
         return Generation(self, tuple(tokens), max_new_tokens, sample, frozenset(manifest.end_tokens if ends else ()))
 
     def chunk(self, count: int) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +20,8 @@ from stc.tools.consoles import messages, output
 from stc.tools.options import AsJson, MaxSequence, Rows, Seed, Weights
 
 if TYPE_CHECKING:
-    from stc.runtime.language_model import Generation, LanguageModel
+    from stc.frontend.sources import LanguageModelSource
+    from stc.runtime.language_model import Generation, LanguageModel, Limits
     from stc.runtime.tokenizer import Tokenizer
 
 XRT, CSIM = "xrt", "csim"
@@ -43,17 +46,17 @@ def generate_command(
 
     Example: stc generate examples/stories260K --prompt "Once upon a time" --max-new-tokens 100
     """
+    from stc.runtime.language_model import LanguageModel
     from stc.runtime.sampling import read_sampling
 
-    if (prompt is None) == (tokens is None):
-        complaint = "nothing to continue" if prompt is None else "both --prompt and --tokens"
-        raise CompileError(complaint, accepted="--prompt TEXT, or --tokens 5,17,3")
-    sampling, given = read_sampling(sample), None if tokens is None else _numbers(tokens)
-    with _folder(model, max_seq, rows, weights, seed, out) as folder:
+    asked, sampling = _Asked.read(prompt, tokens, max_new_tokens), read_sampling(sample)
+    opened = _device(device, xclbin, Path(model))
+    with _folder(model, max_seq, rows, weights, seed, out, asked) as folder:
+        given = asked.tokens_for(folder)
         with messages.status("building the emitted C++" if device == CSIM else "loading the design"):
-            loaded = _opened(folder, device, xclbin, needs_text=given is None)
+            loaded = LanguageModel(folder, opened, xclbin)
         tokenizer = loaded.tokenizer() if loaded.manifest.tokenizer is not None else None
-        generation = loaded.generate(given or _encoded(tokenizer, prompt or ""), max_new_tokens, sampling)
+        generation = loaded.generate(given, max_new_tokens, sampling)
         if as_json:
             produced = list(generation)
             text = None if tokenizer is None else "".join(text for _, text in tokenizer.stream(generation.prompt, produced))
@@ -109,28 +112,70 @@ def _show(generation: Generation, tokenizer: Tokenizer | None, prompt: str | Non
     return count
 
 
-def _encoded(tokenizer: Tokenizer | None, prompt: str) -> list[int]:
-    assert tokenizer is not None
-    return tokenizer.encode(prompt)
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be continued by at most `count` tokens: `prompt`, or `tokens`."""
+
+    prompt: str
+    tokens: Sequence[int] | None
+    count: int
+
+    @classmethod
+    def read(cls, prompt: str | None, tokens: str | None, count: int) -> _Asked:
+        if (prompt is None) == (tokens is None):
+            complaint = "nothing to continue" if prompt is None else "both --prompt and --tokens"
+            raise CompileError(complaint, accepted="--prompt TEXT, or --tokens 5,17,3")
+        return cls(prompt or "", None if tokens is None else _numbers(tokens), count)
+
+    def tokens_for(self, folder: Path) -> Sequence[int]:
+        """The tokens that the compiled model in `folder` is to continue; CompileError where it cannot."""
+        from stc.manifest.model_files import read_model, require_intact
+        from stc.runtime.language_model import Limits
+
+        model = read_model(folder)
+        tokenizer = None if model.tokenizer is None else require_intact(folder, model.tokenizer)
+        return self._within(Limits(model.name, model.vocabulary, model.max_seq), tokenizer)
+
+    def check(self, source: LanguageModelSource) -> None:
+        """The same before it is compiled."""
+        from stc.runtime.language_model import Limits
+        from stc.tools.language_model import tokenizer_of
+
+        self._within(Limits(source.name, source.model.vocabulary, source.model.max_seq), tokenizer_of(source))
+
+    def _within(self, limits: Limits, tokenizer: Path | None) -> Sequence[int]:
+        from stc.runtime.tokenizer import Tokenizer
+
+        if self.tokens is None and tokenizer is None:
+            raise CompileError("the model has no tokenizer", where=limits.name, accepted="--tokens 5,17,3")
+        tokens = self.tokens if tokenizer is None or self.tokens is not None else Tokenizer(tokenizer).encode(self.prompt)
+        limits.require(tokens or (), self.count)
+        return tokens or ()
 
 
-def _opened(folder: Path, device: str, xclbin: Path | None, needs_text: bool) -> LanguageModel:
-    from stc.manifest.model_files import read_model
-    from stc.runtime.language_model import LanguageModel
+def _device(device: str, xclbin: Path | None, model: Path) -> str:
+    """The device as the runtime calls it; CompileError where it cannot be used for `model`."""
+    from stc.simulation.build import find_compiler
 
-    index = "0" if device == XRT else device
-    if index != CSIM and not index.isdigit():
+    if device == CSIM:
+        find_compiler()
+        return CSIM
+    if device != XRT and not device.isdigit():
         raise CompileError(f"--device {device}", accepted="csim, xrt, or the index of a card")
-    if needs_text and read_model(folder).tokenizer is None:
-        raise CompileError("the model has no tokenizer", where=str(folder), accepted="--tokens 5,17,3")
-    return LanguageModel(folder, index, xclbin)
+    if find_spec("pyxrt") is None:
+        raise CompileError("pyxrt is not installed (it comes with the vendor's runtime)", accepted="--device csim")
+    if xclbin is None and not (model / MODEL).is_file():
+        raise CompileError("no binary for the card", where=f"--device {device}", accepted="--xclbin FILE, with the model's kernels")
+    if xclbin is not None and not xclbin.is_file():
+        raise CompileError("no such file", where=str(xclbin), accepted="--xclbin FILE, with the model's kernels")
+    return "0" if device == XRT else device
 
 
 @contextmanager
 def _folder(
-    model: str, max_seq: int | None, rows: int, weights: str | None, seed: int, out: Path | None
+    model: str, max_seq: int | None, rows: int, weights: str | None, seed: int, out: Path | None, asked: _Asked
 ) -> Generator[Path]:
-    """The compiled project that `model` is, or that it is compiled to for as long as it is wanted."""
+    """The compiled project that `model` is, or that it is compiled to for as long as it is wanted, if it can do what is asked."""
     path = Path(model)
     if (path / MODEL).is_file():
         if max_seq is not None or weights is not None or out is not None:
@@ -143,7 +188,7 @@ def _folder(
     with tempfile.TemporaryDirectory(prefix="stc-") as temporary:
         folder = out or Path(temporary) / "model"
         with messages.status("starting") as status:
-            compile_language_model(request, folder, lambda step: status.update(f"compiling: {step}"))
+            compile_language_model(request, folder, lambda step: status.update(f"compiling: {step}"), asked.check)
         yield folder
 
 

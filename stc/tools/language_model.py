@@ -68,11 +68,16 @@ def model_request(
     return CompileRequest(model, seed=seed, weights=weights, options=options, given=frozenset({"rows"}), max_seq=max_seq)
 
 
-def compile_language_model(request: CompileRequest, out: Path, progress: Progress = lambda _: None) -> ModelManifest:
+def compile_language_model(
+    request: CompileRequest,
+    out: Path,
+    progress: Progress = lambda _: None,
+    check: Callable[[LanguageModelSource], object] = lambda _: None,
+) -> ModelManifest:
     """Compile the whole model of `request` into the new folder `out`; what its model.json says.
 
-    CompileError for whatever is unusable; then nothing is left of `out`. Interrupted, and asked for the same again, it packs no
-    parameters again that were packed before.
+    `check` may refuse what was read, before anything is compiled. CompileError for whatever is unusable; then nothing is left of
+    `out`. Interrupted, and asked for the same again, it packs no parameters again that were packed before.
     """
     require_free(out)
     if request.run_time_sizes:
@@ -82,9 +87,10 @@ def compile_language_model(request: CompileRequest, out: Path, progress: Progres
     from stc.frontend.sources import find_language_model
 
     source = find_language_model(request.model, max_seq=request.max_seq, seed=request.seed, weights=request.weights)
-    with resumed_folder(out, _work(request)) as folder:
-        model = _Compiler(request, source, folder, progress).compiled()
-        (folder / MODEL).write_text(model_to_json(model), encoding="utf-8")
+    check(source)
+    with resumed_folder(out, _work(request)) as files:
+        model = _Compiler(request, source, files, progress).compiled()
+        (files.folder / MODEL).write_text(model_to_json(model), encoding="utf-8")
     return model
 
 
@@ -123,9 +129,9 @@ class _Stage:
 
 
 class _Compiler:
-    def __init__(self, request: CompileRequest, source: LanguageModelSource, folder: Path, progress: Progress):
-        self._request, self._source, self._folder, self._progress = request, source, folder, progress
-        self._files = FinishedFiles(folder)
+    def __init__(self, request: CompileRequest, source: LanguageModelSource, files: FinishedFiles, progress: Progress):
+        self._request, self._source, self._files, self._progress = request, source, files, progress
+        self._folder = files.folder
         self._model = source.model
         asked = request.options.rows if "rows" in request.given else ROWS
         self._rows = min(asked, self._model.max_seq)
@@ -179,7 +185,6 @@ class _Compiler:
         options = replace(request.options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
         start = Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference})
         seconds = {"torch_import": 0.0, "export": time.perf_counter() - begin}
-        shutil.rmtree(self._folder / name, ignore_errors=True)  # of an interrupted compile
         report = compile_from(start, self._folder / name, lambda step: self._progress(f"{name}: {step}"), seconds)
         manifest = read_manifest(self._folder / name)
         stored = checked_file(self._folder / name / MANIFEST, f"{name}/{MANIFEST}")
@@ -219,10 +224,16 @@ class _Compiler:
         return Table(tuple(array.shape), checked_file(path, name))
 
     def _tokenizer(self) -> CheckedFile | None:
-        if self._source.folder is None or not (self._source.folder / TOKENIZER).is_file():
+        if (tokenizer := tokenizer_of(self._source)) is None:
             return None
-        shutil.copyfile(self._source.folder / TOKENIZER, self._folder / TOKENIZER)
+        shutil.copyfile(tokenizer, self._folder / TOKENIZER)
         return checked_file(self._folder / TOKENIZER, TOKENIZER)
+
+
+def tokenizer_of(source: LanguageModelSource) -> Path | None:
+    """The model's own tokenizer, None where it has none."""
+    path = None if source.folder is None else source.folder / TOKENIZER
+    return path if path is not None and path.is_file() else None
 
 
 def _slices(manifest: Manifest) -> tuple[Slice, ...]:

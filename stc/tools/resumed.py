@@ -21,11 +21,12 @@ _LOCK, _WORK, _JOURNAL = "lock", "work.json", "finished.jsonl"
 
 
 @contextmanager
-def resumed_folder(out: Path, work: object) -> Generator[Path]:
-    """A folder beside `out`, which becomes `out` at the end: whole or not at all.
+def resumed_folder(out: Path, work: object) -> Generator[FinishedFiles]:
+    """Files in a folder beside `out`, which becomes `out` at the end: whole or not at all.
 
-    `work` (plain JSON values) says what is done: where an interrupt left such a folder by the same work, its files are still there.
-    Another exception leaves nothing. CompileError where another process works for the same `out`.
+    `work` (plain JSON values) says what is done: where an interrupt left such a folder by the same work, its finished files are
+    still there; those that are not asked for again are gone at the end. Another exception leaves nothing. CompileError where
+    another process works for the same `out`.
     """
     out = out.absolute()
     folder = out.with_name(f".{out.name}.partial")
@@ -37,40 +38,51 @@ def resumed_folder(out: Path, work: object) -> Generator[Path]:
             raise CompileError("another process writes this folder", where=str(out), accepted="one at a time") from None
         text = json.dumps(work, indent=1)
         if not (folder / _WORK).is_file() or (folder / _WORK).read_text(encoding="utf-8") != text:
-            _clear(folder)
+            _remove(folder, lambda name: name != _LOCK)
             (folder / _WORK).write_text(text, encoding="utf-8")
+        files = FinishedFiles(folder)
+        _remove(folder, lambda name: name not in {_LOCK, _WORK, _JOURNAL, *files.names})
         try:
-            yield folder
+            yield files
         except Exception:
             shutil.rmtree(folder)
             raise
-        for name in (_LOCK, _WORK, _JOURNAL):
-            (folder / name).unlink(missing_ok=True)
+        _remove(folder, lambda name: name in {_LOCK, _WORK, _JOURNAL, *files.names} - files.asked)
         if out.exists():
             out.rmdir()
         folder.rename(out)
 
 
-def _clear(folder: Path) -> None:
-    for path in folder.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        elif path.name != _LOCK:
-            path.unlink()
+def _remove(folder: Path, is_unwanted: Callable[[str], bool]) -> None:
+    """Files, by their path in `folder`, and the folders that become empty."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if not path.is_dir():
+            if is_unwanted(path.relative_to(folder).as_posix()):
+                path.unlink()
+        elif not any(path.iterdir()):
+            path.rmdir()
 
 
 @dataclass
 class FinishedFiles:
-    """The files of a `resumed_folder` that are worth keeping, each noted in a journal once it is whole."""
+    """The files of a `resumed_folder` that are worth keeping, each noted in a journal once it is whole; `asked`: those made or
+    found by now."""
 
     folder: Path
+    asked: set[str] = field(default_factory=set[str])
     _known: dict[tuple[str, str], CheckedFile] = field(init=False, repr=False)
 
     def __post_init__(self):
         self._known = {(file.path, key): file for key, file in _entries(self.folder / _JOURNAL)}
 
+    @property
+    def names(self) -> set[str]:
+        """Of the files that were finished before."""
+        return {name for name, _ in self._known}
+
     def file(self, name: str, key: str, make: Callable[[], Iterable[bytes]]) -> CheckedFile:
         """The file called `name`, of what `make` gives, unless it was finished before with the same `key` and is still intact."""
+        self.asked.add(name)
         if (known := self._known.get((name, key))) is not None and _is_intact(self.folder, known):
             return known
         path = self.folder / name

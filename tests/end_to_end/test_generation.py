@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import runpy
 import shutil
 import signal
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from commands import Ended, Stc, refused
 
 from stc.diagnostics import CompileError
 from stc.frontend.families import CausalModel
@@ -29,7 +29,6 @@ from stc.pipeline import PipelineOptions
 from stc.runtime.language_model import CACHE_FULL, LENGTH, LanguageModel
 from stc.runtime.sampling import Sampling, margin
 from stc.tools.language_model import compile_language_model, model_request
-from stc.tools.stc import main
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
@@ -227,40 +226,6 @@ def test_gpt2_at_full_size(tmp_path: Path) -> None:
 # The command line ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Ended:
-    code: int
-    stdout: str
-    stderr: str
-
-
-Stc = Callable[..., Ended]
-
-
-@pytest.fixture
-def stc(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Stc:
-    """The command line, in this process."""
-
-    def run(*arguments: str | Path) -> Ended:
-        monkeypatch.setattr("sys.argv", ["stc", *map(str, arguments)])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capfd.readouterr()
-        assert isinstance(ended.value.code, int)
-        return Ended(ended.value.code, printed.out, printed.err)
-
-    return run
-
-
-def refused(ended: Ended, *expected: str) -> None:
-    """One line and exit code 2, before anything is written."""
-    assert (ended.code, ended.stdout) == (2, ""), ended
-    assert re.fullmatch(r"stc: error: [^\n]+\n", ended.stderr), ended.stderr
-    for text in expected:
-        assert text in ended.stderr
-
-
 def test_text_and_json_from_the_command_line(twins: Callable[[str], Twin], stc: Stc) -> None:
     model = twins("gpt2").compiled
     tokenizer = model.tokenizer()
@@ -296,6 +261,41 @@ REFUSED = {
 def test_what_a_model_cannot_continue(twins: Callable[[str], Twin], stc: Stc, case: str) -> None:
     arguments, *expected = REFUSED[case]
     refused(stc("generate", twins("gpt2").compiled.folder, *arguments), *expected)
+
+
+@pytest.fixture
+def not_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a model with a tokenizer, where nothing must be compiled."""
+    monkeypatch.setattr("stc.tools.language_model.compile_from", lambda *_: pytest.fail("it was compiled"))
+    configured(tmp_path / "model", "gpt2-tiny", vocab_size=512)
+    shutil.copy(STORIES / "tokenizer.json", tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("case", [case for case in REFUSED if case != "compiled"])
+def test_it_is_refused_before_a_compile(not_compiled: Path, stc: Stc, case: str) -> None:
+    arguments, *expected = REFUSED[case]
+    refused(stc("generate", not_compiled, "--max-seq", str(MAX_SEQ), *arguments), *expected)
+
+
+def test_what_else_is_refused_before_a_compile(
+    not_compiled: Path, stc: Stc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def ended(*arguments: str | Path) -> Ended:
+        return stc("generate", not_compiled, *arguments)
+
+    refused(ended("--prompt", "Lily " * 200), "the prompt has ", "1 to 128 (--max-seq of its compile)")
+    refused(ended("--prompt", "Lily", "--out", not_compiled), "output folder is not empty")
+    tokenizer = not_compiled / "tokenizer.json"
+    tokenizer.write_text("{")
+    refused(ended("--prompt", "Lily"), "tokenizer.json: no tokenizer", "accepted: a tokenizer.json")
+    tokenizer.unlink()
+    refused(ended("--prompt", "Lily"), "the model has no tokenizer", "accepted: --tokens 5,17,3")
+    monkeypatch.setattr("stc.tools.generate_command.find_spec", lambda _: True)
+    refused(ended("--tokens", "1", "--device", "xrt"), "no binary for the card", "--xclbin FILE")
+    refused(ended("--tokens", "1", "--device", "xrt", "--xclbin", tmp_path / "none"), "none: no such file")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    refused(ended("--tokens", "1"), "C++ compiler 'g++' not found")
 
 
 def test_a_position_that_is_not_there(twins: Callable[[str], Twin]) -> None:
@@ -362,6 +362,20 @@ def test_damaged_models(twins: Callable[[str], Twin], stc: Stc, tmp_path: Path, 
     copy = shutil.copytree(twins("gpt2").compiled.folder, tmp_path / "copy")
     damage(copy)
     refused(stc("generate", copy, "--prompt", "Lily"), expected)
+
+
+def test_parameters_of_another_layer(twins: Callable[[str], Twin], stc: Stc, tmp_path: Path) -> None:
+    """As many bytes for the same ports, but not this layer's."""
+    copy = shutil.copytree(twins("qwen2.5").compiled.folder, tmp_path / "copy")
+    parameters = copy / "parameters" / "decode"
+    shutil.copyfile(parameters / "001.bin", parameters / "000.bin")
+    refused(stc("generate", copy, "--tokens", "1"), "parameters/decode/000.bin: checksum differs")
+
+
+def test_an_unsupported_attention(stc: Stc, tmp_path: Path) -> None:
+    """Positions that are neither rows nor rotary tables: a bias of its own for each head."""
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bloom", "hidden_size": 16, "n_layer": 1, "n_head": 2}))
+    refused(stc("generate", tmp_path, "--tokens", "1"), "accepted:")
 
 
 def test_no_model(stc: Stc, tmp_path: Path) -> None:

@@ -6,14 +6,13 @@ import json
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import typer
+from commands import Stc, refused
 
 from stc.tools.command_line import run_app
-from stc.tools.stc import main
 
 pytestmark = pytest.mark.heavy
 
@@ -53,45 +52,15 @@ LINALG = {
 }
 
 
-@dataclass(frozen=True)
-class Ended:
-    code: int
-    stdout: str
-    stderr: str
-
-
-Stc = Callable[..., Ended]
-
-
-@pytest.fixture
-def stc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Stc:
-    """The command line, in this process and in an empty folder with the files above."""
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests run in a folder with the files above."""
     folder = tmp_path / "here"
     folder.mkdir()
     (folder / "models.py").write_text(FACTORIES)
     for name, text in LINALG.items():
         (folder / f"{name}.mlir").write_text(text)
     monkeypatch.chdir(folder)
-
-    def run(*arguments: str | Path) -> Ended:
-        monkeypatch.setattr("sys.argv", ["stc", *map(str, arguments)])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capfd.readouterr()
-        assert isinstance(ended.value.code, int)
-        return Ended(ended.value.code, printed.out, printed.err)
-
-    return run
-
-
-def refused(ended: Ended, *expected: str) -> None:
-    """It ended as every refusal does, with all `expected` in its line."""
-    assert ended.code == 2, ended
-    assert ended.stdout == ""
-    assert re.fullmatch(r"stc: error: [^\n]+\n", ended.stderr), ended.stderr
-    for text in expected:
-        assert text in ended.stderr
 
 
 def files_here() -> set[str]:

@@ -96,6 +96,11 @@ class CausalModel:
         self.layer_kinds: tuple[str, ...] = tuple(kinds if len(set(kinds)) > 1 else [""] * count)
         self._calls: dict[str, LayerCall] = {}
 
+    @property
+    def vocabulary(self) -> int:
+        """The number of tokens."""
+        return self.configuration.vocab_size
+
     # Layers -------------------------------------------------------------------------------------------------------------
 
     def layer(self, index: int) -> torch.nn.Module:
