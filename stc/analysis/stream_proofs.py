@@ -53,6 +53,7 @@ from stc.dialects.itensor import (
     ReassociateOp,
     ReorderOp,
     SplitOp,
+    SymbolType,
     WriteOp,
 )
 from stc.dialects.itensor.access_ops import verify_enumerates
@@ -82,7 +83,7 @@ from stc.iteration.proof_obligations import (
 from stc.iteration.proofs import Differs, Equal, compare_sequences
 from stc.iteration.restriction import restricted
 from stc.iteration.round_robin import round_robin_parts, without_constants
-from stc.iteration.size import Size
+from stc.iteration.size import Size, Symbol, are_equal
 
 Solver: TypeAlias = Literal["normal-form", "both", "z3"]
 """What z3 is asked: what no other proof decides; all edges between types that are not one and the same; accesses as well."""
@@ -298,7 +299,7 @@ def _boundary_edges(kernel: KernelOp) -> Iterator[_Edge]:
     for index, (outside, port) in enumerate(zip(kernel.inputs, kernel.arguments, strict=True)):
         if isinstance(port.type, ItensorType):
             label = f"{_named(outside)} into kernel @{name}"
-            proof = partial(_enters, outside, port.type, f"operand {index}")
+            proof = partial(_enters, kernel, index, port.type)
             yield _Edge(kernel, "boundary", label, proof, partial(_packed_obligation, outside, port.type))
     for index, (result, inside) in enumerate(zip(kernel.outputs, kernel.terminator.arguments, strict=True)):
         if isinstance(inside.type, ItensorType):
@@ -555,9 +556,42 @@ def _user(op: Operation) -> str:
 # The boundary of kernels --------------------------------------------------------------------------------------------------
 
 
-def _enters(outside: SSAValue, inside: ItensorType, what: str) -> str:
-    verify_boundary(what, outside.type, inside)
+def _enters(kernel: KernelOp, index: int, inside: ItensorType) -> str:
+    outside = kernel.inputs[index]
+    verify_boundary(f"operand {index}", outside.type, inside)
+    _require_written(kernel, outside, inside.order)
     return _packed_alike(outside, inside)
+
+
+def _require_written(reader: KernelOp, outside: SSAValue, read: StreamOrder) -> None:
+    """Of what another kernel wrote, one reads what that one wrote, at every value of the symbols.
+
+    Both find it where it lies at the maximum (`_packed_alike`); behind it lies what nobody wrote.
+    """
+    writer = outside.owner
+    if not isinstance(writer, KernelOp) or not isinstance(outside, OpResult):
+        return
+    inside = writer.terminator.arguments[outside.index].type
+    if not isinstance(inside, ItensorType) or (inside.order.is_static and read.is_static):
+        return
+    written, theirs, ours = inside.order, _scalars(writer), _scalars(reader)
+    for symbol in theirs.keys() & ours.keys():
+        if theirs[symbol] is not ours[symbol]:
+            scalars = f"{_named(theirs[symbol])} where it is written, but {_named(ours[symbol])} here"
+            raise NotProved(f"{symbol} is {scalars}, expected one scalar")
+    try:
+        extents = list(zip(written.shape, read.shape, strict=False))
+    except ValueError as error:
+        raise NotProved(str(error)) from None
+    for dimension, (there, taken) in enumerate(extents):
+        if not are_equal(there, taken):
+            raise NotProved(f"{taken} entries of dimension {dimension} are read, expected the {there} that were written")
+
+
+def _scalars(kernel: KernelOp) -> dict[Symbol, SSAValue]:
+    """What each symbol of a kernel is outside."""
+    ends = zip(kernel.arguments, kernel.inputs, strict=True)
+    return {port.type.data: outside for port, outside in ends if isinstance(port.type, SymbolType)}
 
 
 def _leaves(kernel: KernelOp, index: int, result: OpResult, inside: ItensorType) -> str:
@@ -575,7 +609,8 @@ def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
     """The entries of a packed tensor lie in the order in which `reader` takes them, where it is known who laid them out.
 
     Memory holds each distinct token once; a reuse loop reads words again. Tokens of several widths are the same entries where they
-    follow one another without padding. What is symbolic lies, at any value, where it lies at the maximum.
+    follow one another without padding. What is symbolic lies, at any value, where it lies at the maximum: equal places there are
+    equal places at every value, and what is there at it is another question (`_require_written`).
     """
     layout = _layout_of(packed)
     if layout is None:

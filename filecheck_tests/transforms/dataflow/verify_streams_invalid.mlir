@@ -127,3 +127,51 @@ func.func @unforked(%x: tensor<4x4xf32>) -> (tensor<4xvector<4xf32>>, tensor<4xv
   }
   func.return %y, %z : tensor<4xvector<4xf32>>, tensor<4xvector<4xf32>>
 }
+
+// -----
+
+// Both have 8 rows at the maximum, but at any other value the second kernel reads a row that the first did not write.
+!S = !itensor.itensor<1x4xf32, iter_space: [pos<=8] * [1], iter_map: (d0) -> (d0, 0)>
+!T = !itensor.itensor<1x4xf32, iter_space: [min(sum(pos<=8, 1), 8)] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @between(%x: tensor<8xvector<4xf32>>, %p: i32, %q: i32) -> tensor<8xvector<4xf32>> {
+  %y = dataflow.kernel @writer(%s = %x : tensor<8xvector<4xf32>> as !S, %pos = %p : i32 as !itensor.symbol<pos<=8>) -> (tensor<8xvector<4xf32>> as !S) {
+    dataflow.yield %s : !S
+  }
+  // expected-error @below {{boundary %y into kernel @reader: min(sum(pos<=8, 1), 8) entries of dimension 0 are read, expected the pos<=8 that were written}}
+  %z = dataflow.kernel @reader(%s = %y : tensor<8xvector<4xf32>> as !T, %pos = %p : i32 as !itensor.symbol<pos<=8>) -> (tensor<8xvector<4xf32>> as !T) {
+    dataflow.yield %s : !T
+  }
+  func.return %z : tensor<8xvector<4xf32>>
+}
+
+// -----
+
+// All rows, of which some may not be there.
+!S = !itensor.itensor<1x4xf32, iter_space: [pos<=8] * [1], iter_map: (d0) -> (d0, 0)>
+!T = !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @between(%x: tensor<8x4xf32>, %p: i32, %q: i32) -> tensor<8x4xf32> {
+  %y = dataflow.kernel @writer(%s = %x : tensor<8x4xf32> as !S, %pos = %p : i32 as !itensor.symbol<pos<=8>) -> (tensor<8x4xf32> as !S) {
+    dataflow.yield %s : !S
+  }
+  // expected-error @below {{boundary %y into kernel @reader: 8 entries of dimension 0 are read, expected the pos<=8 that were written}}
+  %z = dataflow.kernel @reader(%s = %y : tensor<8x4xf32> as !T, %pos = %p : i32 as !itensor.symbol<pos<=8>) -> (tensor<8x4xf32> as !T) {
+    dataflow.yield %s : !T
+  }
+  func.return %z : tensor<8x4xf32>
+}
+
+// -----
+
+// Symbols of one name, but of two scalars.
+!S = !itensor.itensor<1x4xf32, iter_space: [pos<=8] * [1], iter_map: (d0) -> (d0, 0)>
+!T = !itensor.itensor<1x4xf32, iter_space: [pos<=8] * [1], iter_map: (d0) -> (d0, 0)>
+func.func @between(%x: tensor<8xvector<4xf32>>, %p: i32, %q: i32) -> tensor<8xvector<4xf32>> {
+  %y = dataflow.kernel @writer(%s = %x : tensor<8xvector<4xf32>> as !S, %pos = %p : i32 as !itensor.symbol<pos<=8>) -> (tensor<8xvector<4xf32>> as !S) {
+    dataflow.yield %s : !S
+  }
+  // expected-error @below {{boundary %y into kernel @reader: pos<=8 is %p where it is written, but %q here, expected one scalar}}
+  %z = dataflow.kernel @reader(%s = %y : tensor<8xvector<4xf32>> as !T, %pos = %q : i32 as !itensor.symbol<pos<=8>) -> (tensor<8xvector<4xf32>> as !T) {
+    dataflow.yield %s : !T
+  }
+  func.return %z : tensor<8xvector<4xf32>>
+}
