@@ -20,7 +20,8 @@ from xdsl.utils.arg_spec import ArgSpecConvertible
 
 from stc.design_space.converter_choice import Serial
 from stc.diagnostics import CompileError
-from stc.dialects.preconditions import require_fit, unfit_for_passes
+from stc.dialects.preconditions import require_fit
+from stc.dialects.reverification import Reverification
 from stc.platforms.fifo_storage import MARGIN
 from stc.strategies.registry import decision
 from stc.transforms import all_passes
@@ -212,14 +213,14 @@ def run_stages(
     preconditions of all passes may do; any other exception is a defect of the pass it comes from.
     """
     require_fit(module)
-    run = PipelineRun()
+    run, checks = PipelineRun(), Reverification()
     for step in steps(sequence):
         stage, name = step.stage, step.one_pass.name
         begin_pass(stage, name)
         begin = time.perf_counter()
         if (found := run_pass(step.one_pass, context, module)) is not None:
             run.found[step.label] = found
-        if (violation := unfit_for_passes(module)) is not None:
+        if (violation := checks.unfit_for_passes(module)) is not None:
             raise BrokenByPass(str(violation))
         if step.ends_stage:
             _require_legal(module, stage)

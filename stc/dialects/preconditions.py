@@ -49,10 +49,15 @@ class Precondition:
 def first_unmet(module: ModuleOp) -> Violation | None:
     """The first operation of a sound module, in the order of the text, on which no pass runs; None where every pass does."""
     for op in module.walk():
-        for precondition in PRECONDITIONS:
-            for complaint in precondition.complaints(op):
-                return Violation(op, f"'{name_of(op)}' op {complaint}")
+        for complaint in unmet(op):
+            return Violation(op, f"'{name_of(op)}' op {complaint}")
     return None
+
+
+def unmet(op: Operation) -> Iterator[str]:
+    """The ways in which an operation breaks preconditions."""
+    for precondition in PRECONDITIONS:
+        yield from precondition.complaints(op)
 
 
 def unfit_for_passes(module: ModuleOp) -> Violation | None:

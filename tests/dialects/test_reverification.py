@@ -1,0 +1,95 @@
+"""What is checked again behind a pass is enough: whatever a pass breaks is found as by the whole check."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from xdsl.dialects.builtin import ModuleOp, StringAttr, f64, i8
+from xdsl.ir import Attribute, SSAValue
+from xdsl.rewriter import Rewriter
+
+from stc.dialects.context import make_context
+from stc.dialects.parsing import parse_module
+from stc.dialects.preconditions import unfit_for_passes
+from stc.dialects.reverification import Reverification
+from stc.pipeline import PipelineOptions, run_stages, stages
+from stc_testing.drawn import seeds
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "linear_relu.mlir"
+CHANGES = 16
+"""Of each module."""
+
+
+@pytest.fixture(scope="module")
+def levels() -> list[ModuleOp]:
+    """A program behind each stage, and as it came."""
+    module = parse_module(EXAMPLE.read_text())
+    found = [module.clone()]
+    for stage in stages(PipelineOptions()):
+        run_stages(module, make_context(), [stage])
+        found.append(module.clone())
+    return found
+
+
+@pytest.mark.parametrize("level", range(8))
+def test_a_broken_rule_is_found(levels: list[ModuleOp], level: int) -> None:
+    checks, found = Reverification(), 0
+    assert checks.unfit_for_passes(levels[level]) is None
+    for seed in seeds(CHANGES):
+        rng = random.Random(seed)
+        module = levels[level].clone()
+        assert checks.unfit_for_passes(module) is None  # another module: all of it is new
+        _change(module, rng)
+        expected = unfit_for_passes(module)
+        assert str(checks.unfit_for_passes(module)) == str(expected), seed
+        assert str(checks.unfit_for_passes(module)) == str(expected), seed  # what was broken before is so again
+        found += expected is not None
+    assert found > CHANGES // 4
+
+
+def test_what_has_not_changed_is_not_checked(levels: list[ModuleOp], monkeypatch: pytest.MonkeyPatch) -> None:
+    module, checks, seen = levels[-1], Reverification(), []
+    monkeypatch.setattr("stc.dialects.reverification._check", lambda operation: seen.append(operation))  # pyright: ignore
+    assert checks.unfit_for_passes(module) is None
+    assert sorted(map(id, seen)) == sorted(map(id, module.walk()))
+    seen.clear()
+    assert checks.unfit_for_passes(module) is None
+    assert not seen
+
+
+def _change(module: ModuleOp, rng: random.Random) -> None:
+    """One thing that a faulty pass may do to one operation, or to one block argument."""
+    operations = [operation for operation in module.walk() if operation is not module]
+    operation = rng.choice(operations)
+    blocks = [block for region in operation.regions for block in region.blocks]
+    everywhere = [*module.walk_blocks()]
+    match rng.randrange(8):
+        case 0 if operation.operands:
+            values = [value for other in operations for value in other.results]
+            operation.operands[rng.randrange(len(operation.operands))] = rng.choice(values)
+        case 1 if operation.properties:
+            del operation.properties[rng.choice(sorted(operation.properties))]
+        case 2 if operation.properties:
+            of_others = [value for other in operations for value in other.properties.values()]
+            operation.properties[rng.choice(sorted(operation.properties))] = rng.choice(of_others)
+        case 3 if operation.results:
+            types = [f64, i8, *(value.type for other in operations for value in other.results)]
+            _retype(rng.choice(operation.results), rng.choice(types))
+        case 4 if blocks and blocks[0].args:
+            _retype(rng.choice(blocks[0].args), rng.choice([argument.type for block in everywhere for argument in block.args]))
+        case 5:
+            target = rng.choice([block for block in everywhere if not operation.is_ancestor(block)])
+            operation.detach()
+            target.insert_op_before(operation, target.first_op) if target.first_op is not None else target.add_op(operation)
+        case 6 if not any(result.uses for result in operation.results):
+            operation.detach()
+            operation.erase()
+        case _:
+            operation.attributes[f"stc.{rng.choice(['unroll', 'kind', 'unknown'])}"] = StringAttr("wrong")
+
+
+def _retype(value: SSAValue, kind: Attribute) -> None:
+    Rewriter.replace_value_with_new_type(value, kind)
+
