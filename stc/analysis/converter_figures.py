@@ -15,8 +15,8 @@ from stc.iteration.liveness import least_live_entries
 @dataclass(frozen=True)
 class ConverterFigures:
     """`buffer_bytes` is one block, without the ping-pong factor `blocks`; `window` the dimension along which a line buffer is
-    circular, None for blocks; `least_bytes` the exact lower bound, None where there is none (`least_live_entries`); `ratio` the
-    bytes of one block over it."""
+    circular, None for blocks; `least_bytes` the exact lower bound, at the largest sizes, None where there is none
+    (`least_live_entries`); `ratio` the bytes of one block over it."""
 
     name: str
     shared_loops: int
@@ -38,7 +38,7 @@ def _figures(op: ConverterOp) -> ConverterFigures:
     assert isinstance(source, ItensorType) and isinstance(target, ItensorType)
     scalar = bytes_of(source.element_type)
     size = prod(op.buffer_shape) * scalar
-    entries = least_live_entries(source.order, target.order)
+    entries = least_live_entries(source.order.largest, target.order.largest)
     least = None if entries is None else entries * scalar
     return ConverterFigures(
         op.source.name_hint or "stream",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import reduce
 from typing import TypeAlias
 
 from xdsl.dialects import arith, scf
@@ -20,8 +19,8 @@ from stc.dialects.itensor import SizeOp
 from stc.dialects.use_def import operations_behind
 from stc.iteration import index_expressions as expressions
 from stc.iteration.counters import Counter, count_as_said
-from stc.iteration.index_expressions import Operator, computed, variable, variables_of
-from stc.iteration.size import CeilDiv, Least, Product, Size, Sum, Symbol, operands_of, symbols_in
+from stc.iteration.index_expressions import Operator, computed, expression_of, variable, variables_of
+from stc.iteration.size import symbols_in
 
 IndexExpression: TypeAlias = expressions.IndexExpression[SSAValue]
 Term: TypeAlias = SSAValue | expressions.Computed[SSAValue]
@@ -92,7 +91,7 @@ def _computed(op: Operation, terms: Sequence[IndexExpression]) -> IndexExpressio
     """What an operation of `_terms_of` makes of its terms."""
     match op:
         case SizeOp():
-            return _of_size(op.size, dict(zip(symbols_in([op.size]), terms, strict=True)))
+            return expression_of(op.size, dict(zip(symbols_in([op.size]), terms, strict=True)))
         case arith.IndexCastOp() | arith.ExtSIOp():
             return terms[0]
         case arith.CmpiOp():
@@ -101,23 +100,6 @@ def _computed(op: Operation, terms: Sequence[IndexExpression]) -> IndexExpressio
             return computed(_OPERATORS[type(op)], *terms)
         case _:
             return _of_conditions(op, *terms) if op.results[0].type == i1 else _of_numbers(op, *terms)
-
-
-def _of_size(size: Size, symbols: Mapping[Symbol, IndexExpression]) -> IndexExpression:
-    """A size, of the scalars behind its symbols."""
-    if isinstance(size, int | Symbol):
-        return IndexExpression(size) if isinstance(size, int) else symbols[size]
-    first, *others = (_of_size(operand, symbols) for operand in operands_of(size))
-    match size:
-        case Sum():
-            return reduce(IndexExpression.plus, others, first)
-        case Product():
-            return reduce(IndexExpression.product, others, first)
-        case CeilDiv():
-            return computed(Operator.DIV, first.plus(IndexExpression(size.divisor - 1)), IndexExpression(size.divisor))
-        case _:
-            kind = Operator.MIN if isinstance(size, Least) else Operator.MAX
-            return reduce(lambda a, b: computed(kind, a, b), others, first)
 
 
 def _counted(argument: BlockArgument) -> IndexExpression | None:

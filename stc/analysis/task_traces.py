@@ -19,6 +19,7 @@ from stc.analysis.loops import is_flattened, is_unrolled, largest_bounds, loop_l
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import OwnKernelOp, TaskOp
+from stc.dialects.itensor import SymbolType
 from stc.dialects.itensor.accesses import trip_size
 from stc.iteration import trace
 from stc.iteration.trace import Access, Branch, For, Hold, Item, MemoryBeats, Pipeline, TaskTrace
@@ -89,12 +90,14 @@ class _Walk:
         if not then and not other:
             return
         condition = index_expression(op.cond, {})
-        if condition.variables() - self.loops.keys():
+        symbols = {value: value.type.data.name for value in condition.variables() if isinstance(value.type, SymbolType)}
+        if condition.variables() - self.loops.keys() - symbols.keys():
             if self.hardware is not None or any(not isinstance(item, For) for item in trace.items_of((*then, *other))):
                 where = self.task.sym_name.data
                 raise CompileError("control depends on data", where=where, accepted="guards on loop indices")
             return
-        yield Branch(condition, then, other)
+        names: dict[SSAValue, trace.Variable] = {value: symbols.get(value, value) for value in condition.variables()}
+        yield Branch(condition.renamed(names), then, other)
 
     def _loop(self, loop: scf.ForOp) -> Iterator[Item]:
         variable = loop.body.block.args[0]

@@ -112,12 +112,13 @@ def reorder(op: ReorderOp, source: ReadPort, target: WritePort) -> Steps:
         put(target, token)
 
 
-def convert(op: ConverterOp, source: ReadPort, target: WritePort) -> Steps:
-    """Fill a buffer of the operation's own `buffer_shape` and read it out in the other order, once per shared iteration.
+def convert(op: ConverterOp, source: ReadPort, target: WritePort, values: Mapping[str, int]) -> Steps:
+    """Fill a buffer of the operation's own `buffer_shape` and read it out in the other order, once per shared iteration, at these
+    values of symbols.
 
     A line buffer receives and sends tiles as its schedule says. Where the source visits a token again the last one counts.
     """
-    plan = op.plan
+    plan = op.plan.at(values)
     kind = op.source.type
     assert isinstance(kind, ItensorType)
     dtype = numpy_type(kind.element_type)

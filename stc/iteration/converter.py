@@ -10,7 +10,7 @@ Where an entry lies in the buffer is stated here once, in two forms that agree: 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lcm, prod
@@ -101,6 +101,10 @@ class ConverterPlan:
     def buffer_entries(self) -> int:
         """Entries of all blocks."""
         return self.block_entries * self.blocks
+
+    def at(self, values: Mapping[str, int]) -> ConverterPlan:
+        """What it does at these values of symbols."""
+        return replace(self, source=self.source.at(values), target=self.target.at(values))
 
     # Addresses --------------------------------------------------------------------------------------------------------
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
 from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
+
+from stc.iteration.size import CeilDiv, Least, Product, Size, Sum, Symbol, operands_of
 
 V = TypeVar("V", bound=Hashable)
 W = TypeVar("W", bound=Hashable)
@@ -161,6 +164,23 @@ def computed(kind: Operator, *operands: IndexExpression[V]) -> IndexExpression[V
         if value is not None:
             return IndexExpression(int(value))
     return IndexExpression(0, frozenset({(Computed(kind, operands), 1)}))
+
+
+def expression_of(size: Size, symbols: Mapping[Symbol, IndexExpression[V]]) -> IndexExpression[V]:
+    """A size, of the scalars behind its symbols."""
+    if isinstance(size, int | Symbol):
+        return IndexExpression[V](size) if isinstance(size, int) else symbols[size]
+    first, *others = (expression_of(operand, symbols) for operand in operands_of(size))
+    match size:
+        case Sum():
+            return reduce(IndexExpression.plus, others, first)
+        case Product():
+            return reduce(IndexExpression.product, others, first)
+        case CeilDiv():
+            return computed(Operator.DIV, first.plus(IndexExpression(size.divisor - 1)), IndexExpression(size.divisor))
+        case _:
+            kind = Operator.MIN if isinstance(size, Least) else Operator.MAX
+            return reduce(lambda a, b: computed(kind, a, b), others, first)
 
 
 def variables_of(term: V | Computed[V]) -> set[V]:

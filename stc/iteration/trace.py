@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stc.diagnostics import CompileError, UntimedError
-from stc.iteration.index_expressions import Computed, IndexExpression, Operator
+from stc.iteration.index_expressions import Computed, IndexExpression, Operator, computed, expression_of, variable
 from stc.iteration.pipeline_style import Style
-from stc.iteration.size import Size, maximum, product_of, static, sum_of, symbols_in, value_at
+from stc.iteration.size import Size, maximum, minimum, product_of, static, sum_of, symbols_in, value_at
 
 Port: TypeAlias = tuple[str, bool]
 """A channel or memory by name, and whether it is written."""
@@ -204,7 +204,10 @@ class TaskTrace:
     @property
     def largest(self) -> TaskTrace:
         """The same where every loop makes the most iterations that it can."""
-        return TaskTrace(self.name, _block_largest(self.body)) if self.symbols else self
+        if not self.symbols:
+            return self
+        sizes = [item.trips for item in items_of(self.body) if isinstance(item, For) and not isinstance(item.trips, Table)]
+        return TaskTrace(self.name, _block_largest(self.body, {symbol.name: symbol.maximum for symbol in symbols_in(sizes)}))
 
     def tokens(self, name: str, writes: bool) -> int:
         """How many tokens (blocks, words) of `name` the task moves. CompileError where that is known at run time only."""
@@ -247,16 +250,16 @@ def _item_at(item: Item, values: Mapping[str, int]) -> Item:
             return item
 
 
-def _block_largest(block: Block) -> Block:
-    return tuple(map(_item_largest, block))
+def _block_largest(block: Block, maxima: Mapping[str, int]) -> Block:
+    return tuple(_item_largest(item, maxima) for item in block)
 
 
-def _item_largest(item: Item) -> Item:
+def _item_largest(item: Item, maxima: Mapping[str, int]) -> Item:
     match item:
         case For():
-            return replace(item, trips=most_trips(item.trips), body=_block_largest(item.body))
+            return replace(item, trips=most_trips(item.trips), body=_block_largest(item.body, maxima))
         case Branch():
-            return Branch(item.condition, _block_largest(item.then), _block_largest(item.other))
+            return Branch(item.condition.at(maxima), _block_largest(item.then, maxima), _block_largest(item.other, maxima))
         case _:
             return item
 
@@ -345,7 +348,12 @@ def _tokens_in(body: Block, port: Port) -> int:
 
 def points(loops: tuple[For, ...], guards: tuple[Guard, ...]) -> Size:
     """How many iterations of a nest there are at which all guards hold; CompileError where that depends on data, or where a guard
-    looks at a loop of a run-time trip count."""
+    looks at a loop of a run-time trip count other than to hold in its last iteration."""
+    last = {condition: loop for loop in loops if (condition := _is_last(loop)) is not None}
+    guards = tuple((part, required) for condition, required in guards for part in (_parts(condition) if required else [condition]))
+    pinned = {last[condition] for condition, required in guards if required and condition in last}
+    loops = tuple(loop for loop in loops if loop not in pinned)
+    guards = tuple((condition, required) for condition, required in guards if not required or last.get(condition) not in pinned)
     involved = {variable for condition, _ in guards for variable in condition.variables()}
     if involved - {loop.variable for loop in loops}:
         raise CompileError("control depends on data", accepted="guards on loop indices")
@@ -356,6 +364,24 @@ def points(loops: tuple[For, ...], guards: tuple[Guard, ...]) -> Size:
     for condition, required in guards:
         holds = holds & (grid.holds(condition, {}) == required)
     return product_of(*free, int((grid.sizes * holds).sum()))
+
+
+def _is_last(loop: For) -> Condition | None:
+    """That a loop of run-time trips is in its last iteration; None of one that may have none, or of other trips."""
+    if isinstance(loop.trips, int | Table) or minimum(loop.trips) < 1:
+        return None
+    trips = expression_of(loop.trips, {symbol: variable(symbol.name) for symbol in symbols_in([loop.trips])})
+    return computed(Operator.EQUAL, variable(loop.variable), trips.plus(IndexExpression(-1)).times(loop.step))
+
+
+def _parts(condition: Condition) -> Iterator[Condition]:
+    """The conditions that a condition is a conjunction of."""
+    ((term, factor),) = condition.terms if len(condition.terms) == 1 else ((None, 0),)
+    if condition.constant == 0 and factor == 1 and isinstance(term, Computed) and term.kind is Operator.MIN:
+        for operand in term.operands:
+            yield from _parts(operand)
+    else:
+        yield condition
 
 
 def leaves(condition: Condition) -> Iterator[Condition]:

@@ -19,9 +19,10 @@ MAX_SEQ = 16
 LEVELS = ("verify-streams", "lower-tasks", "verify-bounds")
 
 
-@pytest.fixture(scope="module")
-def model() -> ExportedModel:
-    return load_model("gpt2-tiny", stage="decode", max_seq=MAX_SEQ, run_time_sizes=True, check_inputs=DRAWS)
+@pytest.fixture(scope="module", params=["gpt2-tiny", "gemma3-1b-tiny"])
+def model(request: pytest.FixtureRequest) -> ExportedModel:
+    """One without, and one with a sliding window and grouped queries."""
+    return load_model(request.param, stage="decode", max_seq=MAX_SEQ, run_time_sizes=True, check_inputs=DRAWS)
 
 
 def test_draws_are_at_several_positions(model: ExportedModel) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from stc.diagnostics import CompileError
 from stc.fifo.token_run import grown_depths
 from stc.iteration.firings import firings
 from stc.iteration.index_expressions import IndexExpression, Operator, computed, variable
-from stc.iteration.size import Symbol, ceildiv
+from stc.iteration.size import Symbol, ceildiv, maximum, product_of, sum_of, value_at
 from stc.iteration.task_timeline import loop_of
 from stc.iteration.trace import Access, Branch, For, MemoryBeats, Nest, Pipeline, Style, Table, TaskTrace, most_per_iteration, steps
 from stc.network.graph import Channel
@@ -43,6 +45,30 @@ def test_trip_counts_may_be_symbols_and_entries_of_a_table():
         with pytest.raises(CompileError) as raised:
             trace.at(values)
         assert str(raised.value) == said
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_guard_to_the_last_of_a_run_time_number_of_iterations(step: int):
+    """Tokens under it are a size, in closed form; other guards on such a loop are counted at values only."""
+    trips = sum_of(ROWS, 1)
+    last = computed(Operator.EQUAL, variable("i"), variable("rows").times(step))
+    third = computed(Operator.EQUAL, variable("k"), IndexExpression(3))
+    both, other = computed(Operator.MIN, last, third), computed(Operator.EQUAL, variable("i"), IndexExpression(0))
+
+    def trace(condition: IndexExpression[Any]) -> TaskTrace:
+        inner = For("k", 5, (READ, Branch(condition, (WRITE,))))
+        return TaskTrace("task", (For("j", ROWS, (For("i", trips, (inner,), step=step),)),))
+
+    for condition, size in ((last, product_of(ROWS, 5)), (both, ROWS)):
+        assert trace(condition).token_size("t", True) == size
+        for rows in (0, 1, 7, 12):
+            assert trace(condition).at({"rows": rows}).tokens("t", True) == value_at(size, {"rows": rows})
+        assert trace(condition).largest.tokens("t", True) == maximum(size)
+    with pytest.raises(CompileError, match="known at run time only"):
+        trace(other).token_size("t", True)
+    unguarded = For("i", ROWS, (Branch(LAST, (WRITE,)),))
+    with pytest.raises(CompileError, match="control depends on data"):
+        TaskTrace("task", (unguarded,)).token_size("t", True)
 
 
 def nest(style: Style, interval: int = 1, depth: int = 10, count: int = 40, memory: MemoryBeats | None = None) -> Nest:

@@ -582,3 +582,22 @@ func.func @f(%x : !V, %d : !D, %n : index, %t : tensor<4xf32>, %b : i1) {
   }
   func.return
 }
+
+// -----
+
+// Nor does one that may have fewer iterations than the guard says.
+!S = !itensor.itensor<1xf32, iter_space: [] * [], iter_map: () -> (0)>
+func.func @f(%x : !S, %s : !itensor.symbol<seq<=8>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = itensor.size sum(seq<=8, 1) of %s
+  %m = itensor.size sum(seq<=8, 1) of %s
+  scf.for %i = %c0 to %n step %c1 {
+    %last = arith.cmpi eq, %i, %m : index
+    scf.if %last {
+      // expected-error @below {{is guarded to %i == sum(seq<=8, 1), which a loop of sum(seq<=8, 1) iterations may not reach, expected its last value, of a loop that always has one}}
+      %v = itensor.read %x[] : !S -> tensor<1xf32>
+    }
+  }
+  func.return
+}

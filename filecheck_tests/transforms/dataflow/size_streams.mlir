@@ -60,3 +60,82 @@ func.func @main(%x: tensor<1x6x4xf32> {stc.sizes = [#itensor.size<1>, #itensor.s
 }
 // CHECK:       iter_space: [min(pos<=9, 6)] * [1]
 // CHECK:       itensor.fork %a : !itensor to !itensor, !itensor
+
+// -----
+
+// A row again for each of 3 queries, as often as there are rows, from a converter; the sums of the queries leave in the last row.
+!rows = !itensor.itensor<1x4xf32, iter_space: [7] * [1], iter_map: (d0) -> (d0, 0)>
+!once = !itensor.itensor<1x4xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+!again = !itensor.itensor<1x4xf32, iter_space: [7, 3] * [1, 1], iter_map: (d0, d1) -> (d1, 0)>
+#m = affine_map<(d0, d1) -> (d0, d1)>
+func.func @main(%x: tensor<7x4xf32> {stc.sizes = [#itensor.size<sum(pos<=6, 1)>, #itensor.size<4>]}, %q: tensor<3x4xf32>,
+                %p: i32 {stc.name = "pos"}) -> tensor<3x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<7x4xf32> as !rows, %b = %q : tensor<3x4xf32> as !once) -> (tensor<3x4xf32> as !once) {
+    %c = itensor.converter %b {shared_loops = 0, buffer_shape = [3, 4], blocks = 2} : !once to !again
+    %e = itensor.empty : !once
+    %t = dataflow.task @t ins(%row = %a : !rows, %query = %c : !again) outs(%out = %e : !once) -> !once {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c3 = arith.constant 3 : index  %c7 = arith.constant 7 : index
+      %c6 = arith.constant 6 : index
+      %f = scf.for %i = %c0 to %c7 step %c1 iter_args(%o = %out) -> (!once) {
+        %v = itensor.read %row[%i] : !rows -> tensor<1x4xf32>
+        %g = scf.for %j = %c0 to %c3 step %c1 iter_args(%n = %o) -> (!once) {
+          %u = itensor.read %query[%i, %j] : !again -> tensor<1x4xf32>
+          %last = arith.cmpi eq, %i, %c6 : index
+          %h = scf.if %last -> (!once) {
+            %w = itensor.write %u into %n[%j] : tensor<1x4xf32> -> !once
+            scf.yield %w : !once
+          } else {
+            scf.yield %n : !once
+          }
+          scf.yield %h : !once
+        }
+        scf.yield %g : !once
+      }
+      dataflow.yield %f : !once
+    }
+    dataflow.yield %t : !once
+  }
+  func.return %y : tensor<3x4xf32>
+}
+// CHECK-DAG:   !itensor = !itensor.itensor<1x4xf32, iter_space: [sum(pos<=6, 1)] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK-DAG:   !itensor2 = !itensor.itensor<1x4xf32, iter_space: [sum(pos<=6, 1), 3] * [1, 1], iter_map: (d0, d1) -> (d1, 0)>
+// CHECK:       itensor.converter %b {shared_loops = 0, buffer_shape = [3, 4], blocks = 2} : !itensor1 to !itensor2
+// CHECK:       %[[N:.*]] = itensor.size sum(pos<=6, 1) of %[[POS:.*]]
+// CHECK-NEXT:  %[[LAST:.*]] = itensor.size pos<=6 of %[[POS]]
+// CHECK-NEXT:  scf.for %i = %c0 to %[[N]]
+// CHECK:       arith.cmpi eq, %i, %[[LAST]] : index
+// PROVED:      arith.cmpi eq, %i
+
+// -----
+
+// A converter whose two blocks one task would fill and empty in one loop has a single block: how long the loop is would depend on
+// the larger of two sizes.
+!rows = !itensor.itensor<1x4xf32, iter_space: [7] * [1], iter_map: (d0) -> (d0, 0)>
+!once = !itensor.itensor<1x4xf32, iter_space: [3] * [1], iter_map: (d0) -> (d0, 0)>
+!again = !itensor.itensor<1x2xf32, iter_space: [7, 3, 2] * [1, 1, 2], iter_map: (d0, d1, d2) -> (d1, d2)>
+#m = affine_map<(d0, d1) -> (d0, d1)>
+func.func @main(%x: tensor<7x4xf32> {stc.sizes = [#itensor.size<pos<=7>, #itensor.size<4>]}, %q: tensor<3x4xf32>,
+                %p: i32 {stc.name = "pos"}) -> tensor<7x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<7x4xf32> as !rows, %b = %q : tensor<3x4xf32> as !once) -> (tensor<7x4xf32> as !rows) {
+    %c = itensor.converter %b {shared_loops = 0, buffer_shape = [3, 4], blocks = 2} : !once to !again
+    %e = itensor.empty : !rows
+    %t = dataflow.task @t ins(%row = %a : !rows, %query = %c : !again) outs(%out = %e : !rows) -> !rows {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c3 = arith.constant 3 : index  %c7 = arith.constant 7 : index
+      %c2 = arith.constant 2 : index  %c4 = arith.constant 4 : index
+      %f = scf.for %i = %c0 to %c7 step %c1 iter_args(%o = %out) -> (!rows) {
+        %v = itensor.read %row[%i] : !rows -> tensor<1x4xf32>
+        scf.for %j = %c0 to %c3 step %c1 {
+          scf.for %k = %c0 to %c4 step %c2 {
+            %u = itensor.read %query[%i, %j, %k] : !again -> tensor<1x2xf32>
+          }
+        }
+        %w = itensor.write %v into %o[%i] : tensor<1x4xf32> -> !rows
+        scf.yield %w : !rows
+      }
+      dataflow.yield %f : !rows
+    }
+    dataflow.yield %t : !rows
+  }
+  func.return %y : tensor<7x4xf32>
+}
+// CHECK:       itensor.converter %b {shared_loops = 0, buffer_shape = [3, 4], blocks = 1} : !itensor1 to !itensor2

@@ -47,7 +47,7 @@ func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>]}, %p: i
 // -----
 
 !rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
-// expected-error @unknown {{pass 'size-streams': @k: a loop of task @t takes pos<=6 tokens of one stream and rows<=6 of another; accepted: one size for each loop}}
+// expected-error @unknown {{pass 'size-streams': @k: a loop of task @t takes pos<=6 tokens of one stream and rows<=6 of another; accepted: one size for each loop, or a converter that repeats its block}}
 func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]},
                 %z: tensor<6x4xf32> {stc.sizes = [#itensor.size<rows<=6>, #itensor.size<4>]},
                 %p: i32 {stc.name = "pos"}, %q: i32 {stc.name = "rows"}) -> tensor<6x4xf32> {
@@ -107,4 +107,86 @@ func.func @main(%x: tensor<2x6xf32> {stc.sizes = [#itensor.size<2>, #itensor.siz
     dataflow.yield %c : !both
   }
   func.return %y : tensor<4x6xf32>
+}
+
+// -----
+
+// An iteration in the middle may not be there.
+!rows = !itensor.itensor<1x4xf32, iter_space: [7] * [1], iter_map: (d0) -> (d0, 0)>
+!one = !itensor.itensor<1x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// expected-error @unknown {{pass 'size-streams': @k: task @t uses a loop of run-time size in 'arith.cmpi'; accepted: loops that only enumerate streams, or guards to the first or last iteration of one that always has one}}
+func.func @main(%x: tensor<7x4xf32> {stc.sizes = [#itensor.size<sum(pos<=6, 1)>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<1x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<7x4xf32> as !rows) -> (tensor<1x4xf32> as !one) {
+    %e = itensor.empty : !one
+    %t = dataflow.task @t ins(%row = %a : !rows) outs(%out = %e : !one) -> !one {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c7 = arith.constant 7 : index  %there = arith.constant 3 : index
+      %f = scf.for %i = %c0 to %c7 step %c1 iter_args(%o = %out) -> (!one) {
+        %v = itensor.read %row[%i] : !rows -> tensor<1x4xf32>
+        %at = arith.cmpi eq, %i, %there : index
+        %h = scf.if %at -> (!one) {
+          %w = itensor.write %v into %o[] : tensor<1x4xf32> -> !one
+          scf.yield %w : !one
+        } else {
+          scf.yield %o : !one
+        }
+        scf.yield %h : !one
+      }
+      dataflow.yield %f : !one
+    }
+    dataflow.yield %t : !one
+  }
+  func.return %y : tensor<1x4xf32>
+}
+
+// -----
+
+// Nor may the last of a loop without iterations.
+!rows = !itensor.itensor<1x4xf32, iter_space: [7] * [1], iter_map: (d0) -> (d0, 0)>
+!one = !itensor.itensor<1x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// expected-error @unknown {{pass 'size-streams': @k: task @t uses a loop of run-time size in 'arith.cmpi'; accepted: loops that only enumerate streams, or guards to the first or last iteration of one that always has one}}
+func.func @main(%x: tensor<7x4xf32> {stc.sizes = [#itensor.size<pos<=7>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<1x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<7x4xf32> as !rows) -> (tensor<1x4xf32> as !one) {
+    %e = itensor.empty : !one
+    %t = dataflow.task @t ins(%row = %a : !rows) outs(%out = %e : !one) -> !one {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c7 = arith.constant 7 : index  %there = arith.constant 6 : index
+      %f = scf.for %i = %c0 to %c7 step %c1 iter_args(%o = %out) -> (!one) {
+        %v = itensor.read %row[%i] : !rows -> tensor<1x4xf32>
+        %at = arith.cmpi eq, %i, %there : index
+        %h = scf.if %at -> (!one) {
+          %w = itensor.write %v into %o[] : tensor<1x4xf32> -> !one
+          scf.yield %w : !one
+        } else {
+          scf.yield %o : !one
+        }
+        scf.yield %h : !one
+      }
+      dataflow.yield %f : !one
+    }
+    dataflow.yield %t : !one
+  }
+  func.return %y : tensor<1x4xf32>
+}
+
+// -----
+
+// A row that comes once from memory cannot come as often as there are others.
+!rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+!again = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (0, 0)>
+// expected-error @unknown {{pass 'size-streams': @k: a loop of task @t takes pos<=6 tokens of one stream and 6 of another; accepted: one size for each loop, or a converter that repeats its block}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]}, %z: tensor<1x4xf32>, %p: i32 {stc.name = "pos"}) -> tensor<6x4xf32> {
+  %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows, %b = %z : tensor<1x4xf32> as !again) -> (tensor<6x4xf32> as !rows) {
+    %e = itensor.empty : !rows
+    %t = dataflow.task @t ins(%in = %a : !rows, %of = %b : !again) outs(%out = %e : !rows) -> !rows {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c6 = arith.constant 6 : index
+      %f = scf.for %i = %c0 to %c6 step %c1 iter_args(%o = %out) -> (!rows) {
+        %v = itensor.read %in[%i] : !rows -> tensor<1x4xf32>
+        %u = itensor.read %of[%i] : !again -> tensor<1x4xf32>
+        %w = itensor.write %v into %o[%i] : tensor<1x4xf32> -> !rows
+        scf.yield %w : !rows
+      }
+      dataflow.yield %f : !rows
+    }
+    dataflow.yield %t : !rows
+  }
+  func.return %y : tensor<6x4xf32>
 }

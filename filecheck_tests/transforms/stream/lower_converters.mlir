@@ -133,3 +133,27 @@ dataflow.kernel @lines() {
 // CHECK-NEXT: [[BACK:%.*]] = arith.subi [[NEXT]], %c2
 // CHECK-NEXT: [[LINE:%.*]] = arith.select [[WRAPS]], [[BACK]], [[NEXT]]
 // CHECK-NEXT: vector.load %lines[[[LINE]], %column_1]
+
+// -----
+
+// A block again as often as a scalar says: whoever empties it takes the scalar, be it a task of its own or the one that fills it.
+!once = !itensor.itensor<1x2xf32, iter_space: [2, 3] * [3, 1], iter_map: (d0, d1) -> (d0 + d1, 0)>
+!again = !itensor.itensor<1x2xf32, iter_space: [2, pos<=4, 3] * [3, 1, 1], iter_map: (d0, d1, d2) -> (d0 + d2, 0)>
+func.func @again(%p: i32) {
+  dataflow.kernel @k(%pos = %p : i32 as !itensor.symbol<pos<=4>) {
+    %x, %y = "test.op"() : () -> (!once, !once)
+    %d = itensor.converter %x {shared_loops = 1, buffer_shape = [3, 2], blocks = 2} : !once to !again
+    %e = itensor.converter %y {shared_loops = 1, buffer_shape = [3, 2], blocks = 1} : !once to !again
+  }
+  func.return
+}
+
+// CHECK-LABEL: @again(
+// CHECK: dataflow.task @fill_x ins(%in = {{.*}} : !stream.stream
+// CHECK: dataflow.task @drain_x ins([[POS:%.*]] = %pos : !itensor.symbol<pos<=4>, %in = {{.*}} : !block)
+// CHECK: [[SIZE:%.*]] = itensor.size pos<=4 of [[POS]]
+// CHECK: scf.for %visit = %c0{{.*}} to [[SIZE]]
+// CHECK-NEXT: scf.for %entry
+// CHECK: dataflow.task @turn_y ins([[POS1:%.*]] = %pos : !itensor.symbol<pos<=4>, %in = {{.*}} : !stream.stream
+// CHECK: [[SIZE1:%.*]] = itensor.size pos<=4 of [[POS1]]
+// CHECK: scf.for %visit{{.*}} = %c0{{.*}} to [[SIZE1]]

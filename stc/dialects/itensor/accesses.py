@@ -2,7 +2,8 @@
 
 An access names the loops that enumerate its port. Inside the enclosing task, the named loops must be exactly the type's
 loops, outermost first, and the access must happen once per iteration of the innermost: every other loop around it is
-guarded to one iteration by an `scf.if` that compares its induction variable with a constant, nothing else is conditional.
+guarded to one iteration by an `scf.if` that compares its induction variable with a constant (or, of a loop of run-time trips, with
+the `itensor.size` of its last iteration), nothing else is conditional.
 
 Where several accesses of one port take its tokens one behind the other, each states its segment, and names any loops that have as
 many iterations.
@@ -22,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from stc.dialects.itensor.size_ops import SizeOp
 from stc.iteration.order import Loop
 from stc.iteration.segments import Segment, complaint_about_cover
-from stc.iteration.size import Size, are_equal, ceildiv, is_static, maximum, minimum, product_of
+from stc.iteration.size import Size, are_equal, ceildiv, is_static, maximum, minimum, product_of, sum_of
 
 _EQUAL = 0  # arith.cmpi predicate
 
@@ -176,11 +177,11 @@ def _verify_nesting(named: list[scf.ForOp], enclosing: list[scf.ForOp]) -> None:
 
 
 def _verify_guards(named: list[scf.ForOp], enclosing: list[scf.ForOp], guards: list[scf.IfOp]) -> None:
-    guarded: dict[scf.ForOp, int] = {}
+    guarded: dict[scf.ForOp, Size] = {}
     for guard in guards:
         for loop, value in _guarded_loops(guard.cond, enclosing):
             if (other := guarded.setdefault(loop, value)) != value:
-                both = " and ".join(f"{_loop_name(loop)} == {each}" for each in sorted((other, value)))
+                both = " and ".join(f"{_loop_name(loop)} == {each}" for each in sorted((other, value), key=maximum))
                 raise VerifyException(f"is guarded to {both}, which never both hold, expected one value of the loop")
     for loop in guarded:
         if loop in named:
@@ -201,14 +202,14 @@ def _loop_name(loop: scf.ForOp) -> str:
     return "unnamed" if induction.name_hint is None else f"%{induction.name_hint}"
 
 
-def _guarded_loops(condition: SSAValue, enclosing: list[scf.ForOp]) -> list[tuple[scf.ForOp, int]]:
-    """The loops, with their values, that `condition` restricts: a conjunction of `arith.cmpi eq, %induction, constant`."""
+def _guarded_loops(condition: SSAValue, enclosing: list[scf.ForOp]) -> list[tuple[scf.ForOp, Size]]:
+    """The loops, with their values, that `condition` restricts: a conjunction of `arith.cmpi eq, %induction, constant or size`."""
     defining = condition.op if isinstance(condition, OpResult) else None
     if isinstance(defining, arith.AndIOp):
         return _guarded_loops(defining.lhs, enclosing) + _guarded_loops(defining.rhs, enclosing)
     if isinstance(defining, arith.CmpiOp) and defining.predicate.value.data == _EQUAL:
         for induction, constant in ((defining.lhs, defining.rhs), (defining.rhs, defining.lhs)):
-            loop, value = loop_of_induction_variable(induction), constant_value(constant)
+            loop, value = loop_of_induction_variable(induction), _size_value(constant)
             if loop is not None and value is not None and loop in enclosing:
                 _verify_value_is_taken(loop, value)
                 return [(loop, value)]
@@ -218,9 +219,20 @@ def _guarded_loops(condition: SSAValue, enclosing: list[scf.ForOp]) -> list[tupl
     )
 
 
-def _verify_value_is_taken(loop: scf.ForOp, value: int) -> None:
+def _size_value(value: SSAValue) -> Size | None:
+    return value.owner.size if isinstance(value.owner, SizeOp) else constant_value(value)
+
+
+def _verify_value_is_taken(loop: scf.ForOp, value: Size) -> None:
     lower, step, trip = constant_value(loop.lb), constant_value(loop.step), trip_size(loop)
     if lower is None or step is None or trip is None:
+        return
+    if not isinstance(value, int):
+        if minimum(trip) < 1 or value != product_of(sum_of(trip, -1), step):
+            raise VerifyException(
+                f"is guarded to {_loop_name(loop)} == {value}, which a loop of {trip} iterations may not reach, "
+                "expected its last value, of a loop that always has one"
+            )
         return
     if minimum(trip) < maximum(trip) and not (value - lower) % step and minimum(trip) <= (value - lower) // step < maximum(trip):
         raise VerifyException(

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, i32
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, TensorType, i32, i64
+from xdsl.ir import BlockArgument, Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -17,13 +17,15 @@ from stc.analysis.host_work import functions_of
 from stc.analysis.run_time_sizes import RunTimeSizes, symbol_argument
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
-from stc.dialects.itensor import ConcatOp, ForkOp, ItensorType, ReadOp, SizeOp, SymbolType, WriteOp
+from stc.dialects.itensor import ConcatOp, ConverterOp, ForkOp, ItensorType, ReadOp, SizeOp, SymbolType, WriteOp
+from stc.dialects.itensor.accesses import constant_value
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.routing_ops import offsets_attr
 from stc.dialects.use_def import uses_through
+from stc.iteration.block_tokens import token_lanes
 from stc.iteration.concatenation import begins_of, joined
 from stc.iteration.order import Loop, StreamOrder
-from stc.iteration.size import Size, Symbol, is_static, symbols_in
+from stc.iteration.size import Size, Symbol, is_static, maximum, minimum, sum_of, symbols_in
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class SizeStreams(ModulePass):
 
     Everything before this pass is decided for the largest sizes. From the arguments on, each stream and each loop that enumerates
     it takes the size of what it carries; a concatenation has the sum of its parts. Dimensions of such sizes must cross entry by
-    entry, in a loop of their own, and may meet tasks, forks and concatenations only; anything else is refused by name. Memory holds
+    entry, in a loop of their own, and may meet tasks, forks and concatenations only; anything else is refused by name. A converter
+    that repeats its block for each such entry repeats it as often. Memory holds
     tensors as they lie at the largest sizes; results have entries only where there are some. What is proved later is proved for
     all values.
 
@@ -130,26 +133,52 @@ class _Sizing:
         for port, value in zip(task.input_ports, task.ins, strict=True):
             if root_of(value) in self.orders:
                 self.orders[port] = self._order(value)
-        for read in [access for access in _accesses(task) if isinstance(access, ReadOp)]:
-            for index, loop in zip(read.indices, self._order(read.source).loops, strict=True):
-                known = sizes.setdefault(index, loop.trip)
-                if known != loop.trip and not (is_static(known) and is_static(loop.trip)):
-                    what = f"a loop of task @{task.sym_name.data} takes {known} tokens of one stream and {loop.trip} of another"
-                    raise CompileError(what, where=self._where, accepted="one size for each loop")
-        if all(is_static(size) for size in sizes.values()):
+        reads = [access for access in _accesses(task) if isinstance(access, ReadOp)]
+        for index, loop in [pair for read in reads for pair in zip(read.indices, self._order(read.source).loops, strict=True)]:
+            known = sizes.setdefault(index, loop.trip) if not is_static(loop.trip) else loop.trip
+            if known != loop.trip:
+                raise self._uneven(task, known, loop.trip)
+        if not sizes:
             return
+        for read in reads:
+            self._read(task, read, sizes)
         for write in [access for access in _accesses(task) if isinstance(access, WriteOp)]:
             self._write(task, write, sizes)
 
+    def _read(self, task: TaskOp, read: ReadOp, sizes: Mapping[SSAValue, Size]) -> None:
+        """What a converter sends again for each iteration of a loop, it sends as often as the loop runs."""
+        order = self._order(read.source)
+        found = _timed(order, read.indices, sizes)
+        if found == order:
+            return
+        changed = [loop for loop, trip in enumerate(found.loops) if trip != order.loops[loop]]
+        port = root_of(read.source)
+        assert isinstance(port, BlockArgument)
+        value = task.ins[port.index]
+        sender = value.owner
+        if (
+            not isinstance(sender, ConverterOp)
+            or sender.window is not None
+            or not set(changed) <= set(order.reuse_loops)
+            or changed[0] < sender.shared_loops
+            or not value.has_one_use()
+        ):
+            raise self._uneven(task, found.loops[changed[0]].trip, order.loops[changed[0]].trip)
+        self.orders[port] = self.orders[value] = found
+        if sender.plan.blocks == 2 and token_lanes(sender.plan) is None:  # else one loop over what comes and what goes
+            sender.blocks_attr = IntegerAttr(1, i64)
+
+    def _uneven(self, task: TaskOp, size: Size, other: Size) -> CompileError:
+        what = f"a loop of task @{task.sym_name.data} takes {size} tokens of one stream and {other} of another"
+        return CompileError(what, where=self._where, accepted="one size for each loop, or a converter that repeats its block")
+
     def _write(self, task: TaskOp, write: WriteOp, sizes: Mapping[SSAValue, Size]) -> None:
         order = write.itensor_type.order
-        trips = [sizes.get(index, loop.trip) for index, loop in zip(write.indices, order.loops, strict=True)]
-        if all(is_static(trip) for trip in trips):
-            return
-        found = replace(order, loops=tuple(Loop(trip, loop.step) for trip, loop in zip(trips, order.loops, strict=True)))
-        port = root_of(write.destination)
-        assert isinstance(port, BlockArgument)
-        self.orders[port] = self.orders[root_of(task.outs[port.index - len(task.ins)])] = found
+        found = _timed(order, write.indices, sizes)
+        if found != order:
+            port = root_of(write.destination)
+            assert isinstance(port, BlockArgument)
+            self.orders[port] = self.orders[root_of(task.outs[port.index - len(task.ins)])] = found
 
     def _through_concat(self, op: ConcatOp) -> None:
         along = sorted({dimension for start in op.offsets for dimension, entry in enumerate(start) if entry})
@@ -203,17 +232,27 @@ class _Sizing:
             assert isinstance(index, BlockArgument) and step == 1
             loop = index.owner.parent_op()
             assert isinstance(loop, scf.ForOp)
-            self._require_unguarded(index, task)
             bound = SizeOp(trip, [ports[symbol] for symbol in symbols_in([trip])])
             Builder(InsertPoint.before(loop)).insert(bound)
             loop.operands[1] = bound.result
+            for use in [use for use in index.uses if not isinstance(use.operation, ReadOp | WriteOp)]:
+                self._compare_with_last(task, use, trip, bound)
 
-    def _require_unguarded(self, index: SSAValue, task: TaskOp) -> None:
-        """What happens in a certain iteration, such as the last, was decided for the largest size."""
-        for use in index.uses:
-            if not isinstance(use.operation, ReadOp | WriteOp):
-                what = f"task @{task.sym_name.data} uses a loop of run-time size in '{use.operation.name}'"
-                raise CompileError(what, where=self._where, accepted="loops that only enumerate streams: sums inside other loops")
+    def _compare_with_last(self, task: TaskOp, use: Use, trip: Size, bound: SizeOp) -> None:
+        """A guard to the last iteration, decided for the largest size, is one to the last that there is."""
+        guard = use.operation
+        if isinstance(guard, arith.CmpiOp) and minimum(trip) > 0:
+            value = constant_value(guard.operands[1 - use.index])
+            if value == 0:
+                return
+            if value == maximum(trip) - 1:
+                last = SizeOp(sum_of(trip, -1), bound.symbols)
+                Builder(InsertPoint.after(bound)).insert(last)
+                guard.operands[1 - use.index] = last.result
+                return
+        what = f"task @{task.sym_name.data} uses a loop of run-time size in '{guard.name}'"
+        accepted = "loops that only enumerate streams, or guards to the first or last iteration of one that always has one"
+        raise CompileError(what, where=self._where, accepted=accepted)
 
     # Spelling -----------------------------------------------------------------------------------------------------------
 
@@ -237,6 +276,12 @@ def _sized(order: StreamOrder, dimension: int, size: Size, name: str) -> StreamO
         raise CompileError(what, accepted="one entry at a time, in one loop: a tile of 1 along it")
     (loop,) = loops
     return replace(order, loops=(*order.loops[:loop], Loop(size, 1), *order.loops[loop + 1 :]))
+
+
+def _timed(order: StreamOrder, indices: Iterable[SSAValue], sizes: Mapping[SSAValue, Size]) -> StreamOrder:
+    """`order` with the loops behind `indices` as long as `sizes` says."""
+    loops = tuple(Loop(sizes.get(index, loop.trip), loop.step) for index, loop in zip(indices, order.loops, strict=True))
+    return replace(order, loops=loops)
 
 
 def _accesses(task: TaskOp) -> list[ReadOp | WriteOp]:

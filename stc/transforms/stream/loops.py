@@ -65,9 +65,11 @@ def scalar_ports(kernel: KernelOp, block: Block, sizes: Iterable[Size]) -> tuple
     return list(scalars.values()), ports
 
 
-def order_nest(builder: Builder, order: StreamOrder) -> tuple[list[SSAValue], Builder]:
+def order_nest(
+    builder: Builder, order: StreamOrder, symbols: Symbols = MappingProxyType({})
+) -> tuple[list[SSAValue], Builder]:
     """The perfect nest over all loops of `order`, called after the dimensions they run along."""
-    return loop_nest(builder, order.loops, order_loop_names(order))
+    return loop_nest(builder, order.loops, order_loop_names(order), symbols)
 
 
 def before_terminator(block: Block) -> Builder:

@@ -24,7 +24,7 @@ from stc.iteration.line_buffer import LineStep
 from stc.iteration.order import Loop, StreamOrder
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream
-from stc.transforms.stream.loops import coordinates, loop_nest, order_nest, total
+from stc.transforms.stream.loops import Symbols, coordinates, loop_nest, order_nest, scalar_ports, total
 from stc.transforms.stream.merged_blocks import merged_blocks
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
@@ -98,8 +98,9 @@ def _ring(
     ring.result.name_hint = ring_name
     source = consumed_stream(builder, converter.source)
     target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
-    _task(builder, names.fresh(f"fill_{name}"), source, ring.result, plan, in_tokens(plan.source_block, lanes), _store_tokens)
-    _task(builder, names.fresh(f"drain_{name}"), ring.result, target, plan, in_tokens(plan.target_block, lanes), _load_tokens)
+    filled, drained = in_tokens(plan.source_block, lanes), in_tokens(plan.target_block, lanes)
+    _task(converter, names.fresh(f"fill_{name}"), source, ring.result, filled, lambda body: _store_tokens(body, plan, filled))
+    _task(converter, names.fresh(f"drain_{name}"), ring.result, target, drained, lambda body: _load_tokens(body, plan, drained))
 
 
 def _element_type(converter: ConverterOp) -> Attribute:
@@ -107,47 +108,54 @@ def _element_type(converter: ConverterOp) -> Attribute:
     return converter.source.type.element_type
 
 
-_Body = Callable[[Builder, Block, StreamOrder], None]
+@dataclass(frozen=True)
+class _Body:
+    """The body of a new task: where it is built, what it takes and gives, the scalars behind its sizes."""
+
+    builder: Builder
+    source: SSAValue
+    target: SSAValue
+    symbols: Symbols
+
+    def nest(self, builder: Builder, order: StreamOrder) -> tuple[list[SSAValue], Builder]:
+        return order_nest(builder, order, self.symbols)
+
+    def shared(self, plan: ConverterPlan) -> Builder:
+        """A builder inside the loops that source and target share."""
+        names = order_loop_names(plan.source)[: plan.shared_loops]
+        return loop_nest(self.builder, plan.source.loops[: plan.shared_loops], names)[1]
 
 
 def _task(
-    builder: Builder, name: str, source: SSAValue, target: SSAValue, plan: ConverterPlan, order: StreamOrder, body: _Body
+    converter: ConverterOp, name: str, source: SSAValue, target: SSAValue, order: StreamOrder, fill: Callable[[_Body], None]
 ) -> None:
-    block = _task_block(source, target)
-    body(_shared_nest(Builder(InsertPoint.at_end(block)), plan), block, order)
-    _insert_task(builder, name, source, target, block)
-
-
-def _shared_nest(builder: Builder, plan: ConverterPlan) -> Builder:
-    """The loops that source and target share; a builder for the body."""
-    names = order_loop_names(plan.source)[: plan.shared_loops]
-    return loop_nest(builder, plan.source.loops[: plan.shared_loops], names)[1]
-
-
-def _task_block(source: SSAValue, target: SSAValue) -> Block:
+    """A task with a body that runs the loops of `order`."""
+    builder, kernel = Builder(InsertPoint.before(converter)), converter.parent_op()
+    assert isinstance(kernel, KernelOp)
     block = Block(arg_types=[source.type, target.type])
     block.args[0].name_hint, block.args[1].name_hint = "in", "out"
-    return block
-
-
-def _insert_task(builder: Builder, name: str, source: SSAValue, target: SSAValue, block: Block) -> None:
+    into, out_of = block.args
+    scalars, symbols = scalar_ports(kernel, block, order.sizes)
+    fill(_Body(Builder(InsertPoint.at_end(block)), into, out_of, symbols))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
-    task = builder.insert(TaskOp(name, [source], [target], block, []))
+    task = builder.insert(TaskOp(name, [*scalars, source], [target], block, []))
     task.kind = TaskKind.CONVERTER
 
 
-def _store_tokens(builder: Builder, block: Block, order: StreamOrder) -> None:
-    buffer = builder.insert(stream.AcquireOp(block.args[1])).buffer
-    ivs, inner = order_nest(builder, order)
-    token = inner.insert(stream.ReadOp(block.args[0])).result
+def _store_tokens(body: _Body, plan: ConverterPlan, order: StreamOrder) -> None:
+    once = body.shared(plan)
+    buffer = once.insert(stream.AcquireOp(body.target)).buffer
+    ivs, inner = body.nest(once, order)
+    token = inner.insert(stream.ReadOp(body.source)).result
     inner.insert(memref.StoreOp.get(token, buffer, coordinates(inner, order, ivs)))
 
 
-def _load_tokens(builder: Builder, block: Block, order: StreamOrder) -> None:
-    buffer = builder.insert(stream.AcquireOp(block.args[0])).buffer
-    ivs, inner = order_nest(builder, order)
+def _load_tokens(body: _Body, plan: ConverterPlan, order: StreamOrder) -> None:
+    once = body.shared(plan)
+    buffer = once.insert(stream.AcquireOp(body.source)).buffer
+    ivs, inner = body.nest(once, order)
     token = inner.insert(memref.LoadOp.get(buffer, coordinates(inner, order, ivs))).res
-    inner.insert(stream.WriteOp(token, block.args[1]))
+    inner.insert(stream.WriteOp(token, body.target))
 
 
 # One task ---------------------------------------------------------------------------------------------------------------
@@ -164,35 +172,38 @@ def _one_task(builder: Builder, converter: ConverterOp, name: str, names: Unique
         kind, hint, shape, loops = "merge", "blocks", (2, *plan.buffer_shape), _merged
     source = consumed_stream(builder, converter.source)
     target = produced_stream(builder, converter.result, names.fresh(f"{name}_reordered"))
-    block = _task_block(source, target)
-    outer = Builder(InsertPoint.at_end(block))
-    buffer = outer.insert(memref.AllocOp([], [], MemRefType(_element_type(converter), shape))).memref
-    buffer.name_hint = hint
-    loops(outer, block, plan, buffer)
-    _insert_task(builder, names.fresh(f"{kind}_{name}"), source, target, block)
+
+    def fill(body: _Body) -> None:
+        buffer = body.builder.insert(memref.AllocOp([], [], MemRefType(_element_type(converter), shape))).memref
+        buffer.name_hint = hint
+        loops(body, plan, buffer)
+
+    _task(converter, names.fresh(f"{kind}_{name}"), source, target, plan.target, fill)
 
 
-def _in_turn(builder: Builder, block: Block, plan: ConverterPlan, buffer: SSAValue) -> None:
-    once = _shared_nest(builder, plan)
+def _in_turn(body: _Body, plan: ConverterPlan, buffer: SSAValue) -> None:
+    once = body.shared(plan)
     for order, receives in ((plan.source_block, True), (plan.target_block, False)):
-        ivs, inner = order_nest(once, order)
-        _move(inner, block, buffer, coordinates(inner, order, ivs), order, receives)
+        ivs, inner = body.nest(once, order)
+        _move(inner, body, buffer, coordinates(inner, order, ivs), order, receives)
 
 
-def _merged(builder: Builder, block: Block, plan: ConverterPlan, buffer: SSAValue) -> None:
-    merged_blocks(builder, plan, lambda inner, place, order, receives: _move(inner, block, buffer, place, order, receives))
+def _merged(body: _Body, plan: ConverterPlan, buffer: SSAValue) -> None:
+    merged_blocks(
+        body.builder, plan, lambda inner, place, order, receives: _move(inner, body, buffer, place, order, receives)
+    )
 
 
 def _move(
-    builder: Builder, block: Block, buffer: SSAValue, place: Sequence[SSAValue], order: StreamOrder, receives: bool
+    builder: Builder, body: _Body, buffer: SSAValue, place: Sequence[SSAValue], order: StreamOrder, receives: bool
 ) -> None:
     """Receive a token into `buffer` at `place`, or send the one of `order` that is there."""
     if receives:
-        token = builder.insert(stream.ReadOp(block.args[0])).result
+        token = builder.insert(stream.ReadOp(body.source)).result
         builder.insert(vector.StoreOp(token, buffer, place))
     else:
         token = builder.insert(vector.LoadOp(buffer, place, _vector(buffer, order))).result
-        builder.insert(stream.WriteOp(token, block.args[1]))
+        builder.insert(stream.WriteOp(token, body.target))
 
 
 def _vector(buffer: SSAValue, order: StreamOrder) -> VectorType:
@@ -203,17 +214,17 @@ def _vector(buffer: SSAValue, order: StreamOrder) -> VectorType:
 # Lines ----------------------------------------------------------------------------------------------------------------
 
 
-def _lines(builder: Builder, block: Block, plan: ConverterPlan, buffer: SSAValue) -> None:
-    once, schedule = _shared_nest(builder, plan), plan.line_schedule
+def _lines(body: _Body, plan: ConverterPlan, buffer: SSAValue) -> None:
+    once, schedule = body.shared(plan), plan.line_schedule
     assert schedule is not None
-    _tiles(once, block, plan, buffer, schedule.before)
+    _tiles(once, body, plan, buffer, schedule.before)
     if schedule.repeats:
         _, repeated = loop_nest(once, [Loop(schedule.repeats, 1)], ["repeat"])
-        _tiles(repeated, block, plan, buffer, schedule.body)
-    _tiles(once, block, plan, buffer, schedule.after)
+        _tiles(repeated, body, plan, buffer, schedule.body)
+    _tiles(once, body, plan, buffer, schedule.after)
 
 
-def _tiles(builder: Builder, block: Block, plan: ConverterPlan, lines: SSAValue, steps: Sequence[LineStep]) -> None:
+def _tiles(builder: Builder, body: _Body, plan: ConverterPlan, lines: SSAValue, steps: Sequence[LineStep]) -> None:
     """One loop nest for each tile that is received or sent."""
     assert plan.tiles is not None and plan.window is not None
     for step in steps:
@@ -222,7 +233,7 @@ def _tiles(builder: Builder, block: Block, plan: ConverterPlan, lines: SSAValue,
         place = coordinates(inner, order, ivs)
         span = order.static_shape[plan.window]
         place[plan.window] = _line(inner, place[plan.window], step.line, span, plan.buffer_shape[plan.window])
-        _move(inner, block, lines, place, order, step.receives)
+        _move(inner, body, lines, place, order, step.receives)
 
 
 def _line(builder: Builder, offset: SSAValue, start: int, span: int, extent: int) -> SSAValue:
