@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from torch_mlir import _mlir_libs, execution_engine, ir, passmanager  # pyright:
 from torch_mlir.runtime import np_to_memref
 
 from stc.diagnostics import CompileError
-from stc.frontend.isolation import isolated
+from stc.frontend.isolation import IsolatedFunction
 
 # Upstream passes run in the bindings, torch-mlir's own only in its binary; they alternate.
 DECOMPOSE = ("func.func(refback-generalize-tensor-pad)", "func.func(refback-generalize-tensor-concat)")
@@ -42,6 +43,9 @@ TO_LLVM = (
 )
 LOWERING_SECONDS = 300
 
+_Arrays = tuple[Sequence[np.ndarray], Sequence[np.ndarray]]
+"""Inputs and results."""
+
 ACCURATE = frozenset(f"math.{name}" for name in ("tanh", "expm1", "log1p", "sinh", "asinh", "acosh", "atanh", "exp2"))
 """What becomes a call of the C library: MLIR writes these as differences with 1 and the like, which lose small results, or through
 other functions. (Its own pass to that library takes the whole dialect or nothing.)"""
@@ -66,14 +70,17 @@ class LoweredLinalg:
 
     def run(self, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
         """As `execute_linalg`."""
-        values = isolated(
-            lambda: _invoked(self.text, self.function, inputs, results),
+        for array, value in zip(results, self._invoke((inputs, results)), strict=True):
+            array[...] = value
+
+    @cached_property
+    def _invoke(self) -> IsolatedFunction[_Arrays, Sequence[np.ndarray]]:
+        return IsolatedFunction(
+            lambda: _compiled(self.text, self.function),
             "MLIR's execution of this module",
             where=self.where,
             accepted="a module without divisions by zero or accesses out of bounds on random inputs",
         )
-        for array, value in zip(results, values, strict=True):
-            array[...] = value
 
 
 def lower_linalg(text: str, function: str, where: str) -> LoweredLinalg:
@@ -83,16 +90,20 @@ def lower_linalg(text: str, function: str, where: str) -> LoweredLinalg:
     return LoweredLinalg(_run_bindings(_run_binary(buffers, MUNGE_COPIES, where), TO_LLVM, where), function, where)
 
 
-def _invoked(
-    lowered: str, function: str, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]
-) -> Sequence[np.ndarray]:
+def _compiled(lowered: str, function: str) -> Callable[[_Arrays], Sequence[np.ndarray]]:
+    """What writes its results into the second arrays, and returns these."""
     with _mlir_context():
         engine = execution_engine.ExecutionEngine(ir.Module.parse(lowered), opt_level=2)
+
+    def invoke(arrays: _Arrays) -> Sequence[np.ndarray]:
+        inputs, results = arrays
         try:
             engine.invoke(function, *(_argument(array) for array in (*inputs, *results)))
         except RuntimeError:  # what was lowered calls functions that are nowhere; the engine has printed which
             raise CompileError("MLIR cannot execute this module: it calls functions that its libraries lack") from None
-    return results
+        return results
+
+    return invoke
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import torch
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.frontend import torch_import
 from stc.frontend.export import export
-from stc.frontend.isolation import isolated
+from stc.frontend.isolation import IsolatedFunction, isolated
 from stc.frontend.sources import load_model
 
 pytestmark = pytest.mark.heavy
@@ -47,6 +47,33 @@ def test_a_signal_is_a_sentence():
 def test_an_exit_is_a_sentence():
     with pytest.raises(CompileError, match=r"here: the work ended its process \(exit code 3\); accepted: other work"):
         _run(lambda: os._exit(3))
+
+
+def test_a_function_is_made_once_and_again_after_a_death():
+    def make() -> Callable[[int], tuple[int, int]]:
+        calls: list[int] = []
+
+        def call(number: int) -> tuple[int, int]:
+            if number < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            calls.append(number // (number - 1))
+            return os.getpid(), len(calls)
+
+        return call
+
+    function = IsolatedFunction(make, "the work", where="here", accepted="other work")
+    child, count = function(5)
+    assert count == 1 and child != os.getpid() and function(7) == (child, 2)
+    with pytest.raises(ZeroDivisionError):
+        function(1)
+    assert function(3) == (child, 3)
+    with pytest.raises(CompileError, match=r"here: the work crashed \(Killed\); accepted: other work"):
+        function(-1)
+    another, count = function(2)
+    assert count == 1 and another != child
+    del function
+    with pytest.raises(ProcessLookupError):  # it has ended, and was waited for
+        os.kill(another, 0)
 
 
 DIVISION = """
