@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from stc.analysis.loops import constant_bounds, integer_constant, passes_on
 from stc.dialects.facts import COUNTERS
-from stc.dialects.itensor import SizeOp
+from stc.dialects.itensor import IndexSymbolOp, SizeOp
 from stc.dialects.use_def import operations_behind
 from stc.iteration import index_expressions as expressions
 from stc.iteration.counters import Counter, count_as_said
@@ -82,7 +82,7 @@ def _terms_of(op: Operation) -> Sequence[SSAValue]:
         return ()
     if isinstance(op, SizeOp):
         return op.symbols
-    if isinstance(op, arith.IndexCastOp | arith.ExtSIOp):
+    if isinstance(op, arith.IndexCastOp | arith.ExtSIOp | IndexSymbolOp):
         return op.operands if _is_wide(op.operands[0].type) else ()
     return op.operands if type(op) in _OPERATORS or isinstance(op, (arith.CmpiOp, *_OF_TWO)) else ()
 
@@ -92,7 +92,7 @@ def _computed(op: Operation, terms: Sequence[IndexExpression]) -> IndexExpressio
     match op:
         case SizeOp():
             return expression_of(op.size, dict(zip(symbols_in([op.size]), terms, strict=True)))
-        case arith.IndexCastOp() | arith.ExtSIOp():
+        case arith.IndexCastOp() | arith.ExtSIOp() | IndexSymbolOp():
             return terms[0]
         case arith.CmpiOp():
             return _comparison(op, *terms)

@@ -16,6 +16,7 @@ from xdsl.traits import Pure
 from stc.analysis.generic_loops import name_of
 from stc.diagnostics import CompileError
 from stc.dialects.facts import DEPTH, LABEL, PIPELINE, STYLE, UNROLL
+from stc.dialects.itensor import IndexSymbolOp, SizeOp
 from stc.dialects.itensor.accesses import trip_size
 from stc.iteration.pipeline_style import Style
 from stc.iteration.size import maximum
@@ -72,6 +73,12 @@ def largest_bounds(loop: scf.ForOp) -> Bounds | None:
         return None
     lower, step = constant_of(loop.lb), constant_of(loop.step)
     return constant_bounds(loop) or Bounds(lower, lower + maximum(trips) * step, step)
+
+
+def is_tabulated(loop: scf.ForOp) -> bool:
+    """Whether its trip count depends on a loop around it."""
+    bound = loop.ub.owner
+    return isinstance(bound, SizeOp) and any(isinstance(symbol.owner, IndexSymbolOp) for symbol in bound.symbols)
 
 
 def most_trips(loop: scf.ForOp) -> int:

@@ -20,8 +20,9 @@ from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import OwnKernelOp, TaskOp
 from stc.dialects.itensor import SymbolType
-from stc.dialects.itensor.accesses import trip_size
+from stc.dialects.itensor.accesses import symbol_of, trip_size
 from stc.iteration import trace
+from stc.iteration.size import Size, Symbol, substituted
 from stc.iteration.trace import Access, Branch, For, Hold, Item, MemoryBeats, Pipeline, TaskTrace
 
 
@@ -50,6 +51,7 @@ class _Walk:
     names: Mapping[SSAValue, str]
     hardware: Hardware | None
     loops: dict[SSAValue, scf.ForOp] = field(default_factory=dict[SSAValue, scf.ForOp])
+    values: dict[Symbol, int] = field(default_factory=dict[Symbol, int])
 
     @cached_property
     def outputs(self) -> set[SSAValue]:
@@ -100,17 +102,27 @@ class _Walk:
         yield Branch(condition.renamed(names), then, other)
 
     def _loop(self, loop: scf.ForOp) -> Iterator[Item]:
-        variable = loop.body.block.args[0]
-        self.loops[variable] = loop
-        body = tuple(self.items(loop.body.block))
-        bounds, trips = largest_bounds(loop), trip_size(loop)
+        self.loops[loop.body.block.args[0]] = loop
+        symbol, trips = symbol_of(loop), trip_size(loop)
+        if symbol is None:
+            yield from self._repeated(loop, trips, 0)
+            return
+        for value in range(symbol.maximum + 1):  # what loops inside look up differs: one loop of one iteration for each
+            self.values[symbol] = value
+            yield from self._repeated(loop, 1, value)
+        del self.values[symbol]
+
+    def _repeated(self, loop: scf.ForOp, trips: Size | None, first: int) -> Iterator[Item]:
+        """`loop` with `trips` iterations, from iteration `first` on."""
+        variable, bounds, body = loop.body.block.args[0], largest_bounds(loop), tuple(self.items(loop.body.block))
         if not body and (is_unrolled(loop) or (bounds is None and self.hardware is None)):
             return
         if bounds is None or trips is None:
             where = self.task.sym_name.data
             raise CompileError("loop bounds are not constant", where=where, accepted="constant bounds, or an itensor.size")
         unroll, merged, label = unroll_factor(loop), self.hardware is not None and is_flattened(loop), self.labels[loop]
-        yield For(variable, trips, body, bounds.lower, bounds.step, unroll, merged, self._pipeline(loop), label)
+        lower, trips = bounds.lower + first * bounds.step, substituted(trips, self.values)
+        yield For(variable, trips, body, lower, bounds.step, unroll, merged, self._pipeline(loop), label)
 
     def _pipeline(self, loop: scf.ForOp) -> Pipeline | None:
         interval = pipeline_ii(loop)

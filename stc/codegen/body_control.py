@@ -15,10 +15,10 @@ from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.expressions import Expression, size_text
 from stc.codegen.names import Scope
 from stc.dialects.facts import COMMENT
-from stc.dialects.itensor import SizeOp
+from stc.dialects.itensor import IndexSymbolOp, SizeOp
 from stc.dialects.itensor.accesses import trip_size
 from stc.dialects.stream import ReadOp, WriteOp
-from stc.iteration.size import maximum, minimum, symbols_in
+from stc.iteration.size import Entry, Symbol, entries_in, maximum, minimum, symbols_in
 
 _INDUCTION_NAMES = ("i", "j", "k", "l", "m", "n", "p", "q", "r", "s", "t", "u")
 
@@ -202,9 +202,27 @@ def _branch(printer: BodyPrinter, block: Block, names: Sequence[str]) -> None:
 def _print_size(printer: BodyPrinter, operation: Operation) -> None:
     """A variable: loops compare with it in every iteration."""
     assert isinstance(operation, SizeOp)
-    names = {symbol: printer.text(value) for symbol, value in zip(symbols_in([operation.size]), operation.symbols, strict=True)}
-    if operation.result.uses:
-        printer.declare(operation.result, Expression(size_text(operation.size, names)), "trips")
+    if not operation.result.uses:
+        return
+    names: dict[Symbol | Entry, str] = {
+        symbol: printer.text(value) for symbol, value in zip(symbols_in([operation.size]), operation.symbols, strict=True)
+    }
+    for entry in entries_in(operation.size):
+        table = printer.scope.declare("trips_table")
+        listed = ", ".join(map(str, entry.entries))
+        printer.lines.add(f"static const int {table}[{len(entry.entries)}] = {{{listed}}};")
+        names[entry] = f"{table}[{names[entry.index]}]"
+    printer.declare(operation.result, Expression(size_text(operation.size, names)), "trips")
 
 
-CONTROL: dict[type[Operation], Handler] = {scf.ForOp: _print_for, scf.IfOp: _print_if, SizeOp: _print_size}
+def _print_index_symbol(printer: BodyPrinter, operation: Operation) -> None:
+    assert isinstance(operation, IndexSymbolOp)
+    printer.bind(operation.result, printer.value(operation.index))
+
+
+CONTROL: dict[type[Operation], Handler] = {
+    scf.ForOp: _print_for,
+    scf.IfOp: _print_if,
+    SizeOp: _print_size,
+    IndexSymbolOp: _print_index_symbol,
+}

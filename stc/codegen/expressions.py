@@ -16,7 +16,7 @@ from stc.analysis.index_expressions import Term, index_expression
 from stc.analysis.loops import largest_bounds
 from stc.codegen.cpp_types import scalar_type, unsigned_type
 from stc.diagnostics import CompileError
-from stc.iteration.size import CeilDiv, Least, Product, Size, Sum, Symbol, operands_of
+from stc.iteration.size import CeilDiv, Entry, Least, Product, Size, Sum, Symbol, operands_of
 from stc.scalars.forms import (
     BITS,
     EQUALITY,
@@ -78,9 +78,9 @@ def expression(operation: Operation, operands: list[Expression]) -> Expression |
     return Expression(text, precedence, any(operand.reads_memory for operand in operands))
 
 
-def size_text(size: Size, names: Mapping[Symbol, str]) -> str:
-    """A size, of the scalars called `names`."""
-    if isinstance(size, int | Symbol):
+def size_text(size: Size, names: Mapping[Symbol | Entry, str]) -> str:
+    """A size, of the scalars and entries of tables called `names`."""
+    if isinstance(size, int | Symbol | Entry):
         return str(size) if isinstance(size, int) else names[size]
     operands = [size_text(operand, names) for operand in operands_of(size)]
     atoms = [text if text.isidentifier() or text.isdigit() else f"({text})" for text in operands]

@@ -7,7 +7,7 @@ from collections import Counter
 from xdsl.dialects import scf
 
 from stc.analysis.loop_estimates import LoopEstimate, loop_estimate
-from stc.analysis.loops import is_flattened, is_unrolled, loop_labels, pipeline_ii, unroll_factor
+from stc.analysis.loops import is_flattened, is_tabulated, is_unrolled, loop_labels, pipeline_ii, unroll_factor
 from stc.analysis.task_traces import task_trace
 from stc.codegen.design import TaskDesign
 from stc.dialects.itensor.accesses import trip_size
@@ -33,10 +33,12 @@ def accesses_outside_loops(task: TaskDesign) -> dict[str, int]:
 
 
 def guarded_streams(task: TaskDesign) -> tuple[dict[str, int | None], dict[str, str] | None]:
-    """Of the streams and rings of blocks that a task touches under a condition: how many tokens it moves there per launch at most,
-    and the sizes of those that depend on scalars (None: no such)."""
+    """Of the streams and rings of blocks that a task touches under a condition, or in loops whose trips stand in a table: how many
+    tokens it moves there per launch at most, and the sizes of those that depend on scalars (None: no such)."""
     trace = task_accesses(task)
-    found = [access.port for access, _, guards in placed(trace.body) if guards and not access.bytes]
+    tabulated = {label for loop, label in loop_labels(task.op).items() if is_tabulated(loop)}
+    counted = [access for access, loops, guards in placed(trace.body) if guards or any(loop.label in tabulated for loop in loops)]
+    found = [access.port for access in counted if not access.bytes]
     counts = {name: trace.token_size(name, writes) for name, writes in found}
     sizes = {name: size for name, count in counts.items() if (size := run_time_size(count)) is not None}
     return {name: maximum(count) for name, count in counts.items()}, sizes or None
@@ -81,7 +83,7 @@ def _entry(task: TaskDesign, loop: scf.ForOp, labels: dict[scf.ForOp, str], body
         memory=tuple(MemoryAccess(port, size) for port, size in memory.items()),
         limit=_limit(ii, estimate) if ii is not None and estimate is not None else None,
         chain=estimate.chain_text if estimate is not None else None,
-        size=run_time_size(trips),
+        size=None if is_tabulated(loop) else run_time_size(trips),
     )
 
 

@@ -13,7 +13,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.in_place import Place
 from stc.dialects.dataflow.memory_ops import striped
-from stc.dialects.itensor import ItensorType, SizeOp, SymbolType
+from stc.dialects.itensor import IndexSymbolOp, ItensorType, SizeOp, SymbolType
 from stc.execution import movers
 from stc.execution.channels import Channel
 from stc.execution.dtypes import numpy_type
@@ -72,6 +72,11 @@ def emit_size(source: Source, op: SizeOp) -> None:
         return value_at(size, dict(zip(names, scalars, strict=True)))
 
     source.assign(op.result, f"{source.refer(run, 'size')}({', '.join(source.name(value) for value in op.symbols)})")
+
+
+@emits(IndexSymbolOp)
+def emit_index_symbol(source: Source, op: IndexSymbolOp) -> None:
+    source.assign(op.result, source.name(op.index))
 
 
 def _lanes(kind: Attribute) -> int | None:

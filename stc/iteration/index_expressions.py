@@ -14,7 +14,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from stc.iteration.size import CeilDiv, Least, Product, Size, Sum, Symbol, operands_of
+from stc.iteration.size import CeilDiv, Entry, Least, Product, Size, Sum, Symbol, operands_of
 
 V = TypeVar("V", bound=Hashable)
 W = TypeVar("W", bound=Hashable)
@@ -172,6 +172,12 @@ def expression_of(size: Size, symbols: Mapping[Symbol, IndexExpression[V]]) -> I
         return IndexExpression[V](size) if isinstance(size, int) else symbols[size]
     first, *others = (expression_of(operand, symbols) for operand in operands_of(size))
     match size:
+        case Entry():
+            found = IndexExpression[V](size.entries[-1])
+            for index, entry in enumerate(size.entries[:-1]):
+                is_it = computed(Operator.EQUAL, first, IndexExpression[V](index))
+                found = computed(Operator.SELECT, is_it, IndexExpression[V](entry), found)
+            return found
         case Sum():
             return reduce(IndexExpression.plus, others, first)
         case Product():

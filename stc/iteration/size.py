@@ -1,12 +1,12 @@
 """Sizes: trip counts and constants that may be known only at run time.
 
 A `Size` is an integer, a named symbol from 0 to a compiled maximum (a position, a number of rows), or a sum, product, minimum,
-maximum or ceiling division of sizes: `min(pos + 1, window)`, a number of tiles or tokens. None of these falls where a symbol grows,
-so that a size has its least value where all symbols are 0 and its largest where all are at their maxima.
+maximum or ceiling division of sizes: `min(pos + 1, window)`, a number of tiles or tokens. None of these falls where an operand
+grows. An entry of a table is a size as well: the trips of a phase, the window of a layer.
 
-Sizes are made by `Symbol` and the functions `sum_of`, `product_of`, `least_of`, `largest_of` and `ceildiv`, which bring them into
-one spelling: what can take one value only is an integer, nested sums are one sum, operands of a minimum that are never the least
-are left out. `read_size` reads the spelling again.
+Sizes are made by `Symbol` and the functions `sum_of`, `product_of`, `least_of`, `largest_of`, `ceildiv` and `entry_of`, which bring
+them into one spelling: what can take one value only is an integer, nested sums are one sum, operands of a minimum that are never
+the least are left out. `read_size` reads the spelling again.
 """
 
 from __future__ import annotations
@@ -91,7 +91,18 @@ class CeilDiv:
         return _call("ceildiv", (self.size, self.divisor))
 
 
-Size: TypeAlias = int | Symbol | Sum | Product | Least | Largest | CeilDiv
+@dataclass(frozen=True)
+class Entry:
+    """Entry `index` (from 0 on) of a table."""
+
+    index: Symbol
+    entries: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return _call("entry", (self.index, *self.entries))
+
+
+Size: TypeAlias = int | Symbol | Sum | Product | Least | Largest | CeilDiv | Entry
 
 
 def _call(name: str, operands: Iterable[Size]) -> str:
@@ -147,6 +158,14 @@ def ceildiv(size: Size, divisor: int) -> Size:
     return size if divisor == 1 else simplified(CeilDiv(size, divisor))
 
 
+def entry_of(index: Size, *entries: int) -> Size:
+    """Entry `index` of a table; ValueError where it has not one of each value of `index`, or one below 0."""
+    if not isinstance(index, Symbol) or len(entries) != index.maximum + 1 or min(entries) < 0:
+        found = f"entry({', '.join(map(str, (index, *entries)))})"
+        raise ValueError(f"{found} is none, expected a symbol, and for each value of it an entry from 0 on")
+    return simplified(Entry(index, entries))
+
+
 def _best_of(kind: type[Least] | type[Largest], sizes: Iterable[Size], covers: Callable[[Size, Size], bool]) -> Size:
     """`kind` of `sizes` without those that another one `covers` for all values of the symbols."""
     flat = [operand for size in sizes for operand in (size.operands if isinstance(size, kind) else (size,))]
@@ -160,7 +179,8 @@ def _best_of(kind: type[Least] | type[Largest], sizes: Iterable[Size], covers: C
     return chosen[0] if len(chosen) == 1 else kind(tuple(chosen))
 
 
-SYNTAX: dict[str, Callable[..., Size]] = {"sum": sum_of, "mul": product_of, "min": least_of, "max": largest_of, "ceildiv": ceildiv}
+SYNTAX: dict[str, Callable[..., Size]] = {"sum": sum_of, "mul": product_of, "min": least_of, "max": largest_of, "ceildiv": ceildiv,
+                                          "entry": entry_of}
 """How sizes are written in types: the name before the parentheses, and what makes it."""
 
 
@@ -178,37 +198,46 @@ def operands_of(size: Size) -> tuple[Size, ...]:
             return size.operands
         case CeilDiv():
             return (size.size,)
+        case Entry():
+            return (size.index,)
         case _:
             return ()
 
 
-def evaluated(size: Size, value_of: Callable[[Symbol], int]) -> int:
-    """`size` where each symbol has the value that `value_of` gives it."""
+def entries_in(size: Size) -> Iterator[Entry]:
+    """The entries of tables that `size` is made of."""
+    if isinstance(size, Entry):
+        yield size
+    for operand in operands_of(size):
+        yield from entries_in(operand)
+
+
+def evaluated(size: Size, value_of: Callable[[Symbol], int], entry: Callable[[Entry], int] | None = None) -> int:
+    """`size` where each symbol has the value that `value_of` gives it, and each entry, if `entry` is given, that of `entry`."""
     match size:
         case int():
             return size
         case Symbol():
             return value_of(size)
-        case Sum():
-            return sum(evaluated(term, value_of) for term in size.terms)
-        case Product():
-            return prod(evaluated(factor, value_of) for factor in size.factors)
-        case Least():
-            return min(evaluated(operand, value_of) for operand in size.operands)
-        case Largest():
-            return max(evaluated(operand, value_of) for operand in size.operands)
+        case Entry():
+            return size.entries[value_of(size.index)] if entry is None else entry(size)
         case CeilDiv():
-            return -(-evaluated(size.size, value_of) // size.divisor)
+            return -(-evaluated(size.size, value_of, entry) // size.divisor)
+        case _:
+            return _OF_VALUES[type(size)](evaluated(operand, value_of, entry) for operand in operands_of(size))
+
+
+_OF_VALUES: dict[type, Callable[[Iterable[int]], int]] = {Sum: sum, Product: prod, Least: min, Largest: max}
 
 
 def maximum(size: Size) -> int:
-    """The largest value `size` can take."""
-    return evaluated(size, lambda symbol: symbol.maximum)
+    """What `size` is never above: its largest value, but where several entries depend on one symbol."""
+    return evaluated(size, lambda symbol: symbol.maximum, lambda entry: max(entry.entries))
 
 
 def minimum(size: Size) -> int:
-    """The least value `size` can take."""
-    return evaluated(size, lambda symbol: 0)
+    """What `size` is never below: its least value, but where several entries depend on one symbol."""
+    return evaluated(size, lambda symbol: 0, lambda entry: min(entry.entries))
 
 
 def is_static(size: Size) -> bool:
@@ -264,6 +293,24 @@ def value_at(size: Size, values: Mapping[str, int]) -> int:
         return value
 
     return evaluated(size, value_of)
+
+
+def substituted(size: Size, values: Mapping[Symbol, int]) -> Size:
+    """`size` where some symbols have values."""
+    match size:
+        case int():
+            return size
+        case Symbol():
+            return values.get(size, size)
+        case Entry():
+            return size.entries[values[size.index]] if size.index in values else size
+        case CeilDiv():
+            return ceildiv(substituted(size.size, values), size.divisor)
+        case _:
+            return _MAKERS[type(size)](*(substituted(operand, values) for operand in operands_of(size)))
+
+
+_MAKERS: dict[type, Callable[..., Size]] = {Sum: sum_of, Product: product_of, Least: least_of, Largest: largest_of}
 
 
 def simplified(size: Size) -> Size:

@@ -19,7 +19,7 @@ import z3
 
 from stc.iteration.index_expressions import Computed, IndexExpression, Operator
 from stc.iteration.nests import Nest
-from stc.iteration.size import CeilDiv, Largest, Least, Product, Size, Symbol, is_static, operands_of, static
+from stc.iteration.size import CeilDiv, Entry, Largest, Least, Product, Size, Symbol, is_static, operands_of, static
 from stc.iteration.size import Sum as SizeSum
 
 RESOURCES = 20_000_000
@@ -124,12 +124,20 @@ class Query:
                 return self.symbols[size.name]
             case CeilDiv():
                 return self._quotient(size)
+            case Entry():
+                return self._entry(size)
             case Product():
                 return self.product([self.size(factor) for factor in size.factors])
             case SizeSum():
                 return self.sum([self.size(term) for term in size.terms])
             case Least() | Largest():
                 return self._best(size)
+
+    def _entry(self, size: Entry) -> Any:
+        found: Any = self.integer(size.entries[-1])
+        for index, entry in enumerate(size.entries[:-1]):
+            found = self.choose(self.symbols[size.index.name] == index, self.integer(entry), found)
+        return found
 
     def _best(self, size: Least | Largest) -> Any:
         best, *others = (self.size(operand) for operand in operands_of(size))

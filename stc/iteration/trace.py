@@ -2,7 +2,7 @@
 
 A trace is a small program of accesses: loops, branches whose conditions are expressions of loop variables
 (`stc.iteration.index_expressions`), accesses, and blocks of rings that are held. Its size is that of the text, however often loops
-run. Trip counts are sizes: integers, symbols with a maximum, or entries of a table (`Table`), and `TaskTrace.at` gives them values.
+run. Trip counts are sizes: integers, and what is made of symbols, to which `TaskTrace.at` gives values.
 
 Everything else is a query:
 
@@ -42,32 +42,6 @@ MAX_GRID = 1 << 24
 
 MICRO = 1_000_000
 """Cycles per beat of a memory are in millionths, as the simulation is told them."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A trip count that stands in a table: entry `symbol` (from 0 on) of `entries`, a phase or a layer."""
-
-    symbol: str
-    entries: tuple[int, ...]
-
-
-Trips: TypeAlias = Size | Table
-
-
-def trips_at(trips: Trips, values: Mapping[str, int]) -> int:
-    """The number of iterations where symbols have `values`; CompileError where one has none, or one out of range."""
-    if not isinstance(trips, Table):
-        return value_at(trips, values)
-    entry, last = values.get(trips.symbol), len(trips.entries) - 1
-    if entry is None or not 0 <= entry <= last:
-        raise CompileError(f"symbol '{trips.symbol}' is {entry}", accepted=f"an entry of its table, 0 to {last}")
-    return trips.entries[entry]
-
-
-def most_trips(trips: Trips) -> int:
-    """The largest number of iterations."""
-    return max(trips.entries) if isinstance(trips, Table) else maximum(trips)
 
 
 @dataclass(frozen=True)
@@ -150,7 +124,7 @@ class For:
     """
 
     variable: Variable
-    trips: Trips
+    trips: Size
     body: Block
     lower: int = 0
     step: int = 1
@@ -199,14 +173,14 @@ class TaskTrace:
     def symbols(self) -> frozenset[str]:
         """What trip counts depend on."""
         trips = [item.trips for item in items_of(self.body) if isinstance(item, For)]
-        return frozenset(name for each in trips for name in _symbols(each))
+        return frozenset(symbol.name for symbol in symbols_in(trips))
 
     @property
     def largest(self) -> TaskTrace:
         """The same where every loop makes the most iterations that it can."""
         if not self.symbols:
             return self
-        sizes = [item.trips for item in items_of(self.body) if isinstance(item, For) and not isinstance(item.trips, Table)]
+        sizes = [item.trips for item in items_of(self.body) if isinstance(item, For)]
         return TaskTrace(self.name, _block_largest(self.body, {symbol.name: symbol.maximum for symbol in symbols_in(sizes)}))
 
     def tokens(self, name: str, writes: bool) -> int:
@@ -232,10 +206,6 @@ def _port(item: Item) -> Port | None:
     return item.port if isinstance(item, Access | Hold) else None
 
 
-def _symbols(trips: Trips) -> tuple[str, ...]:
-    return (trips.symbol,) if isinstance(trips, Table) else tuple(symbol.name for symbol in symbols_in([trips]))
-
-
 def _block_at(block: Block, values: Mapping[str, int]) -> Block:
     return tuple(_item_at(item, values) for item in block)
 
@@ -243,7 +213,7 @@ def _block_at(block: Block, values: Mapping[str, int]) -> Block:
 def _item_at(item: Item, values: Mapping[str, int]) -> Item:
     match item:
         case For():
-            return replace(item, trips=trips_at(item.trips, values), body=_block_at(item.body, values))
+            return replace(item, trips=value_at(item.trips, values), body=_block_at(item.body, values))
         case Branch():
             return Branch(item.condition.at(values), _block_at(item.then, values), _block_at(item.other, values))
         case _:
@@ -257,7 +227,7 @@ def _block_largest(block: Block, maxima: Mapping[str, int]) -> Block:
 def _item_largest(item: Item, maxima: Mapping[str, int]) -> Item:
     match item:
         case For():
-            return replace(item, trips=most_trips(item.trips), body=_block_largest(item.body, maxima))
+            return replace(item, trips=maximum(item.trips), body=_block_largest(item.body, maxima))
         case Branch():
             return Branch(item.condition.at(maxima), _block_largest(item.then, maxima), _block_largest(item.other, maxima))
         case _:
@@ -335,7 +305,7 @@ def most_per_iteration(trace: TaskTrace, name: str, writes: bool) -> int:
     A loop that is unrolled by a factor is one whose iterations do the work of that many.
     """
     loops = [item for item in items_of(trace.body) if isinstance(item, For) and not item.is_unrolled]
-    bodies = [(trace.body, 1), *((loop.body, min(loop.unroll or 1, most_trips(loop.trips))) for loop in loops)]
+    bodies = [(trace.body, 1), *((loop.body, min(loop.unroll or 1, maximum(loop.trips))) for loop in loops)]
     return max(1, *(_tokens_in(body, (name, writes)) * copies for body, copies in bodies))
 
 
@@ -357,7 +327,7 @@ def points(loops: tuple[For, ...], guards: tuple[Guard, ...]) -> Size:
     involved = {variable for condition, _ in guards for variable in condition.variables()}
     if involved - {loop.variable for loop in loops}:
         raise CompileError("control depends on data", accepted="guards on loop indices")
-    free = [loop.count if isinstance(loop.trips, Table) else loop.trips for loop in loops if loop.variable not in involved]
+    free = [loop.trips for loop in loops if loop.variable not in involved]
     axes = tuple(loop for loop in loops if loop.variable in involved)
     grid = Grid.of(axes, [condition for condition, _ in guards], {})
     holds = grid.everywhere
@@ -368,7 +338,7 @@ def points(loops: tuple[For, ...], guards: tuple[Guard, ...]) -> Size:
 
 def _is_last(loop: For) -> Condition | None:
     """That a loop of run-time trips is in its last iteration; None of one that may have none, or of other trips."""
-    if isinstance(loop.trips, int | Table) or minimum(loop.trips) < 1:
+    if isinstance(loop.trips, int) or minimum(loop.trips) < 1:
         return None
     trips = expression_of(loop.trips, {symbol: variable(symbol.name) for symbol in symbols_in([loop.trips])})
     return computed(Operator.EQUAL, variable(loop.variable), trips.plus(IndexExpression(-1)).times(loop.step))

@@ -165,7 +165,7 @@ class MemoryAccess:
 @dataclass(frozen=True)
 class LoopSchedule:
     """One labelled loop. `ii` is None where it is not pipelined; `depth` (cycles of its pipeline) is None until estimated. `trip`:
-    its iterations; where that depends on scalars at most, and `size` says how many.
+    its iterations; where that depends on scalars at most, and `size` says how many; where it depends on a loop around it at most.
 
     `flattened`: the loop is merged into its perfectly nested pipelined child. `reads`/`writes`: tokens per stream and
     iteration, of this loop alone. `limit`: what bounds `ii`, in words; `chain`: the operators whose cycles make up `depth`.

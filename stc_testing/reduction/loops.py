@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.dialects.itensor.accesses import constant_value, trip_size
+from stc.dialects.itensor.accesses import trip_size
+from stc.dialects.itensor.induction import constant_value
 from stc_testing.reduction.engine import Reduction, item_wise
 
 

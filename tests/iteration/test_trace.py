@@ -11,9 +11,9 @@ from stc.diagnostics import CompileError
 from stc.fifo.token_run import grown_depths
 from stc.iteration.firings import firings
 from stc.iteration.index_expressions import IndexExpression, Operator, computed, variable
-from stc.iteration.size import Symbol, ceildiv, maximum, product_of, sum_of, value_at
+from stc.iteration.size import Entry, Symbol, ceildiv, maximum, product_of, sum_of, value_at
 from stc.iteration.task_timeline import loop_of
-from stc.iteration.trace import Access, Branch, For, MemoryBeats, Nest, Pipeline, Style, Table, TaskTrace, most_per_iteration, steps
+from stc.iteration.trace import Access, Branch, For, MemoryBeats, Nest, Pipeline, Style, TaskTrace, most_per_iteration, steps
 from stc.network.graph import Channel
 
 ROWS = Symbol("rows", 12)
@@ -22,7 +22,7 @@ READ, WRITE = Access("s", False), Access("t", True)
 
 
 def test_trip_counts_may_be_symbols_and_entries_of_a_table():
-    phases = Table("phase", (4, 0, 7))
+    phases = Entry(Symbol("phase", 2), (4, 0, 7))
     inner = For("k", phases, (READ,), merged=False)
     trace = TaskTrace("task", (For("i", ROWS, (inner, Branch(LAST, (WRITE,))), unroll=2), For("j", ceildiv(ROWS, 5), (WRITE,))))
     assert trace.symbols == {"rows", "phase"}
@@ -37,8 +37,8 @@ def test_trip_counts_may_be_symbols_and_entries_of_a_table():
     with pytest.raises(CompileError, match=r"known at run time only; accepted: TaskTrace\.at"):
         trace.tokens("s", False)
     for values, said in (
-        ({"rows": 3}, "symbol 'phase' is None; accepted: an entry of its table, 0 to 2"),
-        ({"rows": 3, "phase": -1}, "symbol 'phase' is -1; accepted: an entry of its table, 0 to 2"),
+        ({"rows": 3}, "symbol 'phase' is None; accepted: a value from 0 to 2"),
+        ({"rows": 3, "phase": -1}, "symbol 'phase' is -1; accepted: a value from 0 to 2"),
         ({"rows": 13, "phase": 0}, "symbol 'rows' is 13; accepted: a value from 0 to 12"),
         ({"phase": 0}, "symbol 'rows' is None; accepted: a value from 0 to 12"),
     ):

@@ -2,10 +2,10 @@
 
 from xdsl.ir import Dialect
 
-from stc.dialects.itensor.access_ops import EmptyOp, InstanceOp, ReadOp, WriteOp
+from stc.dialects.itensor.access_ops import EmptyOp, InstanceOp, ReadOp, SegmentAttr, WriteOp
 from stc.dialects.itensor.layout_ops import CastOp, ConverterOp, ReassociateOp, ReorderOp, complaint_about_reorder
 from stc.dialects.itensor.routing_ops import ChunkOp, ConcatOp, ForkOp, MergeOp, SplitOp
-from stc.dialects.itensor.size_ops import SizeAttr, SizeOp, SymbolType
+from stc.dialects.itensor.size_ops import IndexSymbolOp, SizeAttr, SizeOp, SymbolType
 from stc.dialects.itensor.type import ItensorType, OrderAttr
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "ConverterOp",
     "EmptyOp",
     "ForkOp",
+    "IndexSymbolOp",
     "InstanceOp",
     "Itensor",
     "ItensorType",
@@ -23,6 +24,7 @@ __all__ = [
     "ReadOp",
     "ReassociateOp",
     "ReorderOp",
+    "SegmentAttr",
     "SizeAttr",
     "SizeOp",
     "SplitOp",
@@ -47,7 +49,8 @@ Itensor = Dialect(
         ForkOp,
         SplitOp,
         MergeOp,
+        IndexSymbolOp,
         SizeOp,
     ],
-    [ItensorType, OrderAttr, SymbolType, SizeAttr],
+    [ItensorType, OrderAttr, SymbolType, SizeAttr, SegmentAttr],
 )

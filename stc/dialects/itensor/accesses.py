@@ -15,33 +15,29 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
-from stc.dialects.itensor.size_ops import SizeOp
+from stc.dialects.itensor.induction import constant_value, loop_of_induction_variable
+from stc.dialects.itensor.size_ops import IndexSymbolOp, SizeOp
 from stc.iteration.order import Loop
 from stc.iteration.segments import Segment, complaint_about_cover
-from stc.iteration.size import Size, are_equal, ceildiv, is_static, maximum, minimum, product_of, sum_of
+from stc.iteration.size import (
+    Size,
+    Symbol,
+    are_equal,
+    ceildiv,
+    is_static,
+    maximum,
+    minimum,
+    product_of,
+    substituted,
+    sum_of,
+    symbols_in,
+)
 
 _EQUAL = 0  # arith.cmpi predicate
-
-
-def constant_value(value: SSAValue) -> int | None:
-    """The integer that an `arith.constant` defines, None for any other value."""
-    if isinstance(value, OpResult) and isinstance(value.op, arith.ConstantOp):
-        attribute = value.op.value
-        return attribute.value.data if isinstance(attribute, IntegerAttr) else None
-    return None
-
-
-def loop_of_induction_variable(value: SSAValue) -> scf.ForOp | None:
-    """The `scf.for` whose induction variable is `value`, None for any other value."""
-    if not isinstance(value, BlockArgument) or value.index != 0:
-        return None
-    loop = value.owner.parent_op()
-    return loop if isinstance(loop, scf.ForOp) else None
 
 
 def trip_size(loop: scf.ForOp) -> Size | None:
@@ -70,10 +66,24 @@ def verify_access(access: Operation, indices: Sequence[SSAValue], loops: Sequenc
 
 def verify_segment(access: Operation, indices: Sequence[SSAValue], segment: Segment) -> None:
     """Check that `access` stands once in each iteration of the loops `indices`, and that these are the tokens of `segment`."""
-    tokens = product_of(1, *(loop.trip for loop in named_loops(indices)))
+    named = [_named_loop(position, index) for position, index in enumerate(indices)]
+    guarded = _verify_place(access, named)
+    at = {symbol: value for loop, value in guarded.items() if isinstance(value, int) and (symbol := symbol_of(loop)) is not None}
+    tokens: Size = 1
+    for loop, expected in zip(named[::-1], named_loops(indices)[::-1], strict=True):
+        symbol, trip = symbol_of(loop), substituted(expected.trip, at)
+        if symbol in symbols_in([tokens]):
+            tokens = sum_of(*(substituted(tokens, {symbol: value}) for value in range(symbol.maximum + 1)))
+        else:
+            tokens = product_of(trip, tokens)
     if not are_equal(tokens, segment.tokens):
         raise VerifyException(f"takes {tokens} tokens in the loops it names, expected {segment.tokens}, those of its segment")
-    _verify_place(access, [_named_loop(position, index) for position, index in enumerate(indices)])
+
+
+def symbol_of(loop: scf.ForOp) -> Symbol | None:
+    """The symbol that the induction variable of `loop` is to sizes inside, None where it is none."""
+    uses = (use.operation for use in loop.body.block.args[0].uses)
+    return next((use.symbol for use in uses if isinstance(use, IndexSymbolOp)), None)
 
 
 def verify_segments_cover(accesses: Sequence[tuple[Operation, Segment | None]], tokens: Size) -> None:
@@ -95,9 +105,21 @@ def verify_segments_cover(accesses: Sequence[tuple[Operation, Segment | None]], 
 
 
 def _loop_around(first: Operation, second: Operation) -> scf.ForOp | None:
-    """A loop of more than one iteration that both stand in, None where there is none."""
-    around, _ = _surroundings(first)
-    return next((loop for loop in around if loop.is_ancestor(second) and trip_size(loop) != 1), None)
+    """A loop in which `second` happens before `first` has for the last time, None where there is none."""
+    for loop in [loop for loop in _surroundings(first)[0] if loop.is_ancestor(second) and trip_size(loop) != 1]:
+        before, after = (_value_in(loop, access) for access in (first, second))
+        if before is None or after is None or before > after:
+            return loop
+        if before < after:
+            return None
+    return None
+
+
+def _value_in(loop: scf.ForOp, access: Operation) -> int | None:
+    """The constant value of `loop` at which alone `access` happens, None where it does at several."""
+    enclosing, guards = _surroundings(access)
+    values = [value for guard in guards for other, value in _guarded_loops(guard.cond, enclosing) if other is loop]
+    return next((value for value in values if isinstance(value, int)), None)
 
 
 def named_loops(indices: Sequence[SSAValue]) -> list[Loop]:
@@ -112,10 +134,11 @@ def named_loops(indices: Sequence[SSAValue]) -> list[Loop]:
     return loops
 
 
-def _verify_place(access: Operation, named: list[scf.ForOp]) -> None:
+def _verify_place(access: Operation, named: list[scf.ForOp]) -> dict[scf.ForOp, Size]:
+    """Check what is around `access`; the loops that it is guarded in, with the value at which it happens."""
     enclosing, guards = _surroundings(access)
     _verify_nesting(named, enclosing)
-    _verify_guards(named, enclosing, guards)
+    return _verify_guards(named, enclosing, guards)
 
 
 def _named_loop(position: int, index: SSAValue) -> scf.ForOp:
@@ -176,7 +199,7 @@ def _verify_nesting(named: list[scf.ForOp], enclosing: list[scf.ForOp]) -> None:
             )
 
 
-def _verify_guards(named: list[scf.ForOp], enclosing: list[scf.ForOp], guards: list[scf.IfOp]) -> None:
+def _verify_guards(named: list[scf.ForOp], enclosing: list[scf.ForOp], guards: list[scf.IfOp]) -> dict[scf.ForOp, Size]:
     guarded: dict[scf.ForOp, Size] = {}
     for guard in guards:
         for loop, value in _guarded_loops(guard.cond, enclosing):
@@ -195,6 +218,7 @@ def _verify_guards(named: list[scf.ForOp], enclosing: list[scf.ForOp], guards: l
                 f"stands in enclosing loop {depth} ({_loop_name(loop)}), which it does not name, "
                 "expected an scf.if on one iteration of it around the access"
             )
+    return guarded
 
 
 def _loop_name(loop: scf.ForOp) -> str:

@@ -6,12 +6,22 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Data, Operation, SSAValue, TypeAttribute
-from xdsl.irdl import IRDLOperation, irdl_attr_definition, irdl_op_definition, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from stc.dialects.itensor.induction import constant_value, loop_of_induction_variable
 from stc.dialects.itensor.syntax import parse_size
 from stc.iteration.size import Size, Symbol, symbols_in
 
@@ -53,6 +63,57 @@ class SizeAttr(Data[Size]):
     def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(str(self.data))
+
+
+@irdl_op_definition
+class IndexSymbolOp(IRDLOperation):
+    """The induction variable of a loop as a symbol of sizes: the entry of a table that a phase or a layer looks up.
+
+    The loop goes from 0 by 1 to the symbol's maximum, which is its last value.
+
+    Example: `%p = itensor.index_symbol %phase : !itensor.symbol<phase<=2>` in a loop of three iterations, and inside
+    `%n = itensor.size entry(phase<=2, 4, 8, 2) of %p` for the bound of a loop that runs 4, then 8, then 2 times.
+    """
+
+    name = "itensor.index_symbol"
+
+    index = operand_def(IndexType)
+    result = result_def(SymbolType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$index attr-dict `:` type($result)"
+
+    def __init__(self, index: SSAValue | Operation, symbol: Symbol):
+        super().__init__(operands=[index], result_types=[SymbolType(symbol)])
+
+    @property
+    def symbol(self) -> Symbol:
+        type = self.result.type
+        assert isinstance(type, SymbolType)
+        return type.data
+
+    def verify_(self) -> None:
+        loop = loop_of_induction_variable(self.index)
+        bounds = None if loop is None else tuple(constant_value(value) for value in (loop.lb, loop.ub, loop.step))
+        if bounds != (0, self.symbol.maximum + 1, 1):
+            expected = f"the induction variable of a loop from 0 to {self.symbol.maximum + 1} by 1"
+            raise VerifyException(f"makes {self.symbol} of another value, expected {expected}")
+        if (other := self._other_of_its_name()) is not None:
+            raise VerifyException(f"makes {self.symbol}, but {other} has this name, expected one of its own")
+
+    def _other_of_its_name(self) -> str | None:
+        """What else is a symbol of this name where this one is."""
+        around = self.parent_op()
+        while around is not None:
+            arguments = [argument for region in around.regions for block in region.blocks for argument in block.args]
+            if any(isinstance(value.type, SymbolType) and value.type.data.name == self.symbol.name for value in arguments):
+                return f"an argument of '{around.name}'"
+            found = (use.operation for argument in arguments for use in argument.uses)
+            symbols = [op.symbol for op in found if isinstance(op, IndexSymbolOp) and op.index != self.index]
+            if any(symbol.name == self.symbol.name for symbol in symbols):
+                return "that of another loop around"
+            around = None if around.has_trait(IsolatedFromAbove) else around.parent_op()
+        return None
 
 
 @irdl_op_definition

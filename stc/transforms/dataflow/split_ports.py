@@ -16,8 +16,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.lane_demand import LaneDemand
 from stc.dialects.dataflow import KernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import CastOp, EmptyOp, ForkOp, InstanceOp, ItensorType, MergeOp, ReadOp, SplitOp, WriteOp
-from stc.dialects.itensor.accesses import loop_of_induction_variable
 from stc.dialects.itensor.destinations import root_of
+from stc.dialects.itensor.induction import loop_of_induction_variable
 from stc.iteration.order import StreamOrder
 from stc.iteration.round_robin import round_robin_parts
 from stc.iteration.size import static
