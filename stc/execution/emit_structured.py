@@ -242,6 +242,8 @@ class _Body:
         """Results of reductions: all terms added up (multiplied, ...) at once, then combined with the initial value."""
         reductions = _reductions(self.op)
         assert reductions is not None
+        if not all(self.plan.extents[loop] for loop in self.plan.reductions):
+            return [f"np.array(a{index})" for index, _, _ in self._outputs()]  # of nothing
         results = []
         for (combine, term), (index, loops, dtype) in zip(reductions, self._outputs(), strict=True):
             total = self._total(combine, term, loops, dtype)

@@ -29,7 +29,7 @@ from stc.diagnostics import CompileError
 from stc.simulation.batch import simulate
 from stc.simulation.build import find_compiler
 from stc.simulation.csim import CsimResult
-from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, SIMULATION, Outcome, check_case, draw_case
+from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, SIMULATION, Case, Outcome, check_case, draw_case
 
 SECONDS_OF_A_SEED = 120
 """A seed that has not ended after this processor time has failed. A batch may take a quarter of it for each of its seeds."""
@@ -68,13 +68,21 @@ class Campaign:
         """Check seeds, one after the other."""
         return check_batch(self, seeds)
 
+    def check(self, seed: int, project: Path | None, with_mlir: bool) -> Outcome:
+        """Check one seed; emit it to `project` unless that is None."""
+        return check_case(draw_case(seed), project, with_mlir)
+
+    def case(self, seed: int) -> Case:
+        """What is checked for a seed."""
+        return draw_case(seed)
+
     def again(self, seed: int) -> str:
         """The command that checks one seed again."""
         return f"stc fuzz --count 1 --seed {seed}"
 
     def store(self, outcome: Outcome, out: Path) -> None:
         """Write OUT/SEED.mlir, its schedule SEED.toml if it has one, and SEED.txt: what failed, and how to see it again."""
-        write_failure(outcome, out)
+        write_failure(outcome, self.case(outcome.seed), out, self.again(outcome.seed))
 
 
 @dataclass
@@ -128,10 +136,10 @@ def reason_of(message: str) -> str:
     return re.sub(r"-?\d+", "N", re.sub(r"\b[a-z_]+_\d+\b", "…", text))
 
 
-def write_failure(outcome: Outcome, out: Path) -> None:
+def write_failure(outcome: Outcome, case: Case, out: Path, again: str) -> None:
     """`Campaign.store` for a random program."""
     out.mkdir(parents=True, exist_ok=True)
-    case, stem = draw_case(outcome.seed), out / str(outcome.seed)
+    stem = out / str(outcome.seed)
     stem.with_suffix(".mlir").write_text(case.text)
     flags = [f"--tile {case.options.tile}", f"--rows {case.options.rows}", f"--lanes {case.options.lanes}"]
     flags += [] if case.options.propagate_orders else ["--uniform-tiles"]
@@ -142,7 +150,7 @@ def write_failure(outcome: Outcome, out: Path) -> None:
     lines = [
         f"{outcome.place}: {outcome.message}",
         "",
-        f"stc fuzz --count 1 --seed {outcome.seed}",
+        again,
         f"stc compile {stem.with_suffix('.mlir')} {' '.join(flags)} --emit-ir --check --out {stem}",
         "",
         *(f"{name} = {value}" for name, value in asdict(case.options).items()),
@@ -161,7 +169,7 @@ def check_batch(campaign: Campaign, seeds: Sequence[int]) -> Iterator[Outcome]:
         folder = Path(name)
         for seed in seeds:
             project = folder / f"g{seed}" if _is_due(seed, campaign.csim_every) else None
-            outcome = check_case(draw_case(seed), project, _is_due(seed, campaign.mlir_every))
+            outcome = campaign.check(seed, project, _is_due(seed, campaign.mlir_every))
             if outcome.verdict == AGREED and project is not None:
                 waiting.append(outcome)
             else:

@@ -19,6 +19,7 @@ from stc.transforms import our_passes
 from stc_testing.fuzzing.campaign import Campaign, CampaignReport, run_campaign
 from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, Outcome
 from stc_testing.fuzzing.mutants import MutationCampaign
+from stc_testing.fuzzing.run_time_sizes import RunTimeCampaign
 
 PROGRAM_FAILED = 1
 LIT_TESTS = Path("filecheck_tests")
@@ -35,6 +36,9 @@ def fuzz_command(
     jobs: Annotated[int, typer.Option(help="Processes at a time.", min=1)] = 1,
     csim_every: Annotated[int, typer.Option(help="Build and run the emitted C++ of every Kth; 0: of none.", min=0)] = 1,
     mlir_every: Annotated[int, typer.Option(help="Ask MLIR's execution engine about every Kth; 0: none.", min=0)] = 1,
+    run_time_sizes: Annotated[
+        bool, typer.Option("--run-time-sizes", help="Programs of which as many rows are there as a scalar says: 0, 1, some, all.")
+    ] = False,
     mutate: Annotated[
         bool, typer.Option("--mutate", help="Mutate the IR of lit tests instead, and run each through its passes.")
     ] = False,
@@ -50,7 +54,7 @@ def fuzz_command(
 
     Examples: stc fuzz --count 100 --seed 0 --jobs 2, stc fuzz --mutate --source filecheck_tests --count 5000
     """
-    campaign = Campaign(count, seed, jobs, csim_every, mlir_every)
+    campaign = (RunTimeCampaign if run_time_sizes else Campaign)(count, seed, jobs, csim_every, mlir_every)
     if mutate:
         sources = tuple(source or [_own_lit_tests()])
         campaign = MutationCampaign(count, seed, jobs, csim_every=0, mlir_every=0, sources=sources)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
 from stc.analysis.support import obstacles
@@ -93,7 +92,7 @@ def _well_conditioned(text: str, seed: int) -> bool:
     module = parse_module(text)
     inputs = random_inputs(module, seed)
     results = zip(execute(module, inputs), executed_in_double(text, inputs), strict=True)
-    return all(_near(narrow, wide) for narrow, wide in results)
+    return all(is_near(narrow, wide) for narrow, wide in results)
 
 
 def executed_in_double(text: str, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -101,7 +100,7 @@ def executed_in_double(text: str, inputs: Sequence[np.ndarray]) -> list[np.ndarr
     return execute(parse_module(as_double(text)), [a.astype(np.float64) if a.dtype == np.float32 else a for a in inputs])
 
 
-def _near(narrow: np.ndarray, wide: np.ndarray) -> bool:
+def is_near(narrow: np.ndarray, wide: np.ndarray) -> bool:
     if narrow.dtype != np.float32:
         return bool(np.array_equal(narrow, wide))
     if not np.isfinite(narrow).all():
@@ -117,8 +116,12 @@ def check_case(case: Case, project: Path | None, with_mlir: bool = True) -> Outc
 
     Agreed means that all levels agree: the C simulation of `project` is another matter.
     """
+    return outcome_of(CaseRun(case, project), with_mlir)
+
+
+def outcome_of(run: CaseRun, with_mlir: bool) -> Outcome:
+    """What becomes of a run."""
     begin = time.process_time()
-    run = _Run(case, project)
     try:
         outcome = _checked(run, with_mlir)
     except SemanticsChanged as error:
@@ -132,7 +135,7 @@ def check_case(case: Case, project: Path | None, with_mlir: bool = True) -> Outc
 
 def emit_case(case: Case, project: Path) -> Outcome:
     """Compile a case and emit it to `project`, without executing the levels in between. CompileError where it is refused."""
-    return _checked(_Run(case, project, every_level=False), with_mlir=False)
+    return _checked(CaseRun(case, project, every_level=False), with_mlir=False)
 
 
 def described(error: Exception) -> str:
@@ -144,7 +147,7 @@ def described(error: Exception) -> str:
     return f"{type(error).__name__}: {text} [{' < '.join(reversed(frames[-4:]))}]"
 
 
-def _checked(run: _Run, with_mlir: bool) -> Outcome:
+def _checked(run: CaseRun, with_mlir: bool) -> Outcome:
     """A budget that a kernel alone exceeds is doubled: the tightest ones are wanted, not refusals of them."""
     while True:
         try:
@@ -161,7 +164,7 @@ def _checked(run: _Run, with_mlir: bool) -> Outcome:
             run.options = replace(run.options, budget=2 * run.options.budget)
 
 
-class _Run:
+class CaseRun:
     """A case on its way through the compile. `every_level`: whether the module is executed after every pass."""
 
     def __init__(self, case: Case, project: Path | None, every_level: bool = True):
@@ -190,8 +193,8 @@ class _Run:
         if found := obstacles(self.module):
             raise UnsupportedError(found)
 
-    def _agree(self, results: Sequence[np.ndarray], complaint: str) -> None:
-        if (difference := compare(self.reference, results, self.check.names)) is not None:
+    def _agree(self, results: Sequence[np.ndarray], complaint: str, reference: Sequence[np.ndarray] | None = None) -> None:
+        if (difference := compare(self.reference if reference is None else reference, results, self.check.names)) is not None:
             raise SemanticsChanged(f"{complaint}: {difference}")
 
     def compile(self) -> None:
@@ -243,28 +246,33 @@ class _Run:
 
     def _model(self) -> ExportedModel:
         """The arrays by name, as emission wants them; the reference gives the expected outputs."""
-        function = main_function(self.module)
-        names, parameters = _arguments(function)
+        names, parameters = arguments_of(self.module)
         arrays = dict(zip(names, self.check.inputs, strict=True))
-        inputs = {name: array for name, array in arrays.items() if name not in parameters}
+        references = self._references()
+        return ExportedModel(
+            self.options.kernel_name,
+            self.module,
+            references[0].inputs,
+            {name: array for name, array in arrays.items() if name in parameters},
+            references[0].golden,
+            draws=references,
+        )
+
+    def _references(self) -> tuple[Reference, ...]:
+        names, parameters = arguments_of(self.module)
+        inputs = {name: array for name, array in zip(names, self.check.inputs, strict=True) if name not in parameters}
         golden = dict(zip(self.check.names, self.reference, strict=True))
         uncertainty = {
             name: np.abs(narrow - wide)
             for (name, narrow), wide in zip(golden.items(), executed_in_double(self.case.text, self.check.inputs), strict=True)
             if narrow.dtype == np.float32
         }
-        return ExportedModel(
-            self.options.kernel_name,
-            self.module,
-            inputs,
-            {name: array for name, array in arrays.items() if name in parameters},
-            golden,
-            draws=(Reference("example", inputs, golden, uncertainty),),
-        )
+        return (Reference("example", inputs, golden, uncertainty),)
 
 
-def _arguments(function: func.FuncOp) -> tuple[list[str], set[str]]:
-    """Names of all arguments, and of those that are parameters."""
+def arguments_of(module: ModuleOp) -> tuple[list[str], set[str]]:
+    """Names of all arguments of its function, and of those that are parameters."""
+    function = main_function(module)
     assert function.arg_attrs is not None
     names: list[str] = []
     parameters: set[str] = set()

@@ -107,6 +107,8 @@ class Program:
 
     arguments: list[tuple[Value, bool]] = field(default_factory=list[tuple[Value, bool]])
     """Each argument, and whether it is a parameter."""
+    attributes: dict[str, str] = field(default_factory=dict[str, str])
+    """More attributes of an argument, by its name."""
     lines: list[str] = field(default_factory=list[str])
     scalars: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     count: int = 0
@@ -195,10 +197,12 @@ class Program:
 
     # The function -----------------------------------------------------------------------------------------------------
 
-    def text(self, results: Sequence[Value]) -> str:
+    def text(self, results: Sequence[Value], scalars: Sequence[str] = ()) -> str:
+        """`scalars`: arguments of type i32, by name, that come last."""
+        more = {value.name: ", stc.parameter" for value, parameter in self.arguments if parameter} | self.attributes
+        kinds = {value.name: value.type for value, _ in self.arguments} | {f"%{name}": "i32" for name in scalars}
         arguments = ",\n    ".join(
-            f"{value.name}: {value.type} {{stc.name = \"{value.name[1:]}\"{', stc.parameter' if parameter else ''}}}"
-            for value, parameter in self.arguments
+            f"{name}: {kind} {{stc.name = \"{name[1:]}\"{more.get(name, '')}}}" for name, kind in kinds.items()
         )
         types = ", ".join(f'{value.type} {{stc.name = "out{k}"}}' for k, value in enumerate(results))
         body = "\n".join(f"  {line}" for line in self.lines)
