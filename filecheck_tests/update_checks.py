@@ -8,8 +8,8 @@ piece may say which lines matter, and how much of each:
 Each alternative is a regular expression that lines are searched for; ` ...` in it, or behind it, leaves something of them out.
 Without SHOW all lines of the function are checked, except those of `INSIGNIFICANT`. Names that would change with the IR around
 them (`%7`, `%x_1`) are captured where they are shown again, and left open where they are not. Definitions of the aliases that
-are shown are checked first. CHECK-NOT lines are kept, behind the others. CHECK lines written by hand, between the lines of the
-IR, are not for this script.
+are shown are checked first. CHECK-NOT lines are kept, behind the others. A piece with `CHECK-LABEL: @name(` is checked by hand, and
+stays as it is; files with CHECK lines between the lines of the IR are not for this script.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from stc.tools.stc_opt import app
 SPLIT = "\n// -----\n"
 RUN = re.compile(r"// RUN: (stc-opt %s .*?) \| filecheck %s")
 SHOW = re.compile(r"^// SHOW: (.*)$", re.MULTILINE)
+BY_HAND = re.compile(r"^// CHECK-LABEL: @", re.MULTILINE)
 DEFINITION = re.compile(r"([#!]\w+) = ")
 INSIGNIFICANT = re.compile(r"dataflow.yield|\}( else \{| -> .*)?|%c\d+(_\d+)? = arith\.constant \d+ : index")
 """The end of a region; a constant whose name says it."""
@@ -150,6 +151,9 @@ def update(path: Path) -> None:
         raise SystemExit(f"{path}: has {len(pieces)} pieces, {len(printed)} were printed")
     updated: list[str] = []
     for piece, result in zip(pieces, printed, strict=True):
+        if BY_HAND.search(piece):
+            updated.append(piece.strip("\n"))
+            continue
         kept = "\n".join(line for line in piece.splitlines() if not re.match(r"\s*// CHECK", line)).strip("\n")
         absent = [line for line in piece.splitlines() if line.startswith("// CHECK-NOT")]
         shown = SHOW.findall(kept)

@@ -25,7 +25,7 @@ func.func @matmul(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tensor<8x16xf3
 // CHECK-DAG: [[X:!.*]] = !itensor.itensor<4x4xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d0, d2)>
 // CHECK-DAG: [[W:!.*]] = !itensor.itensor<4x8xf32, iter_space: [2, 2, 3] * [4, 8, 4], iter_map: (d0, d1, d2) -> (d2, d1)>
 // CHECK-DAG: [[Y:!.*]] = !itensor.itensor<4x8xf32, iter_space: [2, 2] * [4, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-LABEL: func.func @matmul(
+// CHECK-LABEL: @matmul(
 // CHECK: arith.constant 0.0
 // CHECK: [[SUM:%.*]] = scf.for %k
 // CHECK-NEXT: itensor.read %{{.*}}[%i, %j, %k] : [[X]] -> tensor<4x4xf32>
@@ -61,7 +61,7 @@ func.func @reduction_outermost(%w: tensor<16xf32>) -> tensor<16xf32> {
 }
 
 // CHECK-DAG: [[Y:!.*]] = !itensor.itensor<8xf32, iter_space: [2] * [8], iter_map: (d0) -> (d0)>
-// CHECK-LABEL: func.func @reduction_outermost(
+// CHECK-LABEL: @reduction_outermost(
 // CHECK: [[T:%.*]] = itensor.read {{.*}}[%k, %j]
 // CHECK: scf.if
 // CHECK-NEXT: itensor.write [[T]] into %{{.*}}[%j] : tensor<8xf32> -> [[Y]]
@@ -81,7 +81,7 @@ func.func @whole_op(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 }
 
 // CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
-// CHECK-LABEL: func.func @whole_op(
+// CHECK-LABEL: @whole_op(
 // CHECK: %[[READ:.*]] = itensor.read %x_{{.*}}[] : !itensor -> tensor<2x3xf32>
 // CHECK-NEXT: itensor.write %[[READ]] into %out[] : tensor<2x3xf32> -> !itensor
 
@@ -110,7 +110,7 @@ func.func @read_once(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tensor<8x16
 // CHECK: !itensor = !itensor.itensor<12x16xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 // CHECK: !itensor1 = !itensor.itensor<4x12xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>
 // CHECK: !itensor2 = !itensor.itensor<4x16xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0, 0)>
-// CHECK-LABEL: func.func @read_once(
+// CHECK-LABEL: @read_once(
 // CHECK: itensor.read %w_{{.*}}[] : !itensor -> tensor<12x16xf32>
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4
 // CHECK-NEXT: itensor.read %x_{{.*}}[%i] : !itensor1 -> tensor<4x12xf32>
@@ -142,7 +142,7 @@ func.func @rank_zero(%x: tensor<6x10xf32>) -> tensor<f32> {
 
 // CHECK: !itensor = !itensor.itensor<2x5xf32, iter_space: [2, 3] * [5, 2], iter_map: (d0, d1) -> (d1, d0)>
 // CHECK: !itensor1 = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
-// CHECK-LABEL: func.func @rank_zero(
+// CHECK-LABEL: @rank_zero(
 // CHECK: %[[FOR:.*]] = scf.for %j = %c0 to %c10 step %c5
 // CHECK-NEXT: scf.for %i = %c0 to %c6 step %c2
 // CHECK-NEXT: itensor.read %x_{{.*}}[%j, %i] : !itensor -> tensor<2x5xf32>
@@ -171,7 +171,7 @@ func.func @broadcasts(%x: tensor<4xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
 // CHECK: !itensor = !itensor.itensor<2xf32, iter_space: [2] * [2], iter_map: (d0) -> (d0)>
 // CHECK: !itensor1 = !itensor.itensor<3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d1)>
 // CHECK: !itensor2 = !itensor.itensor<2x3xf32, iter_space: [2, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-LABEL: func.func @broadcasts(
+// CHECK-LABEL: @broadcasts(
 // CHECK: scf.for %i = %c0 to %c4 step %c2
 // CHECK-NEXT: itensor.read %x_{{.*}}[%i] : !itensor -> tensor<2xf32>
 // CHECK-NEXT: scf.for %j = %c0 to %c6 step %c3
@@ -199,7 +199,7 @@ func.func @two_maps(%x: tensor<6x6xf32>) -> tensor<6x6xf32> {
 
 // CHECK: !itensor = !itensor.itensor<2x3xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK: !itensor1 = !itensor.itensor<3x2xf32, iter_space: [3, 2] * [2, 3], iter_map: (d0, d1) -> (d1, d0)>
-// CHECK-LABEL: func.func @two_maps(
+// CHECK-LABEL: @two_maps(
 // CHECK: scf.for %i = %c0 to %c6 step %c2
 // CHECK-NEXT: scf.for %j = %c0 to %c6 step %c3
 // CHECK-NEXT: %[[READ:.*]] = itensor.read %x_{{.*}}[%i, %j] : !itensor -> tensor<2x3xf32>
@@ -229,7 +229,7 @@ func.func @two_results(%x: !A) -> (!A, !B) {
 
 // CHECK-DAG: [[A:!.*]] = !itensor.itensor<2x4xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d0, d1)>
 // CHECK-DAG: [[B:!.*]] = !itensor.itensor<4x2xf32, iter_space: [3, 2] * [2, 4], iter_map: (d0, d1) -> (d1, d0)>
-// CHECK-LABEL: func.func @two_results(
+// CHECK-LABEL: @two_results(
 // CHECK: [[T:%.*]] = itensor.read
 // CHECK: itensor.write [[T]] into %{{.*}}[%i, %j] : tensor<2x4xf32> -> [[A]]
 // CHECK-NEXT: itensor.write %u into %{{.*}}[%i, %j] : tensor<4x2xf32> -> [[B]]
@@ -252,7 +252,7 @@ func.func @names(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 
-// CHECK-LABEL: func.func @names(
+// CHECK-LABEL: @names(
 // CHECK: dataflow.kernel @h_0
 // CHECK: dataflow.task @h_0
 // CHECK: dataflow.kernel @task
@@ -274,7 +274,7 @@ func.func @parameters(%w: tensor<4xf32> {stc.parameter}) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 
-// CHECK-LABEL: func.func @parameters(
+// CHECK-LABEL: @parameters(
 // CHECK: %p = linalg.generic
 // CHECK-NOT: dataflow.kernel
 // CHECK: scf.for %once

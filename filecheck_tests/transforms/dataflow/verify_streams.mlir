@@ -8,7 +8,7 @@ func.func @split_for_every_length(%s: !L) -> !M {
   func.return %t : !M
 }
 
-// CHECK-LABEL: func.func @split_for_every_length(
+// CHECK-LABEL: @split_for_every_length(
 // CHECK-NEXT: itensor.cast %s : !itensor to !itensor1
 
 // -----
@@ -21,7 +21,7 @@ func.func @only_by_the_solver(%s: !V) -> !W {
   func.return %t : !W
 }
 
-// CHECK-LABEL: func.func @only_by_the_solver(
+// CHECK-LABEL: @only_by_the_solver(
 // CHECK-NEXT: itensor.cast %s : !itensor to !itensor1
 
 // -----
@@ -35,7 +35,7 @@ func.func @generous(%s: !S) -> (!T, !T) {
   func.return %t, %u : !T, !T
 }
 
-// CHECK-LABEL: func.func @generous(
+// CHECK-LABEL: @generous(
 // CHECK-NEXT: itensor.converter %s {shared_loops = 1, buffer_shape = [3, 12], blocks = 1}
 // CHECK-NEXT: itensor.converter %s {shared_loops = 0, buffer_shape = [4, 12], blocks = 2}
 
@@ -49,7 +49,7 @@ func.func @windows(%s: !R) -> !K {
   func.return %t : !K
 }
 
-// CHECK-LABEL: func.func @windows(
+// CHECK-LABEL: @windows(
 // CHECK-NEXT: itensor.converter %s {shared_loops = 0, buffer_shape = [3, 8], blocks = 1, window = 0}
 
 // -----
@@ -62,7 +62,7 @@ func.func @sliced(%s: !B) -> !C {
   func.return %t : !C
 }
 
-// CHECK-LABEL: func.func @sliced(
+// CHECK-LABEL: @sliced(
 // CHECK-NEXT: itensor.chunk %s at [0, 512] : !itensor to !itensor1
 
 // -----
@@ -76,6 +76,6 @@ func.func @reshaped(%s: !P) -> !Q {
   func.return %t : !Q
 }
 
-// CHECK-LABEL: func.func @reshaped(
+// CHECK-LABEL: @reshaped(
 // CHECK-NEXT: itensor.fork %s : !itensor to !itensor, !itensor
 // CHECK-NEXT: itensor.reassociate %a : !itensor to !itensor1
