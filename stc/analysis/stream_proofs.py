@@ -37,7 +37,8 @@ from stc.analysis.access_nests import enumeration
 from stc.analysis.proof_cross_check import Z3, Contradiction, NotProved, Open, Wrong, judged
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, PackOp, TaskOp, UnpackOp, YieldOp
-from stc.dialects.dataflow.boundary import verify_boundary, verify_slice_of
+from stc.dialects.dataflow.boundary import verify_boundary, verify_part, verify_slice_of
+from stc.dialects.dataflow.in_place import Place
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import (
     CastOp,
@@ -70,6 +71,7 @@ from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.proof_obligations import (
     Concatenation,
     Cover,
+    Disjoint,
     NoForm,
     Obligation,
     SameEntries,
@@ -83,7 +85,7 @@ from stc.iteration.proof_obligations import (
 from stc.iteration.proofs import Differs, Equal, compare_sequences
 from stc.iteration.restriction import restricted
 from stc.iteration.round_robin import round_robin_parts, without_constants
-from stc.iteration.size import Size, Symbol, are_equal
+from stc.iteration.size import Size, Symbol, are_equal, minimum
 
 Solver: TypeAlias = Literal["normal-form", "both", "z3"]
 """What z3 is asked: what no other proof decides; all edges between types that are not one and the same; accesses as well."""
@@ -296,15 +298,26 @@ def _handles_itensors(op: Operation) -> bool:
 
 def _boundary_edges(kernel: KernelOp) -> Iterator[_Edge]:
     name = kernel.sym_name.data
+    updated = {place.operand: place for place in kernel.places if place is not None}
     for index, (outside, port) in enumerate(zip(kernel.inputs, kernel.arguments, strict=True)):
         if isinstance(port.type, ItensorType):
             label = f"{_named(outside)} into kernel @{name}"
+            if index in updated:
+                proof = partial(_enters_in_part, outside, port.type, f"operand {index}", updated[index].layout)
+                yield _Edge(kernel, "boundary", label, proof, partial(_laid_out_obligation, outside, updated[index].layout))
+                continue
             proof = partial(_enters, kernel, index, port.type)
             yield _Edge(kernel, "boundary", label, proof, partial(_packed_obligation, outside, port.type))
     for index, (result, inside) in enumerate(zip(kernel.outputs, kernel.terminator.arguments, strict=True)):
         if isinstance(inside.type, ItensorType):
             label = f"{_named(inside)} out of kernel @{name}"
             yield _Edge(kernel, "boundary", label, partial(_leaves, kernel, index, result, inside.type))
+    for place, inside in zip(kernel.places, kernel.terminator.arguments, strict=True):
+        if place is not None and isinstance(inside.type, ItensorType):
+            port = kernel.arguments[place.operand]
+            label = f"{_named(port)} in kernel @{name}, read and updated in one launch"
+            ends = kernel, place, port, inside
+            yield _Edge(kernel, "order", label, partial(_ordered, *ends), partial(_disjoint, *ends))
     if _is_forked(kernel):
         yield _Edge(kernel, "readers", f"of streams in kernel @{name}", partial(_one_reader_each, kernel))
 
@@ -600,9 +613,40 @@ def _leaves(kernel: KernelOp, index: int, result: OpResult, inside: ItensorType)
         verify_boundary(f"result {index}", result.type, inside)
         return "type"
     outside = kernel.inputs[place.operand].type
-    fixed = [None if is_operand else at for at, is_operand in zip(place.offsets, place.scalars, strict=True)]
-    verify_slice_of(f"result {index}", outside, inside, fixed)  # pyright: ignore[reportArgumentType]
+    assert isinstance(outside, TensorType)
+    verify_slice_of(f"result {index}", outside, inside, kernel.offsets_of(place), place.layout)
     return "type"
+
+
+def _enters_in_part(outside: SSAValue, inside: ItensorType, what: str, layout: ItensorType | None) -> str:
+    """What is updated may be read in part: the words lie as the kernel's `layout` says, of which `inside` is the beginning."""
+    verify_part(what, outside.type, inside, layout)
+    return "type" if layout is None else _packed_alike(outside, layout)
+
+
+def _laid_out_obligation(outside: SSAValue, layout: ItensorType | None) -> Obligation | None:
+    return None if layout is None else _packed_obligation(outside, layout)
+
+
+def _ordered(kernel: KernelOp, place: Place, port: BlockArgument, written: SSAValue) -> str:
+    """Nothing that is written is read in the same launch, or the writing waits for the reading: memory ports order nothing."""
+    if place.after_read or not port.uses or not isinstance(port.type, ItensorType):
+        return "declared" if place.after_read else "type"
+    read, offsets = port.type.order, kernel.offsets_of(place)
+    for dimension, offset in enumerate(offsets):
+        if offset is not None and (read.shape[dimension] == offset or read.largest.static_shape[dimension] <= minimum(offset)):
+            return "closed form"
+    at = ", ".join("a scalar" if offset is None else str(offset) for offset in offsets)
+    accepted = "accepted: parts without a common entry, or the order 'after read'"
+    raise Open(f"what is read ({port.type}) and what is written ({written.type} at [{at}]) may be the same; {accepted}")
+
+
+def _disjoint(kernel: KernelOp, place: Place, port: BlockArgument, written: SSAValue) -> Obligation | None:
+    if place.after_read or not port.uses or not isinstance(port.type, ItensorType):
+        return None
+    if any(offset is None for offset in kernel.offsets_of(place)):
+        raise ValueError("it is written at a scalar without a maximum")
+    return Disjoint(port.type.order, _order(written), kernel.symbolic_offsets_of(place))
 
 
 def _packed_alike(packed: SSAValue, reader: ItensorType) -> str:
@@ -649,7 +693,8 @@ def _layout_of(packed: SSAValue) -> ItensorType | None:
         case PackOp() if isinstance(packed, OpResult):
             return striped(packed.owner.layout, len(packed.owner.stripes))[packed.index]
         case KernelOp() if isinstance(packed, OpResult):
-            inside = packed.owner.terminator.arguments[packed.index].type
+            place = packed.owner.places[packed.index]
+            inside = packed.owner.terminator.arguments[packed.index].type if place is None else place.layout
             return inside if isinstance(inside, ItensorType) else None
         case _:
             return None

@@ -128,10 +128,10 @@ class Design:
     kernels: tuple[KernelDesign, ...]
     host: HostPlan
 
-    def port_of(self, kernel: KernelOp, buffer: Buffer) -> PortDesign:
-        """The port of `kernel` that `buffer` is bound to."""
+    def port_of(self, kernel: KernelOp, buffer: Buffer, is_written: bool) -> PortDesign:
+        """The port of `kernel` that reads or writes `buffer`."""
         ports = next(design.ports for design in self.kernels if design.op is kernel)
-        return next(port for port in ports if port.buffer is buffer)
+        return next(port for port in ports if port.buffer is buffer and port.is_written == is_written)
 
 
 def checked_design(module: ModuleOp, platform: Platform) -> Design:
@@ -210,7 +210,7 @@ def _ports(
     ports: list[PortDesign] = []
     for position, (value, buffer, is_written) in enumerate(bound):
         element, lanes, words = _word(value, buffer)
-        name = project.declare(buffer.name)
+        name = project.declare(f"{buffer.name}_update" if is_written and buffer in plan.operands[kernel] else buffer.name)
         ports.append(PortDesign(name, buffer, value, is_written, element, lanes, words, f"gmem{position}", banks[buffer]))
     return tuple(ports)
 

@@ -16,7 +16,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.shared_buffers import buffer_value
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import KernelOp, MemoryOp, PackOp, UnpackOp
+from stc.dialects.dataflow import KernelOp, MemoryOp, PackOp, Place, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.facts import NAME, PARAMETER
 from stc.dialects.itensor import ItensorType, SymbolType
@@ -62,11 +62,12 @@ class Buffer:
 
 @dataclass(frozen=True)
 class HostStep:
-    """One action, in order."""
+    """One action, in order. `tensor`: the host's, packed into or unpacked from `buffer`."""
 
     action: Literal["pack", "launch", "unpack"]
     kernel: KernelOp
     buffer: Buffer | None = None
+    tensor: HostValue | None = None
 
 
 @dataclass(frozen=True)
@@ -160,11 +161,11 @@ class _Planner:
         buffers = dict.fromkeys(buffer for kernel in self._operands for buffer in
                                 (*self._operands[kernel], *self._results[kernel]))
         copies = self._copies()
-        packed = {step.buffer.tensor for step in self._steps if step.buffer is not None and step.action == "pack"}
+        packed = {step.tensor for step in self._steps if step.action == "pack"}
         held = dict.fromkeys((*self._tensors.values(), *(copy.source for copy in copies), *(copy.target for copy in copies)))
         tensors = [tensor for tensor in held if tensor.role != "intermediate" or tensor in packed]
         # A result that no later step packs again stays on the device.
-        steps = [step for step in self._steps if step.buffer is None or step.buffer.tensor in tensors]
+        steps = [step for step in self._steps if step.tensor is None or step.tensor in tensors]
         bound = (self._operands, self._results, self._scalars)
         return HostPlan(self._function, tuple(tensors), tuple(buffers), *bound, tuple(steps), tuple(copies))
 
@@ -226,9 +227,6 @@ class _Planner:
     # Kernels --------------------------------------------------------------------------------------------------------
 
     def _kernel(self, kernel: KernelOp) -> None:
-        if kernel.in_place is not None:
-            raise CompileError("results that update operands in place are not emitted", where=f"@{kernel.sym_name.data}",
-                               accepted="results of their own")
         operands: list[Buffer] = []
         self._scalars[kernel] = tuple(self._scalar(kernel.inputs[port.index]) for port in kernel.symbols.values())
         for value, port in zip(kernel.inputs, kernel.arguments, strict=True):
@@ -239,7 +237,7 @@ class _Planner:
             buffer = self._buffers[value]
             if buffer.kind != "parameter" and buffer not in self._filled:
                 self._filled.add(buffer)
-                self._steps.append(HostStep("pack", kernel, buffer))
+                self._steps.append(HostStep("pack", kernel, buffer, buffer.tensor))
             operands.append(buffer)
         self._operands[kernel] = tuple(operands)
         self._steps.append(HostStep("launch", kernel))
@@ -294,12 +292,13 @@ class _Planner:
         return value.name_hint or "constant"
 
     def _result_buffer(self, kernel: KernelOp, index: int) -> Buffer:
-        result = kernel.outputs[index]
+        result, place = kernel.outputs[index], kernel.places[index]
         packed = _packed_type(result, kernel)
         unpacks = [use.operation for use in result.uses if isinstance(use.operation, UnpackOp)]
         name = _result_hint(kernel, index)
+        updated = None if place is None else self._updated_buffer(kernel, index, place)
         if not unpacks:
-            self._buffers[result] = Buffer(name, "intermediate", packed, None, None)
+            self._buffers[result] = updated or Buffer(name, "intermediate", packed, None, None)
             return self._buffers[result]
         unpack = unpacks[0]
         assert isinstance(unpack.result.type, TensorType)
@@ -309,11 +308,21 @@ class _Planner:
             role, (name, kind) = "output", self._outputs[unpack.result]
         held = self._tensors.get(unpack.result) or HostValue(name, role, kind, unpack.result)
         layout = striped(unpack.layout, len(unpack.stripes))[list(unpack.stripes).index(result)]
-        buffer = Buffer(name, role, packed, layout, held, shape=unpack.layout.tensor_shape)
+        buffer = updated or Buffer(name, role, packed, layout, held, shape=unpack.layout.tensor_shape)
         for other in unpacks:
             self._tensors[other.result] = held
         self._buffers[result] = buffer
-        self._steps.append(HostStep("unpack", kernel, buffer))
+        self._steps.append(HostStep("unpack", kernel, buffer, held))
+        return buffer
+
+    def _updated_buffer(self, kernel: KernelOp, index: int, place: Place) -> Buffer:
+        """The buffer that a result updates; CompileError where somebody else still wants what was in it."""
+        value, buffer = kernel.inputs[place.operand], self._buffers[kernel.inputs[place.operand]]
+        others = [use.operation for use in value.uses if use.operation is not kernel]
+        if buffer.kind == "parameter" or others:
+            why = "a parameter" if not others else f"which '{others[0].name}' takes too"
+            what = f"result {index} updates {buffer.name}, {why}"
+            raise CompileError(what, where=f"@{kernel.sym_name.data}", accepted="an input that this kernel alone takes")
         return buffer
 
 

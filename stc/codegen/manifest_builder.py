@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -17,6 +17,7 @@ from stc.codegen.host_plan import Buffer, HostStep, HostValue
 from stc.codegen.names import Scope
 from stc.codegen.parameters import DataFile
 from stc.codegen.schedule import accesses_outside_loops, guarded_streams, run_time_size, task_schedule
+from stc.dialects.dataflow import KernelOp
 from stc.dialects.stream import CreateOp
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import Size
@@ -78,12 +79,13 @@ def build_manifest(
     """The manifest; `files` are the packed parameters by port, `constants` of constant host tensors."""
     names = tensor_names(design)
     buffers = buffer_names(design)
+    unpacked = {(step.kernel, step.buffer): step.tensor for step in design.host.steps if step.action == "unpack"}
     cycle_ns = load_platform(platform).cycle_ns
     return Manifest(
         schema_version=SCHEMA_VERSION,
         name=file_name(name),
         platform=platform,
-        kernels=tuple(_kernel(kernel, files, names, buffers, cycle_ns) for kernel in design.kernels),
+        kernels=tuple(_kernel(kernel, files, names, buffers, cycle_ns, unpacked) for kernel in design.kernels),
         tensors=tuple(_tensor(tensor, names[tensor], constants.get(tensor)) for tensor in design.host.tensors),
         steps=tuple(_step(step, design, names) for step in design.host.steps),
         tolerance=tolerance,
@@ -111,7 +113,9 @@ def _kernel(
     names: dict[HostValue, str],
     buffers: dict[Buffer, str],
     cycle_ns: float,
+    unpacked: Mapping[tuple[KernelOp, Buffer | None], HostValue | None],
 ) -> Kernel:
+    """`unpacked`: the host tensors that buffers become behind a kernel."""
     values: list[SSAValue] = [op.result for op in channels_of(kernel.op)]
     sizes = task_traces(kernel.op)
     channels = dict(zip(values, task_graph(kernel.op, sizes).channels, strict=True))
@@ -147,7 +151,7 @@ def _kernel(
     ]
     return Kernel(
         name=kernel.name,
-        ports=tuple(_port(port, files.get(port), names, buffers) for port in kernel.ports),
+        ports=tuple(_port(port, kernel, files.get(port), names, buffers, unpacked) for port in kernel.ports),
         tasks=tuple(_task(task, cycle_ns) for task in kernel.tasks),
         streams=tuple(streams),
         blocks=tuple(blocks),
@@ -183,13 +187,22 @@ def _memory_timing(platform: Platform) -> MemoryTiming:
     )
 
 
-def _port(port: PortDesign, file: DataFile | None, names: dict[HostValue, str], buffers: dict[Buffer, str]) -> Port:
-    layout = port.buffer.layout
-    tensor = port.buffer.tensor
+def _port(
+    port: PortDesign,
+    kernel: KernelDesign,
+    file: DataFile | None,
+    names: dict[HostValue, str],
+    buffers: dict[Buffer, str],
+    unpacked: Mapping[tuple[KernelOp, Buffer | None], HostValue | None],
+) -> Port:
+    layout, tensor = port.buffer.layout, port.buffer.tensor
+    if port.is_written:
+        tensor = unpacked.get((kernel.op, port.buffer), tensor)
+    readers = (other.name for other in kernel.ports if other.buffer is port.buffer and not other.is_written)
     buffer_name = identifier(port.buffer.name)
     return Port(
         name=port.name,
-        kind=port.buffer.kind,
+        kind="output" if port.is_written and port.buffer.kind == "input" else port.buffer.kind,
         direction="write" if port.is_written else "read",
         element_type=port.element.name,
         lanes=port.lanes,
@@ -203,6 +216,7 @@ def _port(port: PortDesign, file: DataFile | None, names: dict[HostValue, str], 
         bank=port.bank,
         file=file.path if file is not None else None,
         sha256=file.sha256 if file is not None else None,
+        updates=next(readers, None) if port.is_written else None,
     )
 
 
@@ -233,9 +247,9 @@ def _step(step: HostStep, design: Design, names: dict[HostValue, str]) -> Step:
     kernel = next(kernel for kernel in design.kernels if kernel.op is step.kernel)
     if step.buffer is None:
         return Step("launch", kernel.name)
-    port = design.port_of(step.kernel, step.buffer)
-    assert step.buffer.tensor is not None
-    return Step(step.action, kernel.name, port.name, names[step.buffer.tensor])
+    port = design.port_of(step.kernel, step.buffer, step.action == "unpack")
+    assert step.tensor is not None
+    return Step(step.action, kernel.name, port.name, names[step.tensor])
 
 
 def _versions() -> dict[str, str]:

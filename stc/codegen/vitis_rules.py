@@ -13,7 +13,7 @@
     16  no integer / or % by a non-power-of-two in a pipelined loop
     17  no double, no unsuffixed float literal, mathematics of hls:: only
     19  one bundle per memory port, at most 32 ports
-    21  memory ports are indexed by loop variables, not volatile, and not accessed under a condition
+    21  memory ports are indexed by loop variables and scalars, not volatile, and not accessed under a condition
     25  every pointer argument has one sp= with index 0-31, every unit at most one slr=
     26  top functions are extern "C" with s_axilite bundle=control on every argument and on return, and a depth on memory ports
     27  pragmas are as the manual writes them (`pragmas.py`), their variables in scope, and they stand in the body they govern;
@@ -225,11 +225,7 @@ def _rule_11(source: _Source) -> Iterator[Violation]:
 
 def _rule_12(source: _Source) -> Iterator[Violation]:
     for function in source.functions:
-        known = _scalars(function)
-        for _, statement in _statements(function.body):
-            found = re.match(r"const int (\w+) = (.*);$", statement.text)
-            if found and known & set(re.findall(r"[A-Za-z_]\w*", found[2])):
-                known.add(found[1])
+        known = _run_time_values(function)
         for loop in _loops(function):
             bound = re.search(r";\s*\w+\s*<\s*([^;]+);", loop.head)
             if not bound or not known & set(re.findall(r"[A-Za-z_]\w*", bound[1])):
@@ -241,6 +237,16 @@ def _rule_12(source: _Source) -> Iterator[Violation]:
             apart = loop.pragma("loop_flatten")
             if is_inside and loop.pragma("pipeline") is not None and (apart is None or "off" not in apart.options):
                 yield Violation(12, loop.line, f"{what} inside another loop without loop_flatten off")
+
+
+def _run_time_values(function: Function) -> set[str]:
+    """The scalars of a function, and the constants that are computed from them."""
+    known = _scalars(function)
+    for _, statement in _statements(function.body):
+        found = re.match(r"const int (\w+) = (.*);$", statement.text)
+        if found and known & set(re.findall(r"[A-Za-z_]\w*", found[2])):
+            known.add(found[1])
+    return known
 
 
 def _index_of(text: str, array: str) -> Iterator[list[str]]:
@@ -380,20 +386,23 @@ def _rule_21(source: _Source) -> Iterator[Violation]:
         if re.search(r"\bvolatile\b", line.split("//")[0]):
             yield Violation(21, number, "volatile")
     for function in (function for function in source.functions if not function.is_top):
+        known = _run_time_values(function)
         for _, port in _pointers(function):
             for block, statement in _statements(function.body):
-                yield from _check_port_access(port, block, statement)
+                yield from _check_port_access(port, block, statement, known)
 
 
-def _check_port_access(port: str, block: Node, statement: Statement) -> Iterator[Violation]:
+def _check_port_access(port: str, block: Node, statement: Statement, known: set[str]) -> Iterator[Violation]:
+    """`known`: what is one value during a launch."""
     for indices in _index_of(statement.text, port):
         around = block.ancestors()
         if any(node.head.startswith(("if", "else")) for node in around):
             yield Violation(21, statement.line, f"port {port} is accessed under a condition")
         variables = {node.loop_variable for node in around if node.loop_variable}
-        names = set(re.findall(r"[A-Za-z_]\w*", indices[0])) - variables
+        names = set(re.findall(r"[A-Za-z_]\w*", indices[0])) - variables - known
         if names or re.search(r"[/%?&|<>-]", indices[0]):
-            yield Violation(21, statement.line, f"port {port} is indexed by '{indices[0]}', expected sums of loop variables")
+            what = f"port {port} is indexed by '{indices[0]}', expected sums of loop variables and scalars"
+            yield Violation(21, statement.line, what)
 
 
 # Link -------------------------------------------------------------------------------------------------------------------

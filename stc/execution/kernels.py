@@ -17,7 +17,7 @@ from stc.dialects.itensor import IndexSymbolOp, ItensorType, SizeOp, SymbolType
 from stc.execution import movers
 from stc.execution.channels import Channel
 from stc.execution.dtypes import numpy_type
-from stc.execution.layout import pack, tensor_of, tokens_of, tokens_of_words, unpack_into, words_of_tokens
+from stc.execution.layout import pack, tensor_of, tokens_of, tokens_of_words, unpack, unpack_into, words_of_tokens
 from stc.execution.network import Bound, Network
 from stc.execution.source import Source
 from stc.execution.translation import emits
@@ -89,17 +89,24 @@ def run_kernel(op: KernelOp, operands: Sequence[Any], bounded: bool) -> list[np.
     """The results of a kernel on its operands (tensors, packed tensors, scalars)."""
     where = f"@{op.sym_name.data}"
     network = Network(where, bounded, _symbol_values(op, operands))
-    updated = {place.operand for place in op.places if place is not None}
+    updated = {place.operand: place for place in op.places if place is not None}
     for argument, outside in zip(op.arguments, operands, strict=True):
         network.bound[argument] = _inside(network, argument, outside, argument.index in updated)
+    for value, place in zip(op.terminator.arguments, op.places, strict=True):
+        if place is not None and isinstance(value.type, MemRefType):  # two names of one memory
+            network.bound[value] = network.bound[op.arguments[place.operand]]
     yielded = network.build(op.body.block)
     results = [_Result(network, value, bound) for value, bound in zip(op.terminator.arguments, yielded, strict=True)]
     for index, result in enumerate(results):
         result.connect(f"result {index}")
     for argument, outer, outside in zip(op.arguments, op.inputs, operands, strict=True):
         if isinstance(argument.type, ItensorType) and network.bound[argument].readers:
-            split = tokens_of if _lanes(outer.type) is None else tokens_of_words
-            tokens = split(outside, argument.type.order, f"{where}: operand {argument.index}", network.values)
+            tensor, place = outside, updated.get(argument.index)
+            if place is not None:  # read in part, perhaps
+                extents = argument.type.order.largest.static_shape
+                tensor = _unpacked(outside, place, where)[tuple(slice(extent) for extent in extents)]
+            split = tokens_of if place is not None or _lanes(outer.type) is None else tokens_of_words
+            tokens = split(tensor, argument.type.order, f"{where}: operand {argument.index}", network.values)
             _feed(network.bound[argument], tokens)
     network.run()
     return [
@@ -156,9 +163,15 @@ class _Result:
         return tensor if place is None else _updated(operands, tensor, place, where)
 
 
+def _unpacked(outside: np.ndarray, place: Place, where: str) -> np.ndarray:
+    """The tensor in an operand that is updated."""
+    return np.array(outside) if place.layout is None else unpack(outside, place.layout.order, where)
+
+
 def _updated(operands: Sequence[Any], tensor: np.ndarray, place: Place, where: str) -> np.ndarray:
     """The operand with a slice replaced by `tensor`; CompileError where the slice does not lie in it."""
-    full = np.array(operands[place.operand])
+    outside = operands[place.operand]
+    full = _unpacked(outside, place, where)
     offsets = [
         int(operands[offset]) if is_operand else offset for offset, is_operand in zip(place.offsets, place.scalars, strict=True)
     ]
@@ -168,4 +181,4 @@ def _updated(operands: Sequence[Any], tensor: np.ndarray, place: Place, where: s
                 f"entries {offset} to {offset + extent - 1} of dimension {dimension} are outside its {total}", where=where
             )
     full[tuple(slice(offset, offset + extent) for offset, extent in zip(offsets, tensor.shape, strict=True))] = tensor
-    return full
+    return full if place.layout is None else pack(full, place.layout.order, outside.shape[1])

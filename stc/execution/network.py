@@ -83,7 +83,7 @@ class Network:
                 self.bound[op.result] = ring
             case MemoryOp():
                 assert isinstance(op.result.type, MemRefType)
-                self.bound[op.result] = blank_memory(op.result.type)
+                self.bound.setdefault(op.result, blank_memory(op.result.type))
             case TaskOp():
                 self._task(op)
             case _:

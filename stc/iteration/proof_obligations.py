@@ -386,6 +386,47 @@ class Concatenation:
 
 
 @dataclass(frozen=True)
+class Disjoint:
+    """No entry that the tokens of `read` have is one of those of `written`, moved by `offset`: for all values of the symbols."""
+
+    read: StreamOrder
+    written: StreamOrder
+    offset: tuple[Size, ...]
+
+    def put(self) -> Answer:
+        query = Query(self._symbols(), resources=CROSS_CHECK_RESOURCES)
+        read, written = query.step("read", tokens(self.read)), query.step("written", tokens(self.written))
+        starts = [value_of(value) + query.size(size) for value, size in zip(written.values, self.offset, strict=True)]
+        sides = zip(map(value_of, read.values), starts, self.read.element, self.written.element, strict=True)
+        query.require(*(query.all(there < here + width, here < there + own) for there, here, own, width in sides))
+        if (model := query.model()) is None:
+            return Holds()
+        return self._refuted([model.of(start) for start in starts], query.values_in(model))
+
+    def counted(self) -> Answer:
+        symbols = self._symbols()
+        for values in product(*(range(symbol.maximum + 1) for symbol in symbols)):
+            at = {symbol.name: value for symbol, value in zip(symbols, values, strict=True)}
+            read, written = tokens(self.read).at(at), tokens(self.written).at(at)
+            if read.count * written.count * prod(symbol.maximum + 1 for symbol in symbols) > MOST_COUNTED:
+                return Undecided("too many to count out")
+            by = tuple(value_at(size, at) for size in self.offset)
+            entries_read = {entry for step in read.steps() for entry in _entries_of(step, self.read.element)}
+            for step in written.moved(by).steps():
+                if not entries_read.isdisjoint(_entries_of(step, self.written.element)):
+                    return self._refuted(step, at)
+        return Holds()
+
+    def _symbols(self) -> tuple[Symbol, ...]:
+        return symbols_in([*self.read.sizes, *self.written.sizes, *self.offset])
+
+    @staticmethod
+    def _refuted(token: Sequence[int], values: dict[str, int]) -> Refuted:
+        where = ", ".join(f"{name} = {value}" for name, value in values.items())
+        return Refuted(f"{f'where {where}, ' if where else ''}the token written at {spelled(tuple(token))} is read too")
+
+
+@dataclass(frozen=True)
 class Slice:
     """`part` is the tokens of `full` that lie in its slice at `offset`, in their order, at coordinates of the slice.
 

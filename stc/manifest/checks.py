@@ -220,6 +220,10 @@ def _of_kernel(kernel: Kernel, path: str, all_ports: set[str]) -> Iterator[Compl
                 yield from _one_of(own | channels, name, f"{path}.tasks[{index}].{field}", "port, FIFO or block")
     for index, port in enumerate(kernel.ports):
         yield from _one_of(all_ports, port.buffer, f"{path}.ports[{index}].buffer", "port")
+        readers = [other.name for other in kernel.ports if other.buffer == port.buffer and other.direction == "read"]
+        if port.direction == "write" and (port.updates not in readers if readers else port.updates is not None):
+            accepted = f"'{readers[0]}', which reads buffer '{port.buffer}'" if readers else "none, as nobody reads the buffer"
+            yield Complaint(f"{path}.ports[{index}].updates", f"is {port.updates!r}", accepted)
     loops = {(loop.task, loop.label): loop for loop in kernel.schedule}
     for index, loop in enumerate(kernel.schedule):
         where = f"{path}.schedule[{index}]"

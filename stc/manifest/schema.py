@@ -50,7 +50,8 @@ class Port:
     `buffer`: the buffer bound to it; ports of several kernels that name the same buffer share it. `lanes` of `element_type`
     make a word; the buffer has `bytes`, those of `words` rounded up to 64. `tensor` is the host tensor of `shape` whose
     distinct tokens `order` enumerates into words (see stc.codegen.layout): all of them, or those of one stripe where several ports
-    share the tensor. `file`: packed words of a parameter.
+    share the tensor. `file`: packed words of a parameter. `updates`: the port of the same kernel that reads the same buffer, which
+    this one writes a part of.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Port:
     bank: int | None = None
     file: str | None = None
     sha256: str | None = None
+    updates: str | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)

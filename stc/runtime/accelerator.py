@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,10 +29,21 @@ class Accelerator:
         self._accelerator = self._checked(lambda: self._open(folder, device, xclbin))
         self._own: Parameters = {name: self._accelerator.buffers[name] for name in self._parameter_ports()}
 
-    def __call__(self, inputs: Mapping[str, np.ndarray], parameters: Parameters | None = None) -> dict[str, np.ndarray]:
-        """`parameters`: those of this launch, from `with_parameters`, in place of the project's own."""
+    def __call__(
+        self, inputs: Mapping[str, np.ndarray], parameters: Parameters | None = None, resident: Collection[str] = ()
+    ) -> dict[str, np.ndarray]:
+        """`parameters`: those of this launch, from `with_parameters`, in place of the project's own. Inputs in `resident` are on
+        the device (`send`): they are not sent, and what updates them there is not brought back."""
         self._accelerator.buffers.update(self._own if parameters is None else parameters)
-        return self._checked(lambda: self._accelerator(dict(inputs)))
+        return self._checked(lambda: self._accelerator(dict(inputs), resident))
+
+    def send(self, name: str, tensor: np.ndarray) -> None:
+        """Put an input on the device."""
+        self._checked(lambda: self._accelerator.send(name, tensor))
+
+    def fetch(self, name: str) -> np.ndarray:
+        """What the device has of an input."""
+        return self._checked(lambda: self._accelerator.fetch(name))
 
     def with_parameters(self, words: Mapping[str, np.ndarray]) -> Parameters:
         """Buffers on the device with other parameters; `words`: the packed bytes of each parameter buffer."""

@@ -192,7 +192,7 @@ func.func @f(%x : tensor<8xf32>) {
 
 !V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
 func.func @f(%x : tensor<8xf32>) {
-  // expected-error @below {{result 0 is placed at operand 0, expected an operand of type index}}
+  // expected-error @below {{result 0 is placed at operand 0, expected an operand of type index, or a symbol}}
   %y = dataflow.kernel @k(%a = %x : tensor<8xf32> as !V) -> (tensor<8xf32> as !V into %a at [%a]) {
     dataflow.yield %a : !V
   }
@@ -205,6 +205,41 @@ func.func @f(%x : tensor<8xf32>) {
 func.func @f(%x : tensor<8xf32>) {
   // expected-error @below {{result 0 covers 4 to 12 of dimension 0, expected a slice of its 8 entries}}
   %y = dataflow.kernel @k(%a = %x : tensor<8xf32> as !V) -> (tensor<8xf32> as !V into %a at [4]) {
+    dataflow.yield %a : !V
+  }
+  func.return
+}
+
+// -----
+
+!V = !itensor.itensor<1xf32, iter_space: [n<=8] * [1], iter_map: (d0) -> (d0)>
+!W = !itensor.itensor<1xf32, iter_space: [] * [], iter_map: () -> (0)>
+func.func @f(%x : tensor<8xf32>, %p : i32) {
+  // expected-error @below {{result 0 covers n<=8 to 9 of dimension 0, expected a slice of its 8 entries}}
+  %y = dataflow.kernel @k(%a = %x : tensor<8xf32> as !V, %n = %p : i32 as !itensor.symbol<n<=8>) -> (tensor<8xf32> as !W into %a at [%n]) {
+    %e = itensor.empty : !W
+    dataflow.yield %e : !W
+  }
+  func.return
+}
+
+// -----
+
+!V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
+func.func @f(%x : tensor<4xf32>) {
+  // expected-error @below {{operand 0 enumerates [8], expected at most [4] of the tensor}}
+  %y = dataflow.kernel @k(%a = %x : tensor<4xf32> as !V) -> (tensor<4xf32> as !V into %a at [0]) {
+    dataflow.yield %a : !V
+  }
+  func.return
+}
+
+// -----
+
+!V = !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)>
+func.func @f(%x : tensor<2xvector<4xf32>>) {
+  // expected-error @below {{operand 0 is a tensor<2xvector<4xf32>>, expected a plain tensor, or its layout}}
+  %y = dataflow.kernel @k(%a = %x : tensor<2xvector<4xf32>> as !V) -> (tensor<2xvector<4xf32>> as !V into %a at [0]) {
     dataflow.yield %a : !V
   }
   func.return

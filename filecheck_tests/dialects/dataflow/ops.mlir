@@ -8,6 +8,8 @@
 "test.attr"() {empty = #dataflow.schedule<tile = [], order = [], unroll = [], vector = []>} : () -> ()
 // CHECK: place = #dataflow.in_place<operand 1 at [0, operand 2]>
 "test.attr"() {place = #dataflow.in_place<operand 1 at [0, operand 2]>} : () -> ()
+// CHECK: packed = #dataflow.in_place<operand 0 at [4] of !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)> after read>
+"test.attr"() {packed = #dataflow.in_place<operand 0 at [4] of !itensor.itensor<4xf32, iter_space: [2] * [4], iter_map: (d0) -> (d0)> after read>} : () -> ()
 
 // -----
 

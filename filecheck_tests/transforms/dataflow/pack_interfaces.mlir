@@ -244,3 +244,28 @@ func.func @inside(%x: tensor<3x32xf32>) -> (tensor<3x32xf32>, tensor<3x32xf32>) 
 // CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<12xvector<8xf32>> as !itensor -> tensor<3x32xf32>
 // CHECK-NEXT: %[[U1:.*]] = dataflow.unpack %u, %[[U]] : tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>> as !itensor -> tensor<3x32xf32>
 // CHECK-NEXT: func.return %[[Y]], %[[U1]] : tensor<3x32xf32>, tensor<3x32xf32>
+
+// -----
+
+// What is updated in place lies as it is read, in words of one token, all rows of it.
+// SHOW: pack|kernel|return
+!R = !itensor.itensor<1x8xf32, iter_space: [pos<=5] * [1], iter_map: (d0) -> (d0, 0)>
+!N = !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+func.func @append(%c: tensor<6x8xf32>, %p: i32) -> (tensor<5x8xf32>, tensor<6x8xf32>) {
+  %y, %u = dataflow.kernel @k(%s = %c : tensor<6x8xf32> as !R, %pos = %p : i32 as !itensor.symbol<pos<=5>)
+      -> (tensor<5x8xf32> as !R, tensor<6x8xf32> as !N into %s at [%pos, 0]) {
+    %new = itensor.empty : !N
+    dataflow.yield %s, %new : !R, !N
+  }
+  func.return %y, %u : tensor<5x8xf32>, tensor<6x8xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x8xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<1x8xf32, iter_space: [pos<=5] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor2 = !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK-LABEL: func.func @append(
+// CHECK-NEXT: %[[C:.*]] = dataflow.pack %c : tensor<6x8xf32> as !itensor -> tensor<6xvector<8xf32>>
+// CHECK-NEXT: %y, %u = dataflow.kernel @k(%s = %[[C]] : tensor<6xvector<8xf32>> as !itensor1, %pos = %p : i32 as !itensor.symbol<pos<=5>) -> (tensor<5xvector<8xf32>> as !itensor1, tensor<6xvector<8xf32>> as !itensor2 into %s at [%pos, 0] of !itensor) {
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<5xvector<8xf32>> as !itensor.itensor<1x8xf32, iter_space: [5] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<5x8xf32>
+// CHECK-NEXT: %[[U:.*]] = dataflow.unpack %u : tensor<6xvector<8xf32>> as !itensor -> tensor<6x8xf32>
+// CHECK-NEXT: func.return %[[Y]], %[[U]] : tensor<5x8xf32>, tensor<6x8xf32>

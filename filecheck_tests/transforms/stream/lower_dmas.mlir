@@ -145,3 +145,69 @@ func.func @slots(%x: tensor<3xvector<16xf16>>) -> tensor<3xvector<16xf16>> {
 // CHECK-NEXT: vector.store %[[READ]], %packed[%first_lane]
 // CHECK: %[[LOAD:.*]] = vector.load %packed[%c0_{{.*}}]
 // CHECK-NEXT: memref.store %[[LOAD]], %y_{{.*}}[%word]
+
+// -----
+
+// A row is written at a position known at run time, into memory of which the rows before it are read.
+// SHOW: load_.*outs...|store_.*outs...|stream.read|itensor.size|scf.for|muli|addi|memref.load .*\] ...|memref.store .*\] ...
+!C = !itensor.itensor<1x1x8xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!R = !itensor.itensor<1x1x8xf32, iter_space: [2, pos<=5] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!N = !itensor.itensor<1x1x8xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0, 0)>
+func.func @append(%c: tensor<12xvector<8xf32>>, %x: tensor<2xvector<8xf32>>, %p: i32) -> (tensor<10xvector<8xf32>>, tensor<12xvector<8xf32>>) {
+  %y, %u = dataflow.kernel @k(%s = %c : tensor<12xvector<8xf32>> as !R, %new = %x : tensor<2xvector<8xf32>> as !N, %pos = %p : i32 as !itensor.symbol<pos<=5>)
+      -> (tensor<10xvector<8xf32>> as !R, tensor<12xvector<8xf32>> as !N into %s at [0, %pos, 0] of !C) {
+    dataflow.yield %s, %new : !R, !N
+  }
+  func.return %y, %u : tensor<10xvector<8xf32>>, tensor<12xvector<8xf32>>
+}
+
+// CHECK-LABEL: func.func @append(
+// CHECK: dataflow.task @load_s ins(%[[POS:.*]] = %pos : !itensor.symbol<pos<=5>, %[[S:.*]] = %s : memref<12xvector<8xf32>>) outs(%out = %s_stream : !stream.stream<vector<8xf32>, depth: 2>) kind load {
+// CHECK: %[[SIZE:.*]] = itensor.size pos<=5 of %[[POS]]
+// CHECK: scf.for %group = %c0 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %word = %c0_{{.*}} to %[[SIZE]] step %c1_{{.*}} {
+// CHECK: %[[MULI:.*]] = arith.muli %group, %c6 : index
+// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %[[MULI]], %word : index
+// CHECK-NEXT: %[[LOAD:.*]] = memref.load %[[S]][%[[ADDI]]]
+// CHECK: dataflow.task @load_new ins(%[[NEW:.*]] = %new : memref<2xvector<8xf32>>) outs(%out = %new_stream : !stream.stream<vector<8xf32>, depth: 2>) kind load {
+// CHECK: scf.for %word = %c0 to %c2 step %c1 {
+// CHECK-NEXT: %[[LOAD1:.*]] = memref.load %[[NEW]][%word]
+// CHECK: dataflow.task @store_y ins(%[[POS1:.*]] = %pos : !itensor.symbol<pos<=5>, %in = %s_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%[[Y:.*]] = %y_{{.*}} : memref<10xvector<8xf32>>) kind store {
+// CHECK: %[[SIZE:.*]] = itensor.size pos<=5 of %[[POS1]]
+// CHECK: scf.for %group = %c0 to %c2 step %c1 {
+// CHECK-NEXT: scf.for %word = %c0_{{.*}} to %[[SIZE]] step %c1_{{.*}} {
+// CHECK-NEXT: %[[READ:.*]] = stream.read %in : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK: %[[MULI:.*]] = arith.muli %group, %c5 : index
+// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %[[MULI]], %word : index
+// CHECK-NEXT: memref.store %[[READ]], %[[Y]][%[[ADDI]]]
+// CHECK: dataflow.task @store_u ins(%[[POS:.*]] = %pos : !itensor.symbol<pos<=5>, %in = %new_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%[[U:.*]] = %u_{{.*}} : memref<12xvector<8xf32>>) kind store {
+// CHECK-NEXT: %first_word = itensor.size pos<=5 of %[[POS]]
+// CHECK: scf.for %word = %c0 to %c2 step %c1 {
+// CHECK-NEXT: %[[READ1:.*]] = stream.read %in : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK: %[[MULI1:.*]] = arith.muli %word, %c6 : index
+// CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[MULI1]], %first_word : index
+// CHECK-NEXT: memref.store %[[READ1]], %[[U]][%[[ADDI1]]]
+
+// -----
+
+// What is read is what is written: the writing waits for a token that says that all is read.
+// SHOW: load_.*outs...|store_.*outs...|stream.read %end|stream.write .*into %end|scf.for
+!R = !itensor.itensor<1x8xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
+!N = !itensor.itensor<1x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+func.func @after(%c: tensor<6xvector<8xf32>>, %x: tensor<1xvector<8xf32>>) -> (tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>>) {
+  %y, %u = dataflow.kernel @k(%s = %c : tensor<6xvector<8xf32>> as !R, %new = %x : tensor<1xvector<8xf32>> as !N)
+      -> (tensor<6xvector<8xf32>> as !R, tensor<6xvector<8xf32>> as !N into %s at [3, 0] of !R after read) {
+    dataflow.yield %s, %new : !R, !N
+  }
+  func.return %y, %u : tensor<6xvector<8xf32>>, tensor<6xvector<8xf32>>
+}
+
+// CHECK-LABEL: func.func @after(
+// CHECK: dataflow.task @load_s ins(%s_{{.*}} = %s : memref<6xvector<8xf32>>) outs(%out = %s_stream : !stream.stream<vector<8xf32>, depth: 2>, %end = %{{.*}} : !stream.stream<i8, depth: 2>) kind load {
+// CHECK: scf.for %word = %c0 to %c6 step %c1 {
+// CHECK: stream.write %{{.*}} into %end : !stream.stream<i8, depth: 2>
+// CHECK: dataflow.task @load_new ins(%new_{{.*}} = %new : memref<1xvector<8xf32>>) outs(%out = %new_stream : !stream.stream<vector<8xf32>, depth: 2>) kind load {
+// CHECK: dataflow.task @store_y ins(%in = %s_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%y_{{.*}} = %y_{{.*}} : memref<6xvector<8xf32>>) kind store {
+// CHECK: scf.for %word = %c0 to %c6 step %c1 {
+// CHECK: dataflow.task @store_u ins(%end = %{{.*}} : !stream.stream<i8, depth: 2>, %in = %new_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%u_{{.*}} = %u_{{.*}} : memref<6xvector<8xf32>>) kind store {
+// CHECK-NEXT: stream.read %end : !stream.stream<i8, depth: 2>

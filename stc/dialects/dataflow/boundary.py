@@ -12,7 +12,7 @@ from xdsl.utils.hints import isa
 from stc.dialects.itensor.size_ops import SymbolType
 from stc.dialects.itensor.type import ItensorType
 from stc.iteration.bus_words import packed_words
-from stc.iteration.size import Size
+from stc.iteration.size import Size, maximum
 
 
 def is_scalar(type: Attribute) -> bool:
@@ -99,13 +99,36 @@ def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType
         raise VerifyException(f"{what} is packed in {tensor.get_shape()[0]} words, expected {words} words of {lanes} lanes")
 
 
+def verify_part(what: str, outside: Attribute, inside: ItensorType, layout: ItensorType | None) -> None:
+    """Check that `inside` enumerates the tensor `outside` or the first entries of its dimensions; `layout` where it is packed."""
+    tensor = _laid_out(what, outside, layout)
+    if not inside.order.is_exact or inside.element_type != tensor.element_type:
+        accepted = f"expected an exact itensor with entries of type {tensor.element_type}"
+        raise VerifyException(f"{what} has type {inside}, {accepted}")
+    shape, extents = inside.order.largest.static_shape, tensor.get_shape()
+    if len(shape) != len(extents) or any(extent > total for extent, total in zip(shape, extents, strict=True)):
+        raise VerifyException(f"{what} enumerates {_spelled(shape)}, expected at most {_spelled(extents)} of the tensor")
+
+
+def _laid_out(what: str, outside: Attribute, layout: ItensorType | None) -> TensorType[Attribute]:
+    """The tensor that `outside` holds, packed as `layout` says or plain."""
+    assert isinstance(outside, TensorType)
+    if isinstance(outside.element_type, VectorType) != (layout is not None):
+        raise VerifyException(f"{what} is a {outside}, expected {'a packed' if layout else 'a plain'} tensor, or its layout")
+    if layout is None:
+        return outside
+    verify_packed(f"the layout of {what}", outside, layout)
+    return TensorType(layout.element_type, layout.order.static_shape)
+
+
 def verify_slice_of(
-    what: str, tensor: TensorType[Attribute], inside: Attribute, offsets: Sequence[int | None]
+    what: str, outside: TensorType[Attribute], inside: Attribute, offsets: Sequence[Size | None], layout: ItensorType | None
 ) -> None:
-    """Check that `inside` enumerates a slice of `tensor` at `offsets` (None: known at run time)."""
+    """Check that `inside` enumerates a slice of `outside` at `offsets` (None: a scalar); `layout` where it is packed."""
     if isinstance(inside, MemRefType):
-        verify_boundary(what, tensor, inside)
+        verify_boundary(what, outside, inside)
         return
+    tensor = _laid_out(what, outside, layout)
     if not isinstance(inside, ItensorType) or not inside.order.is_static:
         raise VerifyException(f"{what} is a {inside} inside, expected an itensor with integer sizes or a memref")
     if not inside.order.is_exact or inside.element_type != tensor.element_type:
@@ -118,8 +141,7 @@ def verify_slice_of(
             f"{what} places {len(shape)} dimensions at {len(offsets)} offsets, expected {len(extents)} of each"
         )
     for dimension, (extent, total, offset) in enumerate(zip(shape, extents, offsets, strict=True)):
-        if (offset or 0) + extent > total:
+        if (last := maximum(offset or 0) + extent) > total:
             raise VerifyException(
-                f"{what} covers {offset or 0} to {(offset or 0) + extent} of dimension {dimension}, "
-                f"expected a slice of its {total} entries"
+                f"{what} covers {offset or 0} to {last} of dimension {dimension}, expected a slice of its {total} entries"
             )

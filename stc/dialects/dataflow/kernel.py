@@ -22,13 +22,14 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from stc.dialects.dataflow.boundary import verify_boundary, verify_slice_of
-from stc.dialects.dataflow.in_place import InPlaceAttr, Place
+from stc.diagnostics import CompileError
+from stc.dialects.dataflow.boundary import verify_boundary, verify_part, verify_slice_of
+from stc.dialects.dataflow.in_place import InPlaceAttr, Place, place_behind, print_behind
 from stc.dialects.dataflow.syntax import Binding, parse_bindings, parse_body, print_bindings, print_body, print_view
 from stc.dialects.dataflow.task import TaskOp, YieldOp, body_of, yield_of
 from stc.dialects.itensor.size_ops import SymbolType
 from stc.dialects.itensor.type import ItensorType
-from stc.iteration.size import Symbol, symbols_in
+from stc.iteration.size import Size, Symbol, symbols_in
 
 
 @irdl_op_definition
@@ -38,8 +39,9 @@ class KernelOp(IRDLOperation):
     Operands are tensors (`as` the itensor or memref they are seen as inside) and scalars, visible to the tasks that take them
     as `ins`. A scalar that sizes depend on is a symbol inside (`%pos = %p : index as !itensor.symbol<pos<=15>`): each symbol of a
     type has one such argument. The body yields the inside views of the results. A result may update a slice of an operand in
-    place; an operand not named so is read-only. Conversions at the boundary are the DMAs: the types inside are exact and cover
-    their tensor. Kernels of one `group` are to become one kernel of that name: `choose-groups` says so, `merge-kernels` does it.
+    place; an operand not named so is read-only, one that is may be read in part, from its first entries on. Conversions at the
+    boundary are the DMAs: the types inside are exact and cover their tensor. Kernels of one `group` are to become one kernel of
+    that name: `choose-groups` says so, `merge-kernels` does it.
 
     Example:
 
@@ -114,8 +116,12 @@ class KernelOp(IRDLOperation):
             raise VerifyException(
                 f"has {len(arguments)} block arguments, expected {len(self.inputs)}: one per operand"
             )
+        updated = {place.operand: place for place in self.places if place is not None}
         for index, (value, argument) in enumerate(zip(self.inputs, arguments, strict=True)):
-            verify_boundary(f"operand {index}", value.type, argument.type)
+            if index in updated and isinstance(argument.type, ItensorType):
+                verify_part(f"operand {index}", value.type, argument.type, updated[index].layout)
+            else:
+                verify_boundary(f"operand {index}", value.type, argument.type)
         last = yield_of(self.body.block)
         if len(last.arguments) != len(self.outputs):
             raise VerifyException(
@@ -146,10 +152,26 @@ class KernelOp(IRDLOperation):
                 "expected the same tensor type"
             )
         for offset, is_operand in zip(place.offsets, place.scalars, strict=True):
-            if is_operand and (offset >= len(self.inputs) or not isinstance(self.inputs[offset].type, IndexType)):
-                raise VerifyException(f"result {index} is placed at operand {offset}, expected an operand of type index")
-        fixed = [None if is_operand else offset for offset, is_operand in zip(place.offsets, place.scalars, strict=True)]
-        verify_slice_of(f"result {index}", operand_type, inside, fixed)
+            if is_operand and (offset >= len(self.inputs) or not isinstance(self.arguments[offset].type, IndexType | SymbolType)):
+                what = "expected an operand of type index, or a symbol"
+                raise VerifyException(f"result {index} is placed at operand {offset}, {what}")
+        verify_slice_of(f"result {index}", operand_type, inside, self.offsets_of(place), place.layout)
+
+    def offsets_of(self, place: Place) -> tuple[Size | None, ...]:
+        """Where a slice begins, along each dimension; None where a scalar that is no symbol says so."""
+        found: list[Size | None] = []
+        for offset, is_operand in zip(place.offsets, place.scalars, strict=True):
+            kind = self.arguments[offset].type if is_operand else None
+            found.append(kind.data if isinstance(kind, SymbolType) else None if is_operand else offset)
+        return tuple(found)
+
+    def symbolic_offsets_of(self, place: Place) -> tuple[Size, ...]:
+        """`offsets_of` a place whose scalars are symbols; CompileError where one is not."""
+        offsets = [offset for offset in self.offsets_of(place) if offset is not None]
+        if len(offsets) < len(place.offsets):
+            accepted = "a symbol, as !itensor.symbol<pos<=N>"
+            raise CompileError("a slice begins at a scalar without a maximum", where=f"@{self.sym_name.data}", accepted=accepted)
+        return tuple(offsets)
 
     @property
     def symbols(self) -> dict[Symbol, BlockArgument]:
@@ -245,6 +267,7 @@ class KernelOp(IRDLOperation):
                 list(zip(place.offsets, place.scalars, strict=True)),
                 lambda offset: self._print_offset(printer, *offset),
             )
+        print_behind(printer, place)
 
     def _print_offset(self, printer: Printer, offset: int, is_operand: bool) -> None:
         if is_operand:
@@ -261,8 +284,7 @@ def _parse_result(parser: Parser, bindings: list[Binding]) -> tuple[Attribute, A
     operand = _parse_argument_name(parser, bindings)
     parser.parse_keyword("at")
     offsets = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_offset(parser, bindings))
-    place = Place(operand, tuple(offset for offset, _ in offsets), tuple(scalar for _, scalar in offsets))
-    return outside, inside, InPlaceAttr(place)
+    return outside, inside, InPlaceAttr(place_behind(parser, operand, offsets))
 
 
 def _parse_offset(parser: Parser, bindings: list[Binding]) -> tuple[int, bool]:

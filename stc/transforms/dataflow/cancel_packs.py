@@ -79,7 +79,9 @@ def _packs(function: func.FuncOp, known: set[SSAValue]) -> list[PackOp]:
 def _unpack_before(pack: PackOp) -> UnpackOp | None:
     """The unpack of a kernel's results that made what `pack` packs."""
     unpack = pack.source.owner
-    if not isinstance(unpack, UnpackOp) or not all(isinstance(stripe.owner, KernelOp) for stripe in unpack.stripes):
+    if not isinstance(unpack, UnpackOp):
+        return None
+    if not all(isinstance(stripe.owner, KernelOp) and stripe.owner.in_place is None for stripe in unpack.stripes):
         return None
     return unpack
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -15,16 +15,17 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import bits_of
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
+from stc.dialects.dataflow import KernelOp, PackOp, Place, UnpackOp
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.itensor import ItensorType, MergeOp, SplitOp
 from stc.dialects.itensor.type import at_largest
-from stc.iteration.bus_words import packed_words, word_lanes
+from stc.iteration.bus_words import packed_words, power_of_two, word_lanes
+from stc.iteration.memory_region import enlarged
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
 from stc.iteration.round_robin import without_constants
-from stc.transforms.dataflow.kernel_results import refuse_in_place, with_results
+from stc.transforms.dataflow.kernel_results import with_results
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class PackInterfaces(ModulePass):
     A word holds one token, padded to a power of two of lanes, or as many as fill a port of `port_bits` and come evenly between
     two reuse loops. Reuse loops are not stored: the DMA reads again, and ports of one tensor that differ only in reuse loops share
     what is packed. For parameters packing happens once. A truth value (i1) is a byte of external memory.
+
+    An operand that a result updates in place lies as it is read, in words of one token: any slice of tokens can be written.
 
     An operand that is only split, and a result that is a merge of as many, gets a memory port per part: the tensor is striped.
 
@@ -59,17 +62,26 @@ class PackInterfaces(ModulePass):
         if self.port_bits < 8 or self.port_bits & (self.port_bits - 1):
             raise CompileError(f"port_bits is {self.port_bits}", where=self.name, accepted="a power of two of at least 8")
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
-            refuse_in_place([kernel], self.name)
-            self._pack_operands(kernel)
-            self._unpack_results(kernel)
+            places = self._pack_operands(kernel)
+            self._unpack_results(kernel, places)
 
-    def _pack_operands(self, kernel: KernelOp) -> None:
+    def _pack_operands(self, kernel: KernelOp) -> list[Place | None]:
+        """Returns what results update now, for the operands as they are then."""
         builder = Builder(InsertPoint.before(kernel))
         operands: list[SSAValue] = []
         packed: dict[tuple[SSAValue, StreamOrder, tuple[Attribute, ...]], PackOp] = {}
-        for operand, port in list(zip(kernel.inputs, kernel.arguments, strict=True)):
+        places = {place.operand: place for place in kernel.places if place is not None}
+        layouts: dict[int, ItensorType | None] = {}
+        begins: list[int] = []
+        for index, (operand, port) in enumerate(list(zip(kernel.inputs, kernel.arguments, strict=True))):
+            begins.append(len(operands))
             if not (isinstance(port.type, ItensorType) and _is_plain(operand.type)):
                 operands.append(operand)
+                continue
+            if index in places:
+                layouts[index] = layout = _layout_of_updated(kernel, operand.type, port)
+                operands.append(builder.insert(PackOp(operand, layout, self._packed_type(layout, one_token=True))).result)
+                operands[-1].name_hint = operand.name_hint
                 continue
             ports = _stripes_of_argument(port)
             types = [self._packed_type(stripe.type) for stripe in ports if isinstance(stripe.type, ItensorType)]
@@ -81,12 +93,23 @@ class PackInterfaces(ModulePass):
             operands.extend(pack.stripes)
             if len(ports) > 1:
                 kernel.body.block.erase_arg(port)
+        moved = [
+            place if place is None else replace(
+                place,
+                operand=begins[place.operand],
+                offsets=tuple(begins[at] if scalar else at for at, scalar in zip(place.offsets, place.scalars, strict=True)),
+                layout=layouts.get(place.operand, place.layout),
+            )
+            for place in kernel.places
+        ]
         kernel.operands = operands
+        return moved
 
-    def _unpack_results(self, kernel: KernelOp) -> None:
+    def _unpack_results(self, kernel: KernelOp, places: Sequence[Place | None]) -> None:
         results = [
-            _Result(outside, list(_stripes_of_result(value)) if _is_unpacked(outside, value) else [value], value.type)
-            for outside, value in zip(kernel.outputs, kernel.terminator.arguments, strict=True)
+            _Result(outside, list(_stripes_of_result(value)) if place is None and _is_unpacked(outside, value) else [value],
+                    value.type, place)
+            for outside, value, place in zip(kernel.outputs, kernel.terminator.arguments, places, strict=True)
         ]
         if not any(_is_unpacked(result.outside, result.inside[0]) for result in results):
             return
@@ -96,7 +119,10 @@ class PackInterfaces(ModulePass):
             for result in results
             for inside in result.inside
         ]
-        packed = with_results(kernel, [value for result in results for value in result.inside], types)
+        values = [value for result in results for value in result.inside]
+        placed = [result.place for result in results for _ in result.inside]
+        types = [type if place is None else kernel.inputs[place.operand].type for type, place in zip(types, placed, strict=True)]
+        packed = with_results(kernel, values, types, placed)
         for merge in merges:
             if isinstance(merge, MergeOp) and not merge.result.uses:
                 Rewriter.erase_op(merge)
@@ -106,16 +132,18 @@ class PackInterfaces(ModulePass):
             old, values = result.outside, [next(produced) for _ in result.inside]
             _name_stripes(values, old.name_hint)
             new: SSAValue = values[0]
-            if isinstance(result.order, ItensorType) and isa(old.type, TensorType) and new.type != old.type:
-                new = builder.insert(UnpackOp(values, at_largest(result.order), old.type)).result
+            layout = result.order if result.place is None else result.place.layout
+            if isinstance(layout, ItensorType) and isa(old.type, TensorType) and new.type != old.type:
+                new = builder.insert(UnpackOp(values, at_largest(layout), old.type)).result
                 new.name_hint = old.name_hint
             old.replace_all_uses_with(new)
         Rewriter.erase_op(kernel)
 
-    def _packed_type(self, type_: Attribute) -> TensorType[VectorType]:
+    def _packed_type(self, type_: Attribute, one_token: bool = False) -> TensorType[VectorType]:
         assert isinstance(type_, ItensorType)
         stored = stored_type(type_.element_type)
-        lanes = word_lanes(type_.order, self.port_bits // bits_of(stored))
+        tokens = power_of_two(type_.order.element_count)
+        lanes = tokens if one_token else word_lanes(type_.order, self.port_bits // bits_of(stored))
         words = packed_words(type_.order.largest, lanes)
         assert words is not None
         return TensorType(VectorType(stored, [lanes]), [words])
@@ -123,11 +151,26 @@ class PackInterfaces(ModulePass):
 
 @dataclass(frozen=True)
 class _Result:
-    """A result of a kernel: `inside` are the values that leave, more than one where they are stripes of the order `order`."""
+    """A result of a kernel: `inside` are the values that leave, more than one where they are stripes of the order `order`.
+
+    `place`: what it updates, of an operand that is packed.
+    """
 
     outside: SSAValue
     inside: list[SSAValue]
     order: Attribute
+    place: Place | None
+
+
+def _layout_of_updated(kernel: KernelOp, outside: Attribute, port: BlockArgument) -> ItensorType:
+    """How all of a tensor lies that is read, from its beginning, as `port` says."""
+    assert isinstance(port.type, ItensorType) and isa(outside, TensorType)
+    try:
+        order = enlarged(port.type.order.largest.without_reuse(), outside.get_shape())
+        return ItensorType.from_order(order, port.type.element_type)
+    except ValueError as error:
+        what = f"{port.name_hint or 'an operand'} is updated in place and read as {port.type}: {error}"
+        raise CompileError(what, where=f"@{kernel.sym_name.data}", accepted="dimensions read in part entry by entry") from None
 
 
 def _is_unpacked(outside: SSAValue, inside: SSAValue) -> bool:

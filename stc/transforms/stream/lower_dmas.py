@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, vector
-from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp, TensorType, VectorType
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp, TensorType, VectorType, i8
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
@@ -18,15 +18,16 @@ from stc.analysis.kernel_memory import bits_of
 from stc.analysis.loop_names import REUSE
 from stc.diagnostics import CompileError
 from stc.dialects import stream
-from stc.dialects.dataflow import KernelOp, MemoryOp, TaskKind, TaskOp, YieldOp
+from stc.dialects.dataflow import KernelOp, MemoryOp, Place, TaskKind, TaskOp, YieldOp
 from stc.dialects.facts import UNROLL
 from stc.dialects.itensor import ItensorType
 from stc.iteration.bus_words import slot
+from stc.iteration.memory_region import entry_stride, token_strides
 from stc.iteration.order import Loop, StreamOrder
-from stc.iteration.size import Size, ceildiv, is_static, maximum, product_of
+from stc.iteration.size import Size, ceildiv, is_static, maximum, product_of, static, sum_of
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, token_type
-from stc.transforms.stream.loops import loop_nest, scalar_ports, total
+from stc.transforms.stream.loops import Symbols, index_of_size, loop_nest, scalar_ports, total
 from stc.transforms.stream.names import UniqueNames, symbols_of
 
 
@@ -56,10 +57,13 @@ class LowerDmas(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             names = symbols_of(kernel)
+            updated = {place.operand: place for place in kernel.places if place is not None}
+            ends: dict[int, SSAValue] = {}
             for operand, port in reversed(list(zip(kernel.inputs, kernel.arguments, strict=True))):
                 if isinstance(port.type, ItensorType):
-                    _load(kernel, _memory_type(operand.type, kernel), port, names)
-            _store_results(kernel, names)
+                    end = _load(kernel, _memory_type(operand.type, kernel), port, updated.get(port.index), names)
+                    ends |= {} if end is None else {port.index: end}
+            _store_results(kernel, ends, names)
 
 
 def _memory_type(type_: object, kernel: KernelOp) -> MemRefType:
@@ -73,45 +77,70 @@ def port_name(port: SSAValue, index: int) -> str:
     return port.name_hint or f"port{index}"
 
 
-def _load(kernel: KernelOp, memory: MemRefType, port: SSAValue, names: UniqueNames) -> None:
+def _load(
+    kernel: KernelOp, memory: MemRefType, port: BlockArgument, place: Place | None, names: UniqueNames
+) -> SSAValue | None:
+    """`place`: of the result that updates the memory. Where it waits for the reading, returns the stream that tells its end."""
     assert isinstance(port.type, ItensorType)
     type_ = port.type
-    name = port_name(port, getattr(port, "index", 0))
+    name = port_name(port, port.index)
     produced = produced_stream(Builder(InsertPoint.at_start(kernel.body.block)), port, names.fresh(f"{name}_stream"))
     inside = Rewriter.replace_value_with_new_type(port, memory)
     block = Block(arg_types=[memory, produced.type])
     block.args[0].name_hint, block.args[1].name_hint = name, "out"
-    nest = WordLoops(type_.order, _lanes(memory))
+    nest = WordLoops(type_.order, _lanes(memory), None if place is None or place.layout is None else place.layout.order)
     memory_port, out = block.args
     scalars, symbols = scalar_ports(kernel, block, nest.sizes)
     body = Builder(InsertPoint.at_end(block))
     buffer = nest.word_buffer(body, type_)
+    start = nest.start_of(body, symbols)
     ivs, inner = loop_nest(body, nest.loops, nest.loop_names, symbols)
     body = Builder(InsertPoint.at_start(block))
-    stored = inner.insert(memref.LoadOp.get(memory_port, [nest.address(inner, ivs)])).res
+    stored = inner.insert(memref.LoadOp.get(memory_port, [nest.address(inner, ivs, start)])).res
     word = _recoded(body, inner, stored, type_.element_type)
     nest.for_each_token(inner, buffer, word, type_, lambda b, token: b.insert(stream.WriteOp(token, out)))
     body = Builder(InsertPoint.at_end(block))
-    body.insert(YieldOp())
     assert isinstance(produced.owner, stream.CreateOp)
-    loads = TaskOp(names.fresh(f"load_{name}"), [*scalars, inside], [produced], block, [])
-    task = Builder(InsertPoint.after(produced.owner)).insert(loads)
+    around, outs = Builder(InsertPoint.after(produced.owner)), [produced]
+    if place is not None and place.after_read:
+        end = around.insert(stream.CreateOp(names.fresh(f"{name}_read"), stream.StreamType(i8, 2))).result
+        outs.append(end)
+        ended = block.insert_arg(end.type, len(block.args))
+        ended.name_hint = "end"
+        if not nest.loops:
+            what = f"%{name} is one word, and is updated after it is read"
+            raise CompileError(what, where=f"@{kernel.sym_name.data}", accepted="several words, whose loop ends with the last")
+        body.insert(stream.WriteOp(body.insert(arith.ConstantOp.from_int_and_width(1, i8)).result, ended))
+    body.insert(YieldOp())
+    task = around.insert(TaskOp(names.fresh(f"load_{name}"), [*scalars, inside], outs, block, []))
     task.kind = TaskKind.LOAD
+    return outs[1] if len(outs) > 1 else None
 
 
-def _store_results(kernel: KernelOp, names: UniqueNames) -> None:
+def _store_results(kernel: KernelOp, ends: Mapping[int, SSAValue], names: UniqueNames) -> None:
+    """`ends`: by operand, the stream that says that all of it is read."""
     last = kernel.terminator
     for index, (result, value) in enumerate(zip(kernel.outputs, list(last.arguments), strict=True)):
         if isinstance(value.type, ItensorType):
             name = result.name_hint or f"result{index}"
             memory = _memory_type(result.type, kernel)
             builder = Builder(InsertPoint.before(last))
-            last.operands[index] = _store(kernel, builder, memory, value, name, names)
+            place = kernel.places[index]
+            end = ends.get(place.operand) if place is not None else None
+            last.operands[index] = _store(kernel, builder, memory, value, name, names, place, end)
 
 
 def _store(
-    kernel: KernelOp, builder: Builder, memory: MemRefType, value: SSAValue, name: str, names: UniqueNames
+    kernel: KernelOp,
+    builder: Builder,
+    memory: MemRefType,
+    value: SSAValue,
+    name: str,
+    names: UniqueNames,
+    place: Place | None,
+    end: SSAValue | None,
 ) -> SSAValue:
+    """`end`: the stream that says that the memory, which others read, may be written."""
     assert isinstance(value.type, ItensorType)
     target = builder.insert(MemoryOp(names.fresh(name), memory)).result
     target.name_hint = name
@@ -119,18 +148,26 @@ def _store(
     block = Block(arg_types=[source.type, memory])
     block.args[0].name_hint, block.args[1].name_hint = "in", name
     nest = WordLoops(value.type.order, _lanes(memory))
+    if place is not None and place.layout is not None:
+        nest = WordLoops(value.type.order, _lanes(memory), place.layout.order, kernel.symbolic_offsets_of(place))
     in_, memory_port = block.args
     scalars, symbols = scalar_ports(kernel, block, nest.sizes)
     body = Builder(InsertPoint.at_end(block))
+    waits = [] if end is None else [end]
+    if end is not None:
+        ended = block.insert_arg(end.type, len(scalars))
+        ended.name_hint = "end"
+        body.insert(stream.ReadOp(ended))
     buffer = nest.word_buffer(body, value.type)
+    start = nest.start_of(body, symbols)
     ivs, inner = loop_nest(body, nest.loops, nest.loop_names, symbols)
     body = Builder(InsertPoint.at_start(block))
     word = nest.gather_word(inner, buffer, value.type, lambda b: b.insert(stream.ReadOp(in_)).result)
     assert isa(memory.element_type, VectorType)
     stored = _recoded(body, inner, word, memory.element_type.element_type)
-    inner.insert(memref.StoreOp.get(stored, memory_port, [nest.address(inner, ivs)]))
+    inner.insert(memref.StoreOp.get(stored, memory_port, [nest.address(inner, ivs, start)]))
     Builder(InsertPoint.at_end(block)).insert(YieldOp())
-    task = builder.insert(TaskOp(names.fresh(f"store_{name}"), [*scalars, source], [target], block, []))
+    task = builder.insert(TaskOp(names.fresh(f"store_{name}"), [*scalars, *waits, source], [target], block, []))
     task.kind = TaskKind.STORE
     return target
 
@@ -168,9 +205,11 @@ class WordLoops:
     innermost; all count from 0 by 1. Memory is laid out for the maxima of symbols: loops inside one of a run-time size are merged
     with it, such a loop with those around it is not. CompileError where a word is no whole number of tokens, or would straddle a
     reuse loop or a run-time size.
+
+    `layout`: of memory that has all of a tensor, of which `order` is a part that begins at `offsets`; a word is a token then.
     """
 
-    def __init__(self, order: StreamOrder, lanes: int):
+    def __init__(self, order: StreamOrder, lanes: int, layout: StreamOrder | None = None, offsets: Sequence[Size] = ()):
         taken = slot(order.element_count, lanes)
         if taken is None or taken > lanes:
             what = f"tokens of {order.element_count} entries in words of {lanes} lanes"
@@ -181,7 +220,11 @@ class WordLoops:
         self.tokens = lanes // taken
         self.loops: list[Loop] = []
         self.strides: list[int | None] = []
-        self._merge(order.loops, order.dimension_of_loop)
+        self.start: Size = 0
+        if layout is None:
+            self._merge(order.loops, order.dimension_of_loop)
+        else:
+            self._place(order, layout, offsets)
 
     def _merge(self, loops: Sequence[Loop], dimensions: Sequence[int | None]) -> None:
         """Fold neighbouring address loops, and neighbouring reuse loops, into one loop each; then set the strides."""
@@ -210,9 +253,28 @@ class WordLoops:
         self.loops = [Loop(trip, 1) for trip in trips]
         self.strides = strides[::-1]
 
+    def _place(self, order: StreamOrder, layout: StreamOrder, offsets: Sequence[Size]) -> None:
+        """The loops of a part of a tensor, merged where they address what follows one another, and where it starts."""
+        try:
+            strides = token_strides(layout, order)
+            terms = [product_of(offset, entry_stride(layout, dim, offset)) for dim, offset in enumerate(offsets)]
+        except ValueError as error:
+            raise CompileError(str(error), where="lower-dmas", accepted="loops of the memory that the tokens lie in") from None
+        self.start = sum_of(*terms) if terms else 0
+        for loop, stride in zip(order.loops, strides, strict=True):
+            before = self.loops[-1].trip if self.loops else None
+            if loop.trip == 1:
+                continue
+            follows = stride is not None and is_static(loop.trip) and self.strides[-1:] == [stride * static(loop.trip)]
+            if follows and before is not None:
+                self.loops[-1], self.strides[-1] = Loop(product_of(before, loop.trip), 1), stride
+            else:
+                self.loops.append(Loop(loop.trip, 1))
+                self.strides.append(stride)
+
     @property
     def sizes(self) -> list[Size]:
-        return [loop.trip for loop in self.loops]
+        return [*(loop.trip for loop in self.loops), self.start]
 
     @property
     def loop_names(self) -> list[str]:
@@ -221,9 +283,19 @@ class WordLoops:
         kinds = {position: "word" if position == addressing[-1] else "group" for position in addressing}
         return [kinds.get(position, REUSE) for position in range(len(self.loops))]
 
-    def address(self, builder: Builder, ivs: Sequence[SSAValue]) -> SSAValue:
+    def start_of(self, builder: Builder, symbols: Symbols) -> SSAValue | None:
+        """The index of the first word, None where it is 0."""
+        if self.start == 0:
+            return None
+        start = index_of_size(builder, self.start, symbols)
+        start.name_hint = "first_word"
+        return start
+
+    def address(self, builder: Builder, ivs: Sequence[SSAValue], start: SSAValue | None) -> SSAValue:
         """The index of the current word."""
         terms = [self._scaled(builder, iv, stride) for iv, stride in zip(ivs, self.strides, strict=True) if stride is not None]
+        if start is not None:
+            terms.append(start)
         return total(builder, terms) if terms else index_constant(builder, 0)
 
     @staticmethod

@@ -9,9 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "scheduler.h"
 
@@ -30,17 +32,21 @@ inline std::string source_line(const char *file, int number) {
   return number >= 0 || begin == std::string::npos ? std::string() : line.substr(begin, end - begin + 1);
 }
 
-[[noreturn]] __attribute__((cold, noinline)) inline void index_outside(
-    const char *file, int line, std::int64_t index, const std::string &of, std::uint64_t extent) {
+// Ends the run: `what` happened in this line.
+[[noreturn]] __attribute__((cold, noinline)) inline void end_run(const char *file, int line, const std::string &what) {
   Outcome reason;
   reason.kind = "error";
-  reason.text = std::string(file) + ":" + std::to_string(line) + ": index " + std::to_string(index) + " of " + of;
-  if (extent > 0) reason.text += " is outside 0 to " + std::to_string(extent - 1);
-  else reason.text += " is outside it";
+  reason.text = std::string(file) + ":" + std::to_string(line) + ": " + what;
   if (!scheduler.is_host(scheduler.current)) reason.text += ", in task " + scheduler.current->path;
   const std::string text = source_line(file, line);
   if (!text.empty()) reason.text += ": " + text;
   scheduler.fail(std::move(reason));
+}
+
+[[noreturn]] __attribute__((cold, noinline)) inline void index_outside(
+    const char *file, int line, std::int64_t index, const std::string &of, std::uint64_t extent) {
+  const std::string what = "index " + std::to_string(index) + " of " + of;
+  end_run(file, line, what + (extent > 0 ? " is outside 0 to " + std::to_string(extent - 1) : " is outside it"));
 }
 
 }  // namespace detail
@@ -60,6 +66,11 @@ class Index {
     return __builtin_expect(std::uint64_t(value_) < extent, 1);
 #endif
   }
+  // A word of memory port `read` that `writer` wrote in the same launch.
+  [[noreturn]] void unacknowledged(const std::string &read, const std::string &writer) const {
+    detail::end_run(file_, line_, "word " + std::to_string(value_) + " of memory port " + read + " is read, which port " + writer +
+                                      " wrote in this launch: the write may not be acknowledged");
+  }
   [[noreturn]] void outside(const std::string &of, std::uint64_t extent) const {
     detail::index_outside(file_, line_, value_, of, extent);
   }
@@ -70,6 +81,15 @@ class Index {
   int line_;
 };
 
+// The words of one buffer that a launch has written. Nothing tells a reader when a write is acknowledged but the end of the launch.
+struct Written {
+  const char *port = nullptr;   // none: nobody writes the buffer
+  std::vector<bool> words;
+};
+
+// By buffer, of the launch under way.
+inline std::map<const void *, Written> written_buffers;
+
 // What a task gets for a memory port: a pointer that knows the port's name and how many words it has. Arithmetic keeps them;
 // a plain pointer made of it is not checked.
 template <class Value_>
@@ -77,13 +97,20 @@ class Words {
  public:
   Words(Value_ *first) : first_(first) {}
   Words(const char *port, Value_ *first, std::uint64_t count, std::int64_t offset = 0)
-      : port_(port), first_(first), count_(count), offset_(offset) {}
+      : port_(port), first_(first), count_(count), offset_(offset), written_(&written_buffers[first]) {
+    if (std::is_const<Value_>::value) return;
+    written_->port = port;
+    written_->words.resize(count);
+  }
 
   Value_ &operator[](Index index) const {
     const std::int64_t at = offset_ + index.value();
     if (port_ != nullptr && !Index(at).is_below(count_)) {
       index.outside("memory port " + std::string(port_) + (offset_ == 0 ? "" : " from word " + std::to_string(offset_)), count_);
     }
+#ifndef STC_SIM_UNCHECKED
+    if (written_ != nullptr && written_->port != nullptr) note(at, index);
+#endif
     return first_[at];
   }
   Value_ &operator*() const { return (*this)[0]; }
@@ -102,10 +129,17 @@ class Words {
   }
 
  private:
+  // A word is written, or read: then no task may have written it in this launch.
+  void note(std::int64_t at, Index index) const {
+    if (!std::is_const<Value_>::value) written_->words[at] = true;
+    else if (written_->words[at]) index.unacknowledged(port_, written_->port);
+  }
+
   const char *port_ = nullptr;   // none: a pointer to anything
   Value_ *first_;
   std::uint64_t count_ = 0;
   std::int64_t offset_ = 0;
+  Written *written_ = nullptr;
 };
 
 template <class Value_>

@@ -41,7 +41,10 @@ Outcome run(const char *name, Top top) {
     explicit TopBody(Top t) : top(std::move(t)) {}
     void execute() override { top(); }
   };
-  for (int left = invocations(); left > 0; --left) scheduler.run_top(name, std::make_unique<TopBody>(top));
+  for (int left = invocations(); left > 0; --left) {
+    written_buffers.clear();
+    scheduler.run_top(name, std::make_unique<TopBody>(top));
+  }
   return scheduler.failed() ? scheduler.outcome : check_leftovers();
 }
 

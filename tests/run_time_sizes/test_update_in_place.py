@@ -1,0 +1,185 @@
+"""A cache that a launch reads and appends to: at every level, in the emitted C++, and what is not ordered."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from run_time_modules import lowering, parsed, project
+
+from stc.diagnostics import CompileError
+from stc.dialects.context import make_context
+from stc.execution.run import execute
+from stc.frontend.exported import Reference
+from stc.iteration.memory_region import enlarged, entry_stride, token_strides
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.proof_obligations import Disjoint, Holds, Refuted, answer
+from stc.iteration.size import Symbol, sum_of
+from stc.manifest.files import read_manifest
+from stc.runtime.accelerator import Accelerator
+from stc.simulation.csim import csim
+from stc.simulation.simulate import timed_design
+from stc.simulation.timing_table import SimulationOptions
+from stc.transforms.finding_pass import run_pass
+
+EXAMPLE = (Path(__file__).parents[2] / "examples" / "append.mlir").read_text()
+ROWS = 8
+WHOLE = (  # all rows are read, whatever the position
+    EXAMPLE.replace("pos<=7] * [1, 1]", "8] * [1, 1]")
+    .replace("%n = itensor.size pos<=7 of %at", "%n = arith.constant 8 : index")
+    .replace(", %at = %pos : !pos", "")
+)
+ORDERED = WHOLE.replace("into %cache at [0, %pos, 0]", "into %cache at [0, %pos, 0] after read")
+
+
+def arrays(pos: int, beyond: float = np.nan) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Inputs and results; rows of the cache from `pos` on are `beyond`."""
+    random = np.random.default_rng(pos)
+    x, cache = (random.normal(size=(2, rows, 16)).astype(np.float32) for rows in (1, ROWS))
+    cache[:, pos:] = beyond
+    y, updated = x.copy(), cache.copy()
+    for row in range(pos):
+        y[:, 0] += cache[:, row]
+    updated[:, pos] = x[:, 0]
+    return {"x": x, "cache": cache, "pos": np.asarray(pos, np.int32)}, {"y": y, "updated": updated}
+
+
+def draw(pos: int, beyond: float = np.nan) -> Reference:
+    inputs, golden = arrays(pos, beyond)
+    return Reference(f"pos_{pos}", inputs, golden)
+
+
+@pytest.mark.parametrize(("text", "beyond"), [(EXAMPLE, np.nan), (ORDERED, 0.0)], ids=["in part", "whole, then written"])
+def test_every_level_at_every_position(text: str, beyond: float):
+    module, depths = parsed(text), False
+    for step in [None, *lowering()]:
+        if step is not None:
+            run_pass(step.one_pass, make_context(), module)
+            module.verify()
+            depths = depths or step.label == "set-fifo-depths"
+        for pos in range(ROWS):
+            inputs, golden = arrays(pos, beyond)
+            for found, expected in zip(execute(module, list(inputs.values()), depths=depths), golden.values(), strict=True):
+                np.testing.assert_array_equal(found, expected, err_msg=f"{step and step.label} at {pos}")
+
+
+def test_a_position_behind_the_last_row():
+    inputs, _ = arrays(0)
+    with pytest.raises(CompileError, match="pos"):
+        execute(parsed(EXAMPLE), [inputs["x"], inputs["cache"], np.asarray(ROWS, np.int32)])
+
+
+@pytest.mark.parametrize(
+    ("text", "witness"),
+    [
+        (WHOLE, r"\(!itensor.*\[2, 8\].*\) and what is written \(.* at \[0, pos<=7, 0\]\) may be the same.*where pos = 0"),
+        (EXAMPLE.replace("pos<=7] *", "sum(pos<=7, 1)] *").replace("size pos<=7 of", "size sum(pos<=7, 1) of"), "where pos = "),
+        (EXAMPLE.replace("[0, %pos, 0]", "[0, 3, 0]"), r"where pos = \d, the token written at \[\d, 3, 0\] is read too"),
+    ],
+    ids=["whole", "one row more", "another row"],
+)
+def test_what_is_read_and_written_is_disjoint_or_ordered(text: str, witness: str):
+    module = parsed(text)
+    with pytest.raises(CompileError, match=f"order %cache in kernel @main.*{witness}"):
+        for step in lowering(last="verify-streams"):
+            run_pass(step.one_pass, make_context(), module)
+
+
+POS = Symbol("pos", 5)
+ROW = StreamOrder((1, 1, 4), (Loop(2, 1),), (Coordinate((0,)), Coordinate(), Coordinate()))
+
+
+def rows_of(count: int | Symbol) -> StreamOrder:
+    return StreamOrder((1, 1, 4), (Loop(2, 1), Loop(count, 1)), (Coordinate((0,)), Coordinate((1,)), Coordinate()))
+
+
+def test_disjoint_by_the_solver_and_by_counting():
+    for read, offset in ((rows_of(POS), POS), (rows_of(3), sum_of(POS, 3))):
+        disjoint = Disjoint(read, ROW, (0, offset, 0))
+        assert isinstance(answer(disjoint), Holds) and isinstance(disjoint.counted(), Holds)
+    for read, offset in ((rows_of(6), POS), (rows_of(POS), 4)):
+        disjoint = Disjoint(read, ROW, (0, offset, 0))
+        assert isinstance(answer(disjoint), Refuted) and isinstance(disjoint.counted(), Refuted)
+
+
+def test_where_a_part_lies():
+    memory = enlarged(rows_of(POS).largest, [2, 6, 4])
+    assert memory == rows_of(6)
+    assert token_strides(memory, rows_of(POS)) == [6, 1] and token_strides(memory, ROW) == [6]
+    assert (entry_stride(memory, 1, POS), entry_stride(memory, 0, 0)) == (1, 0)
+    with pytest.raises(ValueError, match="tokens of"):
+        token_strides(memory, StreamOrder((1, 1, 2), (), (Coordinate(), Coordinate(), Coordinate())))
+    with pytest.raises(ValueError, match="6 of the 9 entries of dimension 2"):
+        enlarged(StreamOrder((1, 1, 2), (Loop(3, 2),), (Coordinate(), Coordinate(), Coordinate((0,)))), [1, 1, 9])
+
+
+@pytest.fixture(scope="module")
+def emitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _emitted(EXAMPLE, tmp_path_factory.mktemp("append"), [draw(pos) for pos in (7, 0, 3)])
+
+
+def _emitted(text: str, folder: Path, draws: list[Reference], left_out: str = "") -> Path:
+    module = parsed(text)
+    for step in lowering():
+        if step.label != left_out:
+            run_pass(step.one_pass, make_context(), module)
+    return project(module, "rows", draws, folder)
+
+
+@pytest.mark.heavy
+def test_values_of_the_example(emitted: Path):
+    """Two pointers to one buffer, and NaN in every row that is not there."""
+    assert csim(emitted).passed
+    ports = {port.name: port for port in read_manifest(emitted).kernels[0].ports}
+    update = ports["cache_update"]
+    assert (update.buffer, update.updates, update.bank) == ("cache", "cache", ports["cache"].bank)
+
+
+@pytest.mark.heavy
+def test_the_host_program(emitted: Path):
+    done = subprocess.run([sys.executable, emitted / "host.py", "--device", "csim"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.heavy
+def test_a_sequence_of_launches_on_one_buffer(emitted: Path):
+    """The cache is sent once; each launch reads what those before it appended."""
+    accelerator = Accelerator(emitted)
+    rows = np.random.default_rng(0).normal(size=(ROWS, 2, 1, 16)).astype(np.float32)
+    accelerator.send("cache", np.full((2, ROWS, 16), np.nan, np.float32))
+    for pos in range(ROWS):
+        outputs = accelerator({"x": rows[pos], "pos": np.asarray(pos, np.int32)}, resident=["cache"])
+        np.testing.assert_allclose(outputs["y"], rows[: pos + 1].sum(0), rtol=1e-5, atol=1e-5)
+        assert "updated" not in outputs
+    np.testing.assert_array_equal(accelerator.fetch("cache"), rows[:, :, 0].transpose(1, 0, 2))
+    with pytest.raises(CompileError, match="input 'cache' is missing"):
+        accelerator({"x": rows[0], "pos": np.asarray(0, np.int32)})
+
+
+@pytest.mark.heavy
+def test_a_row_that_is_read_before_its_write_is_acknowledged(tmp_path: Path):
+    """Without `verify-streams`, the simulator finds an overlap: rows are read when the new one is written."""
+    text = EXAMPLE.replace("pos<=7] *", "sum(pos<=7, 1)] *").replace("size pos<=7 of", "size sum(pos<=7, 1) of")
+    folder = _emitted(text, tmp_path, [draw(3, 0.0)], left_out="verify-streams")
+    result = timed_design(folder).run(SimulationOptions())
+    assert not result.passed
+    assert "of memory port cache is read, which port cache_update wrote in this launch" in str(result.values.explanation)
+
+
+@pytest.mark.heavy
+def test_an_order_that_is_declared(tmp_path: Path):
+    folder = _emitted(ORDERED, tmp_path, [draw(pos, 0.0) for pos in (0, 7)])
+    result = timed_design(folder).run(SimulationOptions())
+    assert result.passed and any(fifo.name == "cache_read" and fifo.tokens == 1 for fifo in result.fifos)
+
+
+def test_an_alias_that_the_manifest_does_not_declare(emitted: Path, tmp_path: Path):
+    manifest = json.loads((emitted / "manifest.json").read_text())
+    next(port for port in manifest["kernels"][0]["ports"] if port["name"] == "cache_update").pop("updates")
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(CompileError, match="updates' is None; accepted: 'cache', which reads buffer 'cache'"):
+        read_manifest(tmp_path)
