@@ -12,6 +12,7 @@ the least are left out. `read_size` reads the spelling again.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -265,11 +266,31 @@ def are_all_sampled(symbols: Iterable[Symbol], most: int = MOST_VALUES) -> bool:
 
 
 def are_equal(first: Size, second: Size) -> bool:
-    """Whether two sizes are the same for all values of their symbols: as they are spelled, or one by one where these are few."""
+    """Whether two sizes are the same for all values of their symbols: multiplied out, or one by one where these are few."""
     symbols = symbols_in((first, second))
-    if first == second or not are_all_sampled(symbols):
-        return first == second
-    return all(value_at(first, values) == value_at(second, values) for values in sampled_values(symbols))
+    if _monomials(first) == _monomials(second):
+        return True
+    everywhere = sampled_values(symbols) if are_all_sampled(symbols) else ()
+    return bool(everywhere) and all(value_at(first, values) == value_at(second, values) for values in everywhere)
+
+
+def _monomials(size: Size) -> Counter[tuple[Size, ...]]:
+    """`size` multiplied out: how often each product of symbols (and of what is no sum or product) is added up; () for 1."""
+    if is_static(size):
+        found = Counter({(): static(size)})
+    elif isinstance(size, Sum):
+        found = Counter[tuple[Size, ...]]()
+        for term in size.terms:
+            found.update(_monomials(term))
+    elif isinstance(size, Product):
+        found = Counter[tuple[Size, ...]]({(): 1})
+        for factor in map(_monomials, size.factors):
+            some, found = found, Counter[tuple[Size, ...]]()
+            for (a, m), (b, n) in product(some.items(), factor.items()):
+                found[tuple(sorted((*a, *b), key=str))] += m * n
+    else:
+        found = Counter[tuple[Size, ...]]({(size,): 1})
+    return found
 
 
 class RunTimeSizeError(ValueError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-MODEL_VERSION = 1
+MODEL_VERSION = 2
 """Of this schema and of how parameters are packed."""
 
 PREFILL, DECODE = "prefill", "decode"
@@ -46,18 +46,36 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class LaunchCycles:
+    """What a launch takes at a position of the cache."""
+
+    position: int
+    cycles: int
+
+
+@dataclass(frozen=True)
 class StageProject:
     """An emitted project that computes `rows` rows a launch. `manifest`: its manifest.json.
 
-    `cycles`: of one launch, with their origin in words; None where nobody knows.
+    `cycles`: of one launch, by ascending positions, with their origin in words; one entry where they do not depend on it, none
+    where nobody knows.
     """
 
     folder: str
     rows: int
     manifest: CheckedFile
     parameters: tuple[Slice, ...]
-    cycles: int | None
+    cycles: tuple[LaunchCycles, ...]
     origin: str
+
+    def cycles_at(self, position: int) -> float | None:
+        """Between the positions on a line, outside of them those of the nearest."""
+        if not self.cycles:
+            return None
+        below = max((at for at in self.cycles if at.position <= position), key=lambda at: at.position, default=self.cycles[0])
+        above = min((at for at in self.cycles if at.position >= position), key=lambda at: at.position, default=self.cycles[-1])
+        share = (position - below.position) / (above.position - below.position) if above.position > below.position else 0
+        return below.cycles + share * (above.cycles - below.cycles)
 
 
 @dataclass(frozen=True)

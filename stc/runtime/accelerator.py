@@ -50,6 +50,11 @@ class Accelerator:
         return self._checked(lambda: {name: self._filled(name, data) for name, data in words.items()})
 
     @property
+    def scalars(self) -> frozenset[str]:
+        """The inputs that sizes depend on."""
+        return frozenset(scalar.tensor for kernel in self.manifest.kernels for scalar in kernel.scalars)
+
+    @property
     def microseconds(self) -> Mapping[str, float]:
         """What the last launch of each kernel took here."""
         return self._accelerator.microseconds

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,6 +28,12 @@ from stc.runtime.tokenizer import Tokenizer
 
 CACHES = {"k_cache": "k_rows", "v_cache": "v_rows"}
 """Each cache that a layer reads, by its input, with the output that holds its new rows."""
+
+POSITION = "pos"
+"""The input of a layer that reads as many rows of its cache as there are."""
+
+Launches: TypeAlias = Counter[tuple[str, int]]
+"""How often a project was launched, by its folder, at a position."""
 
 END_OF_TEXT, LENGTH, CACHE_FULL = "end of text", "length", "cache full"
 
@@ -96,7 +103,7 @@ class LanguageModel:
         stages = self.manifest.kinds[self.manifest.layers[0].kind].stages
         return min(count, stages[PREFILL].rows) if PREFILL in stages else 1
 
-    def forward(self, tokens: Sequence[int], position: int, caches: Caches, launches: Counter[str]) -> np.ndarray:
+    def forward(self, tokens: Sequence[int], position: int, caches: Caches, launches: Launches) -> np.ndarray:
         """The last of the hidden states [1, 1, hidden] of tokens at `position` and behind; their rows are appended to `caches`.
 
         CompileError where they do not fit into the cache.
@@ -110,19 +117,21 @@ class LanguageModel:
             project = self.manifest.kinds[layer.kind].stages[stage]
             at = np.minimum(position + np.arange(project.rows), self.manifest.max_seq - 1)
             x = self._embedded(tokens, at) if x is None else x
-            mask = self._mask(layer.kind, position, project.rows)
-            inputs = {"x": x, "mask": mask, **self._rows_of(layer.kind, at), **caches.of(index)}
-            outputs = self._accelerators[project.folder](inputs, parameters[stage])
+            accelerator = self._accelerators[project.folder]
+            begin = {POSITION: np.asarray(position, np.int32)} if POSITION in accelerator.scalars else {}
+            mask = self._mask(layer.kind, position, project.rows, position if begin else self.manifest.max_seq)
+            inputs = {"x": x, "mask": mask, **begin, **self._rows_of(layer.kind, at), **caches.of(index)}
+            outputs = accelerator(inputs, parameters[stage])
             caches.append(index, outputs, position, count)
-            launches[project.folder] += 1
+            launches[project.folder, position] += 1
             x = outputs["y"]
         assert x is not None
         return x[:, count - 1 : count]
 
-    def head(self, x: np.ndarray, launches: Counter[str]) -> tuple[int, np.ndarray]:
+    def head(self, x: np.ndarray, launches: Launches) -> tuple[int, np.ndarray]:
         """The next token by the kernel's arg-max, and the logits."""
         outputs = self._accelerators[self.manifest.head.folder]({"x": x})
-        launches[self.manifest.head.folder] += 1
+        launches[self.manifest.head.folder, 0] += 1
         token = int(outputs["token"].reshape(-1)[0])
         # The kernel's vocabulary is filled up with the first token (stc.frontend.families.model_rest.Head).
         return token if token < self.manifest.vocabulary else 0, outputs["logits"].reshape(-1)[: self.manifest.vocabulary]
@@ -132,13 +141,14 @@ class LanguageModel:
         return Caches([{name: np.zeros(self.manifest.kinds[layer.kind].cache.shape, np.float32) for name in CACHES}
                        for layer in self.manifest.layers])
 
-    def modelled_seconds(self, launches: Mapping[str, int]) -> float | None:
-        """What so many launches of each project take on the card, by the projects' cycles; None where these are not known."""
+    def modelled_seconds(self, launches: Launches) -> float | None:
+        """What launches take on the card, by the projects' cycles at their positions; None where these are not known."""
         total = 0.0
-        for project in self.manifest.projects:
-            if project.cycles is None:
+        projects = {project.folder: project for project in self.manifest.projects}
+        for (folder, position), count in launches.items():
+            if (cycles := projects[folder].cycles_at(position)) is None:
                 return None
-            total += launches.get(project.folder, 0) * (project.cycles / self.manifest.clock_mhz + self.manifest.launch_us) / 1e6
+            total += count * (cycles / self.manifest.clock_mhz + self.manifest.launch_us) / 1e6
         return total
 
     def _opened(self, project: StageProject, cache: CacheLayout | None = None) -> Accelerator:
@@ -166,15 +176,15 @@ class LanguageModel:
         rows = self._tokens[filled]
         return (rows if self._positions is None else rows + self._positions[at])[None]
 
-    def _mask(self, kind: str, position: int, rows: int) -> np.ndarray:
-        """[1, 1, rows, max_seq + rows]: columns of the cache, closed from `position` on, then of the rows themselves, of which none
-        sees those behind the last position."""
+    def _mask(self, kind: str, position: int, rows: int, own: int) -> np.ndarray:
+        """[1, 1, rows, max_seq + rows]: columns of the cache, closed from `position` on, and from `own` on of the rows themselves,
+        of which none sees those behind the last position."""
         table, count = self._masks[kind], self.manifest.max_seq
         inside = min(rows, count - position)
         at = np.minimum(position + np.arange(rows), count - 1)
         mask = np.full((rows, count + rows), -np.inf, np.float32)
         mask[:, :position] = table[at, :position]
-        mask[:, count : count + inside] = table[at, position : position + inside]
+        mask[:, own : own + inside] = table[at, position : position + inside]
         return mask[None, None]
 
     def _rows_of(self, kind: str, at: np.ndarray) -> dict[str, np.ndarray]:
@@ -204,8 +214,8 @@ class Generation:
     """An iterator over the tokens that follow a prompt, and what can be said of them so far.
 
     `logits`: those that the last token was chosen by. `near_ties`: tokens whose logit the second largest comes within the model's
-    tolerance of, so that another order of additions may choose the other. `launches`: of each project, by its folder.
-    `seconds`: the time this took here. `finish`: why it ended.
+    tolerance of, so that another order of additions may choose the other. `launched`: each project at each position. `seconds`: the
+    time this took here. `finish`: why it ended.
     """
 
     model: LanguageModel
@@ -216,11 +226,16 @@ class Generation:
     logits: np.ndarray | None = None
     near_ties: int = 0
     seconds: float = 0.0
-    launches: Counter[str] = field(default_factory=Counter[str])
+    launched: Launches = field(default_factory=Counter[tuple[str, int]])
     finish: str | None = None
 
     def __post_init__(self):
         self._tokens = self._run()
+
+    @property
+    def launches(self) -> Counter[str]:
+        """Of each project, by its folder."""
+        return sum((Counter({folder: count}) for (folder, _), count in self.launched.items()), Counter[str]())
 
     def __iter__(self) -> Iterator[int]:
         return self
@@ -238,11 +253,11 @@ class Generation:
         for produced in range(1, self.max_new_tokens + 1):
             while True:
                 count = self.model.chunk(len(pending))
-                x = self.model.forward(pending[:count], position, caches, self.launches)
+                x = self.model.forward(pending[:count], position, caches, self.launched)
                 position, pending = position + count, pending[count:]
                 if not pending:
                     break
-            token, self.logits = self.model.head(x, self.launches)
+            token, self.logits = self.model.head(x, self.launched)
             self.near_ties += margin(self.logits) < self.model.manifest.tolerance
             token = token if self.sample is None else self.sample.token(self.logits, random)
             if produced == self.max_new_tokens:

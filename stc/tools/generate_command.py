@@ -67,13 +67,13 @@ def generate_command(
             messages.print(line, markup=False, soft_wrap=True)
 
 
-LAUNCHES = "launches as the platform says; without transfers between host and card"
+LAUNCHES = "interpolated between positions of the cache; launching as the platform says; without transfers between host and card"
 """What the modelled time has of a launch."""
 
 
 def figures(model: LanguageModel, generation: Generation, count: int, device: str) -> dict[str, Any]:
     """What is said of a generation of `count` tokens; times in seconds."""
-    modelled = model.modelled_seconds(generation.launches)
+    modelled = model.modelled_seconds(generation.launched)
     origins = sorted({project.origin for project in model.manifest.projects})
     return {
         "prompt": list(generation.prompt),

@@ -17,7 +17,6 @@ import numpy as np
 from stc.codegen.design import Design, checked_design
 from stc.codegen.manifest_builder import buffer_names, tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, parameter_files, require_free
-from stc.diagnostics import CompileError
 from stc.frontend.draws import EXAMPLE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
@@ -29,6 +28,7 @@ from stc.manifest.model_schema import (
     PREFILL,
     CacheLayout,
     CheckedFile,
+    LaunchCycles,
     LayerKind,
     ModelLayer,
     ModelManifest,
@@ -54,6 +54,7 @@ ROWS = 16
 
 TOKENIZER = "tokenizer.json"
 KEYS = "k_cache"
+POSITION = "pos"
 ESTIMATED = "estimated by FIFO sizing, without synthesis"
 
 
@@ -80,9 +81,6 @@ def compile_language_model(
     `out`. Interrupted, and asked for the same again, it packs no parameters again that were packed before.
     """
     require_free(out)
-    if request.run_time_sizes:
-        what = "--run-time-sizes concerns one layer: whole models read all rows of the cache, under a mask"
-        raise CompileError(what, where=request.model, accepted="--stage prefill or decode")
     progress("reading the model")
     from stc.frontend.sources import find_language_model
 
@@ -179,8 +177,11 @@ class _Compiler:
         self._progress(f"{name}: export to linalg")
         asked = self._request
         draws = asked.check_inputs or (EXAMPLE,)
-        request = replace(asked, stage=stage, seq=rows, max_seq=self._model.max_seq, layer=layer, check_inputs=draws)
-        part = Part(stage, rows, request.max_seq, layer)
+        sized = stage == DECODE and self._model.max_seq > 1
+        request = replace(
+            asked, stage=stage, seq=rows, max_seq=self._model.max_seq, layer=layer, check_inputs=draws, run_time_sizes=sized or None
+        )
+        part = Part(stage, rows, request.max_seq, layer, sized)
         model = export_part(self._model, part, Draws(draws, request.seed), self._source.name)
         options = replace(request.options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
         start = Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference})
@@ -188,7 +189,7 @@ class _Compiler:
         report = compile_from(start, self._folder / name, lambda step: self._progress(f"{name}: {step}"), seconds)
         manifest = read_manifest(self._folder / name)
         stored = checked_file(self._folder / name / MANIFEST, f"{name}/{MANIFEST}")
-        project = StageProject(name, rows, stored, _slices(manifest), report["throughput"]["cycles"], ESTIMATED)
+        project = StageProject(name, rows, stored, _slices(manifest), _cycles(report, self._model.max_seq), ESTIMATED)
         return _Stage(project, manifest, checked_design(model.module, load_platform(options.platform)))
 
     def _kind(self, name: str, layer: int, stages: Mapping[str, _Stage]) -> LayerKind:
@@ -234,6 +235,20 @@ def tokenizer_of(source: LanguageModelSource) -> Path | None:
     """The model's own tokenizer, None where it has none."""
     path = None if source.folder is None else source.folder / TOKENIZER
     return path if path is not None and path.is_file() else None
+
+
+def _cycles(report: Mapping[str, Any], max_seq: int) -> tuple[LaunchCycles, ...]:
+    """Of a launch at the positions at which it was scheduled, kernels one after the other; none where the time of one is not
+    modelled."""
+    if (largest := report["throughput"]["cycles"]) is None:
+        return ()
+    kernels = report["fifo_sizing"]["kernels"]
+    elsewhere = [{at["values"][POSITION]: at["cycles"] for at in kernel["elsewhere"]} for kernel in kernels]
+    found = {max_seq: largest} | {
+        position: sum(cycles.get(position, kernel["makespan"]) for cycles, kernel in zip(elsewhere, kernels, strict=True))
+        for position in {position for cycles in elsewhere for position in cycles}
+    }
+    return tuple(LaunchCycles(*pair) for pair in sorted(found.items()))
 
 
 def _slices(manifest: Manifest) -> tuple[Slice, ...]:

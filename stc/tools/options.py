@@ -22,7 +22,9 @@ ModelStage = Annotated[
 ]
 RunTimeSizes = Annotated[
     bool | None,
-    typer.Option("--run-time-sizes", help="Read as many rows of the cache as a scalar of the launch says, not all under a mask."),
+    typer.Option(
+        "--run-time-sizes", help="Read as many rows of the cache as a scalar of the launch says; whole models always decode so."
+    ),
 ]
 Sequence = Annotated[int, typer.Option(help="Tokens of a preset's prefill.")]
 MaxSequence = Annotated[

@@ -16,6 +16,7 @@ from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import (
     Size,
     Symbol,
+    are_equal,
     ceildiv,
     largest_of,
     least_of,
@@ -252,6 +253,23 @@ def test_products():
     assert (minimum(product_of(sum_of(pos, 1), 4)), maximum(product_of(sum_of(pos, 1), 4))) == (4, 64)
     with pytest.raises(ValueError, match=r"product with sum\(pos<=15, -1\), which may be -1, expected at least 0"):
         product_of(sum_of(pos, -1), 2)
+
+
+@many
+@given(st.lists(st.tuples(st.integers(-2, 2), st.lists(st.sampled_from(["m", "n"]), max_size=2)), max_size=4), st.data())
+def test_sizes_are_equal_multiplied_out(terms: list[tuple[int, list[str]]], data: st.DataObject):
+    """Of more values than anybody looks at one by one; a sum of products, and the same with one of its products factored."""
+    symbols = {"m": Symbol("m", 10**6), "n": Symbol("n", 10**5)}
+    pos, rows = symbols["m"], symbols["n"]
+    written = sum_of(*(product_of(max(0, factor), *(symbols[name] for name in names)) for factor, names in terms))
+    factors = data.draw(st.tuples(st.integers(0, 3), st.integers(0, 3)))
+    factored = product_of(sum_of(pos, factors[0]), sum_of(rows, factors[1]), 4)
+    spread = sum_of(
+        product_of(pos, rows, 4), product_of(pos, 4 * factors[1]), product_of(rows, 4 * factors[0]), 4 * factors[0] * factors[1]
+    )
+    assert are_equal(sum_of(factored, written), sum_of(written, spread))
+    assert not are_equal(sum_of(factored, written), sum_of(written, spread, 1))
+    assert not are_equal(factored, sum_of(spread, product_of(pos, 1)))
 
 
 @pytest.mark.parametrize(

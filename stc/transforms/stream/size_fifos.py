@@ -70,10 +70,19 @@ class SizedFifo:
 
 
 @dataclass(frozen=True)
+class CyclesAt:
+    """The cycles of a schedule at these values of symbols."""
+
+    values: Mapping[str, int]
+    cycles: int
+
+
+@dataclass(frozen=True)
 class KernelSizing:
     """What was found for one kernel. `makespan`: cycles of the schedule with the latencies of the FIFOs that are emitted, None
-    where no schedule was asked for. `seconds`: of the solver; `preparation_seconds`: from the curves of all tasks to the
-    program. `untimed`: why there is no schedule, where one was asked for."""
+    where no schedule was asked for; of a kernel with symbols at their maxima, and `elsewhere` at the other values for which there
+    is one. `seconds`: of the solver; `preparation_seconds`: from the curves of all tasks to the program. `untimed`: why there is no
+    schedule, where one was asked for."""
 
     kernel: str
     origin: str
@@ -84,6 +93,7 @@ class KernelSizing:
     seconds: float = 0.0
     preparation_seconds: float = 0.0
     untimed: str | None = None
+    elsewhere: tuple[CyclesAt, ...] = ()
 
     def report(self) -> dict[str, Any]:
         """For report.json: totals of bits, and every FIFO."""
@@ -177,10 +187,12 @@ class SizeFifos(FindingPass):
 
     def _size(self, kernel: _Kernel, given: Mapping[str, int]) -> KernelSizing:
         graph = kernel.graph
+        plans: list[FifoPlan] = []
         found, untimed = None, None
         if any(fifo.name not in given for fifo in graph.sized):
             try:
-                found = self._plan(kernel)
+                plans = self._plans(kernel)
+                found = replace(plans[0], slots=_most_slots(plans))
             except UntimedError as error:
                 untimed = str(error)
         slots = found.slots if found is not None else {}
@@ -201,19 +213,22 @@ class SizeFifos(FindingPass):
             f"{origin}; {what_is_proved(self._styles(kernel))}{kernel.values_told}",
             method,
             fifos,
-            kernel.cycles_of(found.makespan, fifos) if found is not None else None,
+            kernel.cycles_of(found.makespan, fifos, kernel.scheduled_at[0]) if found is not None else None,
             found.solver if found is not None else None,
             found.seconds if found is not None else 0.0,
             found.preparation_seconds if found is not None else 0.0,
             untimed,
+            tuple(
+                CyclesAt(values, cycles)
+                for plan, values in zip(plans[1:], kernel.scheduled_at[1:], strict=bool(plans))
+                if (cycles := kernel.cycles_of(plan.makespan, fifos, values)) is not None
+            ),
         )
 
-    def _plan(self, kernel: _Kernel) -> FifoPlan:
-        """That of the maxima of symbols, with the most slots that a FIFO has there, in the middle, or at 1."""
+    def _plans(self, kernel: _Kernel) -> list[FifoPlan]:
+        """One for each of the values at which there is a schedule."""
         usable, networks = load_platform(self.platform).usable, map(kernel.network, kernel.scheduled_at)
-        plans = [FIFOS.decide(self.strategy, FifoProblem(network, usable, self.slack)) for network in networks]
-        slots = {name: max(plan.slots.get(name, 0) for plan in plans) for name in plans[0].slots}
-        return replace(plans[0], slots=slots)
+        return [FIFOS.decide(self.strategy, FifoProblem(network, usable, self.slack)) for network in networks]
 
     def _require_enough(self, graph: TaskGraph, depths: Mapping[str, int], ends: Mapping[str, int]) -> None:
         """CompileError where the design does not end at `depths`, but at `ends`."""
@@ -291,13 +306,19 @@ class _Kernel:
         unlimited = self.graph.with_depths({fifo.name: fifo.tokens for fifo in self.graph.sized})
         return Network([task_timeline(trace.at(values) if values else trace) for trace in self.traces.values()], unlimited)
 
-    def cycles_of(self, planned: int | None, fifos: Sequence[SizedFifo]) -> int | None:
-        """The cycles of a schedule once its shift registers that had to grow are memories, which answer a cycle later."""
+    def cycles_of(self, planned: int | None, fifos: Sequence[SizedFifo], values: Mapping[str, int]) -> int | None:
+        """The cycles of a schedule at these values of symbols, once its shift registers that had to grow are memories, which answer
+        a cycle later."""
         before = ((fifo.before if fifo.memory_fed else fifo.occupancy or 0, fifo.emitted) for fifo in fifos)
         if planned is None or not any(had <= SHALLOW < has for had, has in before):
             return planned
-        emitted = self.network(self.scheduled_at[0]).with_depths({fifo.name: fifo.emitted for fifo in fifos})
+        emitted = self.network(values).with_depths({fifo.name: fifo.emitted for fifo in fifos})
         return max(planned, earliest_run(emitted).makespan)
+
+
+def _most_slots(plans: Sequence[FifoPlan]) -> dict[str, int]:
+    """Of each FIFO the most that a plan has."""
+    return {name: max(plan.slots.get(name, 0) for plan in plans) for name in plans[0].slots}
 
 
 def _scheduled_depths(path: str) -> dict[str, int]:
