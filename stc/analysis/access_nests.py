@@ -9,10 +9,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from stc.analysis.index_expressions import IndexExpression
-from stc.analysis.index_ranges import guards_around
-from stc.analysis.loops import constant_bounds
-from stc.iteration.access_obligations import Enumeration
-from stc.iteration.index_bounds import LoopValues
+from stc.analysis.index_ranges import conditions_around
+from stc.analysis.loops import is_tabulated
+from stc.dialects.itensor.accesses import trip_size
+from stc.dialects.itensor.induction import constant_value
+from stc.iteration.access_obligations import Enumeration, LoopAround
 from stc.iteration.index_expressions import Computed, Operator
 from stc.iteration.order import Loop
 
@@ -33,18 +34,18 @@ def enumeration(access: Operation, indices: Sequence[SSAValue], loops: Sequence[
     for position, index in enumerate(indices):
         if index not in positions:
             raise ValueError(f"index {position} is not the induction variable of an enclosing scf.for")
-    guards = tuple(guards_around(access, outer))
+    guards = tuple(conditions_around(access, outer))
     if not all(guard.variables() <= positions.keys() and _compares_sums(guard) for guard in guards):
         raise ValueError("a guard is not made of comparisons of induction variables")
     conditions = tuple(guard.renamed(positions) for guard in guards)
     return Enumeration(tuple(map(_values, around)), conditions, tuple(positions[index] for index in indices), tuple(loops))
 
 
-def _values(loop: scf.ForOp) -> LoopValues:
-    bounds = constant_bounds(loop)
-    if bounds is None or bounds.step < 1:
-        raise ValueError("a loop around an access has no constant bounds and positive step")
-    return LoopValues.of(bounds.lower, bounds.upper, bounds.step)
+def _values(loop: scf.ForOp) -> LoopAround:
+    trips, first, step = trip_size(loop), constant_value(loop.lb), constant_value(loop.step)
+    if trips is None or first is None or step is None or is_tabulated(loop):
+        raise ValueError("a loop around an access has no bounds that are sizes, the same in each iteration around it")
+    return LoopAround(first, step, trips)
 
 
 def _compares_sums(condition: IndexExpression) -> bool:

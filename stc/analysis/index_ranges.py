@@ -53,13 +53,25 @@ def loops_of(variables: set[SSAValue]) -> dict[SSAValue, LoopValues] | None:
 
 def guards_around(op: Operation, root: Operation | None = None) -> Iterator[IndexExpression]:
     """What holds wherever `op` runs in `root`: conditions of branches, and bounds of loops that are not constant."""
-    block: Block | None = op.parent
-    while block is not None and (parent := block.parent_op()) not in (None, root):
+    yield from conditions_around(op, root)
+    for _, parent in _surroundings(op, root):
+        if isinstance(parent, scf.ForOp):
+            yield from _bound_guards(parent)
+
+
+def conditions_around(op: Operation, root: Operation | None = None) -> Iterator[IndexExpression]:
+    """The conditions of the branches in `root` that `op` stands in."""
+    for block, parent in _surroundings(op, root):
         if isinstance(parent, scf.IfOp):
             condition = index_expression(parent.cond, {})
             yield condition if block.parent is parent.true_region else condition.negated()
-        if isinstance(parent, scf.ForOp):
-            yield from _bound_guards(parent)
+
+
+def _surroundings(op: Operation, root: Operation | None) -> Iterator[tuple[Block, Operation]]:
+    """The blocks around `op` with the operations that hold them, from the innermost, as far as `root`."""
+    block: Block | None = op.parent
+    while block is not None and (parent := block.parent_op()) is not None and parent is not root:
+        yield block, parent
         block = parent.parent
 
 

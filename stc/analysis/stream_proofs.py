@@ -15,7 +15,8 @@ how an edge was shown:
 | counted | all tokens, all addresses of a dimension, or all readers were enumerated |
 | assumed | not proved: bus words of external memory that come from where nobody sees how they were laid out |
 
-Where two types meet that are not one and the same, z3 is asked as well, from the types as they are spelled
+Where two types meet that are not one and the same, and where loops run over a run-time size, z3 is asked as well, from the types as
+they are spelled
 (`stc.iteration.proof_obligations`): `stc.analysis.proof_cross_check` says what is made of both answers.
 """
 
@@ -88,12 +89,16 @@ from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.size import Size, Symbol, are_equal, minimum
 
 Solver: TypeAlias = Literal["normal-form", "both", "z3"]
-"""What z3 is asked: what no other proof decides; all edges between types that are not one and the same; accesses as well."""
+"""What z3 is asked: what no other proof decides; all edges between types that are not one and the same, and accesses to what has a
+run-time size; all accesses as well."""
 
 
 @dataclass(frozen=True)
 class ProvedEdge:
-    """An edge that was shown to be right: `kind` is what meets there, `seconds` how long the proof took, `z3_seconds` of it z3."""
+    """An edge that was shown to be right: `kind` is what meets there, `seconds` how long the proof took, `z3_seconds` of it z3.
+
+    `has_run_time_size`: it was shown for all values of the symbols that its types name.
+    """
 
     name: str
     kind: str
@@ -101,6 +106,7 @@ class ProvedEdge:
     z3: Z3
     seconds: float
     z3_seconds: float
+    has_run_time_size: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,7 @@ class StreamProofs:
                 "confirmed": sum(edge.z3 == "confirmed" for edge in self.edges),
                 "alone": sum(edge.z3 == "alone" for edge in self.edges),
                 "gave_up": self.gave_up,
+                "for_all_run_time_sizes": sum(edge.has_run_time_size and edge.z3 in ("confirmed", "alone") for edge in self.edges),
                 "seconds": sum(edge.z3_seconds for edge in self.edges),
             },
             "seconds": self.seconds,
@@ -205,11 +212,17 @@ def _proved(edge: _Edge, solver: Solver) -> ProvedEdge:
     middle = time.perf_counter()
     proof = judged(first, _obligation(edge) if _is_asked(edge, solver) else None)
     end = time.perf_counter()
-    return ProvedEdge(edge.name, edge.kind, proof.method, proof.z3, end - begin, 0.0 if proof.z3 == "not asked" else end - middle)
+    z3_seconds = 0.0 if proof.z3 == "not asked" else end - middle
+    return ProvedEdge(edge.name, edge.kind, proof.method, proof.z3, end - begin, z3_seconds, _has_run_time_size(edge.op))
+
+
+def _has_run_time_size(op: Operation) -> bool:
+    return any(isinstance(value.type, ItensorType) and not value.type.order.is_static for value in (*op.operands, *op.results))
 
 
 def _is_asked(edge: _Edge, solver: Solver) -> bool:
-    return solver == "z3" or (solver == "both" and not isinstance(edge.op, ReadOp | WriteOp))
+    is_counted = isinstance(edge.op, ReadOp | WriteOp) and not _has_run_time_size(edge.op)
+    return solver == "z3" or (solver == "both" and not is_counted)
 
 
 def _obligation(edge: _Edge) -> Obligation | None:

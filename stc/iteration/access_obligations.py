@@ -16,14 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from stc.iteration.index_bounds import LoopValues
 from stc.iteration.index_expressions import IndexExpression
 from stc.iteration.nests import Nest
 from stc.iteration.order import Loop
 from stc.iteration.proof_obligations import CROSS_CHECK_RESOURCES, MOST_COUNTED, Answer, Holds, Refuted, Undecided
 from stc.iteration.proofs import spelled
-from stc.iteration.size import is_static, static, symbols_in
+from stc.iteration.size import Size, is_static, static, symbols_in
 from stc.iteration.solver import Query, Step
+
+
+@dataclass(frozen=True)
+class LoopAround:
+    """A loop around an access: its variable takes `trips` values, from `first` on by `step`."""
+
+    first: int
+    step: int
+    trips: Size
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,7 @@ class Enumeration:
     type the loop around the access whose induction variable it names.
     """
 
-    around: tuple[LoopValues, ...]
+    around: tuple[LoopAround, ...]
     guards: tuple[IndexExpression[int], ...]
     named: tuple[int, ...]
     loops: tuple[Loop, ...]
@@ -45,7 +53,7 @@ class Enumeration:
         return next((found for found in (self._strays(), self._order(), self._gaps()) if not isinstance(found, Holds)), Holds())
 
     def counted(self) -> Answer:
-        if prod(loop.count for loop in self.around) > MOST_COUNTED or not all(is_static(loop.trip) for loop in self.loops):
+        if not all(map(is_static, self._sizes)) or prod(static(loop.trips) for loop in self.around) > MOST_COUNTED:
             return Undecided("too many to count out")
         tokens = product(*(range(0, static(loop.trip) * loop.step, loop.step) for loop in self.loops))
         for token, (expected, found) in enumerate(zip_longest(tokens, self._executions())):
@@ -56,9 +64,10 @@ class Enumeration:
 
     def _executions(self) -> Iterator[tuple[int, ...]]:
         """The loop values of each, in order."""
-        grid = np.indices([loop.count for loop in self.around])
+        trips = [static(loop.trips) for loop in self.around]
+        grid = np.indices(trips)
         values = dict(enumerate(self._values([at.ravel() for at in grid])))
-        held = np.ones(prod(loop.count for loop in self.around), dtype=bool)
+        held = np.ones(prod(trips), dtype=bool)
         for guard in self.guards:
             value = guard.evaluate(values)
             assert value is not None, "comparisons of sums have a value"
@@ -69,12 +78,16 @@ class Enumeration:
 
     # Questions ------------------------------------------------------------------------------------------------------------
 
+    @property
+    def _sizes(self) -> list[Size]:
+        return [*(loop.trips for loop in self.around), *(loop.trip for loop in self.loops)]
+
     def _query(self) -> Query:
-        return Query(symbols_in(loop.trip for loop in self.loops), CROSS_CHECK_RESOURCES)
+        return Query(symbols_in(self._sizes), CROSS_CHECK_RESOURCES)
 
     def _execution(self, query: Query, mark: str = "") -> tuple[Step, list[Any]]:
         """Any one execution, and its loop values."""
-        nest = Nest(tuple(loop.count for loop in self.around), ((),) * len(self.around), ())
+        nest = Nest(tuple(loop.trips for loop in self.around), ((),) * len(self.around), ())
         step = query.step(f"iteration{mark}", nest)
         values = self._values(step.counters)
         query.require(*self._guards(query, values))
@@ -131,7 +144,8 @@ class Enumeration:
         for position, value in zip(self.named, values, strict=True):
             counters[position] = (value - self.around[position].first) / self.around[position].step
         taken = self._values(counters)
-        inside = [query.all(counter >= 0, counter < loop.count) for counter, loop in zip(counters, self.around, strict=True)]
+        bounds = [query.size(loop.trips) for loop in self.around]
+        inside = [query.all(counter >= 0, counter < bound) for counter, bound in zip(counters, bounds, strict=True)]
         exact = query.equal([taken[position] for position in self.named], values)
         query.require(query.negated(query.all(exact, *inside, *self._guards(query, taken))))
         model = query.model()

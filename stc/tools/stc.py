@@ -290,8 +290,9 @@ def _print_proofs(report: dict[str, Any]) -> None:
 def _print_stream_proofs(proofs: dict[str, Any]) -> None:
     z3 = proofs["z3"]
     gave_up = f", gave up on {z3['gave_up']}" if z3["gave_up"] else ""
+    for_all = f", {z3['for_all_run_time_sizes']} for all run-time sizes" if z3["for_all_run_time_sizes"] else ""
     output.print(f"streams proved: {proofs['edges']} edges; z3 confirmed {z3['confirmed'] + z3['alone']} of the {z3['asked']} "
-                 f"between types that are not the same{gave_up}")
+                 f"it was asked{for_all}{gave_up}")
 
 
 def _print_throughput(speed: dict[str, Any]) -> None:

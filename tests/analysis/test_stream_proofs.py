@@ -8,9 +8,10 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.stream_proofs import prove_streams
-from stc.dialects.itensor import ForkOp
+from stc.dialects.itensor import ForkOp, SizeAttr, SizeOp
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
+from stc.iteration.size import sum_of
 from stc.pipeline import PipelineOptions
 from stc.tools.compile import Recorder, design_report
 
@@ -250,7 +251,7 @@ def test_the_report_of_a_compile():
     assert report["origin"] == "proved"
     assert report["edges"] == len(report["list"]) == sum(report["by_method"].values()) > 0
     assert report["seconds"] == pytest.approx(sum(edge["seconds"] for edge in report["list"]))
-    assert {"name", "kind", "method", "z3", "seconds", "z3_seconds"} == set(report["list"][0])
+    assert {"name", "kind", "method", "z3", "seconds", "z3_seconds", "has_run_time_size"} == set(report["list"][0])
     assert report["z3"]["asked"] == report["z3"]["confirmed"]
     assert report["z3"]["alone"] == report["z3"]["gave_up"] == 0
     assert report["z3"]["seconds"] == pytest.approx(sum(edge["z3_seconds"] for edge in report["list"]))
@@ -270,3 +271,16 @@ func.func @main(%x: tensor<2xvector<4xf32>>) -> tensor<8xf32> {
 def test_words_that_somebody_else_packed_are_an_assumption() -> None:
     methods = prove_streams(parse_module(PACKED_BEFORE, "packed.mlir")).by_method
     assert methods["assumed"] == 1
+
+
+def test_accesses_of_run_time_size_are_put_to_z3():
+    """Whatever the position: that is what z3 is for. One that runs over another size is found."""
+    text = (Path(__file__).parents[2] / "examples" / "run_time_sizes.mlir").read_text()
+    report = prove_streams(parse_module(text)).report()["z3"]
+    assert report["asked"] == report["confirmed"] == report["for_all_run_time_sizes"] == 3
+    assert report["gave_up"] == report["alone"] == 0
+    wrong = parse_module(text)
+    bound = next(op for op in wrong.walk() if isinstance(op, SizeOp))
+    bound.size_attr = SizeAttr(sum_of(bound.size, 1))
+    failures = prove_streams(wrong).failures
+    assert [failure.kind for failure in failures] == ["read"] and "which the type's loops do not take" in failures[0].reason

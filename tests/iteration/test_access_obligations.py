@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stc.iteration.access_obligations import Enumeration
-from stc.iteration.index_bounds import LoopValues
+from stc.iteration.access_obligations import Enumeration, LoopAround
 from stc.iteration.index_expressions import IndexExpression, Operator, computed
 from stc.iteration.order import Loop
 from stc.iteration.proof_obligations import Answer, Holds, Refuted, Undecided, answer
-from stc.iteration.size import Symbol, static
+from stc.iteration.size import Size, Symbol, least_of, product_of, static, sum_of
 from stc_testing.drawn import examples
 
 COMPARE = {
@@ -87,7 +86,7 @@ class Nested:
 
     @property
     def obligation(self) -> Enumeration:
-        around = (LoopValues.of(loop.lower, loop.lower + loop.step * loop.trip, loop.step) for loop in self.around)
+        around = (LoopAround(loop.lower, loop.step, loop.trip) for loop in self.around)
         return Enumeration(tuple(around), tuple(map(condition, self.guards)), self.named, self.loops)
 
     def answer(self) -> Answer:
@@ -241,6 +240,18 @@ def test_millions_of_accesses():
 def test_a_bound_that_is_fixed_where_the_type_has_a_symbol():
     loops = (Loop(Symbol("seq", 8), 1),)
     assert isinstance(Nested((Around(0, 1, 8),), (), (0,), loops).answer(), Refuted)
+
+
+SEQ = Symbol("seq", 8)
+
+
+@pytest.mark.parametrize(
+    ("trips", "kind"), [(SEQ, Holds), (product_of(SEQ, 2), Refuted), (sum_of(SEQ, 1), Refuted), (least_of(SEQ, 7), Refuted)]
+)
+def test_bounds_known_at_run_time(trips: Size, kind: type[Answer]):
+    """For all values of the symbol at once, 0 included."""
+    around, loops = (LoopAround(0, 1, trips), LoopAround(0, 4, 2)), (Loop(SEQ, 1), Loop(2, 4))
+    assert isinstance(answer(Enumeration(around, (), (0, 1), loops)), kind)
 
 
 def test_an_access_that_moves_with_the_token():
