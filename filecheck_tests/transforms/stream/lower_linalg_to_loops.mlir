@@ -1,22 +1,18 @@
 // RUN: stc-opt %s -p 'lower-linalg-to-loops' --split-input-file | filecheck %s
 
 // Reductions go outward, parallel loops innermost; the schedule unrolls; labels are the op's name.
-// SHOW: memref.\w+ %|scf.for|stc.label|addi|mulf|addf
-func.func @contraction() {
-  dataflow.kernel @k() {
-    dataflow.task @t ins() outs() {
-      %a = memref.alloc() : memref<2x3xf32>
-      %b = memref.alloc() : memref<3x4xf32>
-      %c = memref.alloc() : memref<2x4xf32>
-      linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<2x3xf32>, memref<3x4xf32>) outs(%c : memref<2x4xf32>) attrs = {stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [2, 4, 3], order = [0, 1, 2], unroll = [2, 2, 1], vector = []>} {
-      ^bb0(%x: f32, %y: f32, %z: f32):  %p = arith.mulf %x, %y : f32  %s = arith.addf %p, %z : f32  linalg.yield %s : f32
-      }
+dataflow.kernel @contraction() {
+  dataflow.task @t ins() outs() {
+    %a = memref.alloc() : memref<2x3xf32>
+    %b = memref.alloc() : memref<3x4xf32>
+    %c = memref.alloc() : memref<2x4xf32>
+    linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : memref<2x3xf32>, memref<3x4xf32>) outs(%c : memref<2x4xf32>) attrs = {stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [2, 4, 3], order = [0, 1, 2], unroll = [2, 2, 1], vector = []>} {
+    ^bb0(%x: f32, %y: f32, %z: f32):  %p = arith.mulf %x, %y : f32  %s = arith.addf %p, %z : f32  linalg.yield %s : f32
     }
   }
-  func.return
 }
 
-// CHECK-LABEL: func.func @contraction(
+// CHECK-LABEL: @contraction(
 // CHECK: scf.for %term = %c0_{{.*}} to %c3 step %c1 {
 // CHECK-NEXT: scf.for %column = %c0_{{.*}} to %c4 step %c2_{{.*}} {
 // CHECK-NEXT: scf.for %row = %c0_{{.*}} to %c2 step %c1 {
@@ -36,22 +32,18 @@ func.func @contraction() {
 // -----
 
 // Loops of one point disappear, operands of rank 0 have no index, values nobody reads are not loaded.
-// SHOW: memref|scf|arith.[^c]
-func.func @units() {
-  dataflow.kernel @k() {
-    dataflow.task @t ins() outs() {
-      %a = memref.alloc() : memref<1x3xf32>
-      %b = memref.alloc() : memref<f32>
-      %c = memref.alloc() : memref<1x3xf32>
-      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a, %b : memref<1x3xf32>, memref<f32>) outs(%c : memref<1x3xf32>) {
-      ^bb0(%x: f32, %y: f32, %z: f32):  %p = arith.mulf %x, %y : f32  linalg.yield %p : f32
-      }
+dataflow.kernel @units() {
+  dataflow.task @t ins() outs() {
+    %a = memref.alloc() : memref<1x3xf32>
+    %b = memref.alloc() : memref<f32>
+    %c = memref.alloc() : memref<1x3xf32>
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a, %b : memref<1x3xf32>, memref<f32>) outs(%c : memref<1x3xf32>) {
+    ^bb0(%x: f32, %y: f32, %z: f32):  %p = arith.mulf %x, %y : f32  linalg.yield %p : f32
     }
   }
-  func.return
 }
 
-// CHECK-LABEL: func.func @units(
+// CHECK-LABEL: @units(
 // CHECK: %a = memref.alloc() : memref<1x3xf32>
 // CHECK-NEXT: %b = memref.alloc() : memref<f32>
 // CHECK-NEXT: %c = memref.alloc() : memref<1x3xf32>
@@ -64,23 +56,19 @@ func.func @units() {
 // -----
 
 // A fill sets a row of up to 16 entries at once, longer ones one by one.
-// SHOW: memref|scf
-func.func @fills() {
-  dataflow.kernel @k() {
-    dataflow.task @t ins() outs() {
-      %k = arith.constant 0.0 : f32
-      %a = memref.alloc() : memref<2x16xf32>
-      %b = memref.alloc() : memref<17xf32>
-      %c = memref.alloc() : memref<f32>
-      linalg.fill ins(%k : f32) outs(%a : memref<2x16xf32>)
-      linalg.fill ins(%k : f32) outs(%b : memref<17xf32>)
-      linalg.fill ins(%k : f32) outs(%c : memref<f32>)
-    }
+dataflow.kernel @fills() {
+  dataflow.task @t ins() outs() {
+    %k = arith.constant 0.0 : f32
+    %a = memref.alloc() : memref<2x16xf32>
+    %b = memref.alloc() : memref<17xf32>
+    %c = memref.alloc() : memref<f32>
+    linalg.fill ins(%k : f32) outs(%a : memref<2x16xf32>)
+    linalg.fill ins(%k : f32) outs(%b : memref<17xf32>)
+    linalg.fill ins(%k : f32) outs(%c : memref<f32>)
   }
-  func.return
 }
 
-// CHECK-LABEL: func.func @fills(
+// CHECK-LABEL: @fills(
 // CHECK: %a = memref.alloc() : memref<2x16xf32>
 // CHECK-NEXT: %b = memref.alloc() : memref<17xf32>
 // CHECK-NEXT: %c = memref.alloc() : memref<f32>
@@ -94,25 +82,21 @@ func.func @fills() {
 // -----
 
 // linalg.index is the induction variable, or 0 where the loop disappeared.
-// SHOW: memref|scf|index
-func.func @indices() {
-  dataflow.kernel @k() {
-    dataflow.task @t ins() outs() {
-      %a = memref.alloc() : memref<1x3xi32>
-      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%a : memref<1x3xi32>) {
-      ^bb0(%z: i32):
-        %i = linalg.index 0 : index
-        %j = linalg.index 1 : index
-        %s = arith.addi %i, %j : index
-        %t = arith.index_cast %s : index to i32
-        linalg.yield %t : i32
-      }
+dataflow.kernel @indices() {
+  dataflow.task @t ins() outs() {
+    %a = memref.alloc() : memref<1x3xi32>
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%a : memref<1x3xi32>) {
+    ^bb0(%z: i32):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %s = arith.addi %i, %j : index
+      %t = arith.index_cast %s : index to i32
+      linalg.yield %t : i32
     }
   }
-  func.return
 }
 
-// CHECK-LABEL: func.func @indices(
+// CHECK-LABEL: @indices(
 // CHECK: %a = memref.alloc() : memref<1x3xi32>
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %[[C0:.*]] = arith.constant 0 : index
@@ -126,26 +110,22 @@ func.func @indices() {
 // -----
 
 // Views become offsets, in scalar accesses, vector accesses and copies alike.
-// SHOW: memref|scf|addi|vector
-func.func @views() {
-  dataflow.kernel @k() {
-    dataflow.task @t ins() outs() {
-      %i = arith.constant 2 : index  %c0 = arith.constant 0 : index
-      %a = memref.alloc() : memref<4x8xf32>
-      %b = memref.alloc() : memref<2x8xf32>
-      %v = memref.subview %a[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1]>>
-      linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%v : memref<2x8xf32, strided<[8, 1]>>) {
-      ^bb0(%z: f32):  %n = arith.negf %z : f32  linalg.yield %n : f32
-      }
-      %t = vector.load %v[%c0, %c0] : memref<2x8xf32, strided<[8, 1]>>, vector<8xf32>
-      vector.store %t, %b[%c0, %c0] : memref<2x8xf32>, vector<8xf32>
-      "memref.copy"(%b, %v) : (memref<2x8xf32>, memref<2x8xf32, strided<[8, 1]>>) -> ()
+dataflow.kernel @views() {
+  dataflow.task @t ins() outs() {
+    %i = arith.constant 2 : index  %c0 = arith.constant 0 : index
+    %a = memref.alloc() : memref<4x8xf32>
+    %b = memref.alloc() : memref<2x8xf32>
+    %v = memref.subview %a[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1]>>
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%v : memref<2x8xf32, strided<[8, 1]>>) {
+    ^bb0(%z: f32):  %n = arith.negf %z : f32  linalg.yield %n : f32
     }
+    %t = vector.load %v[%c0, %c0] : memref<2x8xf32, strided<[8, 1]>>, vector<8xf32>
+    vector.store %t, %b[%c0, %c0] : memref<2x8xf32>, vector<8xf32>
+    "memref.copy"(%b, %v) : (memref<2x8xf32>, memref<2x8xf32, strided<[8, 1]>>) -> ()
   }
-  func.return
 }
 
-// CHECK-LABEL: func.func @views(
+// CHECK-LABEL: @views(
 // CHECK: %a = memref.alloc() : memref<4x8xf32>
 // CHECK-NEXT: %b = memref.alloc() : memref<2x8xf32>
 // CHECK: scf.for %row = %c0_{{.*}} to %c2 step %c1 {
