@@ -1,38 +1,50 @@
 // RUN: stc-opt %s -p name-ops --split-input-file | filecheck %s
 
-// SHOW: linalg.generic ... stc.*\}|_shape ... stc.*\} ...
-func.func @names(%x: tensor<3x5xf32> {stc.name = "x"}, %w: tensor<35xf32> {stc.name = "c_fc.weight", stc.parameter}, %o: tensor<3x7xf32>, %f: tensor<3xf32>) -> (tensor<3x7xf32>, tensor<3xf32>, tensor<3xf32>) {
+// The product of a module is called after it, what follows it in the module after what it does; a view after what it is a view of.
+#product = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>]
+#each = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+!T = tensor<3x7xf32>
+func.func @mlp(%x: tensor<3x5xf32> {stc.name = "x"}, %w: tensor<35xf32> {stc.name = "c_fc.weight", stc.parameter}, %o: !T) -> !T {
   %v = tensor.expand_shape %w [[0, 1]] output_shape [5, 7] : tensor<35xf32> into tensor<5x7xf32>
-  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %v : tensor<3x5xf32>, tensor<5x7xf32>) outs(%o : tensor<3x7xf32>) attrs = {stc.module = "mlp.c_fc"} {
-  ^bb0(%a: f32, %b: f32, %c: f32):  %m = arith.mulf %a, %b : f32  %s = arith.addf %m, %c : f32  linalg.yield %s : f32
-  } -> tensor<3x7xf32>
-  %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<3x7xf32>) outs(%o : tensor<3x7xf32>) attrs = {stc.module = "mlp.c_fc"} {
-  ^bb0(%a: f32, %b: f32):  %c = arith.constant 1.000000e+00 : f32  %s = arith.addf %a, %c : f32  linalg.yield %s : f32
-  } -> tensor<3x7xf32>
-  %t = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<3x7xf32>) outs(%o : tensor<3x7xf32>) attrs = {stc.module = "mlp.act"} {
-  ^bb0(%a: f32, %b: f32):  %s = math.tanh %a : f32  %u = arith.mulf %s, %a : f32  linalg.yield %u : f32
-  } -> tensor<3x7xf32>
-  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs = {stc.module = "ln"} {
-  ^bb0(%a: f32, %b: f32):  %s = arith.addf %a, %b : f32  linalg.yield %s : f32
-  } -> tensor<3xf32>
-  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%q : tensor<3xf32>) outs(%f : tensor<3xf32>) attrs = {stc.module = "ln"} {
-  ^bb0(%a: f32, %b: f32):  %c = arith.constant 5.000000e+00 : f32  %s = arith.divf %a, %c : f32  linalg.yield %s : f32
-  } -> tensor<3xf32>
-  %i = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs = {stc.module = "ln"} {
-  ^bb0(%a: f32, %b: f32):  %g = arith.mulf %a, %a : f32  %s = arith.addf %g, %b : f32  linalg.yield %s : f32
-  } -> tensor<3xf32>
-  %j = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<3x5xf32>) outs(%f : tensor<3xf32>) attrs = {stc.module = "ln"} {
-  ^bb0(%a: f32, %b: f32):  %g = arith.mulf %a, %a : f32  %s = arith.addf %g, %b : f32  linalg.yield %s : f32
-  } -> tensor<3xf32>
-  func.return %t, %i, %j : tensor<3x7xf32>, tensor<3xf32>, tensor<3xf32>
+  %y = linalg.generic {indexing_maps = #product, iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%x, %v : tensor<3x5xf32>, tensor<5x7xf32>) outs(%o : !T) attrs = {stc.module = "mlp.c_fc"} {
+  ^bb0(%a: f32, %b: f32, %c: f32):  %m = arith.mulf %a, %b : f32  %s = arith.addf %m, %c : f32  linalg.yield %s : f32 } -> !T
+  %p = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%y : !T) outs(%o : !T)
+    attrs = {stc.module = "mlp.c_fc"} { ^bb0(%a: f32, %b: f32):  %s = arith.addf %a, %a : f32  linalg.yield %s : f32 } -> !T
+  %t = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%p : !T) outs(%o : !T)
+    attrs = {stc.module = "mlp.act"} { ^bb0(%a: f32, %b: f32):  %s = math.tanh %a : f32  linalg.yield %s : f32 } -> !T
+  func.return %t : !T
 }
 
-// CHECK-LABEL: func.func @names(
+// CHECK-LABEL: @mlp(
 // CHECK-NEXT: tensor.expand_shape{{.*}}stc.name = "c_fc_weight_expand"}
-// CHECK-NEXT: linalg.generic{{.*}}stc.module = "mlp.c_fc", stc.name = "mlp_c_fc"} {
-// CHECK: linalg.generic{{.*}}stc.module = "mlp.c_fc", stc.name = "mlp_c_fc_add"} {
-// CHECK: linalg.generic{{.*}}stc.module = "mlp.act", stc.name = "mlp_act"} {
-// CHECK: linalg.generic{{.*}}stc.module = "ln", stc.name = "ln_sum"} {
-// CHECK: linalg.generic{{.*}}stc.module = "ln", stc.name = "ln_mean"} {
-// CHECK: linalg.generic{{.*}}stc.module = "ln", stc.name = "ln_sum_square0"} {
-// CHECK: linalg.generic{{.*}}stc.module = "ln", stc.name = "ln_sum_square1"} {
+// CHECK-NEXT: linalg.generic{{.*}}stc.name = "mlp_c_fc"} {
+// CHECK: linalg.generic{{.*}}stc.name = "mlp_c_fc_add"} {
+// CHECK: linalg.generic{{.*}}stc.name = "mlp_act"} {
+
+// -----
+
+// A sum over a row, a division of it by a constant, which makes it a mean, and two sums of squares, which are numbered.
+#sum = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>]
+#each = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+!X = tensor<3x5xf32>
+!T = tensor<3xf32>
+func.func @norm(%x: !X, %o: !T) -> (!T, !T, !T) {
+  %q = linalg.generic {indexing_maps = #sum, iterator_types = ["parallel", "reduction"]} ins(%x : !X) outs(%o : !T)
+    attrs = {stc.module = "ln"} { ^bb0(%a: f32, %b: f32):  %s = arith.addf %a, %b : f32  linalg.yield %s : f32 } -> !T
+  %r = linalg.generic {indexing_maps = #each, iterator_types = ["parallel"]} ins(%q : !T) outs(%o : !T) attrs = {stc.module = "ln"} {
+  ^bb0(%a: f32, %b: f32):  %c = arith.constant 5.0 : f32  %s = arith.divf %a, %c : f32  linalg.yield %s : f32 } -> !T
+  %i = linalg.generic {indexing_maps = #sum, iterator_types = ["parallel", "reduction"]} ins(%x : !X) outs(%o : !T)
+    attrs = {stc.module = "ln"} {
+  ^bb0(%a: f32, %b: f32):  %g = arith.mulf %a, %a : f32  %s = arith.addf %g, %b : f32  linalg.yield %s : f32 } -> !T
+  %j = linalg.generic {indexing_maps = #sum, iterator_types = ["parallel", "reduction"]} ins(%x : !X) outs(%o : !T)
+    attrs = {stc.module = "ln"} {
+  ^bb0(%a: f32, %b: f32):  %g = arith.mulf %a, %a : f32  %s = arith.addf %g, %b : f32  linalg.yield %s : f32 } -> !T
+  func.return %r, %i, %j : !T, !T, !T
+}
+
+// CHECK-LABEL: @norm(
+// CHECK: linalg.generic{{.*}}stc.name = "ln_sum"} {
+// CHECK: linalg.generic{{.*}}stc.name = "ln_mean"} {
+// CHECK: linalg.generic{{.*}}stc.name = "ln_sum_square0"} {
+// CHECK: linalg.generic{{.*}}stc.name = "ln_sum_square1"} {

@@ -120,73 +120,82 @@ func.func @softmax(%q: tensor<4x64x16xf32>, %k: tensor<4x64x16xf32>) -> tensor<4
 // -----
 
 // A schedule that is there stays, and whoever comes after follows it: tiles 8 x 4, columns first, though 32 x 16 by default.
-// SHOW: linalg.generic ... stc.*\}
-func.func @given(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
-  %first_e = tensor.empty() : tensor<64x64xf32>
-  %first = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x64xf32>) outs(%first_e : tensor<64x64xf32>) attrs = {stc.name = "first", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 2], vector = []>} {
-  ^bb0(%a0: f32, %o: f32):  %t0 = arith.negf %a0 : f32  linalg.yield %t0 : f32
-  } -> tensor<64x64xf32>
-  %second_e = tensor.empty() : tensor<64x64xf32>
-  %second = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%first : tensor<64x64xf32>) outs(%second_e : tensor<64x64xf32>) attrs = {stc.name = "second"} {
-  ^bb0(%a0: f32, %o: f32):  %t0 = arith.negf %a0 : f32  linalg.yield %t0 : f32
-  } -> tensor<64x64xf32>
-  %third_e = tensor.empty() : tensor<64x64xf32>
-  %third = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%second : tensor<64x64xf32>) outs(%third_e : tensor<64x64xf32>) attrs = {stc.name = "third", stc.schedule = #dataflow.schedule<tile = [64, 64], order = [0, 1], unroll = [1, 1], vector = []>} {
-  ^bb0(%a0: f32, %o: f32):  %t0 = arith.negf %a0 : f32  linalg.yield %t0 : f32
-  } -> tensor<64x64xf32>
-  %fourth_e = tensor.empty() : tensor<64x64xf32>
-  %fourth = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%third : tensor<64x64xf32>) outs(%fourth_e : tensor<64x64xf32>) attrs = {stc.name = "fourth"} {
-  ^bb0(%a0: f32, %o: f32):  %t0 = arith.negf %a0 : f32  linalg.yield %t0 : f32
-  } -> tensor<64x64xf32>
-  func.return %fourth : tensor<64x64xf32>
+#each = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+#s = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 2], vector = []>
+!T = tensor<64x64xf32>
+func.func @given(%x: !T, %first_e: !T, %second_e: !T) -> !T {
+  %first = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%x : !T) outs(%first_e : !T)
+    attrs = {stc.name = "first", stc.schedule = #s} { ^bb0(%a: f32, %o: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !T
+  %second = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%first : !T) outs(%second_e : !T)
+    attrs = {stc.name = "second"} { ^bb0(%a: f32, %o: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !T
+  func.return %second : !T
 }
 
-// CHECK-LABEL: func.func @given(
-// CHECK: linalg.generic{{.*}}stc.name = "first", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 2], vector = []>} {
-// CHECK: linalg.generic{{.*}}stc.name = "second", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>} {
-// CHECK: linalg.generic{{.*}}stc.name = "third", stc.schedule = #dataflow.schedule<tile = [64, 64], order = [0, 1], unroll = [1, 1], vector = []>} {
-// CHECK: linalg.generic{{.*}}stc.name = "fourth", stc.schedule = #dataflow.schedule<tile = [64, 64], order = [0, 1], unroll = [1, 16], vector = []>} {
+// CHECK-LABEL: @given(
+// CHECK: linalg.generic{{.*}}stc.name = "first", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 2], vector = []>
+// CHECK: linalg.generic{{.*}}stc.name = "second", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>
 
 // -----
 
-// Slices come in the order of what they are cut from (8 x 4, columns first); where a boundary cuts its
-// elements (at 6), in that order over smaller ones: 8 x 2.
-// SHOW: linalg.generic ... stc.*\}
-func.func @slices(%x: tensor<16x24xf32>) -> (tensor<16x8xf32>, tensor<16x16xf32>, tensor<16x12xf32>) {
-  %first_e = tensor.empty() : tensor<16x24xf32>
-  %first = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x24xf32>) outs(%first_e : tensor<16x24xf32>) attrs = {stc.name = "first", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 1], vector = []>} {
-  ^bb0(%a0: f32, %o: f32):  %t0 = arith.negf %a0 : f32  linalg.yield %t0 : f32
-  } -> tensor<16x24xf32>
-  %left = tensor.extract_slice %first[0, 0] [16, 8] [1, 1] : tensor<16x24xf32> to tensor<16x8xf32>
-  %right = tensor.extract_slice %first[0, 8] [16, 16] [1, 1] : tensor<16x24xf32> to tensor<16x16xf32>
-  %l_e = tensor.empty() : tensor<16x8xf32>
-  %l = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%left : tensor<16x8xf32>) outs(%l_e : tensor<16x8xf32>) attrs = {stc.name = "l"} {
-  ^bb0(%a0: f32, %o: f32):  %t0 = arith.negf %a0 : f32  linalg.yield %t0 : f32
-  } -> tensor<16x8xf32>
-  %r_e = tensor.empty() : tensor<16x16xf32>
-  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%right : tensor<16x16xf32>) outs(%r_e : tensor<16x16xf32>) attrs = {stc.name = "r"} {
-  ^bb0(%a0: f32, %o: f32):  %t0 = arith.negf %a0 : f32  linalg.yield %t0 : f32
-  } -> tensor<16x16xf32>
-  %other_e = tensor.empty() : tensor<16x24xf32>
-  %other = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<16x24xf32>) outs(%other_e : tensor<16x24xf32>) attrs = {stc.name = "other", stc.schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 1], vector = []>} {
-  ^bb0(%a0: f32, %o: f32):  %t0 = arith.negf %a0 : f32  linalg.yield %t0 : f32
-  } -> tensor<16x24xf32>
-  %cut = tensor.extract_slice %other[0, 6] [16, 12] [1, 1] : tensor<16x24xf32> to tensor<16x12xf32>
-  %c_e = tensor.empty() : tensor<16x12xf32>
-  %c = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%cut : tensor<16x12xf32>) outs(%c_e : tensor<16x12xf32>) attrs = {stc.name = "c"} {
-  ^bb0(%a0: f32, %o: f32):  %t0 = arith.negf %a0 : f32  linalg.yield %t0 : f32
-  } -> tensor<16x12xf32>
-  func.return %l, %r, %c : tensor<16x8xf32>, tensor<16x16xf32>, tensor<16x12xf32>
+// Also a tile that is the whole tensor, of which no more than 16 columns are computed at once.
+#each = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+#s = #dataflow.schedule<tile = [64, 64], order = [0, 1], unroll = [1, 1], vector = []>
+!T = tensor<64x64xf32>
+func.func @given_whole(%x: !T, %first_e: !T, %second_e: !T) -> !T {
+  %first = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%x : !T) outs(%first_e : !T)
+    attrs = {stc.name = "first", stc.schedule = #s} { ^bb0(%a: f32, %o: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !T
+  %second = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%first : !T) outs(%second_e : !T)
+    attrs = {stc.name = "second"} { ^bb0(%a: f32, %o: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !T
+  func.return %second : !T
 }
 
-// CHECK: #schedule = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 1], vector = []>
-// CHECK: #schedule1 = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>
-// CHECK-LABEL: func.func @slices(
-// CHECK: linalg.generic{{.*}}stc.name = "first", stc.schedule = #schedule} {
-// CHECK: linalg.generic{{.*}}stc.name = "l", stc.schedule = #schedule1} {
-// CHECK: linalg.generic{{.*}}stc.name = "r", stc.schedule = #schedule1} {
-// CHECK: linalg.generic{{.*}}stc.name = "other", stc.schedule = #schedule} {
-// CHECK: linalg.generic{{.*}}stc.name = "c", stc.schedule = #dataflow.schedule<tile = [8, 2], order = [1, 0], unroll = [1, 2], vector = []>} {
+// CHECK-LABEL: @given_whole(
+// CHECK: linalg.generic{{.*}}stc.name = "first", stc.schedule = #dataflow.schedule<tile = [64, 64], order = [0, 1], unroll = [1, 1], vector = []>
+// CHECK: linalg.generic{{.*}}stc.name = "second", stc.schedule = #dataflow.schedule<tile = [64, 64], order = [0, 1], unroll = [1, 16], vector = []>
+
+// -----
+
+// Slices come in the order of what they are cut from: 8 x 4, columns first.
+#each = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+#s = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 1], vector = []>
+!T = tensor<16x24xf32>
+!L = tensor<16x8xf32>
+!R = tensor<16x16xf32>
+func.func @slices(%x: !T, %first_e: !T, %l_e: !L, %r_e: !R) -> (!L, !R) {
+  %first = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%x : !T) outs(%first_e : !T)
+    attrs = {stc.name = "first", stc.schedule = #s} { ^bb0(%a: f32, %o: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !T
+  %left = tensor.extract_slice %first[0, 0] [16, 8] [1, 1] : !T to !L
+  %right = tensor.extract_slice %first[0, 8] [16, 16] [1, 1] : !T to !R
+  %l = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%left : !L) outs(%l_e : !L)
+    attrs = {stc.name = "l"} { ^bb0(%a: f32, %o: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !L
+  %r = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%right : !R) outs(%r_e : !R)
+    attrs = {stc.name = "r"} { ^bb0(%a: f32, %o: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !R
+  func.return %l, %r : !L, !R
+}
+
+// CHECK: [[FOLLOWS:#.*]] = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 4], vector = []>
+// CHECK-LABEL: @slices(
+// CHECK: stc.name = "l", stc.schedule = [[FOLLOWS]]} {
+// CHECK: stc.name = "r", stc.schedule = [[FOLLOWS]]} {
+
+// -----
+
+// Where a boundary cuts its elements (at 6), a slice comes in that order over smaller ones: 8 x 2.
+#each = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+#s = #dataflow.schedule<tile = [8, 4], order = [1, 0], unroll = [1, 1], vector = []>
+!T = tensor<16x24xf32>
+!C = tensor<16x12xf32>
+func.func @cut_slice(%x: !T, %first_e: !T, %c_e: !C) -> !C {
+  %first = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%x : !T) outs(%first_e : !T)
+    attrs = {stc.name = "first", stc.schedule = #s} { ^bb0(%a: f32, %o: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !T
+  %cut = tensor.extract_slice %first[0, 6] [16, 12] [1, 1] : !T to !C
+  %c = linalg.generic {indexing_maps = #each, iterator_types = ["parallel", "parallel"]} ins(%cut : !C) outs(%c_e : !C)
+    attrs = {stc.name = "c"} { ^bb0(%a: f32, %o: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !C
+  func.return %c : !C
+}
+
+// CHECK-LABEL: @cut_slice(
+// CHECK: linalg.generic{{.*}}stc.name = "c", stc.schedule = #dataflow.schedule<tile = [8, 2], order = [1, 0], unroll = [1, 2], vector = []>
 
 // -----
 
