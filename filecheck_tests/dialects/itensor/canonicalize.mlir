@@ -1,11 +1,8 @@
-// RUN: stc-opt %s -p canonicalize --no-aliases | filecheck %s
+// RUN: stc-opt %s -p canonicalize --split-input-file --no-aliases | filecheck %s
 
+// What changes nothing goes, and what nobody uses.
 !A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
 !U = !itensor.itensor<4x2xf32, iter_space: [1, 2, 4] * [1, 4, 2], iter_map: (u, d0, d1) -> (d0, d1)>
-!C = !itensor.itensor<2x8xf32, iter_space: [4] * [2], iter_map: (d0) -> (d0, 0)>
-
-// CHECK: func.func @nothing_left(%a: [[A:!itensor.itensor<.*>]]) -> [[A]] {
-// CHECK-NEXT: func.return %a
 func.func @nothing_left(%a : !A) -> !A {
   %0 = itensor.cast %a : !A to !A
   %1 = itensor.reassociate %0 : !A to !A
@@ -21,9 +18,14 @@ func.func @nothing_left(%a : !A) -> !A {
   func.return %back : !A
 }
 
-// CHECK: func.func @casts_combine
-// CHECK-NEXT: itensor.cast %a
-// CHECK-NEXT: func.return
+// CHECK-LABEL: @nothing_left(
+// CHECK-NEXT: func.return %a
+
+// -----
+
+// Casts combine.
+!A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
+!U = !itensor.itensor<4x2xf32, iter_space: [1, 2, 4] * [1, 4, 2], iter_map: (u, d0, d1) -> (d0, d1)>
 func.func @casts_combine(%a : !A) -> !U {
   %0 = itensor.cast %a : !A to !U
   %1 = itensor.cast %0 : !U to !A
@@ -31,21 +33,36 @@ func.func @casts_combine(%a : !A) -> !U {
   func.return %2 : !U
 }
 
-// CHECK: func.func @reorders_combine
-// CHECK-NEXT: itensor.reorder %a : [[A]] to
+// CHECK-LABEL: @casts_combine(
+// CHECK-NEXT: itensor.cast %a
 // CHECK-NEXT: func.return
+
+// -----
+
+// So do reorders.
+!A = !itensor.itensor<4x2xf32, iter_space: [2, 4] * [4, 2], iter_map: (d0, d1) -> (d0, d1)>
+!U = !itensor.itensor<4x2xf32, iter_space: [1, 2, 4] * [1, 4, 2], iter_map: (u, d0, d1) -> (d0, d1)>
+!C = !itensor.itensor<2x8xf32, iter_space: [4] * [2], iter_map: (d0) -> (d0, 0)>
 func.func @reorders_combine(%a : !A) -> !U {
   %0 = itensor.reorder %a : !A to !C
   %1 = itensor.reorder %0 : !C to !U
   func.return %1 : !U
 }
 
+// CHECK-LABEL: @reorders_combine(
+// CHECK-NEXT: itensor.reorder %a
+// CHECK-NEXT: func.return
+
+// -----
+
 // A read advances a cursor: it stays although its result is unused.
-// CHECK: func.func @read_stays
-// CHECK: itensor.read
-// CHECK: itensor.read
-func.func @read_stays(%x : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>) {
-  %0 = itensor.read %x[] : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<f32>
-  %1 = itensor.read %x[] : !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()> -> tensor<f32>
+!S = !itensor.itensor<f32, iter_space: [] * [], iter_map: () -> ()>
+func.func @read_stays(%x : !S) {
+  %0 = itensor.read %x[] : !S -> tensor<f32>
+  %1 = itensor.read %x[] : !S -> tensor<f32>
   func.return
 }
+
+// CHECK-LABEL: @read_stays(
+// CHECK: itensor.read
+// CHECK: itensor.read

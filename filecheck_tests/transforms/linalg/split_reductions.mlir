@@ -29,83 +29,81 @@ func.func @matrix_vector(%a: tensor<6x40xf32>, %x: tensor<40xf32>) -> tensor<6xf
 // -----
 
 // Lanes for the first product, copies for the second, whose reduction the first divides; the vector between them is split too.
-// SHOW: _shape|linalg.generic .*ins\(.*? : ...|return
-func.func @there_and_back(%a: tensor<12x30xf32>, %x: tensor<30xf32>) -> tensor<30xf32> {
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<12xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<12xf32>) -> tensor<12xf32>
-  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
-      affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
-      ins(%a, %x : tensor<12x30xf32>, tensor<30xf32>) outs(%f : tensor<12xf32>) attrs = {stc.name = "there"} {
-  ^bb0(%l: f32, %r: f32, %s: f32):  %p = arith.mulf %l, %r : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
-  } -> tensor<12xf32>
-  %g = tensor.empty() : tensor<30xf32>
-  %h = linalg.fill ins(%zero : f32) outs(%g : tensor<30xf32>) -> tensor<30xf32>
-  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d1)>,
-      affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
-      ins(%a, %y : tensor<12x30xf32>, tensor<12xf32>) outs(%h : tensor<30xf32>) attrs = {stc.name = "back"} {
-  ^bb0(%l: f32, %r: f32, %s: f32):  %p = arith.mulf %l, %r : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
-  } -> tensor<30xf32>
-  return %z : tensor<30xf32>
+#there = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]
+#back = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]
+!A = tensor<12x30xf32>
+!X = tensor<30xf32>
+!Y = tensor<12xf32>
+func.func @there_and_back(%a: !A, %x: !X) -> !X {
+  %zero = arith.constant 0.0 : f32  %e = tensor.empty() : !Y  %g = tensor.empty() : !X
+  %f = linalg.fill ins(%zero : f32) outs(%e : !Y) -> !Y
+  %y = linalg.generic {indexing_maps = #there, iterator_types = ["parallel", "reduction"]} ins(%a, %x : !A, !X) outs(%f : !Y) {
+  ^bb0(%l: f32, %r: f32, %s: f32):  %p = arith.mulf %l, %r : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32 } -> !Y
+  %h = linalg.fill ins(%zero : f32) outs(%g : !X) -> !X
+  %z = linalg.generic {indexing_maps = #back, iterator_types = ["parallel", "reduction"]} ins(%a, %y : !A, !Y) outs(%h : !X) {
+  ^bb0(%l: f32, %r: f32, %s: f32):  %p = arith.mulf %l, %r : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32 } -> !X
+  return %z : !X
 }
 
-// CHECK: #map = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3, d2)>
-// CHECK: #map1 = affine_map<(d0, d1, d2, d3) -> (d3, d2)>
-// CHECK: #map2 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
-// CHECK: #map3 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
-// CHECK: #map4 = affine_map<(d0, d1, d2) -> (d0, d1)>
-// CHECK: #map5 = affine_map<(d0, d1, d2) -> (d0, d2, d1)>
-// CHECK: #map6 = affine_map<(d0, d1, d2) -> (d0, d2)>
-// CHECK: #map7 = affine_map<(d0, d1) -> (d1, d0)>
-// CHECK: #map8 = affine_map<(d0, d1) -> (d0)>
-// CHECK-LABEL: func.func @there_and_back(
-// CHECK: %[[EXPAND_SHAPE:.*]] = tensor.expand_shape %x {{\[\[}}0 : i64, 1 : i64]] output_shape [6, 5] : tensor<30xf32> into tensor<6x5xf32>
-// CHECK-NEXT: %[[EXPAND_SHAPE1:.*]] = tensor.expand_shape %a {{\[\[}}0 : i64, 1 : i64], [2 : i64, 3 : i64]] output_shape [3, 4, 6, 5] : tensor<12x30xf32> into tensor<3x4x6x5xf32>
-// CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[EXPAND_SHAPE1]], %[[EXPAND_SHAPE]] :
-// CHECK: %[[GENERIC1:.*]] = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[GENERIC]] :
-// CHECK: %[[EXPAND_SHAPE2:.*]] = tensor.expand_shape %a {{\[\[}}0 : i64, 1 : i64], [2 : i64]] output_shape [3, 4, 30] : tensor<12x30xf32> into tensor<3x4x30xf32>
-// CHECK: %back_partial = linalg.generic {indexing_maps = [#map5, #map6, #map4], iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[EXPAND_SHAPE2]], %[[GENERIC1]] :
-// CHECK: %z = linalg.generic {indexing_maps = [#map7, #map8], iterator_types = ["parallel", "reduction"]} ins(%back_partial :
-// CHECK: func.return %z : tensor<30xf32>
+// CHECK-LABEL: @there_and_back(
+// CHECK: [[X:%.*]] = tensor.expand_shape %x {{.*}} output_shape [6, 5]
+// CHECK-NEXT: [[A:%.*]] = tensor.expand_shape %a {{.*}} output_shape [3, 4, 6, 5]
+// CHECK: [[PARTIAL:%.*]] = linalg.generic {{.*}}"parallel", "parallel", "parallel", "reduction"]} ins([[A]], [[X]] :
+// CHECK: [[Y:%.*]] = linalg.generic {{.*}}"parallel", "parallel", "reduction"]} ins([[PARTIAL]] :
+// CHECK: [[A1:%.*]] = tensor.expand_shape %a {{.*}} output_shape [3, 4, 30]
+// CHECK: [[PARTIAL1:%.*]] = linalg.generic {{.*}}"parallel", "parallel", "reduction"]} ins([[A1]], [[Y]] :
+// CHECK: linalg.generic {{.*}}"parallel", "reduction"]} ins([[PARTIAL1]] :
 
 // -----
 
-// A prime number of columns, a matrix product (every entry used often), and a sum that does not begin at zero stay whole.
-// SHOW: _shape|linalg.generic .*ins\(.*? : ...|return
-func.func @whole(%a: tensor<6x37xf32>, %x: tensor<37xf32>, %b: tensor<40x8xf32>, %c: tensor<6x40xf32>, %v: tensor<40xf32>)
-    -> (tensor<6xf32>, tensor<6x8xf32>, tensor<6xf32>) {
-  %zero = arith.constant 0.0 : f32  %one = arith.constant 1.0 : f32
-  %e = tensor.empty() : tensor<6xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<6xf32>) -> tensor<6xf32>
-  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
-      affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
-      ins(%a, %x : tensor<6x37xf32>, tensor<37xf32>) outs(%f : tensor<6xf32>) attrs = {stc.name = "prime"} {
-  ^bb0(%l: f32, %r: f32, %s: f32):  %p = arith.mulf %l, %r : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
-  } -> tensor<6xf32>
-  %g = tensor.empty() : tensor<6x8xf32>
-  %h = linalg.fill ins(%zero : f32) outs(%g : tensor<6x8xf32>) -> tensor<6x8xf32>
-  %m = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>,
-      affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%c, %b : tensor<6x40xf32>, tensor<40x8xf32>) outs(%h : tensor<6x8xf32>) attrs = {stc.name = "product"} {
-  ^bb0(%l: f32, %r: f32, %s: f32):  %p = arith.mulf %l, %r : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
-  } -> tensor<6x8xf32>
-  %k = linalg.fill ins(%one : f32) outs(%e : tensor<6xf32>) -> tensor<6xf32>
-  %w = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
-      affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]}
-      ins(%c, %v : tensor<6x40xf32>, tensor<40xf32>) outs(%k : tensor<6xf32>) attrs = {stc.name = "from_one"} {
-  ^bb0(%l: f32, %r: f32, %s: f32):  %p = arith.mulf %l, %r : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32
-  } -> tensor<6xf32>
-  return %y, %m, %w : tensor<6xf32>, tensor<6x8xf32>, tensor<6xf32>
+// A prime number of columns stays whole.
+#maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]
+!A = tensor<6x37xf32>
+!X = tensor<37xf32>
+!Y = tensor<6xf32>
+func.func @prime(%a: !A, %x: !X) -> !Y {
+  %start = arith.constant 0.0 : f32  %e = tensor.empty() : !Y
+  %f = linalg.fill ins(%start : f32) outs(%e : !Y) -> !Y
+  %y = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel", "reduction"]} ins(%a, %x : !A, !X) outs(%f : !Y) {
+  ^bb0(%l: f32, %r: f32, %s: f32):  %p = arith.mulf %l, %r : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32 } -> !Y
+  return %y : !Y
 }
 
-// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
-// CHECK: #map1 = affine_map<(d0, d1) -> (d1)>
-// CHECK: #map2 = affine_map<(d0, d1) -> (d0)>
-// CHECK: #map3 = affine_map<(d0, d1, d2) -> (d0, d2)>
-// CHECK: #map4 = affine_map<(d0, d1, d2) -> (d2, d1)>
-// CHECK: #map5 = affine_map<(d0, d1, d2) -> (d0, d1)>
-// CHECK-LABEL: func.func @whole(
-// CHECK: %y = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "reduction"]} ins(%a, %x :
-// CHECK: %m = linalg.generic {indexing_maps = [#map3, #map4, #map5], iterator_types = ["parallel", "parallel", "reduction"]} ins(%c, %b :
-// CHECK: %w = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "reduction"]} ins(%c, %v :
-// CHECK: func.return %y, %m, %w : tensor<6xf32>, tensor<6x8xf32>, tensor<6xf32>
+// CHECK-LABEL: @prime(
+// CHECK-NOT: expand_shape
+
+// -----
+
+// A matrix product, which uses every entry often, stays whole.
+#maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>]
+!A = tensor<6x40xf32>
+!X = tensor<40x8xf32>
+!Y = tensor<6x8xf32>
+func.func @matrix_product(%a: !A, %x: !X) -> !Y {
+  %start = arith.constant 0.0 : f32  %e = tensor.empty() : !Y
+  %f = linalg.fill ins(%start : f32) outs(%e : !Y) -> !Y
+  %y = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %x : !A, !X) outs(%f : !Y) {
+  ^bb0(%l: f32, %r: f32, %s: f32):  %p = arith.mulf %l, %r : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32 } -> !Y
+  return %y : !Y
+}
+
+// CHECK-LABEL: @matrix_product(
+// CHECK-NOT: expand_shape
+
+// -----
+
+// A sum that does not begin at zero stays whole.
+#maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]
+!A = tensor<6x40xf32>
+!X = tensor<40xf32>
+!Y = tensor<6xf32>
+func.func @from_one(%a: !A, %x: !X) -> !Y {
+  %start = arith.constant 1.0 : f32  %e = tensor.empty() : !Y
+  %f = linalg.fill ins(%start : f32) outs(%e : !Y) -> !Y
+  %y = linalg.generic {indexing_maps = #maps, iterator_types = ["parallel", "reduction"]} ins(%a, %x : !A, !X) outs(%f : !Y) {
+  ^bb0(%l: f32, %r: f32, %s: f32):  %p = arith.mulf %l, %r : f32  %t = arith.addf %s, %p : f32  linalg.yield %t : f32 } -> !Y
+  return %y : !Y
+}
+
+// CHECK-LABEL: @from_one(
+// CHECK-NOT: expand_shape
