@@ -58,7 +58,7 @@ from stc.dialects.itensor import (
     SymbolType,
     WriteOp,
 )
-from stc.dialects.itensor.access_ops import verify_enumerates
+from stc.dialects.itensor.access_ops import enumerated_loops, verify_enumerates
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.sequences import MOST_TOKENS_COUNTED, slice_mismatch
 from stc.dialects.locations import source_location
@@ -465,7 +465,7 @@ def _access(op: ReadOp | WriteOp) -> str:
 
 
 def _enumeration(op: ReadOp | WriteOp) -> Obligation:
-    return enumeration(op, op.indices, op.loops)
+    return enumeration(op, op.indices, enumerated_loops(op))
 
 
 def _verified(op: Operation) -> str:

@@ -155,11 +155,6 @@ class ReadOp(IRDLOperation):
     def segment(self) -> Segment | None:
         return None if self.segment_attr is None else self.segment_attr.data
 
-    @property
-    def loops(self) -> Sequence[Loop]:
-        """The loops that `indices` enumerate, by what the type or the segment says."""
-        return _loops(self)
-
     def verify_(self) -> None:
         _verify_tile("result", self.result.type, self.itensor_type)
         verify_is_readable(root_of(self.source))
@@ -215,11 +210,6 @@ class WriteOp(IRDLOperation):
     def segment(self) -> Segment | None:
         return None if self.segment_attr is None else self.segment_attr.data
 
-    @property
-    def loops(self) -> Sequence[Loop]:
-        """The loops that `indices` enumerate, by what the type or the segment says."""
-        return _loops(self)
-
     def verify_(self) -> None:
         _verify_tile("value", self.value.type, self.itensor_type)
         verify_is_writable(root_of(self.destination))
@@ -235,7 +225,8 @@ def verify_enumerates(access: ReadOp | WriteOp) -> None:
         verify_segment(access, access.indices, access.segment)
 
 
-def _loops(access: ReadOp | WriteOp) -> Sequence[Loop]:
+def enumerated_loops(access: ReadOp | WriteOp) -> Sequence[Loop]:
+    """The loops that the indices of `access` enumerate: those of its type, or of its segment any that it names."""
     return access.itensor_type.order.loops if access.segment is None else named_loops(access.indices)
 
 
