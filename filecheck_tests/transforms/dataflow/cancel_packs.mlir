@@ -112,74 +112,54 @@ func.func @padded(%x: tensor<4xvector<8xf32>>) -> (tensor<8xvector<4xf32>>, tens
 
 // Another order, column by column: the producer converts, once for both consumers, and yields the old order too for the host. A
 // second converter of 96 bytes is more than the budget of 100 has left.
-// SHOW: dataflow.kernel|dataflow.pack|dataflow.unpack|itensor.converter|return
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !C = !itensor.itensor<1x4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d1, d0)>
-func.func @other_order(%x: tensor<6xvector<4xf32>>, %y: tensor<6xvector<4xf32>>)
-    -> (tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<3x8xf32>) {
-  %q, %w = dataflow.kernel @a(%s = %x : tensor<6xvector<4xf32>> as !X, %t = %y : tensor<6xvector<4xf32>> as !X) -> (tensor<6xvector<4xf32>> as !X, tensor<6xvector<4xf32>> as !X) {
-    dataflow.yield %s, %t : !X, !X
-  }
-  %h = dataflow.unpack %q : tensor<6xvector<4xf32>> as !X -> tensor<3x8xf32>
-  %g = dataflow.unpack %w : tensor<6xvector<4xf32>> as !X -> tensor<3x8xf32>
-  %p0 = dataflow.pack %h : tensor<3x8xf32> as !C -> tensor<6xvector<4xf32>>
-  %p1 = dataflow.pack %h : tensor<3x8xf32> as !C -> tensor<6xvector<4xf32>>
-  %p2 = dataflow.pack %g : tensor<3x8xf32> as !C -> tensor<6xvector<4xf32>>
-  %r0, %r1 = dataflow.kernel @b(%s = %p0 : tensor<6xvector<4xf32>> as !C, %t = %p2 : tensor<6xvector<4xf32>> as !C) -> (tensor<6xvector<4xf32>> as !C, tensor<6xvector<4xf32>> as !C) {
-    dataflow.yield %s, %t : !C, !C
-  }
-  %r2 = dataflow.kernel @c(%s = %p1 : tensor<6xvector<4xf32>> as !C) -> (tensor<6xvector<4xf32>> as !C) {
-    dataflow.yield %s : !C
-  }
-  func.return %r0, %r1, %r2, %h : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<3x8xf32>
+!P = tensor<6xvector<4xf32>>
+!T = tensor<3x8xf32>
+func.func @other_order(%x: !P, %y: !P) -> (!P, !P, !P, !T) {
+  %q, %w = dataflow.kernel @a(%s = %x : !P as !X, %t = %y : !P as !X) -> (!P as !X, !P as !X) { dataflow.yield %s, %t : !X, !X }
+  %h = dataflow.unpack %q : !P as !X -> !T
+  %g = dataflow.unpack %w : !P as !X -> !T
+  %p0 = dataflow.pack %h : !T as !C -> !P
+  %p1 = dataflow.pack %h : !T as !C -> !P
+  %p2 = dataflow.pack %g : !T as !C -> !P
+  %r0, %r1 = dataflow.kernel @b(%s = %p0 : !P as !C, %t = %p2 : !P as !C) -> (!P as !C, !P as !C) { dataflow.yield %s, %t : !C, !C }
+  %r2 = dataflow.kernel @c(%s = %p1 : !P as !C) -> (!P as !C) { dataflow.yield %s : !C }
+  func.return %r0, %r1, %r2, %h : !P, !P, !P, !T
 }
 
-// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d1, d0)>
-// CHECK-LABEL: func.func @other_order(
-// CHECK-NEXT: %q, %[[Q:.*]], %w = dataflow.kernel @a(%s = %x : tensor<6xvector<4xf32>> as !itensor, %t = %y : tensor<6xvector<4xf32>> as !itensor) -> (tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1, tensor<6xvector<4xf32>> as !itensor) {
+// CHECK-LABEL: @other_order(
+// CHECK-NEXT: %q, [[Q:%.*]], %w = dataflow.kernel @a(
 // CHECK: itensor.converter %s_{{.*}} {shared_loops = 0, buffer_shape = [3, 8], blocks = 1} : !itensor to !itensor1
-// CHECK: %h = dataflow.unpack %q : tensor<6xvector<4xf32>> as !itensor -> tensor<3x8xf32>
-// CHECK-NEXT: %g = dataflow.unpack %w : tensor<6xvector<4xf32>> as !itensor -> tensor<3x8xf32>
-// CHECK-NEXT: %p2 = dataflow.pack %g : tensor<3x8xf32> as !itensor1 -> tensor<6xvector<4xf32>>
-// CHECK-NEXT: %r0, %r1 = dataflow.kernel @b(%s = %[[Q]] : tensor<6xvector<4xf32>> as !itensor1, %t = %p2 : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor1, tensor<6xvector<4xf32>> as !itensor1) {
-// CHECK: %r2 = dataflow.kernel @c(%s = %[[Q]] : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor1) {
-// CHECK: func.return %r0, %r1, %r2, %h : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<3x8xf32>
+// CHECK: %h = dataflow.unpack %q
+// CHECK-NEXT: %g = dataflow.unpack %w
+// CHECK-NEXT: %p2 = dataflow.pack %g
+// CHECK-NEXT: %r0, %r1 = dataflow.kernel @b(%s = [[Q]] : {{.*}}, %t = %p2 :
+// CHECK: dataflow.kernel @c(%s = [[Q]] :
 
 // -----
 
 // Stripes are passed on one by one; a consumer with another number of them goes through the host.
-// SHOW: dataflow.kernel|dataflow.pack|dataflow.unpack|itensor.converter|return
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !A = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
 !B = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
 !P = tensor<6xvector<4xf32>>
-func.func @stripes(%x: !P, %y: !P) -> (!P, !P, tensor<12xvector<4xf32>>) {
-  %q0, %q1 = dataflow.kernel @a(%s = %x : !P as !A, %t = %y : !P as !B) -> (!P as !A, !P as !B) {
-    dataflow.yield %s, %t : !A, !B
-  }
+!Q = tensor<12xvector<4xf32>>
+func.func @stripes(%x: !P, %y: !P) -> (!P, !P, !Q) {
+  %q0, %q1 = dataflow.kernel @a(%s = %x : !P as !A, %t = %y : !P as !B) -> (!P as !A, !P as !B) { dataflow.yield %s, %t : !A, !B }
   %h = dataflow.unpack %q0, %q1 : !P, !P as !X -> tensor<3x16xf32>
   %p0, %p1 = dataflow.pack %h : tensor<3x16xf32> as !X -> !P, !P
-  %p = dataflow.pack %h : tensor<3x16xf32> as !X -> tensor<12xvector<4xf32>>
-  %r0, %r1 = dataflow.kernel @b(%s = %p0 : !P as !A, %t = %p1 : !P as !B) -> (!P as !A, !P as !B) {
-    dataflow.yield %s, %t : !A, !B
-  }
-  %r2 = dataflow.kernel @c(%s = %p : tensor<12xvector<4xf32>> as !X) -> (tensor<12xvector<4xf32>> as !X) {
-    dataflow.yield %s : !X
-  }
-  func.return %r0, %r1, %r2 : !P, !P, tensor<12xvector<4xf32>>
+  %p = dataflow.pack %h : tensor<3x16xf32> as !X -> !Q
+  %r0, %r1 = dataflow.kernel @b(%s = %p0 : !P as !A, %t = %p1 : !P as !B) -> (!P as !A, !P as !B) { dataflow.yield %s, %t : !A, !B }
+  %r2 = dataflow.kernel @c(%s = %p : !Q as !X) -> (!Q as !X) { dataflow.yield %s : !X }
+  func.return %r0, %r1, %r2 : !P, !P, !Q
 }
 
-// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 8], iter_map: (d0, d1) -> (d0, d1 + 4)>
-// CHECK: !itensor2 = !itensor.itensor<1x4xf32, iter_space: [3, 4] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK-LABEL: func.func @stripes(
-// CHECK-NEXT: %q0, %q1 = dataflow.kernel @a(%s = %x : tensor<6xvector<4xf32>> as !itensor, %t = %y : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1) {
-// CHECK: %h = dataflow.unpack %q0, %q1 : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>> as !itensor2 -> tensor<3x16xf32>
-// CHECK-NEXT: %p = dataflow.pack %h : tensor<3x16xf32> as !itensor2 -> tensor<12xvector<4xf32>>
-// CHECK-NEXT: %r0, %r1 = dataflow.kernel @b(%s = %q0 : tensor<6xvector<4xf32>> as !itensor, %t = %q1 : tensor<6xvector<4xf32>> as !itensor1) -> (tensor<6xvector<4xf32>> as !itensor, tensor<6xvector<4xf32>> as !itensor1) {
-// CHECK: %r2 = dataflow.kernel @c(%s = %p : tensor<12xvector<4xf32>> as !itensor2) -> (tensor<12xvector<4xf32>> as !itensor2) {
-// CHECK: func.return %r0, %r1, %r2 : tensor<6xvector<4xf32>>, tensor<6xvector<4xf32>>, tensor<12xvector<4xf32>>
+// CHECK-LABEL: @stripes(
+// CHECK: %h = dataflow.unpack %q0, %q1 :
+// CHECK-NEXT: %p = dataflow.pack %h :
+// CHECK-NEXT: %r0, %r1 = dataflow.kernel @b(%s = %q0 : {{.*}}, %t = %q1 :
+// CHECK: dataflow.kernel @c(%s = %p :
 
 // -----
 

@@ -79,38 +79,36 @@ func.func @reduction(%x: tensor<3x5xf32>, %o: tensor<3xf32>) -> tensor<3xf32> {
 
 // -----
 
-// Read through a broadcast, or by two users: stays.
-func.func @repeated_work(%x: tensor<3xf32>, %y: tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<3x5xf32>) {
-  %e = tensor.empty() : tensor<3xf32>
-  %p = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) {
-  ^bb0(%a: f32, %b: f32):  %t = math.exp %a : f32  linalg.yield %t : f32
-  } -> tensor<3xf32>
-  %f = tensor.empty() : tensor<3x5xf32>
-  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%p, %y : tensor<3xf32>, tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
-  ^bb0(%a: f32, %b: f32, %c: f32):  %t = arith.mulf %a, %b : f32  linalg.yield %t : f32
-  } -> tensor<3x5xf32>
-  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
-  ^bb0(%a: f32, %b: f32):  %t = math.exp %a : f32  linalg.yield %t : f32
-  } -> tensor<3x5xf32>
-  func.return %q, %r : tensor<3x5xf32>, tensor<3x5xf32>
+// Read through a broadcast, which would compute each entry several times: stays.
+#each = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+#spread = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>]
+func.func @broadcast(%x: tensor<3xf32>) -> tensor<3x5xf32> {
+  %e = tensor.empty() : tensor<3xf32>  %f = tensor.empty() : tensor<3x5xf32>
+  %p = linalg.generic {indexing_maps = #each, iterator_types = ["parallel"]} ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) {
+  ^bb0(%a: f32, %b: f32):  %t = math.exp %a : f32  linalg.yield %t : f32 } -> tensor<3xf32>
+  %q = linalg.generic {indexing_maps = #spread, iterator_types = ["parallel", "parallel"]} ins(%p : tensor<3xf32>)
+    outs(%f : tensor<3x5xf32>) { ^bb0(%a: f32, %c: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> tensor<3x5xf32>
+  func.return %q : tensor<3x5xf32>
 }
 
-// CHECK: #map = affine_map<(d0) -> (d0)>
-// CHECK: #map1 = affine_map<(d0, d1) -> (d0)>
-// CHECK: #map2 = affine_map<(d0, d1) -> (d0, d1)>
-// CHECK-LABEL: func.func @repeated_work(
-// CHECK-NEXT: %e = tensor.empty() : tensor<3xf32>
-// CHECK-NEXT: %p = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%x : tensor<3xf32>) outs(%e : tensor<3xf32>) {
-// CHECK-NEXT: ^bb0(%a: f32, %b: f32):
-// CHECK-NEXT: %t = math.exp %a : f32
-// CHECK-NEXT: linalg.yield %t : f32
-// CHECK: %f = tensor.empty() : tensor<3x5xf32>
-// CHECK-NEXT: %q = linalg.generic {indexing_maps = [#map1, #map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%p, %y : tensor<3xf32>, tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
-// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %c: f32):
-// CHECK-NEXT: %[[T:.*]] = arith.mulf %[[A]], %[[B]] : f32
-// CHECK-NEXT: linalg.yield %[[T]] : f32
-// CHECK: %r = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<3x5xf32>) outs(%f : tensor<3x5xf32>) {
-// CHECK-NEXT: ^bb0(%[[A1:.*]]: f32, %b_{{.*}}: f32):
-// CHECK-NEXT: %[[T1:.*]] = math.exp %[[A1]] : f32
-// CHECK-NEXT: linalg.yield %[[T1]] : f32
-// CHECK: func.return %q, %r : tensor<3x5xf32>, tensor<3x5xf32>
+// CHECK-LABEL: @broadcast(
+// CHECK: %p = linalg.generic
+// CHECK: %q = linalg.generic {{.*}} ins(%p :
+
+// -----
+
+// Read by two users: stays.
+#each = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+!T = tensor<3xf32>
+func.func @two_users(%x: !T) -> (!T, !T) {
+  %e = tensor.empty() : !T
+  %p = linalg.generic {indexing_maps = #each, iterator_types = ["parallel"]} ins(%x : !T) outs(%e : !T) {
+  ^bb0(%a: f32, %b: f32):  %t = math.exp %a : f32  linalg.yield %t : f32 } -> !T
+  %q = linalg.generic {indexing_maps = #each, iterator_types = ["parallel"]} ins(%p : !T) outs(%e : !T) {
+  ^bb0(%a: f32, %b: f32):  %t = arith.negf %a : f32  linalg.yield %t : f32 } -> !T
+  func.return %p, %q : !T, !T
+}
+
+// CHECK-LABEL: @two_users(
+// CHECK: %p = linalg.generic
+// CHECK: %q = linalg.generic {{.*}} ins(%p :
