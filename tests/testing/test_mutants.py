@@ -31,7 +31,7 @@ pytestmark = pytest.mark.heavy
 add_installed_commands(app, "fuzz")
 
 LIT = Path(__file__).parents[2] / "filecheck_tests"
-COUNT = 60
+COUNT = 40
 NEEDS_A_FILE = {"apply-schedule"}
 
 

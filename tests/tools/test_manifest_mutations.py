@@ -102,7 +102,7 @@ def test_mutants_of_what_is_built_and_run(project: Path, run: Run, monkeypatch: 
         pytest.skip("g++ is needed")
     monkeypatch.setattr(build_module, "FLAGS", (*build_module.FLAGS, "-O0"))
     text = (project / "manifest.json").read_text()
-    for seed in seeds(6, 1000):
+    for seed in seeds(4, 1000):
         (project / "manifest.json").write_text(mutant(text, seed))
         refused = require_sentence(run, READ_ONLY[0], project, seed) == 2
         with monkeypatch.context() as patch:

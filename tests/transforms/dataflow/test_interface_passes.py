@@ -120,7 +120,7 @@ def striped_ports(module: ModuleOp) -> int:
 def test_several_ports(block: int) -> None:
     """At every level; some programs of each block have striped tensors and streams side by side."""
     striped = split = 0
-    for seed in seeds(5, 5 * block):
+    for seed in seeds(3, 7 * block):
         module = parse_module(matmul_and_more(seed))
         inputs = inputs_of(module)
         expected = execute(module, inputs)
@@ -189,7 +189,7 @@ func.func @main(%x: {outer}) -> ({outer}, {outer}, {outer}) {{
 def test_packed_and_passed_on(port_bits: int, budget: int) -> None:
     """What stays on the host is only what needs a converter that does not fit."""
     before = after = 0
-    for seed in seeds(12):
+    for seed in seeds(7):
         module = parse_module(chain(seed))
         inputs = inputs_of(module)
         expected = execute(module, inputs)
@@ -210,7 +210,7 @@ def test_packed_and_passed_on(port_bits: int, budget: int) -> None:
 
 def test_words_hold_the_tensor_and_little_else() -> None:
     """Every packed operand has at most the padding of its slots and of one word."""
-    for seed in seeds(30):
+    for seed in seeds(15):
         module = apply(parse_module(chain(seed)), "pack-interfaces{port_bits=128}")
         for kernel in [op for op in module.walk() if isinstance(op, KernelOp)]:
             for value, port in zip(kernel.inputs, kernel.arguments, strict=True):

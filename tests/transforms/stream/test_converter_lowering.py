@@ -39,11 +39,13 @@ from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.platforms.platform import load_platform
 from stc.transforms import all_passes
 from stc.transforms.pass_pipeline import read_pipeline
+from stc_testing.drawn import seeds
 
 pytestmark = pytest.mark.heavy
 
 LANES = 4
 SEEDS = 90
+EXECUTED = seeds(30)
 STREAM = "pack-interfaces,lower-converters,lower-layout,lower-dmas,lower-tasks,set-fifo-depths"
 EMITTED = "lower-linalg-to-loops,hoist-constants,hls-directives"
 
@@ -152,7 +154,7 @@ def lower(module: ModuleOp, passes: str) -> None:
         module.verify()
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", EXECUTED)
 def test_every_level_sends_the_tokens_of_the_target(seed: int) -> None:
     for plan in plans(seed):
         module, tensor = module_of(plan), numbered(plan)
@@ -180,7 +182,7 @@ def compiled(text: str, **options: Any) -> ModuleOp:
     return module
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_programs_with_serial_converters(seed: int) -> None:
     program = RandomProgram(seed)
     module = compiled(program.text(), **program.options())
@@ -217,7 +219,7 @@ SIMULATED: dict[str, Callable[[ConverterPlan], object]] = {
 }
 
 
-@pytest.mark.parametrize("seed", range(0, SEEDS, 4))
+@pytest.mark.parametrize("seed", range(0, SEEDS, 9))
 def test_blocks_of_two_tasks_hold_whole_tokens(seed: int) -> None:
     """Nothing partitions a block, so every access is to one entry, and every loop still moves a token per cycle."""
     for plan in (plan for plan in plans(seed) if plan.window is None):
@@ -249,12 +251,12 @@ def test_emitted_converter(kind: str, tmp_path: Path) -> None:
 
 
 def test_all_kinds_occur() -> None:
-    """The seeds above reach what they are there for."""
-    found = [plan for seed in range(SEEDS) for plan in plans(seed)]
+    """The seeds that are executed reach what they are there for."""
+    found = [plan for seed in EXECUTED for plan in plans(seed)]
     lines = [plan for plan in found if plan.window is not None]
-    assert sum(plan.blocks == 2 for plan in found) >= 12
+    assert sum(plan.blocks == 2 for plan in found) >= 10
     assert len(lines) >= 12
-    assert sum(not plan.target.is_exact for plan in lines) >= 6
+    assert sum(not plan.target.is_exact for plan in lines) >= 5
     assert sum(plan.line_schedule is not None and plan.line_schedule.repeats > 1 for plan in lines) >= 1
-    assert sum(plan.shared_loops > 0 for plan in lines) >= 3
+    assert sum(plan.shared_loops > 0 for plan in lines) >= 2
     assert any(plan.window == plan.source.rank - 1 for plan in lines)

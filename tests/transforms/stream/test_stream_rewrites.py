@@ -77,12 +77,12 @@ def check_rewrites(module: ModuleOp, passes: tuple[str, ...] = REWRITES) -> None
     assert compare(expected, execute(module, inputs, depths=True)) is None
 
 
-@pytest.mark.parametrize("seed", seeds(12))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_rows(seed: int) -> None:
     check_rewrites(fused(RowProgram(seed).text()))
 
 
-@pytest.mark.parametrize("seed", seeds(4))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_random_program(seed: int) -> None:
     check_rewrites(fused(RandomProgram(seed).text()))
 
@@ -98,9 +98,10 @@ def test_program(name: str) -> None:
 def test_the_random_programs_give_each_rewrite_something_to_do() -> None:
     changed: dict[str, int] = dict.fromkeys(("move-converters", "fold-itensors{limit=1000000}"), 0)
     for seed in range(12):
-        for one in changed:
-            module = fused(RowProgram(seed).text())
-            before = print_module(module)
+        program = fused(RowProgram(seed).text())
+        before = print_module(program)
+        for one in [one for one, count in changed.items() if count < 2]:
+            module = program.clone()
             run(module, one)
             changed[one] += print_module(module) != before
     assert min(changed.values()) >= 2, changed
@@ -165,7 +166,7 @@ def tasks_of(module: ModuleOp) -> list[TaskOp]:
     return [op for op in module.walk() if isinstance(op, TaskOp)]
 
 
-@pytest.mark.parametrize("seed", seeds(6))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_no_task_becomes_slower_than_the_slowest(seed: int) -> None:
     module = fused(RowProgram(seed).text())
     slowest = max(task_cycles(task, 16) for task in tasks_of(module))
@@ -173,7 +174,7 @@ def test_no_task_becomes_slower_than_the_slowest(seed: int) -> None:
     assert max(task_cycles(task, 16) for task in tasks_of(module)) <= slowest
 
 
-@pytest.mark.parametrize("seed", seeds(6))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_no_computation_is_lost(seed: int) -> None:
     def generics(module: ModuleOp) -> int:
         return sum(isinstance(op, linalg.GenericOp) for op in module.walk())
