@@ -166,6 +166,72 @@ def test_logits_of_drawn_tokens(twins: Callable[[str], Twin], name: str) -> None
     assert list(twin.compiled.generate(prompt, 32, Sampling(3.0, 1.0, 1), ends=False)) == written
 
 
+# Seeded faults: what the comparison of logits is for ---------------------------------------------------------------------
+
+
+def agrees(twin: Twin) -> bool:
+    """Whether logits of drawn tokens, behind a prompt, are PyTorch's."""
+    generation = twin.compiled.generate(LONG, 8, Sampling(3.0, 1.0, 1), ends=False)
+    logits: list[Any] = []
+    written: list[int] = []
+    for token in generation:
+        logits.append(generation.logits)
+        written.append(token)
+    return close(np.stack(logits), twin.logits([*LONG, *written])[len(LONG) - 1 : -1])
+
+
+def _rows_one_off(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
+    append = Caches.append
+    patch.setattr(Caches, "append", lambda self, layer, outputs, at, count: append(self, layer, outputs, at + 1, count))
+
+
+def _stale_row(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
+    """What a launch appended is there for the one after the next."""
+    append, late = Caches.append, dict[int, Any]()
+
+    def appended_late(self: Caches, layer: int, *more: Any) -> None:
+        if layer in late:
+            append(self, layer, *late[layer])
+        late[layer] = more
+
+    patch.setattr(Caches, "append", appended_late)
+
+
+def _mask_one_off(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
+    masks = {kind: np.roll(mask, 1, axis=0) for kind, mask in vars(model)["_masks"].items()}
+    patch.setattr(model, "_masks", masks)
+
+
+def _window_one_off(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
+    """Layers with a sliding window see a position more."""
+    mask = np.array(vars(model)["_masks"][SLIDING])
+    window = int((mask[-1] == 0).sum())
+    mask[range(window, MAX_SEQ), range(MAX_SEQ - window)] = 0
+    patch.setattr(model, "_masks", {**vars(model)["_masks"], SLIDING: mask})
+
+
+def _other_layers(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
+    patch.setattr(model, "_parameters", vars(model)["_parameters"][::-1])
+
+
+FAULTS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch, LanguageModel], None]]] = {
+    "rows are appended one off": ("qwen2.5", _rows_one_off),
+    "a stale row of the cache is read": ("qwen2.5", _stale_row),
+    "the mask is one off": ("qwen2.5", _mask_one_off),
+    "the window is one off": ("gemma3", _window_one_off),
+    "parameters are another layer's": ("qwen2.5", _other_layers),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_seeded_fault_is_caught(twins: Callable[[str], Twin], monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    name, seed = FAULTS[fault]
+    twin = twins(name)
+    assert agrees(twin)
+    seed(monkeypatch, twin.compiled)
+    assert not agrees(twin)
+
+
 def test_the_cache_ends_during_a_generation(twins: Callable[[str], Twin]) -> None:
     """The token behind the last position can still be chosen, but not be read."""
     twin = twins("gpt2")
