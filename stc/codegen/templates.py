@@ -1,7 +1,8 @@
-"""The files of a project that follow from its manifest alone, rendered from `templates/`."""
+"""The files of a project, or of a model of several, that follow from manifests alone, rendered from `templates/`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -18,13 +19,7 @@ TEMPLATES = ("testbench.cpp", "vitis_testbench.cpp", "vitis_hls.tcl", "host.cpp"
 
 def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
     """Texts by file name."""
-    environment = Environment(
-        loader=PackageLoader("stc.codegen", "templates"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = _environment()
     environment.globals.update(_functions(manifest))
     context = {
         "m": manifest,
@@ -36,6 +31,28 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
     }
     texts = {name: environment.get_template(f"{name}.j2").render(context) for name in TEMPLATES}
     return {name: broken_lines(text) if name.endswith(".cpp") else text for name, text in texts.items()}
+
+
+def render_model(name: str, stages: Mapping[str, Manifest], platform: Platform) -> dict[str, str]:
+    """Texts by file name that link the kernels of all `stages`, projects by their folder, into one binary called `name`."""
+    context = {"platform": platform, "memory": platform.memory.kind}
+    kernels = {folder: [kernel.name for kernel in manifest.kernels] for folder, manifest in stages.items()}
+    every = [kernel for manifest in stages.values() for kernel in manifest.kernels]
+    environment = _environment()
+    return {
+        "Makefile": environment.get_template("model.Makefile.j2").render(context, name=name, kernels=kernels),
+        "connectivity.cfg": environment.get_template("connectivity.cfg.j2").render(context, m={"name": name, "kernels": every}),
+    }
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("stc.codegen", "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 def _buffers(manifest: Manifest) -> list[Port]:

@@ -15,6 +15,9 @@ MODEL_VERSION = 2
 
 PREFILL, DECODE = "prefill", "decode"
 
+BINARY = "build/model.xclbin"
+"""Where the model's Makefile puts the binary with the kernels of all stages."""
+
 CACHE_VERSION = 1
 """Of the layout of a KV cache: [1, key and value heads, max_seq, entries of a head], a row for each position."""
 

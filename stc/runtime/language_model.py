@@ -21,7 +21,7 @@ import numpy as np
 
 from stc.diagnostics import CompileError
 from stc.manifest.model_files import mapped, mapped_table, read_model, require_intact
-from stc.manifest.model_schema import DECODE, PREFILL, CacheLayout, ModelManifest, StageProject
+from stc.manifest.model_schema import BINARY, DECODE, PREFILL, CacheLayout, ModelManifest, StageProject
 from stc.runtime.accelerator import Accelerator, Parameters
 from stc.runtime.sampling import Sampling, margin
 from stc.runtime.tokenizer import Tokenizer
@@ -67,7 +67,7 @@ class LanguageModel:
     def __init__(self, folder: Path, device: str = "csim", xclbin: Path | None = None):
         self.folder = folder
         self.manifest: ModelManifest = read_model(folder)
-        self._device, self._xclbin = device, xclbin
+        self._device, self._xclbin = device, xclbin or folder / BINARY
         files = [{stage: mapped(folder, file) for stage, file in layer.files.items()} for layer in self.manifest.layers]
         self._tokens = mapped_table(folder, self.manifest.tokens)
         self._positions = None if self.manifest.positions is None else mapped_table(folder, self.manifest.positions)

@@ -15,6 +15,7 @@ import typer
 
 from stc.diagnostics import CompileError
 from stc.manifest.model_files import MODEL
+from stc.manifest.model_schema import BINARY
 from stc.pipeline import PipelineOptions
 from stc.tools.consoles import messages, output
 from stc.tools.options import AsJson, MaxSequence, Rows, Seed, Weights
@@ -166,8 +167,10 @@ def _device(device: str, xclbin: Path | None, model: Path) -> str:
         raise CompileError("pyxrt is not installed (it comes with the vendor's runtime)", accepted="--device csim")
     if xclbin is None and not (model / MODEL).is_file():
         raise CompileError("no binary for the card", where=f"--device {device}", accepted="--xclbin FILE, with the model's kernels")
-    if xclbin is not None and not xclbin.is_file():
-        raise CompileError("no such file", where=str(xclbin), accepted="--xclbin FILE, with the model's kernels")
+    binary = xclbin or model / BINARY
+    if not binary.is_file():
+        linked = f", or what `make -C {model} xclbin` links" if xclbin is None else ""
+        raise CompileError("no such file", where=str(binary), accepted=f"--xclbin FILE, with the model's kernels{linked}")
     return "0" if device == XRT else device
 
 

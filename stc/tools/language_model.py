@@ -17,6 +17,7 @@ import numpy as np
 from stc.codegen.design import Design, checked_design
 from stc.codegen.manifest_builder import buffer_names, tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, parameter_files, require_free
+from stc.codegen.templates import render_model
 from stc.frontend.draws import EXAMPLE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
@@ -144,6 +145,7 @@ class _Compiler:
         head = self._stage("head", "", None, 1)
         timing = head.manifest.memory
         assert timing is not None
+        self._link([head, *(stage for by_name in stages.values() for stage in by_name.values())])
         self._progress("embedding")
         embedding = model.embedding
         return ModelManifest(
@@ -217,6 +219,13 @@ class _Compiler:
             )
             for name, stage in stages.items()
         })
+
+    def _link(self, stages: list[_Stage]) -> None:
+        """What makes one binary of the kernels of all stages."""
+        platform = load_platform(self._request.options.platform)
+        manifests = {stage.project.folder: stage.manifest for stage in stages}
+        for name, text in render_model(self._source.name, manifests, platform).items():
+            (self._folder / name).write_text(text, encoding="utf-8")
 
     def _table(self, name: str, array: np.ndarray) -> Table:
         path = self._folder / name

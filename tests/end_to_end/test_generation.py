@@ -25,6 +25,7 @@ from stc.diagnostics import CompileError
 from stc.frontend.families import CausalModel
 from stc.frontend.presets import FULL, PRESETS, SLIDING
 from stc.frontend.sources import find_language_model
+from stc.manifest.files import read_manifest
 from stc.pipeline import PipelineOptions
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
@@ -366,6 +367,22 @@ def not_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_is_refused_before_a_compile(not_compiled: Path, stc: Stc, case: str) -> None:
     arguments, *expected = REFUSED[case]
     refused(stc("generate", not_compiled, "--max-seq", str(MAX_SEQ), *arguments), *expected)
+
+
+def test_one_binary_of_all_stages(twins: Callable[[str], Twin], stc: Stc, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a card is given: the kernels of every stage under names of their own, each port with its bank."""
+    folder = twins("gpt2").compiled.folder
+    kernels = [kernel for manifest in folder.glob("*/manifest.json") for kernel in read_manifest(manifest.parent).kernels]
+    lines = (folder / "connectivity.cfg").read_text().splitlines()
+    ports = [f"{kernel.name}_1.{port.name}" for kernel in kernels for port in kernel.ports]
+    assert sorted(line for line in lines if line.startswith("nk=")) == sorted(f"nk={k.name}:1:{k.name}_1" for k in kernels)
+    assert sorted(line[3:].split(":")[0] for line in lines if line.startswith("sp=")) == sorted(ports) and len(kernels) == 3
+    dry = subprocess.run(["make", "-n", "-C", folder, "xclbin"], capture_output=True, text=True, check=True).stdout
+    assert all(f"-k {kernel.name} " in dry and f"/build/{kernel.name}.xo" in dry for kernel in kernels)
+    assert "-o build/model.xclbin" in dry
+    monkeypatch.setattr("stc.tools.generate_command.find_spec", lambda _: True)
+    ended = stc("generate", folder, "--tokens", "1", "--device", "xrt")
+    refused(ended, "build/model.xclbin: no such file", f"make -C {folder} xclbin")
 
 
 def test_what_else_is_refused_before_a_compile(
