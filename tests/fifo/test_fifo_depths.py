@@ -11,8 +11,9 @@ from kahn_network import DRAIN, FILL, Network, random_network, reading, writing
 from stc.diagnostics import CompileError
 from stc.fifo.depths import SHALLOW, provisional_depths
 from stc.network.graph import Channel, TaskGraph
+from stc_testing.drawn import seeds
 
-SEEDS = range(2000)
+SEEDS = seeds(600)
 
 
 def depths_of(network: Network) -> dict[str, int]:
@@ -53,8 +54,8 @@ def test_the_networks_deadlock_where_a_deep_stream_is_made_shallow():
             if depths[stream.name] > shallow(stream):
                 deep += 1
                 deadlocks += not network.ends(depths | {stream.name: shallow(stream)}, chance)
-    assert deep > 500
-    assert deadlocks > 100
+    assert deep > 150
+    assert deadlocks > 30
 
 
 def test_the_networks_deadlock_where_streams_hold_one_burst_only():
@@ -68,7 +69,7 @@ def test_the_networks_deadlock_where_streams_hold_one_burst_only():
             burst = max(SHALLOW, stream.written, stream.read)
             depths[stream.name] = depths[stream.name] if depths[stream.name] > shallow(stream) else burst
         deadlocks += not network.ends(depths, chance)
-    assert deadlocks > 100
+    assert deadlocks > 30
 
 
 # By hand --------------------------------------------------------------------------------------------------------------

@@ -16,8 +16,9 @@ from stc.fifo.sizing import schedule
 from stc.iteration.task_timeline import Loop, TaskTimeline
 from stc.network.graph import Channel, TaskGraph
 from stc.platforms.platform import load_platform
+from stc_testing.drawn import seeds
 
-SEEDS = range(40)
+SEEDS = seeds(24)
 USABLE = load_platform("u55c").usable
 
 

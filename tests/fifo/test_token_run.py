@@ -22,8 +22,9 @@ from stc.iteration.pipeline_style import STYLES, Style
 from stc.iteration.trace import Branch, For, Moment, Pipeline, TaskTrace
 from stc.network.graph import Channel
 from stc.transforms.stream.size_fifos import what_is_proved
+from stc_testing.drawn import seeds
 
-SEEDS = range(1000)
+SEEDS = seeds(300)
 
 
 def moments_of(access: Access, is_ring: bool) -> tuple[tuple[Moment, int], ...]:
@@ -70,7 +71,7 @@ def test_random_networks_end_at_grown_depths():
         ends_at_least = network.ends(least, chance)
         assert (depths == least) == ends_at_least, f"seed {seed}: grows exactly where the least depths deadlock"
         grew += not ends_at_least
-    assert grew > 100
+    assert grew > 30
 
 
 def test_bridges_may_be_left_out_of_the_run():
@@ -82,7 +83,7 @@ def test_bridges_may_be_left_out_of_the_run():
         free = {s.name: least_depth(s) for s in network.streams if s.name in network.graph.bridges}
         assert network.ends(grown(network, frozenset(free)) | free, chance), f"deadlock with seed {seed}"
         bridged += bool(free)
-    assert bridged > 100
+    assert bridged > 30
 
 
 def test_a_ring_that_waits_for_a_stream_nobody_asks_for():

@@ -62,7 +62,7 @@ def tokens_of(order: StreamOrder) -> list[tuple[int, ...]]:
     return [tuple(token) for token in order.enumerate().tolist()]
 
 
-@examples(15)
+@examples(8)
 @given(st.data())
 def test_equal_by_construction(data: st.DataObject):
     order = data.draw(orders)
@@ -70,7 +70,7 @@ def test_equal_by_construction(data: st.DataObject):
     agree(same_tokens(data.draw(respelled(order)), data.draw(respelled(order))), True)
 
 
-@examples(15)
+@examples(8)
 @given(st.data())
 def test_nearly_equal(data: st.DataObject):
     source = data.draw(orders)
@@ -111,7 +111,7 @@ def test_sizes_that_are_symbols(size: Size):
     assert isinstance(found, Refuted) and "where seq = " in found.witness
 
 
-@examples(15)
+@examples(8)
 @given(st.data())
 def test_symbolic_orders(data: st.DataObject):
     """z3 may give up on products of symbols, but never contradicts the values."""
@@ -124,7 +124,7 @@ def test_symbolic_orders(data: st.DataObject):
     assert isinstance(found, Undecided) or isinstance(found, Holds) == expected
 
 
-@examples(15)
+@examples(8)
 @given(st.data())
 def test_reshapes(data: st.DataObject):
     shapes_ = st.sampled_from([(4, 6), (24,), (2, 3, 4)])
@@ -141,7 +141,7 @@ def test_a_reshape_of_tiles():
     agree(same_positions(tiles, turned), False)
 
 
-@examples(15)
+@examples(8)
 @given(st.data())
 def test_slices(data: st.DataObject):
     shape = data.draw(shapes)
@@ -163,7 +163,7 @@ def test_slices(data: st.DataObject):
     agree(Slice(whole, part, tuple(offset)), fits and inside == tokens_of(part))
 
 
-@examples(15)
+@examples(8)
 @given(st.data())
 def test_packed_entries(data: st.DataObject):
     """Memory holds each token once, in words of any width."""
@@ -185,7 +185,7 @@ def test_a_slice_that_became_a_tensor():
     assert answer(SameEntries(rows, rows, True)) == Refuted("coordinates count from 0 on neither side")
 
 
-@examples(15)
+@examples(8)
 @given(st.data())
 def test_splits(data: st.DataObject):
     whole = normal_form(data.draw(orders))
@@ -228,7 +228,7 @@ def test_a_merge_of_tensors_counts_tokens():
     assert isinstance(answer(stacked(part, 2, StreamOrder((2,), (Loop(5, 2),), (Coordinate((0,)),)))), Refuted)
 
 
-@examples(15)
+@examples(8)
 @given(converters(most_entries=1500))
 def test_converters(parts: tuple[StreamOrder, StreamOrder, int, tuple[int, ...]]):
     source, target, shared, needed = parts
@@ -241,7 +241,7 @@ def conversion(plan: ConverterPlan, lines: int, schedule: LineSchedule) -> Conve
     return Conversion(plan.source, plan.target, plan.shared_loops, shape, 1, plan.window, schedule)
 
 
-@examples(15)
+@examples(8)
 @given(line_buffers(), st.data())
 def test_line_buffers(plan: ConverterPlan, data: st.DataObject):
     assert plan.window is not None and plan.tiles is not None
@@ -250,7 +250,7 @@ def test_line_buffers(plan: ConverterPlan, data: st.DataObject):
         agree(conversion(plan, lines, schedule), run_lines(plan, lines, schedule) is None)
 
 
-@examples(15)
+@examples(8)
 @given(line_buffers(), st.data())
 def test_schedules_of_line_buffers(plan: ConverterPlan, data: st.DataObject):
     """Steps left out, exchanged, or at another line."""

@@ -33,7 +33,7 @@ def tokens_in(order: StreamOrder, offsets: tuple[int, ...], extents: tuple[int, 
     return tokens[((tokens >= 0) & (tokens < np.array(extents, dtype=np.int64).reshape(1, -1))).all(axis=1)]
 
 
-@examples(125)
+@examples(50)
 @given(st.data())
 def test_restricted_orders_are_the_tokens_in_the_slice(data: st.DataObject):
     order = data.draw(any_exact_order)
@@ -54,7 +54,7 @@ def test_a_slice_that_is_no_interval_of_loops():
     assert restricted(StreamOrder((4,), (Loop(3, 4),), (Coordinate((0,)),)), [2], [4]) is None, "cuts tokens"
 
 
-@examples(75)
+@examples(40)
 @given(st.data())
 def test_flattened_orders_are_row_major_positions(data: st.DataObject):
     order = data.draw(any_exact_order)
@@ -63,7 +63,7 @@ def test_flattened_orders_are_row_major_positions(data: st.DataObject):
     assert np.array_equal(flattened(order).enumerate()[:, 0], positions)
 
 
-@examples(75)
+@examples(40)
 @given(st.data())
 def test_reshapes_are_decided(data: st.DataObject):
     shape = data.draw(shapes.filter(lambda shape: len(shape) > 1))

@@ -213,8 +213,10 @@ extern "C" void top(const int *x, int *y) {{
 """
 
 
-@pytest.mark.parametrize("style", ["stp", "frp", "flp"])
-@pytest.mark.parametrize(("slow", "interval"), [(1, 1), (7, 1), (7, 3), (30, 2)])
+@pytest.mark.parametrize(
+    ("style", "slow", "interval"),
+    [("stp", 1, 1), ("stp", 7, 1), ("stp", 7, 3), ("stp", 30, 2), ("frp", 1, 1), ("frp", 7, 3), ("flp", 7, 1), ("flp", 30, 2)],
+)
 def test_what_waits_for_a_block_keeps_what_it_computed(
     style: Style, slow: int, interval: int, tmp_path: Path, headers: Path
 ) -> None:
