@@ -65,11 +65,7 @@ FAMILIES = {
 """All have room for more positions than the twin. The two twins of Gemma are one model here, with both kinds of layers; gpt2 has
 one layer, and the tokenizer of stories260K."""
 
-QUICK = ("gpt2", "qwen3", "gemma3")
-"""With biases and a tokenizer; grouped queries and norms of heads; windows. What else a family has, its block shows
-(`test_family_blocks.py`, `test_cached_layer.py`)."""
-
-NAMES = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.full]) for name in FAMILIES]
+NAMES = [pytest.param(name, marks=[pytest.mark.full] if "with prefill" in name else []) for name in FAMILIES]
 
 
 @dataclass(frozen=True)
