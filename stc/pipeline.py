@@ -159,6 +159,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 "simplify-routing",
                 f'choose-converters{{serial="{options.serial_converters}" strategy="{options.converters}"}}',
                 "size-streams",  # behind all that is decided for the largest sizes
+                "update-in-place",
                 "pack-interfaces",
                 f'cancel-packs{{budget={options.budget} platform="{options.platform}"}}',
                 "verify-streams",

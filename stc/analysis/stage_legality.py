@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from xdsl.dialects import linalg
+from xdsl.dialects import arith, func, linalg, tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.dataflow import KernelOp, TaskOp
+from stc.dialects.updates import is_update
 from stc.scalars.table import EMITTED
 from stc.xdsl_gaps.linalg_named import NAMED_OPS
 
@@ -141,6 +142,9 @@ STAGES: Mapping[str, Legality] = {
 }
 """The published stages, in order, and what each may leave."""
 
+BEFORE_UPDATES = ("linalg optimisation", "linalg tiling", "kernel fusion")
+"""The stages that leave updates of inputs to `update-in-place`."""
+
 
 @dataclass(frozen=True)
 class IllegalOp:
@@ -175,7 +179,7 @@ def _host_work(module: ModuleOp) -> set[Operation]:
 
 
 def _illegal_inside(op: Operation, place: Place, legality: Legality, stage: str, host: set[Operation]) -> Iterator[IllegalOp]:
-    if op in host and not isinstance(op, KernelOp):
+    if (op in host and not isinstance(op, KernelOp)) or (stage in BEFORE_UPDATES and _is_update(op)):
         return
     if op.name not in legality.at(place):
         yield IllegalOp(op, place, stage)
@@ -184,6 +188,16 @@ def _illegal_inside(op: Operation, place: Place, legality: Legality, stage: str,
         for block in region.blocks:
             for nested in block.ops:
                 yield from _illegal_inside(nested, _place_inside(op, place), legality, stage, host)
+
+
+def _is_update(op: Operation) -> bool:
+    """Whether a function inserts at an offset known at run time, or computes that offset."""
+    if not isinstance(op.parent_op(), func.FuncOp):
+        return False
+    if isinstance(op, tensor.InsertSliceOp):
+        return is_update(op)
+    users = [use.operation for result in op.results for use in result.uses]
+    return isinstance(op, arith.IndexCastOp) and all(_is_update(user) for user in users)
 
 
 def _place_inside(op: Operation, place: Place) -> Place:

@@ -35,6 +35,7 @@ from stc.analysis.loops import integer_constant
 from stc.diagnostics import Obstacle
 from stc.dialects.facts import MODULE, NAME, UNSUPPORTED
 from stc.dialects.locations import source_location
+from stc.dialects.updates import is_update
 from stc.dialects.use_def import depends_on, through_reshapes
 from stc.scalars.table import EMITTED, ROWS, Unit
 
@@ -147,8 +148,10 @@ def _of_operation(op: Operation) -> Iterator[Obstacle]:
                 yield Obstacle(where, "a slice at positions known at run time only", "constant offsets, sizes and strides")
         case tensor.InsertSliceOp():
             is_strided = any(stride != 1 for stride in op.static_strides.get_values())
-            if op.offsets or op.sizes or op.strides or (is_strided and not _is_filled(op.dest)):
-                yield Obstacle(where, "entries are replaced at run-time or strided positions", "constant offsets and stride 1")
+            is_constant = not (op.offsets or op.sizes or op.strides or (is_strided and not _is_filled(op.dest)))
+            if not is_constant and not is_update(op):
+                accepted = "constant offsets, or an input that is updated at scalars, and stride 1"
+                yield Obstacle(where, "entries are replaced at run-time or strided positions", accepted)
         case linalg.FillOp():
             yield from _of_fill(op, where)
         case _ if isinstance(op, _STRUCTURED):

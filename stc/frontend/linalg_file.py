@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -28,6 +29,7 @@ from stc.dialects.locations import source_location
 from stc.dialects.parsing import parse_module
 from stc.dialects.preconditions import require_fit
 from stc.dialects.printing import print_module
+from stc.dialects.updates import last_offsets
 from stc.frontend.draws import EXAMPLE, ONLY_EXAMPLE, Draws, draw_references, moved_by_rounding
 from stc.frontend.exported import Arrays, ExportedModel
 from stc.frontend.parameters import random_parameter
@@ -51,10 +53,12 @@ def load_linalg_file(path: Path, draws: Draws = ONLY_EXAMPLE) -> ExportedModel:
     def lowered(named: ModuleOp) -> Compute:
         executable = lower_linalg(print_module(named), "main", str(path))
         kinds = [_tensor(kind, str(path)) for kind in main_function(named).function_type.outputs]
+        takes = list(main_function(named).function_type.inputs)
 
         def run(arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
             results = [np.zeros(kind.get_shape(), _dtype(kind, str(path))) for kind in kinds]
-            executable.run(arrays, results)
+            pairs = zip(arrays, takes, strict=True)
+            executable.run([array if isinstance(kind, TensorType) else array[()] for array, kind in pairs], results)
             return results
 
         return run
@@ -132,10 +136,16 @@ def _read(path: Path) -> str:
 
 
 def scalar_maxima(module: ModuleOp) -> dict[int, int]:
-    """The largest value of each argument that is a symbol of a kernel, by its position."""
+    """The largest value of each argument that is a symbol of a kernel, or an offset of an insertion, by its position."""
     kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
     bound = [(kernel.inputs[port.index], symbol) for kernel in kernels for symbol, port in kernel.symbols.items()]
-    return {value.index: symbol.maximum for value, symbol in bound if isinstance(value, BlockArgument)}
+    found = [(value, symbol.maximum) for value, symbol in bound]
+    found += [last for op in module.walk() if isinstance(op, tensor.InsertSliceOp) for last in last_offsets(op)]
+    maxima: dict[int, int] = {}
+    for value, most in found:
+        if isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), func.FuncOp):
+            maxima[value.index] = min(most, maxima.get(value.index, most))
+    return maxima
 
 
 def _argument(kind: Attribute, where: str) -> TensorType:

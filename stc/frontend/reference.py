@@ -215,7 +215,10 @@ def _run_binary(text: str, passes: Sequence[str], where: str) -> str:
     return done.stdout
 
 
-def _argument(array: np.ndarray) -> object:
+def _argument(array: np.ndarray | np.generic) -> object:
+    """A pointer to an array's descriptor, or to a scalar."""
+    if isinstance(array, np.generic):
+        return ctypes.pointer(np.ctypeslib.as_ctypes_type(array.dtype.str)(array.item()))
     return ctypes.pointer(ctypes.pointer(np_to_memref.get_ranked_memref_descriptor(array)))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from run_time_modules import lowering, parsed, project
+from typer.testing import CliRunner
 
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
@@ -24,6 +25,7 @@ from stc.runtime.accelerator import Accelerator
 from stc.simulation.csim import csim
 from stc.simulation.simulate import timed_design
 from stc.simulation.timing_table import SimulationOptions
+from stc.tools.stc import app
 from stc.transforms.finding_pass import run_pass
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "append.mlir").read_text()
@@ -87,6 +89,55 @@ def test_what_is_read_and_written_is_disjoint_or_ordered(text: str, witness: str
     with pytest.raises(CompileError, match=f"order %cache in kernel @main.*{witness}"):
         for step in lowering(last="verify-streams"):
             run_pass(step.one_pass, make_context(), module)
+
+
+LINALG = """
+#map = affine_map<(d0, d1) -> (d0, d1)>
+func.func @main(
+    %x: tensor<2x16xf32> {stc.name = "x"}, %cache: tensor<1x2x8x16xf32> {stc.name = "cache"}, %p: i32 {stc.name = "pos"}
+) -> (tensor<2x16xf32> {stc.name = "y"}, tensor<1x2x8x16xf32> {stc.name = "updated"}) {
+  %zero = arith.constant 0.0 : f32
+  %blank = tensor.empty() : tensor<2x16xf32>
+  %new = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<2x16xf32>) outs(%blank : tensor<2x16xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %a : f32
+    linalg.yield %c : f32
+  } -> tensor<2x16xf32>
+  %flat = tensor.collapse_shape %cache [[0, 1], [2], [3]] : tensor<1x2x8x16xf32> into tensor<2x8x16xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%blank : tensor<2x16xf32>) -> tensor<2x16xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d2)>],
+      iterator_types = ["parallel", "reduction", "parallel"]} ins(%flat : tensor<2x8x16xf32>) outs(%fill : tensor<2x16xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %b, %a : f32
+    linalg.yield %c : f32
+  } -> tensor<2x16xf32>
+  %y = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%sum, %new : tensor<2x16xf32>, tensor<2x16xf32>) outs(%blank : tensor<2x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %c = arith.addf %a, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<2x16xf32>
+  %row = tensor.expand_shape %new [[0, 1], [2, 3]] output_shape [1, 2, 1, 16] : tensor<2x16xf32> into tensor<1x2x1x16xf32>
+  %pos = arith.index_cast %p : i32 to index
+  %updated = tensor.insert_slice %row into %cache[0, 0, %pos, 0] [1, 2, 1, 16] [1, 1, 1, 1]
+      : tensor<1x2x1x16xf32> into tensor<1x2x8x16xf32>
+  func.return %y, %updated : tensor<2x16xf32>, tensor<1x2x8x16xf32>
+}
+"""
+
+
+@pytest.mark.heavy
+def test_an_insertion_from_linalg_to_the_simulation(tmp_path: Path):
+    """`tensor.insert_slice` at a scalar becomes an update behind the reading, which MLIR's own engine agrees with at each draw."""
+    path, out = tmp_path / "append.mlir", tmp_path / "out"
+    path.write_text(LINALG)
+    done = CliRunner().invoke(app, ["compile", str(path), "--check", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    manifest = read_manifest(out)
+    (update,) = (port for port in manifest.kernels[0].ports if port.updates)
+    assert (update.updates, update.tensor, manifest.tensor("updated").shape) == ("cache", "updated", (1, 2, 8, 16))
+    assert {"pos_0", "pos_6", "example"} <= {draw.name for draw in manifest.draws}
 
 
 POS = Symbol("pos", 5)

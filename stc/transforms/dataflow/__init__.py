@@ -23,6 +23,7 @@ DATAFLOW_PASSES = passes_of(
         "choose-converters": "ChooseConverters",
         "duplicate-loads-in-order": "DuplicateLoadsInOrder",
         "size-streams": "SizeStreams",
+        "update-in-place": "UpdateInPlace",
         "pack-interfaces": "PackInterfaces",
         "cancel-packs": "CancelPacks",
         "verify-streams": "VerifyStreams",
