@@ -3,8 +3,7 @@
 // Loops around a slice enumerate its port: x is reused along j, and nothing reuses the result. Constants move in.
 func.func @matmul(%x: tensor<8x12xf32>, %w: tensor<12x16xf32>) -> tensor<8x16xf32> {
   %zero = arith.constant 0.000000e+00 : f32  %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index
-  %c4 = arith.constant 4 : index  %c16 = arith.constant 16 : index  %c12 = arith.constant 12 : index
-  %0 = tensor.empty() : tensor<8x16xf32>
+  %c4 = arith.constant 4 : index  %c16 = arith.constant 16 : index  %c12 = arith.constant 12 : index  %0 = tensor.empty() : tensor<8x16xf32>
   %fc = scf.for %i = %c0 to %c8 step %c4 iter_args(%1 = %0) -> (tensor<8x16xf32>) {
     %2 = scf.for %j = %c0 to %c16 step %c8 iter_args(%3 = %1) -> (tensor<8x16xf32>) {
       %4 = tensor.empty() : tensor<4x8xf32>

@@ -109,36 +109,47 @@ dataflow.kernel @indices() {
 
 // -----
 
-// Views become offsets, in scalar accesses, vector accesses and copies alike.
-dataflow.kernel @views() {
-  dataflow.task @t ins() outs() {
-    %i = arith.constant 2 : index  %c0 = arith.constant 0 : index
-    %a = memref.alloc() : memref<4x8xf32>
-    %b = memref.alloc() : memref<2x8xf32>
-    %v = memref.subview %a[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to memref<2x8xf32, strided<[8, 1]>>
-    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%v : memref<2x8xf32, strided<[8, 1]>>) {
+// Views become offsets: in scalar accesses,
+!V = memref<2x8xf32, strided<[8, 1]>>
+dataflow.kernel @scalars_of_views() {
+  dataflow.task @t {
+    %i = arith.constant 2 : index  %a = memref.alloc() : memref<4x8xf32>
+    %v = memref.subview %a[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to !V
+    linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%v : !V) {
     ^bb0(%z: f32):  %n = arith.negf %z : f32  linalg.yield %n : f32
     }
-    %t = vector.load %v[%c0, %c0] : memref<2x8xf32, strided<[8, 1]>>, vector<8xf32>
-    vector.store %t, %b[%c0, %c0] : memref<2x8xf32>, vector<8xf32>
-    "memref.copy"(%b, %v) : (memref<2x8xf32>, memref<2x8xf32, strided<[8, 1]>>) -> ()
   }
 }
 
-// CHECK-LABEL: @views(
-// CHECK: %a = memref.alloc() : memref<4x8xf32>
-// CHECK-NEXT: %b = memref.alloc() : memref<2x8xf32>
-// CHECK: scf.for %row = %c0_{{.*}} to %c2 step %c1 {
-// CHECK-NEXT: scf.for %column = %c0_{{.*}} to %c8 step %c1 {
-// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %i, %row : index
-// CHECK-NEXT: memref.load %a[%[[ADDI]], %column] : memref<4x8xf32>
-// CHECK: %[[ADDI1:.*]] = arith.addi %i, %row : index
-// CHECK-NEXT: memref.store %n, %a[%[[ADDI1]], %column] : memref<4x8xf32>
-// CHECK: %[[ADDI2:.*]] = arith.addi %i, %c0 : index
-// CHECK-NEXT: %t = vector.load %a[%[[ADDI2]], %c0] : memref<4x8xf32>, vector<8xf32>
-// CHECK-NEXT: vector.store %t, %b[%c0, %c0] : memref<2x8xf32>, vector<8xf32>
-// CHECK: scf.for %[[ROW:.*]] = %c0_{{.*}} to %c2_{{.*}} step %c1_{{.*}} {
-// CHECK-NEXT: scf.for %[[COLUMN:.*]] = %c0_{{.*}} to %c8_{{.*}} step %c1_{{.*}} {
-// CHECK-NEXT: %[[LOAD:.*]] = memref.load %b[%[[ROW]], %[[COLUMN]]] : memref<2x8xf32>
-// CHECK-NEXT: %[[ADDI3:.*]] = arith.addi %i, %[[ROW]] : index
-// CHECK-NEXT: memref.store %[[LOAD]], %a[%[[ADDI3]], %[[COLUMN]]] : memref<4x8xf32>
+// CHECK-LABEL: @scalars_of_views(
+// CHECK: scf.for %row = %c0{{.*}} to %c2
+// CHECK-NEXT: scf.for %column = %c0{{.*}} to %c8
+// CHECK-NEXT: [[AT:%.*]] = arith.addi %i, %row
+// CHECK-NEXT: memref.load %a[[[AT]], %column]
+// CHECK: [[AT1:%.*]] = arith.addi %i, %row
+// CHECK-NEXT: memref.store %n, %a[[[AT1]], %column]
+
+// -----
+
+// in vector accesses and copies.
+!V = memref<2x8xf32, strided<[8, 1]>>
+dataflow.kernel @vectors_of_views() {
+  dataflow.task @t {
+    %i = arith.constant 2 : index  %c0 = arith.constant 0 : index
+    %a = memref.alloc() : memref<4x8xf32>  %b = memref.alloc() : memref<2x8xf32>
+    %v = memref.subview %a[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to !V
+    %t = vector.load %v[%c0, %c0] : !V, vector<8xf32>
+    vector.store %t, %b[%c0, %c0] : memref<2x8xf32>, vector<8xf32>
+    "memref.copy"(%b, %v) : (memref<2x8xf32>, !V) -> ()
+  }
+}
+
+// CHECK-LABEL: @vectors_of_views(
+// CHECK: [[AT:%.*]] = arith.addi %i, %c0
+// CHECK-NEXT: %t = vector.load %a[[[AT]], %c0]
+// CHECK-NEXT: vector.store %t, %b[%c0, %c0]
+// CHECK: scf.for %row = %c0{{.*}} to %c2
+// CHECK-NEXT: scf.for %column = %c0{{.*}} to %c8
+// CHECK-NEXT: [[ENTRY:%.*]] = memref.load %b[%row, %column]
+// CHECK-NEXT: [[AT1:%.*]] = arith.addi %i, %row
+// CHECK-NEXT: memref.store [[ENTRY]], %a[[[AT1]], %column]

@@ -11,11 +11,9 @@ dataflow.kernel @proved() {
       scf.for %j = %c0 to %c10 step %c2 {
         %v = vector.load %line[%lines, %j] : memref<2x12xf32>, vector<4xf32>
       }
-      %inside = arith.cmpi slt, %c0, %i : index
-      %too_far = arith.cmpi sgt, %i, %c7 : index
+      %inside = arith.cmpi slt, %c0, %i : index  %too_far = arith.cmpi sgt, %i, %c7 : index
       scf.if %inside {
-        scf.if %too_far {
-        } else {
+        scf.if %too_far {} else {
           %before = arith.subi %i, %c1 : index
           %w = memref.load %row[%before] : memref<8xf32>
           %mirrored = arith.subi %c7, %before : index
