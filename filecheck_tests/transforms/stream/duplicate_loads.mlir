@@ -26,12 +26,8 @@ dataflow.kernel @residual(%x_1 = %x : tensor<8xvector<4xf32>> as !m) {
   }
   dataflow.task @sub ins(%sum = %now : !S, %in = %later : !Deep) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
-    scf.for %i = %c0 to %c8 step %c1 {
-      %0 = stream.read %sum : !S
-    }
-    scf.for %i = %c0 to %c8 step %c1 {
-      %0 = stream.read %in : !Deep
-    }
+    scf.for %i = %c0 to %c8 step %c1 { %0 = stream.read %sum : !S }
+    scf.for %i = %c0 to %c8 step %c1 { %0 = stream.read %in : !Deep }
   }
 }
 
@@ -78,9 +74,7 @@ dataflow.kernel @two_stay(%x_1 = %x : tensor<8xvector<4xf32>> as !m) {
       %0 = stream.read %in0 : !S
       %1 = stream.read %in1 : !S
     }
-    scf.for %i = %c0 to %c8 step %c1 {
-      %0 = stream.read %in : !Deep
-    }
+    scf.for %i = %c0 to %c8 step %c1 { %0 = stream.read %in : !Deep }
   }
 }
 

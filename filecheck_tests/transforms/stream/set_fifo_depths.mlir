@@ -1,7 +1,6 @@
 // RUN: stc-opt %s -p 'set-fifo-depths' --split-input-file | filecheck %s
 
 // A chain: 2 is enough, but for what one iteration brings at once (4 tokens).
-// SHOW: stream.create @\w+ ... depth: \d+
 !S = !stream.stream<vector<1xf32>, depth: 2>
 dataflow.kernel @chain() {
   %a = stream.create @a {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S
@@ -22,9 +21,7 @@ dataflow.kernel @chain() {
   }
   dataflow.task @drain ins(%in = %b : !S) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
-    scf.for %i = %c0 to %c8 step %c1 {
-      %0 = stream.read %in : !S
-    }
+    scf.for %i = %c0 to %c8 step %c1 { %0 = stream.read %in : !S }
   }
 }
 
@@ -35,7 +32,6 @@ dataflow.kernel @chain() {
 // -----
 
 // Branches that part and meet again after as many tokens on either side: still 2.
-// SHOW: stream.create @\w+ ... depth: \d+
 !S = !stream.stream<vector<1xf32>, depth: 2>
 dataflow.kernel @reconvergence() {
   %a = stream.create @a {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S
@@ -44,9 +40,7 @@ dataflow.kernel @reconvergence() {
   dataflow.task @fill outs(%out0 = %a : !S, %out1 = %b : !S) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
     %0 = arith.constant dense<0.0> : vector<1xf32>
-    scf.for %i = %c0 to %c8 step %c1 {
-      stream.write %0 into %out0 : !S  stream.write %0 into %out1 : !S
-    }
+    scf.for %i = %c0 to %c8 step %c1 { stream.write %0 into %out0 : !S  stream.write %0 into %out1 : !S }
   }
   dataflow.task @pass ins(%in = %a : !S) outs(%out = %c : !S) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
@@ -57,9 +51,7 @@ dataflow.kernel @reconvergence() {
   }
   dataflow.task @join ins(%in0 = %b : !S, %in1 = %c : !S) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
-    scf.for %i = %c0 to %c8 step %c1 {
-      %0 = stream.read %in0 : !S  %1 = stream.read %in1 : !S
-    }
+    scf.for %i = %c0 to %c8 step %c1 { %0 = stream.read %in0 : !S  %1 = stream.read %in1 : !S }
   }
 }
 
@@ -71,7 +63,6 @@ dataflow.kernel @reconvergence() {
 // -----
 
 // One branch reads everything before it yields its token: the other holds what comes meanwhile.
-// SHOW: stream.create @\w+ ... depth: \d+
 !S = !stream.stream<vector<1xf32>, depth: 2>
 dataflow.kernel @whole_tensor() {
   %a = stream.create @a {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S
@@ -80,24 +71,18 @@ dataflow.kernel @whole_tensor() {
   dataflow.task @fill outs(%out0 = %a : !S, %out1 = %b : !S) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
     %0 = arith.constant dense<0.0> : vector<1xf32>
-    scf.for %i = %c0 to %c8 step %c1 {
-      stream.write %0 into %out0 : !S  stream.write %0 into %out1 : !S
-    }
+    scf.for %i = %c0 to %c8 step %c1 { stream.write %0 into %out0 : !S  stream.write %0 into %out1 : !S }
   }
   dataflow.task @sum ins(%in = %a : !S) outs(%out = %last : !S) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
     %0 = arith.constant dense<0.0> : vector<1xf32>
-    scf.for %i = %c0 to %c8 step %c1 {
-      %1 = stream.read %in : !S
-    }
+    scf.for %i = %c0 to %c8 step %c1 { %1 = stream.read %in : !S }
     stream.write %0 into %out : !S
   }
   dataflow.task @join ins(%first = %last : !S, %in = %b : !S) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
     %0 = stream.read %first : !S
-    scf.for %i = %c0 to %c8 step %c1 {
-      %1 = stream.read %in : !S
-    }
+    scf.for %i = %c0 to %c8 step %c1 { %1 = stream.read %in : !S }
   }
 }
 

@@ -1,7 +1,6 @@
 // RUN: stc-opt %s -p 'size-fifos' --split-input-file | filecheck %s
 
 // A chain at one issue rate: a shift register does. What a load task fills keeps its depth: a DMA that waits costs nothing.
-// SHOW: stream.create @\w+ ... required_depth = \d+ ... depth: \d+
 !S = !stream.stream<vector<1xf32>, depth: 2>
 !S5 = !stream.stream<vector<1xf32>, depth: 5>
 dataflow.kernel @chain() {
@@ -24,9 +23,7 @@ dataflow.kernel @chain() {
   }
   dataflow.task @drain ins(%in = %b : !S) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
-    scf.for %i = %c0 to %c8 step %c1 {
-      %0 = stream.read %in : !S
-    } {stc.label = "drain", stc.pipeline = 1 : i32}
+    scf.for %i = %c0 to %c8 step %c1 { %0 = stream.read %in : !S } {stc.label = "drain", stc.pipeline = 1 : i32}
   }
 }
 
@@ -38,7 +35,6 @@ dataflow.kernel @chain() {
 
 // One branch is a long pipeline: the other holds what is on its way in it. Both may hold more should that be twice as deep, rounded
 // up to what costs the same.
-// SHOW: stream.create @\w+ ... required_depth = \d+ ... depth: \d+
 !S = !stream.stream<vector<1xf32>, depth: 2>
 dataflow.kernel @reconvergence() {
   %a = stream.create @a {tokens = 64 : i64, distinct_tokens = 64 : i64} : !S
@@ -77,7 +73,6 @@ dataflow.kernel @reconvergence() {
 // -----
 
 // One branch reads everything before it yields a token: the other holds it all.
-// SHOW: stream.create @\w+ ... required_depth = \d+ ... depth: \d+
 !S = !stream.stream<vector<1xf32>, depth: 2>
 dataflow.kernel @whole_tensor() {
   %a = stream.create @a {tokens = 8 : i64, distinct_tokens = 8 : i64} : !S
@@ -93,17 +88,13 @@ dataflow.kernel @whole_tensor() {
   dataflow.task @sum ins(%in = %a : !S) outs(%out = %last : !S) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
     %0 = arith.constant dense<0.0> : vector<1xf32>
-    scf.for %i = %c0 to %c8 step %c1 {
-      %1 = stream.read %in : !S
-    } {stc.label = "sum", stc.pipeline = 1 : i32}
+    scf.for %i = %c0 to %c8 step %c1 { %1 = stream.read %in : !S } {stc.label = "sum", stc.pipeline = 1 : i32}
     stream.write %0 into %out : !S
   }
   dataflow.task @join ins(%in = %last : !S, %beside = %c : !S) {
     %c0 = arith.constant 0 : index  %c8 = arith.constant 8 : index  %c1 = arith.constant 1 : index
     %0 = stream.read %in : !S
-    scf.for %i = %c0 to %c8 step %c1 {
-      %1 = stream.read %beside : !S
-    } {stc.label = "join", stc.pipeline = 1 : i32}
+    scf.for %i = %c0 to %c8 step %c1 { %1 = stream.read %beside : !S } {stc.label = "join", stc.pipeline = 1 : i32}
   }
 }
 
