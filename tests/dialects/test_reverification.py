@@ -6,9 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp, StringAttr, f64, i8
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, f64, i8
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Attribute, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
@@ -47,6 +49,18 @@ def test_a_broken_rule_is_found(levels: list[ModuleOp], level: int) -> None:
         assert str(checks.unfit_for_passes(module)) == str(expected), seed  # what was broken before is so again
         found += expected is not None
     assert found > CHANGES // 4
+
+
+def test_what_stands_in_an_operation_may_break_a_rule_of_it(levels: list[ModuleOp]) -> None:
+    """A body yields an integer, which only the operation around it refuses."""
+    module, checks = levels[1].clone(), Reverification()
+    assert checks.unfit_for_passes(module) is None
+    last = next(operation for operation in module.walk() if isinstance(operation, linalg.YieldOp))
+    wrong = arith.ConstantOp(IntegerAttr(1, i8))
+    Rewriter.insert_op(wrong, InsertPoint.before(last))
+    last.operands[0] = wrong.result
+    violation = checks.unfit_for_passes(module)
+    assert violation is not None and violation.operation is last.parent_op() and "yields (i8)" in violation.sentence
 
 
 def test_what_has_not_changed_is_not_checked(levels: list[ModuleOp], monkeypatch: pytest.MonkeyPatch) -> None:
