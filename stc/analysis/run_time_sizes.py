@@ -38,6 +38,10 @@ class RunTimeSizes:
         """The size of each dimension of a tensor."""
         return self._sizes.get(value, shape_of(value.type))
 
+    def single(self, value: SSAValue) -> tuple[int, ...]:
+        """The dimensions of a tensor whose sizes are known at run time, which cross entry by entry."""
+        return tuple(dimension for dimension, size in enumerate(self.of(value)) if not is_static(size))
+
     def loops_of(self, op: GenericOp) -> tuple[Size, ...]:
         """How often each loop of a generic runs."""
         return self._loops.get(op, GenericLoops(op).extents)

@@ -56,12 +56,14 @@ class SliceOf:
 
 @dataclass(frozen=True)
 class ConcatOf:
-    """`result`, of `shape`, is made of `sources` (None where the host holds one) of `source_shapes`."""
+    """`result`, of `shape`, is made of `sources` (None where the host holds one) of `source_shapes`; its dimensions `single` cross
+    entry by entry."""
 
     result: str
     shape: Shape
     sources: tuple[str | None, ...]
     source_shapes: tuple[Shape, ...]
+    single: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ class Propagation:
                     self.orders[node.result] = _without_unit_dimensions(pieces[node.own], node.sizes[node.own], node.shape)
                 case ConcatOf():
                     sources = [self._order(source) for source in node.sources]
-                    self.orders[node.result], _ = concat_orders(sources, node.shape, node.source_shapes, self.sizes.columns)
+                    given = sources, node.shape, node.source_shapes, self.sizes.columns, node.single
+                    self.orders[node.result], _ = concat_orders(*given)
                 case ReshapeOf():
                     _, self.orders[node.result] = reshape_orders(node.source_shape, node.shape, self.sizes.columns)
 

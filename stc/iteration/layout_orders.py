@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import gcd
 
 from stc.iteration.order import Coordinate, Loop, StreamOrder
@@ -47,13 +47,18 @@ def slice_orders(
 
 
 def concat_orders(
-    sources: Sequence[StreamOrder | None], extents: Sequence[int], sizes: Sequence[Sequence[int]], largest: int
+    sources: Sequence[StreamOrder | None],
+    extents: Sequence[int],
+    sizes: Sequence[Sequence[int]],
+    largest: int,
+    single: Collection[int] = (),
 ) -> tuple[StreamOrder, list[StreamOrder]]:
     """The order of a concatenation and those in which its inputs of `sizes` are read for it.
 
-    The nesting is that of the first input that has one (`sources`), with elements that no boundary and no input cuts.
+    The nesting is that of the first input that has one (`sources`), with elements that no boundary and no input cuts, of one entry
+    along the dimensions `single`.
     """
-    boundaries = [gcd(extent, *(size[dim] for size in sizes)) for dim, extent in enumerate(extents)]
+    boundaries = [1 if dim in single else gcd(extent, *(size[dim] for size in sizes)) for dim, extent in enumerate(extents)]
     element, nest = _shape_of_moves(boundaries, sources, largest)
     return in_order(extents, element, nest), [in_order(size, element, nest) for size in sizes]
 

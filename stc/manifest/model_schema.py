@@ -71,6 +71,13 @@ class StageProject:
     cycles: tuple[LaunchCycles, ...]
     origin: str
 
+    @property
+    def cycles_told(self) -> str:
+        """The cycles, with their positions where there are several."""
+        told = " / ".join(f"{at.cycles:,}" for at in self.cycles)
+        positions = " / ".join(str(at.position) for at in self.cycles)
+        return told if len(self.cycles) == 1 else f"{told} (at positions {positions})"
+
     def cycles_at(self, position: int) -> float | None:
         """Between the positions on a line, outside of them those of the nearest."""
         if not self.cycles:

@@ -179,7 +179,7 @@ class _Compiler:
         self._progress(f"{name}: export to linalg")
         asked = self._request
         draws = asked.check_inputs or (EXAMPLE,)
-        sized = stage == DECODE and self._model.max_seq > 1
+        sized = stage in (PREFILL, DECODE) and self._model.max_seq > 1
         request = replace(
             asked, stage=stage, seq=rows, max_seq=self._model.max_seq, layer=layer, check_inputs=draws, run_time_sizes=sized or None
         )

@@ -23,7 +23,7 @@ ModelStage = Annotated[
 RunTimeSizes = Annotated[
     bool | None,
     typer.Option(
-        "--run-time-sizes", help="Read as many rows of the cache as a scalar of the launch says; whole models always decode so."
+        "--run-time-sizes", help="Read as many rows of the cache as a scalar of the launch says; whole models always do."
     ),
 ]
 Sequence = Annotated[int, typer.Option(help="Tokens of a preset's prefill.")]

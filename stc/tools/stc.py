@@ -125,7 +125,7 @@ def _compile_whole(asked: Asked, out: Path, as_json: bool) -> None:
     if as_json:
         output.print_json(model_to_json(model))
     else:
-        cycles = ", ".join(f"{project.folder} {project.cycles:,}" for project in model.projects if project.cycles is not None)
+        cycles = ", ".join(f"{project.folder} {project.cycles_told}" for project in model.projects if project.cycles)
         output.print(f"{model.name}: {len(model.layers)} layers, {model.max_seq} positions, written to {out}", markup=False)
         output.print(f"cycles of a launch ({model.head.origin}): {cycles}", markup=False)
         for folder, result in results.items():

@@ -18,17 +18,20 @@ from stc.tools.stc import app
 pytestmark = pytest.mark.heavy
 
 
-def presets() -> Iterator[ParameterSet]:
-    """One without and one with grouped queries; the others on request."""
+def layers() -> Iterator[ParameterSet]:
+    """Presets and the rows of a launch: one without and one with grouped queries; the others on request."""
     for preset in (preset for preset in PRESETS if preset.endswith("-tiny")):
-        yield pytest.param(preset, marks=() if preset in ("gpt2-tiny", "qwen3-0.6b-tiny") else pytest.mark.full)
+        for rows in (1, 3):
+            here = (preset, rows) in (("gpt2-tiny", 1), ("qwen3-0.6b-tiny", 1))
+            yield pytest.param(preset, rows, marks=() if here else pytest.mark.full)
 
 
-@pytest.mark.parametrize("preset", presets())
-def test_as_many_rows_as_there_are(preset: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("preset", "rows"), layers())
+def test_as_many_rows_as_there_are(preset: str, rows: int, tmp_path: Path) -> None:
     """Values at all draws' positions, NaN behind them; the more rows there are, the more cycles."""
     out = tmp_path / "layer"
-    words = ["compile", preset, "--stage", "decode", "--max-seq", "16", "--run-time-sizes", "--out", str(out), "--check"]
+    stage = ["decode"] if rows == 1 else ["prefill", "--seq", str(rows)]
+    words = ["compile", preset, "--stage", *stage, "--max-seq", "16", "--run-time-sizes", "--out", str(out), "--check"]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0 and done.output.count("│ ok │") == 15, done.output
     timed = timed_design(out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import runpy
 import shutil
 import signal
@@ -257,9 +258,9 @@ def test_launches_are_counted_and_times_modelled(twins: Callable[[str], Twin]) -
     assert projects["decode"].cycles_at(0) == first.cycles and projects["head"].cycles_at(9) == projects["head"].cycles[0].cycles
 
 
-@pytest.mark.parametrize("name", ["qwen2.5", "gemma3"])
+@pytest.mark.parametrize("name", ["qwen2.5", "gemma3", "gpt2"])
 def test_nothing_behind_the_position_is_read(twins: Callable[[str], Twin], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Decoding from the first token on behind a cache of NaN."""
+    """Behind a cache of NaN, a row a launch or four."""
     model = twins(name).compiled
     expected = list(model.generate(LONG, 12, ends=False))
     empty = model.caches()
@@ -271,10 +272,14 @@ def test_nothing_behind_the_position_is_read(twins: Callable[[str], Twin], name:
     assert generation.logits is not None and np.isfinite(generation.logits).all()
 
 
-def test_a_cache_shorter_than_the_window(tmp_path: Path) -> None:
+def test_a_cache_shorter_than_the_window(tmp_path: Path, stc: Stc) -> None:
     """One row a launch throughout: no prefill project."""
     spec = configured(tmp_path / "model", "gemma3-1b-tiny", sliding_window=16)
-    folder = compiled(spec, tmp_path / "out", max_seq=6, rows=1)
+    folder = tmp_path / "out"
+    words = ["--config", tmp_path / "model", "--stage", "model", "--max-seq", "6", "--rows", "1", "--out", folder]
+    ended = stc("compile", *words)
+    told = r"decode [\d,]+ / [\d,]+ / [\d,]+ \(at positions 1 / 3 / 6\), head [\d,]+"
+    assert ended.code == 0 and re.search(told, " ".join(ended.stdout.split())), ended
     assert sorted(path.name for path in folder.iterdir() if (path / "manifest.json").is_file()) == ["decode", "head"]
     twin = Twin(LanguageModel(folder), in_torch(spec, 6).whole())
     assert list(twin.compiled.generate([5, 17, 3], 9, ends=False)) == twin.greedy([5, 17, 3], 4)

@@ -19,10 +19,15 @@ MAX_SEQ = 16
 LEVELS = ("verify-streams", "lower-tasks", "verify-bounds")
 
 
-@pytest.fixture(scope="module", params=["gpt2-tiny", "gemma3-1b-tiny"])
+LAYERS = {"one row": ("gpt2-tiny", 1), "window, grouped queries": ("gemma3-1b-tiny", 1), "three rows": ("qwen3-0.6b-tiny", 3)}
+"""A preset, and the rows of a launch."""
+
+
+@pytest.fixture(scope="module", params=LAYERS)
 def model(request: pytest.FixtureRequest) -> ExportedModel:
-    """One without, and one with a sliding window and grouped queries."""
-    return load_model(request.param, stage="decode", max_seq=MAX_SEQ, run_time_sizes=True, check_inputs=DRAWS)
+    preset, rows = LAYERS[request.param]
+    stage = "decode" if rows == 1 else "prefill"
+    return load_model(preset, stage=stage, seq=rows, max_seq=MAX_SEQ, run_time_sizes=True, check_inputs=DRAWS)
 
 
 def test_draws_are_at_several_positions(model: ExportedModel) -> None:
@@ -30,8 +35,9 @@ def test_draws_are_at_several_positions(model: ExportedModel) -> None:
         "example": 16, "draw": 8, "zeros": 0, "tiny": 1, "huge": 15,
     }  # fmt: skip
     for draw in model.draws:
-        position = int(draw.inputs["pos"])
-        assert np.isnan(draw.inputs["k_cache"][:, :, position:]).all() and np.isnan(draw.inputs["mask"][..., position + 1 :]).all()
+        position, rows = int(draw.inputs["pos"]), draw.inputs["x"].shape[1]
+        assert np.isnan(draw.inputs["k_cache"][:, :, position:]).all()
+        assert np.isnan(draw.inputs["mask"][..., position + rows :]).all()
         assert not any(np.isnan(array).any() for array in draw.golden.values())
 
 

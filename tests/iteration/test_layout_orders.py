@@ -65,6 +65,9 @@ def test_concatenation_is_made_of_its_inputs(
     whole, parts = concat_orders(sources, extents, sizes, largest)
     assert whole.static_shape == tuple(extents)
     check_parts(whole, parts, offsets, sizes)
+    whole, parts = concat_orders(sources, extents, sizes, largest, [dimension])
+    assert all(order.element[dimension] == 1 for order in (whole, *parts))
+    check_parts(whole, parts, offsets, sizes)
 
 
 @some

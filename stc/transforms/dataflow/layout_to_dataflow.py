@@ -17,6 +17,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import name_of, shape_of
 from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, YieldOp
 from stc.dialects.facts import MODULE, NAME, STRIPE
@@ -63,7 +64,7 @@ class LayoutToDataflow(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
-            known = host_values(function)
+            known, sizes = host_values(function), RunTimeSizes(function)
             for found in list(function.body.block.ops):
                 if found.parent_block() is None or set(found.results) <= known:
                     continue
@@ -71,7 +72,7 @@ class LayoutToDataflow(ModulePass):
                     case tensor.ExtractSliceOp():
                         self._chunk(function, found)
                     case tensor.ConcatOp():
-                        self._concat(found)
+                        self._concat(found, sizes)
                     case tensor.ExpandShapeOp() | tensor.CollapseShapeOp() if not is_host_reshape(found):
                         self._reshape(found)
                     case _:
@@ -139,7 +140,7 @@ class LayoutToDataflow(ModulePass):
         kernel = _kernel(f"{_stem(op)}_merge", op, list(op.inputs), types, [op.result.type], body)
         _replace(op, kernel.results[0])
 
-    def _concat(self, op: tensor.ConcatOp) -> None:
+    def _concat(self, op: tensor.ConcatOp, at_run_time: RunTimeSizes) -> None:
         if STRIPE.on(op) and _reaches_return_only(op.result):
             self._merge(op)
             return
@@ -147,7 +148,8 @@ class LayoutToDataflow(ModulePass):
         extents = shape_of(op.result.type)
         sizes = [shape_of(value.type) for value in op.inputs]
         scalar = _scalar(op.result)
-        full, pieces = concat_orders([_order_of(value) for value in op.inputs], extents, sizes, self.size)
+        sources = [_order_of(value) for value in op.inputs]
+        full, pieces = concat_orders(sources, extents, sizes, self.size, at_run_time.single(op.result))
         types = [ItensorType.from_order(piece, scalar) for piece in pieces]
         result = ItensorType.from_order(full, scalar)
 

@@ -107,7 +107,8 @@ class TilingGraph:
             case tensor.ConcatOp():
                 shapes = tuple(shape_of(value.type) for value in op.inputs)
                 sources = tuple(self._from_kernel(value) for value in op.inputs)
-                return ConcatOf(self._name(op.result), shape_of(op.result.type), sources, shapes)
+                single = self._sizes.single(op.result)
+                return ConcatOf(self._name(op.result), shape_of(op.result.type), sources, shapes, single)
             case tensor.ExpandShapeOp() | tensor.CollapseShapeOp() if not is_host_reshape(op):  # else the reader chooses
                 return ReshapeOf(self._name(op.result), shape_of(op.result.type), shape_of(op.src.type))
             case _:
