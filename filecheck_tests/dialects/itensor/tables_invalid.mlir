@@ -75,3 +75,28 @@ func.func @f(%s : !itensor.symbol<phase<=2>) {
   %n = itensor.size entry(phase<=2, 4, 8) of %s
   func.return
 }
+
+// -----
+
+// A stream of `pos` rows is not one of as many as the loop of this name says.
+!V = !itensor.itensor<4xf32, iter_space: [pos<=2] * [4], iter_map: (d0) -> (d0)>
+func.func @f(%x : tensor<8xf32>, %q : i32) {
+  dataflow.kernel @k(%a = %x : tensor<8xf32> as !V, %pos = %q : i32 as !itensor.symbol<pos<=2>) {
+    dataflow.task @t ins(%p = %a : !V) {
+      %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c3 = arith.constant 3 : index  %c4 = arith.constant 4 : index
+      scf.for %i = %c0 to %c3 step %c1 {
+        // expected-error @below {{makes pos<=2, but an argument of 'dataflow.task' has this name, expected one of its own}}
+        %s = itensor.index_symbol %i : !itensor.symbol<pos<=2>
+        %n = itensor.size mul(pos<=2, 4) of %s
+        %second = arith.cmpi eq, %i, %c1 : index
+        scf.if %second {
+          scf.for %j = %c0 to %n step %c4 {
+            %t = itensor.read %p[%j] : !V -> tensor<4xf32>
+          }
+        }
+      }
+      dataflow.yield
+    }
+  }
+  func.return
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Data, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Data, Operation, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from stc.dialects.itensor.induction import constant_value, loop_of_induction_variable
 from stc.dialects.itensor.syntax import parse_size
+from stc.dialects.itensor.type import ItensorType
 from stc.iteration.size import Size, Symbol, symbols_in
 
 
@@ -106,7 +107,7 @@ class IndexSymbolOp(IRDLOperation):
         around = self.parent_op()
         while around is not None:
             arguments = [argument for region in around.regions for block in region.blocks for argument in block.args]
-            if any(isinstance(value.type, SymbolType) and value.type.data.name == self.symbol.name for value in arguments):
+            if any(self.symbol.name in _names_in(value.type) for value in arguments):
                 return f"an argument of '{around.name}'"
             found = (use.operation for argument in arguments for use in argument.uses)
             symbols = [op.symbol for op in found if isinstance(op, IndexSymbolOp) and op.index != self.index]
@@ -114,6 +115,12 @@ class IndexSymbolOp(IRDLOperation):
                 return "that of another loop around"
             around = None if around.has_trait(IsolatedFromAbove) else around.parent_op()
         return None
+
+
+def _names_in(type: Attribute) -> set[str]:
+    """The names of the symbols that a scalar is, or that the sizes of a stream depend on."""
+    sizes = [type.data] if isinstance(type, SymbolType) else type.order.sizes if isinstance(type, ItensorType) else []
+    return {symbol.name for symbol in symbols_in(sizes)}
 
 
 @irdl_op_definition
