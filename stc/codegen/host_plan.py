@@ -318,7 +318,7 @@ class _Planner:
     def _updated_buffer(self, kernel: KernelOp, index: int, place: Place) -> Buffer:
         """The buffer that a result updates; CompileError where somebody else still wants what was in it."""
         value, buffer = kernel.inputs[place.operand], self._buffers[kernel.inputs[place.operand]]
-        others = [use.operation for use in value.uses if use.operation is not kernel]
+        others = [use.operation for use in value.uses if (use.operation, use.index) != (kernel, place.operand)]
         if buffer.kind == "parameter" or others:
             why = "a parameter" if not others else f"which '{others[0].name}' takes too"
             what = f"result {index} updates {buffer.name}, {why}"

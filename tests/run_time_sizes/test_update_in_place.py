@@ -12,8 +12,10 @@ import pytest
 from run_time_modules import lowering, parsed, project
 from typer.testing import CliRunner
 
+from stc.codegen.host_plan import host_plan
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
+from stc.dialects.dataflow import KernelOp
 from stc.execution.run import execute
 from stc.frontend.exported import Reference
 from stc.iteration.memory_region import enlarged, entry_stride, token_strides
@@ -36,6 +38,18 @@ WHOLE = (  # all rows are read, whatever the position
     .replace(", %at = %pos : !pos", "")
 )
 ORDERED = WHOLE.replace("into %cache at [0, %pos, 0]", "into %cache at [0, %pos, 0] after read")
+
+TWICE = (  # all rows are read through another operand, as they were
+    EXAMPLE.replace("!pos = ", "!all = !itensor.itensor<1x1x16xf32, iter_space: [2, 8] * [1, 1], "
+                               "iter_map: (d0, d1) -> (d0, d1, 0)>\n!pos = ")
+    .replace("@main(%new", "@main(%all = %c : tensor<2x8x16xf32> as !all, %new")
+    .replace("ins(%in = %cache : !rows", "ins(%before = %all : !all, %in = %cache : !rows")
+    .replace("%w = ", """%c8 = arith.constant 8 : index
+        scf.for %i = %c0 to %c8 step %c1 {
+          %unused = itensor.read %before[%h, %i] : !all -> tensor<1x1x16xf32>
+        }
+        %w = """)
+)
 
 
 def arrays(pos: int, beyond: float = np.nan) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -138,6 +152,18 @@ def test_an_insertion_from_linalg_to_the_simulation(tmp_path: Path):
     (update,) = (port for port in manifest.kernels[0].ports if port.updates)
     assert (update.updates, update.tensor, manifest.tensor("updated").shape) == ("cache", "updated", (1, 2, 8, 16))
     assert {"pos_0", "pos_6", "example"} <= {draw.name for draw in manifest.draws}
+
+
+def test_what_is_read_through_another_operand_is_a_copy():
+    """Else it would be read while it is written, and no token orders the two."""
+    module = parsed(TWICE)
+    for step in lowering(last="verify-streams"):
+        run_pass(step.one_pass, make_context(), module)
+    (kernel,) = (op for op in module.walk() if isinstance(op, KernelOp))
+    assert kernel.inputs[0] is not kernel.inputs[2] and kernel.places[1] is not None and kernel.places[1].operand == 2
+    kernel.operands[0] = kernel.inputs[2]
+    with pytest.raises(CompileError, match=r"result 1 updates cache, which 'dataflow.kernel' takes too"):
+        host_plan(module)
 
 
 POS = Symbol("pos", 5)

@@ -38,7 +38,7 @@ class CancelPacks(ModulePass):
     * Packs of one tensor in one order for several kernels are one.
 
     What remains is listed in report.json (`stc.analysis.host_trips`) with the reason. Packs of parameters are left alone: they are
-    evaluated once.
+    evaluated once; so are those of what a kernel updates in place: others want what was in it.
 
     Options: `budget` in bytes (default 0: what `platform` has on chip), `platform` (default u55c).
 
@@ -72,8 +72,16 @@ class CancelPacks(ModulePass):
 
 
 def _packs(function: func.FuncOp, known: set[SSAValue]) -> list[PackOp]:
-    """The packs that the host does at every launch."""
-    return [op for op in function.body.block.ops if isinstance(op, PackOp) and op.source not in known]
+    """The packs that the host does at every launch, but of what a kernel updates: that is a copy of its own."""
+    packs = [op for op in function.body.block.ops if isinstance(op, PackOp) and op.source not in known]
+    return [pack for pack in packs if not any(map(_is_updated, pack.stripes))]
+
+
+def _is_updated(value: SSAValue) -> bool:
+    users = [(use.operation, use.index) for use in value.uses]
+    return any(
+        place is not None and place.operand == index for user, index in users if isinstance(user, KernelOp) for place in user.places
+    )
 
 
 def _unpack_before(pack: PackOp) -> UnpackOp | None:
