@@ -86,7 +86,8 @@ def inherited_tiles(
     """The tile of each loop: as decided, else the element extent of the largest stream it indexes, else a default."""
     streams = [operand for operand in computation.inputs if operand.order is not None]
     streams.sort(key=lambda operand: -prod(computation.extents[loop] for loop in operand.dims))
-    tiles: dict[int, int] = {**(decided or {}), **dict.fromkeys(computation.single, 1)}
+    whole = {loop: computation.extents[loop] for loop in _columns_in_one(computation)}
+    tiles: dict[int, int] = {**whole, **(decided or {}), **dict.fromkeys(computation.single, 1)}
     for operand in streams:
         assert operand.order is not None
         for loop, extent in zip(operand.dims, operand.order.element, strict=True):
@@ -95,6 +96,14 @@ def inherited_tiles(
         if loop not in tiles:
             tiles[loop] = largest_divisor(extent, _default_limit(computation, loop, sizes))
     return tuple(tiles[loop] for loop in range(len(computation.extents)))
+
+
+def _columns_in_one(computation: Computation) -> set[int]:
+    """Columns of a result that are computed together, since a stream of run-time size without them would be needed again for each
+    tile: nothing holds one."""
+    again = [operand.dims for operand in computation.inputs if set(operand.dims) & set(computation.single)]
+    columns = {operand.dims[-1] for operand in computation.outputs if operand.dims} - set(computation.single)
+    return {loop for loop in columns if any(loop not in dims for dims in again)}
 
 
 def _default_limit(computation: Computation, loop: int, sizes: TileSizes) -> int:
