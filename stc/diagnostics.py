@@ -41,6 +41,10 @@ class UntimedError(CompileError):
     """The design is well-formed and can be built, but what its tasks do over time is not modelled."""
 
 
+class NoRunTimeSize(CompileError):
+    """A stream of run-time size meets what has no rule for one; the design can be compiled for the largest size."""
+
+
 class PassCrashed(Exception):
     """A defect of a pass: it raised something else than a refusal, or left IR that does not verify.
 

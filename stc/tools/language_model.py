@@ -18,6 +18,7 @@ from stc.codegen.design import Design, checked_design
 from stc.codegen.manifest_builder import buffer_names, tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, parameter_files, require_free
 from stc.codegen.templates import render_model
+from stc.diagnostics import NoRunTimeSize
 from stc.frontend.draws import EXAMPLE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
@@ -172,6 +173,16 @@ class _Compiler:
         return {stage: self._stage(stage, kind, layer, count) for stage, count in rows.items()}
 
     def _stage(self, stage: str, kind: str, layer: int | None, rows: int) -> _Stage:
+        """A compiled stage; where no rule gives its streams run-time sizes, one that reads the whole cache under a mask."""
+        if stage not in (PREFILL, DECODE) or self._model.max_seq == 1:
+            return self._compiled_stage(stage, kind, layer, rows, False, ESTIMATED)
+        try:
+            return self._compiled_stage(stage, kind, layer, rows, True, ESTIMATED)
+        except NoRunTimeSize as refusal:
+            origin = f"{ESTIMATED}, and {stage} reads the whole cache, since {refusal}"
+            return self._compiled_stage(stage, kind, layer, rows, False, origin)
+
+    def _compiled_stage(self, stage: str, kind: str, layer: int | None, rows: int, sized: bool, origin: str) -> _Stage:
         from stc.frontend.sources import Part, export_part
 
         begin = time.perf_counter()
@@ -179,7 +190,6 @@ class _Compiler:
         self._progress(f"{name}: export to linalg")
         asked = self._request
         draws = asked.check_inputs or (EXAMPLE,)
-        sized = stage in (PREFILL, DECODE) and self._model.max_seq > 1
         request = replace(
             asked, stage=stage, seq=rows, max_seq=self._model.max_seq, layer=layer, check_inputs=draws, run_time_sizes=sized or None
         )
@@ -191,7 +201,7 @@ class _Compiler:
         report = compile_from(start, self._folder / name, lambda step: self._progress(f"{name}: {step}"), seconds)
         manifest = read_manifest(self._folder / name)
         stored = checked_file(self._folder / name / MANIFEST, f"{name}/{MANIFEST}")
-        project = StageProject(name, rows, stored, _slices(manifest), _cycles(report, self._model.max_seq), ESTIMATED)
+        project = StageProject(name, rows, stored, _slices(manifest), _cycles(report, self._model.max_seq), origin)
         return _Stage(project, manifest, checked_design(model.module, load_platform(options.platform)))
 
     def _kind(self, name: str, layer: int, stages: Mapping[str, _Stage]) -> LayerKind:

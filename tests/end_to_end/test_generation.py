@@ -230,6 +230,16 @@ def test_a_seeded_fault_is_caught(twins: Callable[[str], Twin], monkeypatch: pyt
     assert not agrees(twin)
 
 
+def test_heads_wider_than_a_tile(tmp_path: Path) -> None:
+    """A stage that no rule gives run-time sizes reads the whole cache, says why, and writes the same."""
+    spec = configured(tmp_path / "config", "qwen2.5-0.5b-tiny", num_hidden_layers=1, head_dim=32)
+    model = LanguageModel(compiled(spec, tmp_path / "out", max_seq=8, rows=1))
+    (decode,) = (project for project in model.manifest.projects if project.folder == "decode")
+    assert "decode reads the whole cache, since @" in decode.origin and len(decode.cycles) == 1
+    twin = Twin(model, in_torch(spec, 8).whole())
+    assert list(model.generate([5, 17], 4, ends=False)) == twin.greedy([5, 17], 4)
+
+
 def test_the_cache_ends_during_a_generation(twins: Callable[[str], Twin]) -> None:
     """The token behind the last position can still be chosen, but not be read."""
     twin = twins("gpt2")

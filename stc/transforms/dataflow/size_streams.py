@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.host_work import functions_of
 from stc.analysis.run_time_sizes import RunTimeSizes, symbol_argument
-from stc.diagnostics import CompileError
+from stc.diagnostics import NoRunTimeSize
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ConcatOp, ConverterOp, ForkOp, ItensorType, ReadOp, SizeOp, SymbolType, WriteOp
 from stc.dialects.itensor.accesses import constant_value
@@ -94,7 +94,7 @@ class _Sizing:
             readers = [use.operation for use in uses_through(result) if not isinstance(use.operation, func.ReturnOp)]
             if isinstance(value.type, ItensorType) and not self._order(value).is_static and readers:
                 what = f"a result of run-time size ({self._order(value)}) goes to '{readers[0].name}'"
-                raise CompileError(what, where=self._where, accepted="one kernel for all that has this size (a larger --budget)")
+                raise NoRunTimeSize(what, where=self._where, accepted="one kernel for all that has this size (a larger --budget)")
 
     # Which sizes there are ----------------------------------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ class _Sizing:
                 self._through_concat(op)
             case _:
                 what = f"'{op.name}' of {self._spelled(changed[0])}, whose size is known at run time ({self._order(changed[0])})"
-                raise CompileError(what, where=self._where, accepted="tasks, forks and concatenations of such streams")
+                raise NoRunTimeSize(what, where=self._where, accepted="tasks, forks and concatenations of such streams")
 
     def _through_task(self, task: TaskOp) -> None:
         sizes: dict[SSAValue, Size] = {}
@@ -126,10 +126,10 @@ class _Sizing:
             return
         if any(isinstance(op, OwnKernelOp) for op in task.walk()):
             what = f"own kernel @{task.sym_name.data} takes a stream of run-time size"
-            raise CompileError(what, where=self._where, accepted="own kernels of streams whose sizes are known")
+            raise NoRunTimeSize(what, where=self._where, accepted="own kernels of streams whose sizes are known")
         if any(access.segment is not None for access in _accesses(task)):
             what = f"task @{task.sym_name.data} takes a stream of run-time size, and has segments"
-            raise CompileError(what, where=self._where, accepted="segments in tasks whose sizes are known")
+            raise NoRunTimeSize(what, where=self._where, accepted="segments in tasks whose sizes are known")
         for port, value in zip(task.input_ports, task.ins, strict=True):
             if root_of(value) in self.orders:
                 self.orders[port] = self._order(value)
@@ -168,9 +168,9 @@ class _Sizing:
         if sender.plan.blocks == 2 and token_lanes(sender.plan) is None:  # else one loop over what comes and what goes
             sender.blocks_attr = IntegerAttr(1, i64)
 
-    def _uneven(self, task: TaskOp, size: Size, other: Size) -> CompileError:
+    def _uneven(self, task: TaskOp, size: Size, other: Size) -> NoRunTimeSize:
         what = f"a loop of task @{task.sym_name.data} takes {size} tokens of one stream and {other} of another"
-        return CompileError(what, where=self._where, accepted="one size for each loop, or a converter that repeats its block")
+        return NoRunTimeSize(what, where=self._where, accepted="one size for each loop, or a converter that repeats its block")
 
     def _write(self, task: TaskOp, write: WriteOp, sizes: Mapping[SSAValue, Size]) -> None:
         order = write.itensor_type.order
@@ -187,12 +187,12 @@ class _Sizing:
             for dimension in range(part.rank):
                 if dimension not in along and not all(is_static(part.loops[loop].trip) for loop in part.loops_of(dimension)):
                     what = f"{self._spelled(op.result)} concatenates along another dimension than that of run-time size: {part}"
-                    raise CompileError(what, where=self._where, accepted="concatenations along the dimension of run-time size")
+                    raise NoRunTimeSize(what, where=self._where, accepted="concatenations along the dimension of run-time size")
         try:
             order = joined(parts, self._order(op.result), *along)
         except (TypeError, ValueError) as error:
             what = f"{self._spelled(op.result)} is no concatenation along one loop over single entries ({error})"
-            raise CompileError(what, where=self._where, accepted="sizes known at run time along such a loop") from None
+            raise NoRunTimeSize(what, where=self._where, accepted="sizes known at run time along such a loop") from None
         self.orders[op.result] = order
         begins = begins_of(parts, along[0])
         op.offsets_prop = offsets_attr([[begin if d in along else 0 for d in range(order.rank)] for begin in begins])
@@ -252,7 +252,7 @@ class _Sizing:
                 return
         what = f"task @{task.sym_name.data} uses a loop of run-time size in '{guard.name}'"
         accepted = "loops that only enumerate streams, or guards to the first or last iteration of one that always has one"
-        raise CompileError(what, where=self._where, accepted=accepted)
+        raise NoRunTimeSize(what, where=self._where, accepted=accepted)
 
     # Spelling -----------------------------------------------------------------------------------------------------------
 
@@ -269,11 +269,11 @@ class _Sizing:
 
 
 def _sized(order: StreamOrder, dimension: int, size: Size, name: str) -> StreamOrder:
-    """`order` with the loop along `dimension` as long as `size`; CompileError where it has no one loop over single entries."""
+    """`order` with the loop along `dimension` as long as `size`; NoRunTimeSize where it has no one loop over single entries."""
     loops = order.loops_of(dimension)
     if len(loops) != 1 or order.element[dimension] != 1 or order.loops[loops[0]].step != 1:
         what = f"{name} crosses {order.element[dimension]} entries at a time along dimension {dimension}, of size {size}: {order}"
-        raise CompileError(what, accepted="one entry at a time, in one loop: a tile of 1 along it")
+        raise NoRunTimeSize(what, accepted="one entry at a time, in one loop: a tile of 1 along it")
     (loop,) = loops
     return replace(order, loops=(*order.loops[:loop], Loop(size, 1), *order.loops[loop + 1 :]))
 
