@@ -14,7 +14,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from commands import Ended, Stc
+
+from stc_testing.commands import Ended, Stc
 
 sys.path.insert(0, str(Path(__file__).parent / "codegen"))
 

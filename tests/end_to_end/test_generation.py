@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from commands import Ended, Stc, refused
 
 from stc.diagnostics import CompileError
 from stc.frontend.families import CausalModel
@@ -31,6 +30,7 @@ from stc.pipeline import PipelineOptions
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
 from stc.tools.language_model import compile_language_model, model_request
+from stc_testing.commands import Ended, Stc, refused
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 import typer
-from commands import Stc, refused
 
 from stc.tools.command_line import run_app
+from stc_testing.commands import Stc, refused
 
 pytestmark = pytest.mark.heavy
 
