@@ -26,6 +26,7 @@ from stc.frontend.families import CausalModel
 from stc.frontend.presets import FULL, PRESETS, SLIDING
 from stc.frontend.sources import find_language_model
 from stc.manifest.files import read_manifest
+from stc.manifest.model_schema import MODEL_VERSION
 from stc.pipeline import PipelineOptions
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
@@ -458,7 +459,7 @@ DAMAGED: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (lambda folder: (folder / "positions.bin").unlink(), "positions.bin: file is missing"),
     "another model's": (_other_table, "tokens.bin: checksum differs"),
     "another project": (_other_project, "decode/manifest.json: file has "),
-    "version": (lambda folder: _manifest(folder, lambda it: it.update(version=0)), "packing version 0; accepted: 1"),
+    "version": (lambda folder: _manifest(folder, lambda it: it.update(version=0)), f"packing version 0; accepted: {MODEL_VERSION}"),
     "cache version": (
         lambda folder: _manifest(folder, lambda it: it["kinds"][""]["cache"].update(version=7)), "layout version 7; accepted: 1"
     ),
