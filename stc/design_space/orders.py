@@ -86,8 +86,8 @@ def inherited_tiles(
     """The tile of each loop: as decided, else the element extent of the largest stream it indexes, else a default."""
     streams = [operand for operand in computation.inputs if operand.order is not None]
     streams.sort(key=lambda operand: -prod(computation.extents[loop] for loop in operand.dims))
-    whole = {loop: computation.extents[loop] for loop in _columns_in_one(computation)}
-    tiles: dict[int, int] = {**whole, **(decided or {}), **dict.fromkeys(computation.single, 1)}
+    whole = {loop: computation.extents[loop] for loop in (*_columns_in_one(computation), *_terms_in_one(computation))}
+    tiles: dict[int, int] = {**(decided or {}), **whole, **dict.fromkeys(computation.single, 1)}
     for operand in streams:
         assert operand.order is not None
         for loop, extent in zip(operand.dims, operand.order.element, strict=True):
@@ -104,6 +104,13 @@ def _columns_in_one(computation: Computation) -> set[int]:
     again = [operand.dims for operand in computation.inputs if set(operand.dims) & set(computation.single)]
     columns = {operand.dims[-1] for operand in computation.outputs if operand.dims} - set(computation.single)
     return {loop for loop in columns if any(loop not in dims for dims in again)}
+
+
+def _terms_in_one(computation: Computation) -> set[int]:
+    """What a result of run-time size is summed over, at once: it would wait in partial sums as a whole where other loops run inside
+    the sum."""
+    of_results = {loop for operand in computation.outputs for loop in operand.dims}
+    return set(computation.reductions) - set(computation.single) if of_results & set(computation.single) else set()
 
 
 def _default_limit(computation: Computation, loop: int, sizes: TileSizes) -> int:

@@ -101,8 +101,10 @@ def configured(folder: Path, name: str, **options: Any) -> str:
     return f"config:{folder}"
 
 
-def compiled(spec: str, out: Path, *, max_seq: int = MAX_SEQ, rows: int = ROWS, weights: str | None = None) -> Path:
-    compile_language_model(model_request(spec, max_seq, weights, 0, PipelineOptions(rows=rows)), out)
+def compiled(
+    spec: str, out: Path, *, max_seq: int = MAX_SEQ, rows: int = ROWS, weights: str | None = None, tile: int = PipelineOptions.tile
+) -> Path:
+    compile_language_model(model_request(spec, max_seq, weights, 0, PipelineOptions(rows=rows, tile=tile)), out)
     return out
 
 
@@ -231,10 +233,11 @@ def test_a_seeded_fault_is_caught(twins: Callable[[str], Twin], monkeypatch: pyt
     assert not agrees(twin)
 
 
-def test_heads_wider_than_a_tile(tmp_path: Path) -> None:
-    """A stage that no rule gives run-time sizes reads the whole cache, says why, and writes the same."""
-    spec = configured(tmp_path / "config", "qwen2.5-0.5b-tiny", num_hidden_layers=1, head_dim=32)
-    model = LanguageModel(compiled(spec, tmp_path / "out", max_seq=8, rows=1))
+def test_a_stage_without_run_time_sizes(tmp_path: Path) -> None:
+    """A stage that no rule gives run-time sizes (a converter stands before tiles narrower than a word, and than a head) reads the
+    whole cache, says why, and writes the same."""
+    spec = configured(tmp_path / "config", "qwen2.5-0.5b-tiny", num_hidden_layers=1)
+    model = LanguageModel(compiled(spec, tmp_path / "out", max_seq=8, rows=1, tile=4))
     (decode,) = (project for project in model.manifest.projects if project.folder == "decode")
     assert "decode reads the whole cache, since @" in decode.origin and len(decode.cycles) == 1
     twin = Twin(model, in_torch(spec, 8).whole())

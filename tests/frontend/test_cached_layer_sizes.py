@@ -19,15 +19,26 @@ MAX_SEQ = 16
 LEVELS = ("verify-streams", "lower-tasks", "verify-bounds")
 
 
-LAYERS = {"one row": ("gpt2-tiny", 1), "window, grouped queries": ("gemma3-1b-tiny", 1), "three rows": ("qwen3-0.6b-tiny", 3)}
-"""A preset, and the rows of a launch."""
+LAYERS = {
+    "one row": ("gpt2-tiny", 1, 16),
+    "window, grouped queries": ("gemma3-1b-tiny", 1, 16),
+    "three rows": ("qwen3-0.6b-tiny", 3, 16),
+    "grouped queries, heads of two tiles": ("qwen2.5-0.5b-tiny", 1, 3),
+}
+"""A preset, the rows of a launch, and the tile size."""
 
 
 @pytest.fixture(scope="module", params=LAYERS)
 def model(request: pytest.FixtureRequest) -> ExportedModel:
-    preset, rows = LAYERS[request.param]
+    preset, rows, _ = LAYERS[request.param]
     stage = "decode" if rows == 1 else "prefill"
     return load_model(preset, stage=stage, seq=rows, max_seq=MAX_SEQ, run_time_sizes=True, check_inputs=DRAWS)
+
+
+@pytest.fixture
+def options(request: pytest.FixtureRequest) -> PipelineOptions:
+    _, _, tile = LAYERS[request.node.callspec.params["model"]]
+    return PipelineOptions(kernel_name="k", tile=tile, lanes=tile)
 
 
 def test_draws_are_at_several_positions(model: ExportedModel) -> None:
@@ -41,9 +52,9 @@ def test_draws_are_at_several_positions(model: ExportedModel) -> None:
         assert not any(np.isnan(array).any() for array in draw.golden.values())
 
 
-def test_every_level_agrees_with_pytorch(model: ExportedModel) -> None:
+def test_every_level_agrees_with_pytorch(model: ExportedModel, options: PipelineOptions) -> None:
     module = model.module.clone()
-    for part in parts_up_to(LEVELS):
+    for part in parts_up_to(LEVELS, options):
         run_stages(module, make_context(), [part])
         for draw in model.draws:
             arrays = {**draw.inputs, **model.parameters}
@@ -52,11 +63,11 @@ def test_every_level_agrees_with_pytorch(model: ExportedModel) -> None:
                 np.testing.assert_allclose(array, expected, atol=1e-5 * np.abs(expected).max(), err_msg=f"{name} of {draw.name}")
 
 
-def parts_up_to(levels: tuple[str, ...]) -> list[Stage]:
+def parts_up_to(levels: tuple[str, ...], options: PipelineOptions) -> list[Stage]:
     """The passes of a compile, cut behind each of `levels`."""
     parts: list[Stage] = []
     passes: list[str] = []
-    for one in (one for stage in stages(PipelineOptions(kernel_name="k")) for one in stage.passes):
+    for one in (one for stage in stages(options) for one in stage.passes):
         assert isinstance(one, str)
         passes.append(one)
         if one.partition("{")[0] in levels:
