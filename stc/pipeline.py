@@ -20,7 +20,7 @@ from xdsl.utils.arg_spec import ArgSpecConvertible
 
 from stc.design_space.converter_choice import Serial
 from stc.diagnostics import CompileError
-from stc.dialects.preconditions import require_fit
+from stc.dialects.preconditions import refused
 from stc.dialects.reverification import Reverification
 from stc.platforms.fifo_storage import MARGIN
 from stc.strategies.registry import decision
@@ -213,8 +213,9 @@ def run_stages(
     After a published stage, only the operations that may be left are. Raises CompileError where the input is refused, which the
     preconditions of all passes may do; any other exception is a defect of the pass it comes from.
     """
-    require_fit(module)
     run, checks = PipelineRun(), Reverification()
+    if (violation := checks.unfit_for_passes(module)) is not None:
+        raise refused(violation)
     for step in steps(sequence):
         stage, name = step.stage, step.one_pass.name
         begin_pass(stage, name)

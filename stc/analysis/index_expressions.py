@@ -39,6 +39,8 @@ _OPERATORS: dict[type[Operation], Operator] = {
     arith.SelectOp: Operator.SELECT,
 }
 _OF_TWO = (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp, arith.AndIOp, arith.OrIOp, arith.XOrIOp)
+_ARITHMETIC = frozenset({*_OPERATORS, *_OF_TWO, arith.CmpiOp})
+_SAME_NUMBER = frozenset({arith.IndexCastOp, arith.ExtSIOp, IndexSymbolOp})
 _MOST_SHIFTED = 31
 
 
@@ -78,13 +80,13 @@ class _Reader:
 
 def _terms_of(op: Operation) -> Sequence[SSAValue]:
     """The operands of an operation that index arithmetic knows; nothing where it does not."""
-    if not _is_wide(op.results[0].type):
+    kind = type(op)
+    is_arithmetic = kind in _ARITHMETIC
+    if not (is_arithmetic or kind in _SAME_NUMBER or kind is SizeOp) or not _is_wide(op.results[0].type):
         return ()
     if isinstance(op, SizeOp):
         return op.symbols
-    if isinstance(op, arith.IndexCastOp | arith.ExtSIOp | IndexSymbolOp):
-        return op.operands if _is_wide(op.operands[0].type) else ()
-    return op.operands if type(op) in _OPERATORS or isinstance(op, (arith.CmpiOp, *_OF_TWO)) else ()
+    return op.operands if is_arithmetic or _is_wide(op.operands[0].type) else ()
 
 
 def _computed(op: Operation, terms: Sequence[IndexExpression]) -> IndexExpression | None:

@@ -13,8 +13,10 @@ from math import prod
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    Float32Type,
     IndexType,
     IntegerAttr,
+    IntegerType,
     MemRefType,
     ModuleOp,
     TensorType,
@@ -34,6 +36,7 @@ from stc.dialects.verification import Violation, first_violation, name_of
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import maximum
 
+_SCALARS = frozenset({IndexType, IntegerType, Float32Type})
 MOST_COPIES = 1 << 14
 """Each copy of a body is scheduled by itself; the vendor's tool gives up far below."""
 
@@ -68,7 +71,12 @@ def unfit_for_passes(module: ModuleOp) -> Violation | None:
 def require_fit(module: ModuleOp) -> None:
     """CompileError, with `file:line:column` where there is one, for IR that no pass may get."""
     if (violation := unfit_for_passes(module)) is not None:
-        raise CompileError(violation.sentence, where=source_location(violation.operation))
+        raise refused(violation)
+
+
+def refused(violation: Violation) -> CompileError:
+    """That no pass gets such IR, with `file:line:column` where there is one."""
+    return CompileError(violation.sentence, where=source_location(violation.operation))
 
 
 def _nesting(op: Operation) -> Iterator[str]:
@@ -163,6 +171,8 @@ def _types(op: Operation) -> Iterator[str]:
 
 def _complaint_about(kind: Attribute) -> str | None:
     """What of a type no pass takes; None where all do."""
+    if type(kind) in _SCALARS:  # nearly all, and the classes below are slow to ask
+        return None
     match kind:
         case TensorType() | MemRefType() | VectorType():
             return _complaint_about_shape(kind.get_shape()) or _complaint_about(kind.get_element_type())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from xdsl.dialects import tensor
-from xdsl.ir import Block, Operation, SSAValue, Use
+from xdsl.ir import Block, Operation, OpResult, SSAValue, Use
 
 RESHAPES = (tensor.ExpandShapeOp, tensor.CollapseShapeOp, tensor.CastOp)
 """What leaves the row-major data of a tensor as they are."""
@@ -49,8 +49,9 @@ def operations_behind(
     opened: set[Operation] = set()
     pending = [value]
     while pending:
-        op = pending[-1].owner
-        if pending[-1] in known or not isinstance(op, Operation) or op in order:
+        value = pending[-1]
+        op = value.owner if isinstance(value, OpResult) else None
+        if op is None or op in order or value in known:
             pending.pop()
         elif op in opened:
             order[op] = None

@@ -160,22 +160,28 @@ class TaskTrace:
 
     name: str
     body: Block
+    _sizes: dict[Port, Size] = field(default_factory=dict[Port, Size], init=False, repr=False)
+    """Tokens by port, as they were asked for: networks ask again for each value of their symbols."""
 
     def at(self, values: Mapping[str, int]) -> TaskTrace:
-        """The same where each symbol has its value in `values`; CompileError where one has none, or one out of range."""
-        return TaskTrace(self.name, _block_at(self.body, values))
+        """The same where each symbol has its value in `values`; this one where nothing depends on a symbol.
+
+        CompileError where a symbol has no value, or one out of range.
+        """
+        body = _block_at(self.body, values)
+        return self if body is self.body else TaskTrace(self.name, body)
 
     def only(self, names: Collection[str]) -> TaskTrace:
         """What it does to these channels and memories."""
         return TaskTrace(self.name, _block_of(self.body, names))
 
-    @property
+    @cached_property
     def symbols(self) -> frozenset[str]:
         """What trip counts depend on."""
         trips = [item.trips for item in items_of(self.body) if isinstance(item, For)]
         return frozenset(symbol.name for symbol in symbols_in(trips))
 
-    @property
+    @cached_property
     def largest(self) -> TaskTrace:
         """The same where every loop makes the most iterations that it can."""
         if not self.symbols:
@@ -194,7 +200,10 @@ class TaskTrace:
     def token_size(self, name: str, writes: bool) -> Size:
         """As `tokens`, as a size. CompileError where a guard looks at a loop of a run-time trip count."""
         required = (name, writes)
-        return sum_of(*(points(loops, guards) for item, loops, guards in placed(self.body) if _port(item) == required))
+        if required not in self._sizes:
+            found = (points(loops, guards) for item, loops, guards in placed(self.body) if _port(item) == required)
+            self._sizes[required] = sum_of(*found)
+        return self._sizes[required]
 
     def bytes(self, writes: bool) -> int:
         """How many bytes of memories it moves."""
@@ -207,15 +216,20 @@ def _port(item: Item) -> Port | None:
 
 
 def _block_at(block: Block, values: Mapping[str, int]) -> Block:
-    return tuple(_item_at(item, values) for item in block)
+    """`block` itself where nothing in it depends on a symbol."""
+    found = tuple(_item_at(item, values) for item in block)
+    return block if all(new is old for new, old in zip(found, block, strict=True)) else found
 
 
 def _item_at(item: Item, values: Mapping[str, int]) -> Item:
     match item:
         case For():
-            return replace(item, trips=value_at(item.trips, values), body=_block_at(item.body, values))
+            trips, body = value_at(item.trips, values), _block_at(item.body, values)
+            return item if trips == item.trips and body is item.body else replace(item, trips=trips, body=body)
         case Branch():
-            return Branch(item.condition.at(values), _block_at(item.then, values), _block_at(item.other, values))
+            condition, then, other = item.condition.at(values), _block_at(item.then, values), _block_at(item.other, values)
+            is_same = condition is item.condition and then is item.then and other is item.other
+            return item if is_same else Branch(condition, then, other)
         case _:
             return item
 

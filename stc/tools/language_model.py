@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stc.codegen.design import Design, checked_design
+from stc.codegen.design import Design, design_of
 from stc.codegen.manifest_builder import buffer_names, tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, parameter_files, require_free
 from stc.codegen.templates import render_model
@@ -202,7 +202,8 @@ class _Compiler:
         manifest = read_manifest(self._folder / name)
         stored = checked_file(self._folder / name / MANIFEST, f"{name}/{MANIFEST}")
         project = StageProject(name, rows, stored, _slices(manifest), _cycles(report, self._model.max_seq), origin)
-        return _Stage(project, manifest, checked_design(model.module, load_platform(options.platform)))
+        design = design_of(model.module.clone(), load_platform(options.platform))  # the one that was checked and emitted
+        return _Stage(project, manifest, design)
 
     def _kind(self, name: str, layer: int, stages: Mapping[str, _Stage]) -> LayerKind:
         decode, tables = stages[DECODE], self._model.tables(layer)

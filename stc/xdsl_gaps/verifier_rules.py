@@ -6,6 +6,7 @@ Passes rely on it as on the rest: the extents of slices, the types of results, t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -20,9 +21,13 @@ from xdsl.utils.hints import isa
 
 def complaints(op: Operation) -> Iterator[str]:
     """What is wrong with an operation that xDSL's verifier accepts."""
-    for kinds, rule in _RULES:
-        if isinstance(op, kinds):
-            yield from rule(op)
+    for rule in _rules_of(type(op)):
+        yield from rule(op)
+
+
+@cache
+def _rules_of(kind: type[Operation]) -> tuple[Callable[[Any], Iterator[str]], ...]:
+    return tuple(rule for kinds, rule in _RULES if issubclass(kind, kinds))
 
 
 def _structured(op: LinalgStructuredOperation) -> Iterator[str]:

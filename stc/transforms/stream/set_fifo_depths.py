@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -69,18 +70,31 @@ def depths_of_run(
     style or one that flushes. A bridge of the undirected graph of tasks cannot be part of a deadlock: it is left out of the run.
     """
     found = traces or task_traces(kernel)
+    fired_before: dict[_Asked, Firings] = {}
+    fixed: dict[str, TaskTrace] = {}
     for values in sampled_values(kernel.symbols):
-        at_values = {task: trace.at(values) for task, trace in found.items()} if values else found
-        begin = _depths_of_run(kernel, begin, at_values)
+        at_values = {task: fixed.get(task) or trace.at(values) for task, trace in found.items()} if values else found
+        fixed = {task: trace for task, trace in at_values.items() if trace is found[task]}
+        begin = _depths_of_run(kernel, begin, at_values, fired_before)
+        fired_before = {asked: fired for asked, fired in fired_before.items() if asked[0].name in fixed}
     assert begin is not None
     return dict(begin)
 
 
-def _depths_of_run(kernel: KernelOp, begin: Mapping[str, int] | None, traces: dict[str, TaskTrace]) -> dict[str, int]:
+_Asked: TypeAlias = tuple[TaskTrace, frozenset[str]]
+"""The firings of a task for these channels, as far as it does not depend on the values of symbols."""
+
+
+def _depths_of_run(
+    kernel: KernelOp, begin: Mapping[str, int] | None, traces: dict[str, TaskTrace], fired_before: dict[_Asked, Firings]
+) -> dict[str, int]:
     graph = task_graph(kernel, traces)
     free = {fifo.name for fifo in graph.fifos if fifo.name in graph.bridges}
-    inside = {channel.name for channel in graph.channels} - free
-    fired = {task: firings(trace.only(inside), DEEPER) for task, trace in traces.items()}
+    inside = frozenset(channel.name for channel in graph.channels) - free
+    for trace in traces.values():
+        if (trace, inside) not in fired_before:
+            fired_before[trace, inside] = firings(trace.only(inside), DEEPER)
+    fired = {task: fired_before[trace, inside] for task, trace in traces.items()}
     channels = [
         channel if channel.is_ring else replace(channel, depth=_first_depth(channel, fired, begin))
         for channel in graph.channels
