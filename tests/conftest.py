@@ -33,6 +33,8 @@ RARELY = 50_000
 # Tests and the processes that they start compile C++ with it.
 os.environ["PATH"] = os.pathsep.join([str(COMPILER), os.environ["PATH"]])
 os.environ["STC_TEST_PRECOMPILED"] = str(PRECOMPILED)
+# PyTorch's threads wait for each other in loops: with tensors as small as these that is a quarter of a test's CPU time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_configure(config: pytest.Config) -> None:

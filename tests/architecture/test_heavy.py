@@ -34,12 +34,21 @@ def test_nothing_is_compiled(tmp_path: Path) -> None:
     assert "make check" in done.stderr
 
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def precompiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Empty for the first test, and with what two units need for all others: it takes seconds to make."""
+    return tmp_path_factory.mktemp("precompiled")
+
+
 @pytest.fixture
-def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """g++ in an empty folder, with nothing precompiled yet."""
+def compiler(tmp_path: Path, precompiled: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """g++ in an empty folder."""
     if shutil.which("g++") is None:
         pytest.skip("g++ is needed")
-    monkeypatch.setenv("STC_TEST_PRECOMPILED", str(tmp_path / "precompiled"))
+    monkeypatch.setenv("STC_TEST_PRECOMPILED", str(precompiled))
     (tmp_path / "unit.cpp").write_text(UNIT)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -48,12 +57,15 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., s
     return run
 
 
+FLAGS = ("-std=c++17", "-Winvalid-pch", "-Werror", "-I")
+"""And a folder of headers; g++ goes on without a word where precompiled ones do not fit, unless it is asked."""
+
+
 @pytest.mark.heavy
-def test_precompiled_headers_are_taken(compiler: Callable[..., subprocess.CompletedProcess[str]]) -> None:
-    """By the second who needs them; g++ goes on without a word where they do not fit, unless it is asked."""
-    command = ["-O3", "-std=c++17", "-march=native", "-I", str(INCLUDE), "-c", "unit.cpp", "-H", "-Winvalid-pch", "-Werror"]
-    for uses in (False, True):
-        done = compiler(*command)
+def test_precompiled_headers_are_taken(compiler: Run) -> None:
+    """By the second who needs them, at whatever level."""
+    for level, uses in (("-O3", False), ("-O1", True)):
+        done = compiler(*FLAGS, str(INCLUDE), level, "-march=native", "-c", "unit.cpp", "-H")
         assert done.returncode == 0, done.stderr
         read = [line for line in done.stderr.splitlines() if line.endswith((".h", ".gch"))]
         assert read[0].startswith("! ") == uses, read  # `!`: a precompiled header that is used
@@ -62,34 +74,34 @@ def test_precompiled_headers_are_taken(compiler: Callable[..., subprocess.Comple
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("at_once", [False, True])
-def test_the_engine_is_compiled_once(
-    at_once: bool, tmp_path: Path, compiler: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
-    """The second program brings none of its functions, and does what the first does."""
-    flags = ["-std=c++17", "-I", str(INCLUDE)]
+def test_the_engine_is_compiled_once(at_once: bool, tmp_path: Path, compiler: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program with precompiled headers brings none of its functions, and does what one without them does."""
+    assert [compiler(*FLAGS, str(INCLUDE), "-c", "unit.cpp").returncode for _ in range(2)] == [0, 0]
     said: list[str] = []
-    for name in ("first", "second"):
-        steps = [["unit.cpp"]] if at_once else [["-c", "unit.cpp", "-o", f"{name}.o"], [f"{name}.o"]]
-        for step in steps:
-            done = compiler(*(flags if "unit.cpp" in step else []), *step, *([] if "-c" in step else ["-o", name]))
-            assert done.returncode == 0, done.stderr
+    for name in ("with", "without"):
+        with monkeypatch.context() as patch:
+            if name == "without":
+                patch.delenv("STC_TEST_PRECOMPILED")
+            steps = [["unit.cpp"]] if at_once else [["-c", "unit.cpp", "-o", f"{name}.o"], [f"{name}.o"]]
+            for step in steps:
+                flags = [*FLAGS, str(INCLUDE)] if "unit.cpp" in step else []
+                done = compiler(*flags, *step, *([] if "-c" in step else ["-o", name]))
+                assert done.returncode == 0, done.stderr
         (tmp_path / "csim.json").unlink(missing_ok=True)
         ran = subprocess.run([tmp_path / name], cwd=tmp_path, capture_output=True, text=True, check=False)
         said.append(f"{ran.returncode} {ran.stdout}{ran.stderr}")
         if not at_once:
             symbols = subprocess.run(["nm", tmp_path / f"{name}.o"], capture_output=True, text=True, check=True).stdout
-            assert (" W _ZN7stc_sim6Report12channel_json" in symbols) == (name == "first")
+            assert (" W _ZN7stc_sim6Report12channel_json" in symbols) == (name == "without")
     assert said[0] == said[1]
 
 
 @pytest.mark.heavy
-def test_other_headers_are_precompiled_on_their_own(
-    tmp_path: Path, compiler: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
+def test_other_headers_are_precompiled_on_their_own(tmp_path: Path, compiler: Run) -> None:
     """A header that somebody changed is the one that counts."""
     changed = tmp_path / "include"
     shutil.copytree(INCLUDE, changed)
-    command = ["-std=c++17", "-I", str(changed), "-c", "unit.cpp"]
+    command = [*FLAGS, str(changed), "-c", "unit.cpp"]
     assert [compiler(*command).returncode for _ in range(2)] == [0, 0]
     with (changed / "stc_sim" / "report.h").open("a") as file:
         file.write("\n#error this header was changed\n")
@@ -100,9 +112,7 @@ def test_other_headers_are_precompiled_on_their_own(
 
 
 @pytest.mark.heavy
-def test_headers_that_come_before_are_not_mixed_with_ours(
-    tmp_path: Path, compiler: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
+def test_headers_that_come_before_are_not_mixed_with_ours(tmp_path: Path, compiler: Run) -> None:
     """As those that own kernels are executed with."""
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "hls_stream.h").write_text("int own() { return 0; }\n")
