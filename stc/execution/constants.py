@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, DenseResourceAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError
 from stc.execution.dtypes import numpy_type
-from stc.execution.machine import Machine, implements
 
 
 def constant_value(attribute: Attribute) -> np.ndarray | np.generic:
@@ -24,8 +20,3 @@ def constant_value(attribute: Attribute) -> np.ndarray | np.generic:
     if isinstance(attribute, DenseResourceAttr):
         raise CompileError("dense_resource constant cannot be executed", accepted="dense constants or arguments")
     raise CompileError(f"constant {attribute} cannot be executed", accepted="integers, floats and dense tensors")
-
-
-@implements(arith.ConstantOp)
-def run_constant(_: Machine, op: arith.ConstantOp) -> Sequence[np.ndarray | np.generic]:
-    return [constant_value(op.value)]

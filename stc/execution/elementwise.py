@@ -1,7 +1,7 @@
 """Operations that compute each entry on its own: one numpy function per operation, for scalars and arrays alike.
 
-A semantics is written once, `@elementwise(arith.AddiOp)` on a function from the operation to a numpy function; from it follow the
-handler of the step-by-step machine and the calls in translated code (`translation.py`).
+A semantics is written once, `@elementwise(arith.AddiOp)` on a function from the operation to a numpy function, which translated
+code calls (`emit_scalars.py`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from typing import Any, TypeVar
 from xdsl.dialects.builtin import TensorType, VectorType
 from xdsl.ir import Attribute, Operation
 
-from stc.execution.machine import Machine, Value, implements
-
-Function = Callable[..., Value]
+Function = Callable[..., Any]
 Maker = Callable[[Any], Function]
 _MakerT = TypeVar("_MakerT", bound=Maker)
 
@@ -25,12 +23,7 @@ def elementwise(*operations: type[Operation]) -> Callable[[_MakerT], _MakerT]:
     """Register the decorated function, which returns the numpy function of an operation, for these operations."""
 
     def register(make: _MakerT) -> _MakerT:
-        def handler(machine: Machine, op: Operation) -> list[Value]:
-            return [make(op)(*machine.operands(op))]
-
-        for operation in operations:
-            _MAKERS[operation] = make
-        implements(*operations)(handler)
+        _MAKERS.update(dict.fromkeys(operations, make))
         return make
 
     return register

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import scf
+from xdsl.dialects import cf, scf
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -65,3 +65,8 @@ def _emit_branch(source: Source, block: Block, results: list[tuple[int, str]]) -
 
 def _is_carried(value: SSAValue) -> bool:
     return not isinstance(value.type, ItensorType)
+
+
+@emits(cf.AssertOp)
+def emit_assert(_source: Source, _op: cf.AssertOp) -> None:
+    """Nothing: assertions check nothing, as on the hardware (see the pass `drop-asserts`)."""

@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SSAValue
 
 from stc.diagnostics import CompileError
 from stc.execution.dtypes import numpy_type
-from stc.execution.machine import location
 from stc.execution.source import Source
 from stc.execution.subscripts import (
     checked,
@@ -22,8 +21,8 @@ from stc.execution.subscripts import (
     slice_subscript,
     static_entries,
 )
-from stc.execution.tensors import undefined
 from stc.execution.translation import emits
+from stc.execution.undefined import undefined
 
 
 def _memref(value: SSAValue) -> MemRefType:
@@ -46,7 +45,7 @@ def blank_memory(kind: MemRefType) -> np.ndarray:
 def emit_alloc(source: Source, op: memref.AllocOp | memref.AllocaOp) -> None:
     kind = _memref(op.memref)
     if DYNAMIC_INDEX in kind.get_shape():
-        raise CompileError("memref of dynamic size cannot be executed", where=f"{source.where}: {location(op)}")
+        raise CompileError("memref of dynamic size cannot be executed", where=source.at(op))
     source.assign(op.memref, f"{source.refer(blank_memory(kind), 'blank')}.copy()")
 
 

@@ -13,9 +13,8 @@ from stc.diagnostics import CompileError
 from stc.execution.constants import constant_value
 from stc.execution.dtypes import numpy_type
 from stc.execution.elementwise import function_of
-from stc.execution.machine import location
 from stc.execution.source import Source
-from stc.execution.translation import emit_call, emits
+from stc.execution.translation import emits, refuse
 
 _FLOAT_OPERATORS: dict[type[Operation], str] = {
     arith.AddfOp: "+",
@@ -59,7 +58,7 @@ def emit_constant(source: Source, op: arith.ConstantOp) -> None:
     try:
         value = constant_value(op.value)
     except CompileError as error:
-        raise CompileError(error.what, where=f"{source.where}: {location(op)}", accepted=error.accepted) from None
+        raise CompileError(error.what, where=source.at(op), accepted=error.accepted) from None
     source.names[op.result] = source.refer(value, "c")
 
 
@@ -120,8 +119,7 @@ def emit_elementwise(source: Source, op: Operation) -> None:
     """A call of the operation's numpy function."""
     function = function_of(op)
     if function is None:
-        emit_call(source, op)
-        return
+        refuse(source, op)
     arguments = ", ".join(source.name(operand) for operand in op.operands)
     source.assign(op.results[0], f"{source.refer(function, 'f')}({arguments})")
 

@@ -2,80 +2,70 @@
 
 The analysis is done once, when the operation is translated: which loops each value of the body depends on, how operands spread
 over the iteration space, which reductions are matrix multiplications. What is left at run time is a handful of numpy calls per
-tile. Operations outside this (accesses that are not projected permutations, reductions of another kind) run in the
-step-by-step machine.
+tile. Operands whose access is no projected permutation are gathered first. Reductions by add, mul, max and min are recognised in
+the body; of any other body the reduction loops run one by one, the parallel ones at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.attrs import IteratorType
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
 
+from stc.diagnostics import CompileError
 from stc.dialects.use_def import operations_behind
-from stc.execution.contraction_text import Factor, contraction_text
+from stc.execution.contraction import Factor, contraction_text
 from stc.execution.dtypes import numpy_type
-from stc.execution.emit_tensors import is_placeholder
-from stc.execution.generic import reduction_of, run_structured
-from stc.execution.machine import Machine
+from stc.execution.emit_tensors import blank_tensor, is_placeholder
+from stc.execution.reductions import reduction_of
 from stc.execution.source import Source
-from stc.execution.tensors import undefined
-from stc.execution.translation import emit, emit_call, emits, free_values
+from stc.execution.translation import emit, emits, free_values
 
 
 @emits(LinalgStructuredOperation)
 def emit_structured(source: Source, op: LinalgStructuredOperation) -> None:
-    plan = _plan(op)
-    if plan is None:
-        _emit_step_by_step(source, op)
-        return
+    maps = [attribute.data for attribute in op.get_indexing_maps()]
+    _emit_iteration(source, op, op.body.block, maps, [attribute.data for attribute in op.get_iterator_types()], len(op.inputs))
+
+
+@emits(linalg.ReduceOp)
+def emit_reduce(source: Source, op: linalg.ReduceOp) -> None:
+    rank, reduced = len(_shape(source, op, op.input.type)), op.dimensions.get_values()
+    kinds = [IteratorType.REDUCTION if d in reduced else IteratorType.PARALLEL for d in range(rank)]
+    retained = tuple(AffineDimExpr(d) for d in range(rank) if d not in reduced)
+    _emit_iteration(source, op, op.region.block, [AffineMap.identity(rank), AffineMap(rank, 0, retained)], kinds, 1)
+
+
+def _emit_iteration(
+    source: Source, op: Operation, body: Block, maps: Sequence[AffineMap], kinds: Sequence[IteratorType], inputs: int
+) -> None:
+    """A body over an iteration space; the operands from number `inputs` on are initial values of the results."""
+    plan = _plan(source, op, body, maps, kinds, inputs)
     captured = free_values(op)
-    function = source.refer(_translate(op, plan, captured, source.where), "tile")
-    operands = ["None" if is_placeholder(value) else source.name(value) for value in op.operands]
+    function = source.refer(_translate(plan, captured, source.where), "tile")
+    operands = [_operand(source, plan, value) for value in op.operands]
     call = f"{function}({', '.join([*operands, *(source.name(value) for value in captured)])})"
     if op.results:
         source.line(f"{', '.join(source.define(result) for result in op.results)}, = {call}")
         return
-    for index, output in enumerate(op.outputs):
-        if index == 0:
-            source.line(f"stored = {call}")
+    source.line(f"stored = {call}")
+    for index, output in enumerate(op.operands[inputs:]):
         source.line(f"{source.name(output)}[...] = stored[{index}]")
 
 
-def _emit_step_by_step(source: Source, op: LinalgStructuredOperation) -> None:
-    placeholders = [value for value in op.outputs if value not in source.names]
-    for value in placeholders:
-        emit_blank(source, value)
-    if op.results:
-        emit_call(source, op)
-        for result in op.results:
-            source.line(f"{source.name(result)} = {source.name(result)}.copy()")
-        return
-    used = [*dict.fromkeys((*op.operands, *free_values(op)))]
-
-    def run(*values: Any) -> None:
-        machine = Machine()
-        machine.values.update(zip(used, values, strict=True))
-        for output, result in zip(op.outputs, run_structured(machine, op), strict=True):
-            machine.values[output][...] = result
-
-    source.line(f"{source.refer(run, 'run')}({', '.join(source.name(value) for value in used)})")
-
-
-def emit_blank(source: Source, value: SSAValue) -> None:
-    """Storage for a placeholder that is needed after all."""
-    kind = value.type
-    assert isinstance(kind, TensorType)
-    source.assign(value, f"{source.refer(undefined(kind.get_shape(), numpy_type(kind.element_type)), 'blank')}.copy()")
+def _operand(source: Source, plan: _Plan, value: SSAValue) -> str:
+    if not is_placeholder(value):
+        return source.name(value)
+    return blank_tensor(source, value.type) if plan.is_in_order else "None"
 
 
 # Analysis -------------------------------------------------------------------------------------------------------------
@@ -83,47 +73,74 @@ def emit_blank(source: Source, value: SSAValue) -> None:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Facts about an operation: the loop of each dimension of each operand, loop extents, reduction loops."""
+    """Facts about an operation: the loop of each dimension of each operand, loop extents, reduction loops.
 
+    `shapes`: of the operands. `gathered`: by operand whose access is no projected permutation, the indices at which it is read for
+    each point of `dimensions`.
+    `combined`: for each output how its terms are combined, and the term; None where a reduction is of another kind.
+    """
+
+    body: Block
+    inputs: int
+    shapes: tuple[tuple[int, ...], ...]
     dimensions: tuple[tuple[int, ...], ...]
+    gathered: dict[int, tuple[np.ndarray, ...]]
     extents: tuple[int, ...]
     reductions: tuple[int, ...]
+    combined: list[tuple[np.ufunc, SSAValue]] | None
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether reduction loops run one by one."""
+        return bool(self.reductions) and self.combined is None
+
+    @property
+    def retained(self) -> tuple[int, ...]:
+        return tuple(loop for loop in range(len(self.extents)) if loop not in self.reductions)
 
 
-def _plan(op: LinalgStructuredOperation) -> _Plan | None:
-    """None where the operation is outside what is translated."""
-    kinds = [attribute.data for attribute in op.get_iterator_types()]
+def _plan(
+    source: Source, op: Operation, body: Block, maps: Sequence[AffineMap], kinds: Sequence[IteratorType], inputs: int
+) -> _Plan:
+    found: dict[int, int] = {}
+    shapes = tuple(_shape(source, op, operand.type) for operand in op.operands)
+    for affine, shape in zip(maps, shapes, strict=True):
+        for entry, extent in zip(affine.results, shape, strict=True):
+            if isinstance(entry, AffineDimExpr):
+                found[entry.position] = extent
+    if len(found) != len(kinds):
+        raise CompileError("loop bounds do not follow from the operands", where=source.at(op))
+    extents = tuple(found[loop] for loop in range(len(kinds)))
     dimensions: list[tuple[int, ...]] = []
-    extents: dict[int, int] = {}
-    for affine, operand in zip(op.get_indexing_maps(), op.operands, strict=True):
-        shape = _shape(operand.type)
-        if shape is None or not all(isinstance(entry, AffineDimExpr) for entry in affine.data.results):
-            return None
-        loops = tuple(entry.position for entry in affine.data.results if isinstance(entry, AffineDimExpr))
-        if len(set(loops)) != len(loops):
-            return None
+    gathered: dict[int, tuple[np.ndarray, ...]] = {}
+    for index, affine in enumerate(maps):
+        loops = tuple(entry.position for entry in affine.results if isinstance(entry, AffineDimExpr))
+        if len(loops) < len(affine.results) or len(set(loops)) < len(loops):
+            loops = tuple(dict.fromkeys((*loops, *sorted(affine.used_dims()))))
+            gathered[index] = _places(affine, loops, extents)
         dimensions.append(loops)
-        extents.update(zip(loops, shape, strict=True))
-    if len(extents) != len(kinds) or any(isinstance(value.type, VectorType) for value in op.body.block.args):
-        return None
     reductions = tuple(loop for loop, kind in enumerate(kinds) if kind != IteratorType.PARALLEL)
-    plan = _Plan(tuple(dimensions), tuple(extents[loop] for loop in range(len(kinds))), reductions)
-    return plan if not reductions or _reductions(op) is not None else None
+    return _Plan(body, inputs, shapes, tuple(dimensions), gathered, extents, reductions, _combined(body, inputs))
 
 
-def _shape(kind: Attribute) -> tuple[int, ...] | None:
-    if isinstance(kind, TensorType | MemRefType):
-        return None if DYNAMIC_INDEX in kind.get_shape() else tuple(kind.get_shape())
-    return ()
+def _shape(source: Source, op: Operation, kind: Attribute) -> tuple[int, ...]:
+    shape = tuple(kind.get_shape()) if isinstance(kind, TensorType | MemRefType) else ()
+    if DYNAMIC_INDEX in shape:
+        raise CompileError(f"values of type {kind} cannot be executed", where=source.at(op), accepted="static shapes")
+    return shape
 
 
-def _reductions(op: LinalgStructuredOperation) -> list[tuple[np.ufunc, SSAValue]] | None:
-    """For each output how its terms are combined, and the term; None where one is of another kind."""
-    body = op.body.block
-    last = body.last_op
-    assert last is not None
-    outputs = body.args[len(op.inputs) :]
-    found = [reduction_of(value, output, outputs) for value, output in zip(last.operands, outputs, strict=True)]
+def _places(affine: AffineMap, loops: Sequence[int], extents: Sequence[int]) -> tuple[np.ndarray, ...]:
+    """The index in each dimension of any affine access, as arrays that together go over `loops`."""
+    values = dict(zip(loops, np.indices([extents[loop] for loop in loops], dtype=np.int64, sparse=True), strict=True))
+    at = [values.get(loop, 0) for loop in range(len(extents))]
+    return tuple(np.asarray(entry.eval(at, [])) for entry in affine.results)  # pyright: ignore[reportArgumentType]
+
+
+def _combined(body: Block, inputs: int) -> list[tuple[np.ufunc, SSAValue]] | None:
+    assert body.last_op is not None
+    outputs = body.args[inputs:]
+    found = [reduction_of(value, output, outputs) for value, output in zip(body.last_op.operands, outputs, strict=True)]
     known = [plan for plan in found if plan is not None]
     return known if len(known) == len(found) else None
 
@@ -131,17 +148,19 @@ def _reductions(op: LinalgStructuredOperation) -> list[tuple[np.ufunc, SSAValue]
 # Text -----------------------------------------------------------------------------------------------------------------
 
 
-def _translate(
-    op: LinalgStructuredOperation, plan: _Plan, captured: Sequence[SSAValue], where: str
-) -> Callable[..., Sequence[np.ndarray]]:
+def _translate(plan: _Plan, captured: Sequence[SSAValue], where: str) -> Callable[..., Sequence[np.ndarray]]:
     source = Source(where, in_arrays=True)
-    body = _Body(source, op, plan)
-    parameters = [f"a{index}" for index in range(len(op.operands))]
+    body = _Body(source, plan)
+    parameters = [f"a{index}" for index in range(len(plan.dimensions))]
+    for index, places in plan.gathered.items():
+        source.line(f"a{index} = a{index}[{source.refer(places, 'places')}]")
     for index, value in enumerate(captured):
         source.names[value] = f"outer{index}"
         body.loops[value] = frozenset()
         parameters.append(f"outer{index}")
-    results = body.reduced() if plan.reductions else body.parallel()
+    results = body.in_order() if plan.is_in_order else body.reduced() if plan.reductions else body.parallel()
+    for index, text in enumerate(results, plan.inputs):
+        results[index - plan.inputs] = f"{text}.reshape({plan.shapes[index]})" if index in plan.gathered else text
     source.line(f"return {', '.join(results)},")
     return source.compile(parameters)
 
@@ -153,11 +172,12 @@ def _read_by(op: Operation) -> Sequence[SSAValue]:
 class _Body:
     """The body of an operation over arrays: one axis per loop, of extent 1 where a value does not depend on the loop."""
 
-    def __init__(self, source: Source, op: LinalgStructuredOperation, plan: _Plan):
+    def __init__(self, source: Source, plan: _Plan):
         self.source = source
-        self.op = op
         self.plan = plan
-        self.block = op.body.block
+        self.block = plan.body
+        self.arrays = [f"a{index}" for index in range(len(plan.dimensions))]
+        """The variable of each operand: in order, of what a step reads of it."""
         self.loops: dict[SSAValue, frozenset[int]] = {
             argument: frozenset(loops) for argument, loops in zip(self.block.args, plan.dimensions, strict=True)
         }
@@ -170,7 +190,7 @@ class _Body:
         if value in self.source.names:
             return self.source.names[value]
         if isinstance(value, BlockArgument):
-            self.source.assign(value, self._spread(f"a{value.index}", self.plan.dimensions[value.index]))
+            self.source.assign(value, self._spread(self.arrays[value.index], self.plan.dimensions[value.index]))
             return self.source.names[value]
         for op in operations_behind(value, self.source.names, _read_by):
             if isinstance(op, linalg.IndexOp):
@@ -186,6 +206,9 @@ class _Body:
 
     def _index(self, op: linalg.IndexOp) -> None:
         loop = op.dim.value.data
+        if self.plan.is_in_order and loop in self.plan.reductions:
+            self.source.names[op.result], self.loops[op.result] = f"s{loop}", frozenset()
+            return
         extent = self.plan.extents[loop]
         shape = [extent if axis == loop else 1 for axis in range(len(self.plan.extents))]
         self.source.names[op.result] = self.source.refer(np.arange(extent, dtype=np.int64).reshape(shape), "index")
@@ -197,12 +220,18 @@ class _Body:
             text = f"{text}.transpose({tuple(order)})"
         if not dimensions:
             return text
-        extents = self.plan.extents
+        extents = self._extents
         first = min(dimensions)
         if len(dimensions) == len(extents) - first:
             return text  # numpy adds leading axes itself
         shape = tuple(extents[loop] if loop in dimensions else 1 for loop in range(first, len(extents)))
         return f"{text}.reshape({shape})"
+
+    @property
+    def _extents(self) -> tuple[int, ...]:
+        """Of the loops that run at once; 1 of those that run one by one."""
+        in_turn = self.plan.reductions if self.plan.is_in_order else ()
+        return tuple(1 if loop in in_turn else extent for loop, extent in enumerate(self.plan.extents))
 
     # Results ----------------------------------------------------------------------------------------------------------
 
@@ -213,10 +242,9 @@ class _Body:
 
     def _outputs(self) -> list[tuple[int, tuple[int, ...], np.dtype]]:
         """For each output its operand index, loops and type."""
-        first = len(self.op.inputs)
         return [
             (index, self.plan.dimensions[index], numpy_type(self.block.args[index].type))
-            for index in range(first, len(self.op.operands))
+            for index in range(self.plan.inputs, len(self.plan.dimensions))
         ]
 
     def parallel(self) -> list[str]:
@@ -224,7 +252,7 @@ class _Body:
         results = []
         for value, (_, loops, dtype) in zip(self._yielded(), self._outputs(), strict=True):
             text = self.value(value)
-            is_whole = self.loops[value] == frozenset(range(len(self.plan.extents)))
+            is_whole = self.loops[value] == frozenset(range(len(self.plan.extents))) and not self.plan.reductions
             if is_whole and isinstance(value.owner, Operation) and not _may_share_storage(value.owner):
                 results.append(_transposed(text, range(len(loops)), loops))
             else:
@@ -234,18 +262,34 @@ class _Body:
     def _stored(self, text: str, loops: tuple[int, ...], dtype: np.dtype) -> str:
         """A new array that holds an array which depends on fewer loops, or belongs to somebody else."""
         name = self.source.fresh("r")
-        self.source.line(f"{name} = np.empty({self.plan.extents}, {self.source.refer(dtype, 'dtype')})")
+        self.source.line(f"{name} = np.empty({self._extents}, {self.source.refer(dtype, 'dtype')})")
         self.source.line(f"{name}[...] = {text}")
-        return _transposed(name, range(len(loops)), loops)
+        retained = self.plan.retained
+        if self.plan.reductions:
+            name = f"{name}.reshape({tuple(self.plan.extents[loop] for loop in retained)})"
+        return _transposed(name, retained, loops)
+
+    def in_order(self) -> list[str]:
+        """Results of any reduction: its loops one by one, from the initial values on."""
+        states = [f"a{index}" for index, _, _ in self._outputs()]
+        with ExitStack() as steps:
+            for loop in self.plan.reductions:
+                steps.enter_context(self.source.block(f"for s{loop} in range({self.plan.extents[loop]}):"))
+            for index, loops in enumerate(self.plan.dimensions):
+                if not set(loops).isdisjoint(self.plan.reductions):
+                    parts = (f"s{loop}:s{loop} + 1" if loop in self.plan.reductions else ":" for loop in loops)
+                    self.arrays[index] = self.source.fresh("b")
+                    self.source.line(f"{self.arrays[index]} = a{index}[{', '.join(parts)}]")
+            self.source.line(f"{', '.join(states)}, = {', '.join(self.parallel())},")
+        return [f"np.array({state})" for state in states]
 
     def reduced(self) -> list[str]:
         """Results of reductions: all terms added up (multiplied, ...) at once, then combined with the initial value."""
-        reductions = _reductions(self.op)
-        assert reductions is not None
+        assert self.plan.combined is not None
         if not all(self.plan.extents[loop] for loop in self.plan.reductions):
             return [f"np.array(a{index})" for index, _, _ in self._outputs()]  # of nothing
         results = []
-        for (combine, term), (index, loops, dtype) in zip(reductions, self._outputs(), strict=True):
+        for (combine, term), (index, loops, dtype) in zip(self.plan.combined, self._outputs(), strict=True):
             total = self._total(combine, term, loops, dtype)
             results.append(f"np.{combine.__name__}({total}, a{index})")
         return results
@@ -260,8 +304,7 @@ class _Body:
             return self._completed(text, total.loops, loops)
         full = f"np.broadcast_to({self.value(term)}, {self.plan.extents})"
         reduced = f"np.{combine.__name__}.reduce({full}, axis={self.plan.reductions}, dtype={self.source.refer(dtype)})"
-        retained = [loop for loop in range(len(self.plan.extents)) if loop not in self.plan.reductions]
-        return _transposed(reduced, retained, loops)
+        return _transposed(reduced, self.plan.retained, loops)
 
     def _factor(self, value: SSAValue) -> Factor:
         """A factor of a product with an axis for each loop it depends on."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from stc.diagnostics import CompileError
-from stc.execution.tensors import undefined
+from stc.execution.undefined import undefined
 from stc.iteration.bus_words import slot
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static

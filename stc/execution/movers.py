@@ -13,7 +13,7 @@ from stc.execution.channels import ReadPort, WritePort
 from stc.execution.dtypes import numpy_type
 from stc.execution.layout import token_view, tokens_of
 from stc.execution.scheduler import Steps
-from stc.execution.tensors import undefined
+from stc.execution.undefined import undefined
 from stc.iteration.converter import ConverterPlan
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static, value_at

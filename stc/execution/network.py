@@ -23,10 +23,9 @@ from stc.execution import movers
 from stc.execution.channels import Channel, Port, ReadPort, Ring
 from stc.execution.emit_memory import blank_memory
 from stc.execution.emit_tokens import open_port
-from stc.execution.machine import Machine
 from stc.execution.scheduler import Process, Steps, run_processes
 from stc.execution.source import Source
-from stc.execution.translation import emit_block
+from stc.execution.translation import emit_block, evaluate
 from stc.iteration.order import StreamOrder
 
 Bound = Any
@@ -173,10 +172,7 @@ class Network:
 
     def _evaluate(self, op: Operation) -> None:
         """Anything else computes on scalars."""
-        machine = Machine()
-        machine.values.update({operand: self.bound[operand] for operand in op.operands})
-        machine.execute(op)
-        self.bound.update({result: machine.values[result] for result in op.results})
+        self.bound.update(zip(op.results, evaluate(op, self.bound, self.where), strict=True))
 
     def _token_count(self, op: Operation) -> int:
         """Tokens that pass an operation between itensors, or an itensor and a stream; of a merge, those of its first input."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
 from stc.diagnostics import CompileError
 from stc.execution import (
@@ -23,16 +24,19 @@ from stc.execution import (
     emit_structured,
     emit_tensors,
     emit_tokens,
+    functions,
     kernels,
-    linalg,
     own_kernels,
+    scalars,
 )
-from stc.execution.machine import check_inputs
+from stc.execution.dtypes import numpy_type
 from stc.execution.source import Source
 from stc.execution.translation import emit_block
 from stc.execution.work import MOST_STEPS, refuse_long_runs
 
-LEVELS = (emit_control, emit_memory, emit_scalars, emit_structured, emit_tensors, emit_tokens, kernels, linalg, own_kernels)
+LEVELS = (
+    emit_control, emit_memory, emit_scalars, emit_structured, emit_tensors, emit_tokens, functions, kernels, own_kernels, scalars
+)
 """The files that give operations their meaning, imported for it."""
 
 
@@ -46,10 +50,33 @@ def execute(
     and writes do not agree; `Deadlock` and `TooLong` (more than `most_steps` operations) are CompileErrors of their own.
     """
     function = main_function(target)
-    check_inputs(function, inputs)
+    _check_inputs(function, inputs)
     refuse_long_runs(function, most_steps)
     with np.errstate(all="ignore"):
         return [np.asarray(value) for value in translate(function, depths)(*inputs)]
+
+
+def _check_inputs(function: func.FuncOp, inputs: Sequence[np.ndarray]) -> None:
+    """CompileError naming the input that does not fit its argument."""
+    arguments = function.body.block.args
+    if len(inputs) != len(arguments):
+        raise CompileError(
+            f"{len(inputs)} inputs given", where=f"@{function.sym_name.data}", accepted=f"{len(arguments)} inputs"
+        )
+    for index, (argument, array) in enumerate(zip(arguments, inputs, strict=True)):
+        _check_input(function, index, argument, array)
+
+
+def _check_input(function: func.FuncOp, index: int, argument: SSAValue, array: np.ndarray) -> None:
+    shape_of = getattr(argument.type, "get_shape", tuple)
+    element = getattr(argument.type, "element_type", argument.type)
+    expected = (tuple(shape_of()), numpy_type(element))
+    if (np.shape(array), np.asarray(array).dtype) != expected:
+        raise CompileError(
+            f"input {index} is {np.asarray(array).dtype}{list(np.shape(array))}",
+            where=f"@{function.sym_name.data}",
+            accepted=f"{expected[1]}{list(expected[0])}",
+        )
 
 
 def translate(function: func.FuncOp, depths: bool) -> Callable[..., Sequence[np.ndarray]]:

@@ -15,9 +15,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
+
+from stc.dialects.facts import MODULE, NAME
 
 _INDENT = "    "
+
+
+def location(op: Operation) -> str:
+    """Where an operation comes from: its model name, its module path, or its own name."""
+    name = NAME.of(op) or MODULE.of(op)
+    return f"{op.name} of {name}" if name else op.name
 
 
 class Source:
@@ -38,6 +46,10 @@ class Source:
         """For each open block the lines that give back the buffers acquired in it."""
         self._depth = 1
         self._count = 0
+
+    def at(self, op: Operation) -> str:
+        """What errors call `op`."""
+        return f"{self.where}: {location(op)}"
 
     # Names ------------------------------------------------------------------------------------------------------------
 

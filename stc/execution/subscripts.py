@@ -14,7 +14,6 @@ from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.index_ranges import range_of
 from stc.diagnostics import CompileError
-from stc.execution.machine import location
 from stc.execution.source import Source
 
 Entry = SSAValue | int
@@ -29,7 +28,7 @@ def mixed(static: DenseArrayBase[IntegerType], dynamic: Sequence[SSAValue]) -> l
 def static_entries(source: Source, op: Operation, entries: Sequence[Entry], what: str) -> list[int]:
     """Entries that must be integers; CompileError for others."""
     if any(isinstance(entry, SSAValue) for entry in entries):
-        raise CompileError(f"dynamic {what} cannot be executed", where=f"{source.where}: {location(op)}", accepted="integers")
+        raise CompileError(f"dynamic {what} cannot be executed", where=source.at(op), accepted="integers")
     return [entry for entry in entries if isinstance(entry, int)]
 
 
@@ -49,7 +48,7 @@ def checked(source: Source, op: Operation, entry: Entry, length: int, extent: in
 
 
 def _complaint(source: Source, op: Operation, length: int, extent: int) -> str:
-    where = f"{source.where}: {location(op)}"
+    where = source.at(op)
 
     def outside(value: int | np.ndarray) -> NoReturn:
         indices = np.atleast_1d(value)

@@ -1,4 +1,4 @@
-"""IR to Python, operation by operation: the registry of emitters, and what has none falls back to the step-by-step machine.
+"""IR to Python, operation by operation: the registry of emitters. Nothing here knows any of them.
 
     @emits(scf.ForOp)
     def emit_for(source: Source, op: scf.ForOp) -> None: ...
@@ -8,14 +8,13 @@ An emitter writes statements that compute the operation's results into `source`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, TypeVar
 
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from stc.diagnostics import CompileError
-from stc.execution.machine import Machine, Value, handler_of, location
 from stc.execution.source import Source
 
 Emitter = Callable[[Source, Any], None]
@@ -55,30 +54,22 @@ def emit(source: Source, op: Operation) -> None:
         if (emitter := _EMITTERS.get(kind)) is not None:
             emitter(source, op)
             return
-    emit_call(source, op)
+    refuse(source, op)
 
 
-def emit_call(source: Source, op: Operation) -> None:
-    """A call of the operation's handler in the step-by-step machine."""
-    if handler_of(op) is None:
-        raise CompileError("operation cannot be executed", where=f"{source.where}: {location(op)}")
+def refuse(source: Source, op: Operation) -> NoReturn:
+    """CompileError: `op` has no semantics here."""
+    raise CompileError("operation cannot be executed", where=source.at(op))
+
+
+def evaluate(op: Operation, values: Mapping[SSAValue, Any], where: str) -> list[Any]:
+    """The results of one operation by itself; `values`: of all that it uses."""
+    source = Source(where)
     used = [*dict.fromkeys((*op.operands, *free_values(op)))]
-    arguments = ", ".join(source.name(value) for value in used)
-    text = f"{source.refer(_as_function(op, used), 'run')}({arguments})"
-    if not op.results:
-        source.line(text)
-        return
-    source.line(f"{', '.join(source.define(result) for result in op.results)}, = {text}")
-
-
-def _as_function(op: Operation, used: Sequence[SSAValue]) -> Callable[..., Sequence[Value]]:
-    def run(*values: Value) -> Sequence[Value]:
-        machine = Machine()
-        machine.values.update(zip(used, values, strict=True))
-        machine.execute(op)
-        return [machine.values[result] for result in op.results]
-
-    return run
+    parameters = [source.define(value) for value in used]
+    emit(source, op)
+    source.line(f"return [{', '.join(source.name(result) for result in op.results)}]")
+    return source.compile(parameters)(*(values[value] for value in used))
 
 
 def free_values(op: Operation) -> list[SSAValue]:

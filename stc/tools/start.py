@@ -18,7 +18,7 @@ from stc.dialects.dataflow import ProvenanceAttr
 from stc.dialects.parsing import parse_module
 from stc.dialects.preconditions import require_fit
 from stc.execution.run import execute
-from stc.execution.tensors import undefined_as
+from stc.execution.undefined import undefined_as
 from stc.pipeline import PipelineOptions, Stage, Step, hyphenated, places, read_options
 from stc.tools.plan import as_stages
 from stc.tools.provenance import plan_of, request_of, taken_provenance

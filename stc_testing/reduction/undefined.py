@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.execution.run import execute
-from stc.execution.tensors import undefined_as
+from stc.execution.undefined import undefined_as
 
 
 def depends_on_undefined(module: ModuleOp, inputs: Sequence[np.ndarray]) -> bool:

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import ModuleOp
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
-from stc.execution.linalg import execute as execute_step_by_step
 from stc.execution.run import execute, main_function
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
 from stc.tools.check_semantics import SemanticsCheck, compare, random_inputs
@@ -100,14 +99,6 @@ def test_every_level_of_a_small_program(name: str) -> None:
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.full if name == LARGER else ()) for name in programs.FILES])
 def test_every_level_of_a_block(name: str) -> None:
     compile_checked(programs.source(name), {}, with_linalg=True)
-
-
-@pytest.mark.parametrize("name", [*programs.PROGRAMS, *programs.FILES])
-def test_translation_agrees_with_the_step_by_step_machine(name: str) -> None:
-    module = parse_module(programs.source(name))
-    function = main_function(module)
-    inputs = programs.random_inputs(function)
-    assert compare(execute_step_by_step(function, inputs), execute(module, inputs)) is None
 
 
 @pytest.mark.parametrize("name", ["incompatible_reshape", "gpt2_tiny"])

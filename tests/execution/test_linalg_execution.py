@@ -12,8 +12,7 @@ from xdsl.dialects import func
 
 from stc.diagnostics import CompileError
 from stc.dialects.parsing import parse_module
-from stc.execution.contraction import contract
-from stc.execution.linalg import execute
+from stc.execution.run import execute
 from stc_testing.drawn import examples
 
 
@@ -93,20 +92,33 @@ def test_four_bit_integers_wrap() -> None:
 @examples(15)
 @given(st.data())
 def test_contractions_agree_with_einsum(data: st.DataObject) -> None:
-    """Each loop is in the left factor, the right, both or neither, summed or not, of any extent from 1."""
+    """Each loop is in the left factor, the right, both or the result alone, summed or not, of any extent from 1."""
     loops = data.draw(st.integers(1, 5))
     extents = data.draw(st.lists(st.integers(1, 3), min_size=loops, max_size=loops))
-    membership = [data.draw(st.sampled_from([(1, 0), (0, 1), (1, 1), (0, 0)])) for _ in range(loops)]
-    summed = [loop for loop in range(loops) if data.draw(st.booleans())]
+    summed = {loop for loop in range(loops) if data.draw(st.booleans())}
+    kinds = [(1, 0), (0, 1), (1, 1)]
+    membership = [data.draw(st.sampled_from(kinds if loop in summed else [*kinds, (0, 0)])) for loop in range(loops)]
+    left, right = (data.draw(st.permutations([loop for loop in range(loops) if membership[loop][side]])) for side in (0, 1))
+    result = data.draw(st.permutations([loop for loop in range(loops) if loop not in summed]))
+    names = [f"d{loop}" for loop in range(loops)]
+    maps = [f"affine_map<({', '.join(names)}) -> ({', '.join(names[loop] for loop in part)})>" for part in (left, right, result)]
+    shapes = [[extents[loop] for loop in part] for part in (left, right, result)]
+    a, b, c = ("x".join([*map(str, shape), "i32"]) for shape in shapes)
+    iterators = ", ".join('"reduction"' if loop in summed else '"parallel"' for loop in range(loops))
+    text = f"""func.func @main(%a: tensor<{a}>, %b: tensor<{b}>, %c: tensor<{c}>) -> tensor<{c}> {{
+      %r = linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = [{iterators}]}}
+          ins(%a, %b : tensor<{a}>, tensor<{b}>) outs(%c : tensor<{c}>) {{
+      ^bb0(%x: i32, %y: i32, %z: i32):
+        %p = arith.muli %x, %y : i32
+        %s = arith.addi %z, %p : i32
+        linalg.yield %s : i32
+      }} -> tensor<{c}>
+      func.return %r : tensor<{c}> }}"""
     random = np.random.default_rng(0)
-    left, right = (
-        random.integers(-3, 4, [extent if member[side] else 1 for extent, member in zip(extents, membership, strict=True)])
-        for side in (0, 1)
-    )
-    product = np.broadcast_to(left * right, extents)
-    expected = product.sum(axis=tuple(summed), keepdims=True) if summed else product
-    found = contract(left, right, extents, summed)
-    np.testing.assert_array_equal(np.broadcast_to(found, expected.shape), expected)
+    inputs = [random.integers(-3, 4, shape, np.int32) for shape in shapes]
+    ones = np.ones([extents[loop] for loop in result], np.int32)
+    expected = inputs[2] + np.einsum(inputs[0], left, inputs[1], right, ones, result, result)
+    np.testing.assert_array_equal(run(text, *inputs)[0], expected)
 
 
 def test_integer_contraction_is_exact() -> None:
@@ -157,6 +169,44 @@ def test_reduction_with_an_unknown_body_runs_in_order() -> None:
       func.return %r : tensor<2xf32> }"""
     a = np.array([[1, 2, 3, 4], [8, 0, 0, 0]], F)
     np.testing.assert_array_equal(run(text, a, np.zeros(2, F))[0], [((0.5 + 2) / 2 + 3) / 2 + 4, 1])
+
+
+def test_reductions_in_order_see_strides_and_indices() -> None:
+    """Two reduction loops around a transposed result; what is read is no projected permutation of them."""
+    text = """func.func @main(%a: tensor<9x2xf32>, %b: tensor<3x5x2xf32>, %o: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %r = linalg.generic {indexing_maps = [affine_map<(i, k, j, l) -> (i * 2 + k, j)>, affine_map<(i, k, j, l) -> (i, k, l)>,
+          affine_map<(i, k, j, l) -> (j, i)>], iterator_types = ["parallel", "reduction", "parallel", "reduction"]}
+          ins(%a, %b : tensor<9x2xf32>, tensor<3x5x2xf32>) outs(%o : tensor<2x3xf32>) {
+      ^bb0(%x: f32, %y: f32, %z: f32):
+        %k = linalg.index 1 : index
+        %l = linalg.index 3 : index
+        %kl = arith.addi %k, %l : index
+        %c = arith.index_cast %kl : index to i32
+        %f = arith.sitofp %c : i32 to f32
+        %h = arith.constant 5.000000e-01 : f32
+        %p = arith.mulf %z, %h : f32
+        %q = arith.mulf %y, %x : f32
+        %s = arith.addf %p, %q : f32
+        %t = arith.addf %s, %f : f32
+        linalg.yield %t : f32
+      } -> tensor<2x3xf32>
+      func.return %r : tensor<2x3xf32> }"""
+    random = np.random.default_rng(0)
+    a, b, o = (random.integers(-4, 5, shape).astype(F) for shape in ((9, 2), (3, 5, 2), (2, 3)))
+    expected = o.copy()
+    for j, i, k, m in np.ndindex(2, 3, 5, 2):
+        expected[j, i] = expected[j, i] / 2 + b[i, k, m] * a[2 * i + k, j] + k + m
+    np.testing.assert_array_equal(run(text, a, b, o)[0], expected)
+
+
+def test_a_shape_known_at_run_time_only_is_refused() -> None:
+    text = """func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+      %n = arith.constant 2 : index
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %r = tensor.cast %e : tensor<?xf32> to tensor<2xf32>
+      func.return %r : tensor<2xf32> }"""
+    with pytest.raises(CompileError, match=r"values of type tensor<\?xf32> cannot be executed; accepted: static shapes"):
+        run(text, np.zeros(2, F))
 
 
 def test_tensor_operations() -> None:

@@ -19,7 +19,7 @@ from xdsl.dialects.func import FuncOp
 from stc.analysis import support
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
-from stc.execution.linalg import execute
+from stc.execution.run import execute
 from stc.frontend.exported import ExportedModel
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.simulation.batch import simulate

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType
 
-from stc.execution.linalg import execute
+from stc.execution.run import execute
 from stc.transforms.linalg import LINALG_PASSES, LINALG_STAGE
 
 HERE = Path(__file__).parent

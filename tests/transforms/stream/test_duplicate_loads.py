@@ -22,7 +22,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.parsing import parse_module
-from stc.execution.linalg import execute
+from stc.execution.run import execute
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.transforms.dataflow.duplicate_loads_in_order import DuplicateLoadsInOrder
 from stc.transforms.stream.duplicate_loads import DuplicateLoads

@@ -20,7 +20,7 @@ from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType
 from stc.dialects.parsing import parse_module
-from stc.execution.linalg import execute
+from stc.execution.run import execute
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages

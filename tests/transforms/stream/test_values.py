@@ -12,7 +12,7 @@ from xdsl.dialects import func
 
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
-from stc.execution.linalg import execute
+from stc.execution.run import execute
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc_testing.drawn import seeds
 

@@ -14,18 +14,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import func, memref, scf, vector
-from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
+from xdsl.dialects import func, memref, scf, tensor, vector
+from xdsl.dialects.builtin import MemRefType, ModuleOp, TensorType, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from stc.dialects import dataflow, stream
 from stc.dialects.dataflow.memory_ops import striped
-from stc.execution import linalg  # noqa: F401  # pyright: ignore[reportUnusedImport]  # registers the tensor and scalar operations
 from stc.execution.dtypes import numpy_type
+from stc.execution.elementwise import function_of
 from stc.execution.layout import pack, unpack_into
-from stc.execution.machine import Handler, Machine, Value
-from stc.execution.tensors import undefined
+from stc.execution.translation import evaluate
+from stc.execution.undefined import undefined
 
+Value = Any
+Handler = Callable[["TokenMachine", Any], Sequence[Value]]
 Steps = Generator[None, None, None]
 """A task yields whenever it has to wait."""
 
@@ -42,16 +44,32 @@ def implements(operation: type[Operation]) -> Callable[[Handler], Handler]:
     return register
 
 
-class TokenMachine(Machine):
-    """The executor's tensors and scalars, with the memory, vectors and kernels of this file."""
+class TokenMachine:
+    """Operation by operation: the executor's tensors and scalars, with the memory, vectors and kernels of this file."""
+
+    def __init__(self) -> None:
+        self.values: dict[SSAValue, Value] = {}
+
+    def operands(self, op: Operation) -> list[Value]:
+        return [self.values[operand] for operand in op.operands]
+
+    def run(self, block: Block, arguments: Sequence[Value]) -> list[Value]:
+        """Execute a block on arguments; returns the operands of its terminator."""
+        self.values.update(zip(block.args, arguments, strict=True))
+        *inner, last = block.ops
+        for op in inner:
+            self.execute(op)
+        return self.operands(last)
 
     def execute(self, op: Operation) -> None:
-        handler = _HANDLERS.get(type(op))
-        if handler is None:
-            super().execute(op)
-            return
-        for result, value in zip(op.results, handler(self, op), strict=True):
-            self.values[result] = value
+        self.values.update(zip(op.results, self._results(op), strict=True))
+
+    def _results(self, op: Operation) -> Sequence[Value]:
+        if (handler := _HANDLERS.get(type(op))) is not None:
+            return handler(self, op)
+        if (function := function_of(op)) is not None:
+            return [function(*self.operands(op))]
+        return evaluate(op, self.values, "token machine")
 
 
 class Deadlock(AssertionError):
@@ -80,7 +98,7 @@ class Task:
     """One running task. `writes` says of a ring port whether this task fills it."""
 
     name: str
-    machine: Machine
+    machine: TokenMachine
     outs: frozenset[SSAValue]
 
     def block(self, block: Block) -> Steps:
@@ -168,54 +186,61 @@ def _place(buffer: np.ndarray, indices: Sequence[Value]) -> tuple[int, ...]:
     return tuple(int(index) for index in indices)
 
 
+@implements(tensor.EmptyOp)
+def run_empty(_: TokenMachine, op: tensor.EmptyOp) -> Sequence[Value]:
+    kind = op.tensor.type
+    assert isinstance(kind, TensorType)
+    return [undefined(kind.get_shape(), numpy_type(kind.element_type))]
+
+
 @implements(memref.AllocOp)
-def _alloc(machine: Machine, op: memref.AllocOp) -> Sequence[Value]:
+def _alloc(machine: TokenMachine, op: memref.AllocOp) -> Sequence[Value]:
     return [_fresh(op.memref.type)]
 
 
 @implements(memref.LoadOp)
-def _load(machine: Machine, op: memref.LoadOp) -> Sequence[Value]:
+def _load(machine: TokenMachine, op: memref.LoadOp) -> Sequence[Value]:
     buffer, *indices = machine.operands(op)
     value = buffer[_place(buffer, indices)]
     return [value.copy() if isinstance(value, np.ndarray) else value]
 
 
 @implements(memref.StoreOp)
-def _store(machine: Machine, op: memref.StoreOp) -> Sequence[Value]:
+def _store(machine: TokenMachine, op: memref.StoreOp) -> Sequence[Value]:
     value, buffer, *indices = machine.operands(op)
     buffer[_place(buffer, indices)] = value
     return []
 
 
 @implements(memref.CopyOp)
-def _copy(machine: Machine, op: memref.CopyOp) -> Sequence[Value]:
+def _copy(machine: TokenMachine, op: memref.CopyOp) -> Sequence[Value]:
     source, target = machine.operands(op)
     target[...] = source
     return []
 
 
 @implements(vector.LoadOp)
-def _vector_load(machine: Machine, op: vector.LoadOp) -> Sequence[Value]:
+def _vector_load(machine: TokenMachine, op: vector.LoadOp) -> Sequence[Value]:
     buffer, *indices = machine.operands(op)
     return [_row(buffer, indices, op.result.type.get_shape()[0]).copy()]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @implements(vector.StoreOp)
-def _vector_store(machine: Machine, op: vector.StoreOp) -> Sequence[Value]:
+def _vector_store(machine: TokenMachine, op: vector.StoreOp) -> Sequence[Value]:
     value, buffer, *indices = machine.operands(op)
     _row(buffer, indices, len(value))[...] = value
     return []
 
 
 @implements(vector.ExtractOp)
-def _extract(machine: Machine, op: vector.ExtractOp) -> Sequence[Value]:
+def _extract(machine: TokenMachine, op: vector.ExtractOp) -> Sequence[Value]:
     source, *dynamic = machine.operands(op)
     assert not dynamic
     return [source[tuple(op.static_position.get_values())]]
 
 
 @implements(vector.BroadcastOp)
-def _broadcast(machine: Machine, op: vector.BroadcastOp) -> Sequence[Value]:
+def _broadcast(machine: TokenMachine, op: vector.BroadcastOp) -> Sequence[Value]:
     return [np.broadcast_to(machine.operands(op)[0], op.results[0].type.get_shape()).copy()]  # pyright: ignore
 
 
@@ -223,7 +248,7 @@ def _broadcast(machine: Machine, op: vector.BroadcastOp) -> Sequence[Value]:
 
 
 @implements(dataflow.PackOp)
-def _pack(machine: Machine, op: dataflow.PackOp) -> Sequence[Value]:
+def _pack(machine: TokenMachine, op: dataflow.PackOp) -> Sequence[Value]:
     kind: Any = op.stripes[0].type
     parts = striped(op.layout, len(op.stripes))
     tensor, lanes = np.asarray(machine.values[op.source]), kind.element_type.get_shape()[0]
@@ -231,7 +256,7 @@ def _pack(machine: Machine, op: dataflow.PackOp) -> Sequence[Value]:
 
 
 @implements(dataflow.UnpackOp)
-def _unpack(machine: Machine, op: dataflow.UnpackOp) -> Sequence[Value]:
+def _unpack(machine: TokenMachine, op: dataflow.UnpackOp) -> Sequence[Value]:
     stripes = machine.operands(op)
     tensor = np.empty(op.layout.tensor_shape, stripes[0].dtype)
     for words, part in zip(stripes, striped(op.layout, len(stripes)), strict=True):
@@ -240,7 +265,7 @@ def _unpack(machine: Machine, op: dataflow.UnpackOp) -> Sequence[Value]:
 
 
 @implements(dataflow.KernelOp)
-def _kernel(machine: Machine, op: dataflow.KernelOp) -> Sequence[Value]:
+def _kernel(machine: TokenMachine, op: dataflow.KernelOp) -> Sequence[Value]:
     values: dict[SSAValue, Any] = dict(zip(op.body.block.args, machine.operands(op), strict=True))
     fifos: list[Fifo] = []
     running: dict[str, Steps] = {}
