@@ -85,64 +85,37 @@ def _extended(value: SSAValue, target: AnyFloat | IntegerType) -> SSAValue:
     return arith.ExtFOp(value, target).result
 
 
-def _maps(*callables: Callable[..., tuple[object, ...]]) -> Maps:
-    return tuple(AffineMap.from_callable(entry) for entry in callables)  # pyright: ignore[reportArgumentType]
+def _contraction(
+    mnemonic: str, shapes: str, parallel_loops: int, *maps: Callable[..., tuple[object, ...]]
+) -> type[ContractionOperation]:
+    fields = {
+        "__doc__": f"`linalg.{mnemonic}`: {shapes}.",
+        "__module__": __name__,
+        "name": f"linalg.{mnemonic}",
+        "PARALLEL_LOOPS": parallel_loops,
+        "DEFAULT_MAPS": tuple(AffineMap.from_callable(entry) for entry in maps),  # pyright: ignore[reportArgumentType]
+        "__annotations__": {"PARALLEL_LOOPS": ClassVar[int], "DEFAULT_MAPS": ClassVar[Maps]},
+    }
+    return irdl_op_definition(type(f"{mnemonic.title().replace('_', '')}Op", (ContractionOperation,), fields))
 
 
-@irdl_op_definition
-class BatchMatmulOp(ContractionOperation):
-    """`linalg.batch_matmul`: [b, i, k] x [b, k, j] -> [b, i, j]."""
-
-    name = "linalg.batch_matmul"
-    PARALLEL_LOOPS: ClassVar[int] = 3
-    DEFAULT_MAPS: ClassVar[Maps] = _maps(
-        lambda b, i, j, k: (b, i, k), lambda b, i, j, k: (b, k, j), lambda b, i, j, k: (b, i, j)
-    )
-
-
-@irdl_op_definition
-class MatvecOp(ContractionOperation):
-    """`linalg.matvec`: [i, k] x [k] -> [i]."""
-
-    name = "linalg.matvec"
-    PARALLEL_LOOPS: ClassVar[int] = 1
-    DEFAULT_MAPS: ClassVar[Maps] = _maps(lambda i, k: (i, k), lambda i, k: (k,), lambda i, k: (i,))
-
-
-@irdl_op_definition
-class VecmatOp(ContractionOperation):
-    """`linalg.vecmat`: [k] x [k, j] -> [j]."""
-
-    name = "linalg.vecmat"
-    PARALLEL_LOOPS: ClassVar[int] = 1
-    DEFAULT_MAPS: ClassVar[Maps] = _maps(lambda j, k: (k,), lambda j, k: (k, j), lambda j, k: (j,))
-
-
-@irdl_op_definition
-class BatchMatvecOp(ContractionOperation):
-    """`linalg.batch_matvec`: [b, i, k] x [b, k] -> [b, i]."""
-
-    name = "linalg.batch_matvec"
-    PARALLEL_LOOPS: ClassVar[int] = 2
-    DEFAULT_MAPS: ClassVar[Maps] = _maps(lambda b, i, k: (b, i, k), lambda b, i, k: (b, k), lambda b, i, k: (b, i))
-
-
-@irdl_op_definition
-class BatchVecmatOp(ContractionOperation):
-    """`linalg.batch_vecmat`: [b, k] x [b, k, j] -> [b, j]."""
-
-    name = "linalg.batch_vecmat"
-    PARALLEL_LOOPS: ClassVar[int] = 2
-    DEFAULT_MAPS: ClassVar[Maps] = _maps(lambda b, j, k: (b, k), lambda b, j, k: (b, k, j), lambda b, j, k: (b, j))
-
-
-@irdl_op_definition
-class DotOp(ContractionOperation):
-    """`linalg.dot`: [k] x [k] -> []."""
-
-    name = "linalg.dot"
-    PARALLEL_LOOPS: ClassVar[int] = 0
-    DEFAULT_MAPS: ClassVar[Maps] = _maps(lambda k: (k,), lambda k: (k,), lambda k: ())
+CONTRACTION_OPS: tuple[type[ContractionOperation], ...] = (
+    _contraction(
+        "batch_matmul", "[b, i, k] x [b, k, j] -> [b, i, j]", 3,
+        lambda b, i, j, k: (b, i, k), lambda b, i, j, k: (b, k, j), lambda b, i, j, k: (b, i, j),
+    ),
+    _contraction("matvec", "[i, k] x [k] -> [i]", 1, lambda i, k: (i, k), lambda i, k: (k,), lambda i, k: (i,)),
+    _contraction("vecmat", "[k] x [k, j] -> [j]", 1, lambda j, k: (k,), lambda j, k: (k, j), lambda j, k: (j,)),
+    _contraction(
+        "batch_matvec", "[b, i, k] x [b, k] -> [b, i]", 2,
+        lambda b, i, k: (b, i, k), lambda b, i, k: (b, k), lambda b, i, k: (b, i),
+    ),
+    _contraction(
+        "batch_vecmat", "[b, k] x [b, k, j] -> [b, j]", 2,
+        lambda b, j, k: (b, k), lambda b, j, k: (b, k, j), lambda b, j, k: (b, j),
+    ),
+    _contraction("dot", "[k] x [k] -> []", 0, lambda k: (k,), lambda k: (k,), lambda k: ()),
+)
 
 
 Scalar = Callable[[Sequence[SSAValue]], Operation]
@@ -230,15 +203,6 @@ POINTWISE_OPS: tuple[type[PointwiseOperation], ...] = (
     _pointwise("div", "x / y (signed)", _float_or_int(arith.DivfOp, arith.DivSIOp)),
     _pointwise("div_unsigned", "x / y (unsigned)", _binary(arith.DivUIOp)),
     _pointwise("powf", "x ** y", _binary(math.PowFOp)),
-)
-
-CONTRACTION_OPS: tuple[type[ContractionOperation], ...] = (
-    BatchMatmulOp,
-    MatvecOp,
-    VecmatOp,
-    BatchMatvecOp,
-    BatchVecmatOp,
-    DotOp,
 )
 
 NAMED_OPS: tuple[type[NamedOperation], ...] = (*CONTRACTION_OPS, *POINTWISE_OPS)
