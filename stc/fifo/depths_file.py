@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stc.diagnostics import CompileError
+from stc.user_files import json_of
 
 ACCEPTED = 'a JSON object of FIFO names and integer depths, or {"depths": that object, "proof": a text}'
 
@@ -22,7 +23,7 @@ def read_depths(path: Path | None) -> dict[str, int]:
     if path is None:
         return {}
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_without_repetition)
+        content = json_of(path.read_text(encoding="utf-8"), object_pairs_hook=_without_repetition)
     except (OSError, ValueError) as error:
         raise CompileError(f"cannot read depths ({error})", where=str(path), accepted=ACCEPTED) from None
     if isinstance(content, dict) and isinstance(content.get("depths"), dict):

@@ -35,6 +35,7 @@ from stc.frontend.exported import Arrays, ExportedModel
 from stc.frontend.parameters import random_parameter
 from stc.frontend.reference import lower_linalg
 from stc.frontend.signature import attribute_name, main_function, refuse_dynamic_shapes
+from stc.user_files import reason_of
 
 LARGEST_RANDOM_INTEGER = 8
 
@@ -131,8 +132,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise CompileError(f"cannot read the file: {reason}", where=str(path), accepted="a file of MLIR text") from None
+        raise CompileError(f"cannot read the file: {reason_of(error)}", where=str(path), accepted="a file of MLIR text") from None
 
 
 def scalar_maxima(module: ModuleOp) -> dict[int, int]:

@@ -10,6 +10,7 @@ from stc.diagnostics import CompileError
 from stc.manifest.checks import check_manifest
 from stc.manifest.codec import decode, encode
 from stc.manifest.schema import SCHEMA_VERSION, Manifest
+from stc.user_files import json_of, reason_of
 
 MANIFEST = "manifest.json"
 
@@ -22,10 +23,10 @@ def to_json(manifest: Manifest) -> str:
 def from_json(text: str, source: str = MANIFEST) -> Manifest:
     """The manifest in `text`; CompileError naming the field where it is unreadable, incomplete or of another version."""
     try:
-        value = json.loads(text)
+        value = json_of(text)
     except json.JSONDecodeError as error:
         raise CompileError(f"not valid JSON ({error.msg} at line {error.lineno})", where=source) from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, thousands of brackets
+    except ValueError as error:  # a number of thousands of digits, thousands of brackets
         raise CompileError(f"not valid JSON ({error})", where=source) from error
     if not isinstance(value, dict):
         raise CompileError("the manifest is not an object", where=source)
@@ -46,7 +47,7 @@ def read_manifest(directory: Path) -> Manifest:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text file"
+        reason = reason_of(error)
         raise CompileError(f"cannot read it ({reason})", where=str(path), accepted="a file written by `stc compile`") from error
     return from_json(text, str(path))
 

@@ -22,6 +22,7 @@ from stc.manifest.model_schema import (
     ModelManifest,
     Table,
 )
+from stc.user_files import json_of
 
 MODEL = "model.json"
 ACCEPTED = "a folder written by `stc compile --stage model`"
@@ -39,8 +40,8 @@ def read_model(folder: Path) -> ModelManifest:
     if not path.is_file():
         raise CompileError(f"no {MODEL} here" if folder.is_dir() else "no such folder", where=str(folder), accepted=ACCEPTED)
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        value = json_of(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise CompileError(f"not valid JSON ({error})", where=str(path), accepted=ACCEPTED) from error
     version = value.get("version") if isinstance(value, dict) else None
     if version != MODEL_VERSION:

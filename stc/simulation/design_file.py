@@ -38,13 +38,13 @@ What the file says wins over the pragmas. A loop without timing is refused, not 
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from stc.diagnostics import CompileError
 from stc.simulation.foreign_source import Pipeline
+from stc.user_files import toml_of
 
 DESIGN = "design.toml"
 STYLES = ("stp", "flp", "frp")
@@ -137,10 +137,10 @@ def read_design(directory: Path, report: Path | None = None) -> ForeignDesign:
     unusable."""
     file = directory / DESIGN
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = toml_of(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise CompileError(f"cannot be read ({error})", where=str(file), accepted=_ACCEPTED_FILE) from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise CompileError(f"not TOML: {error}", where=str(file), accepted=_ACCEPTED_FILE) from None
     design = _Reader(file, content).design()
     return design if report is None else replace(design, report=report)

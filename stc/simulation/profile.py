@@ -16,7 +16,6 @@ pipelined loop itself has only one, the name ends with the loop around it.
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from xml.etree import ElementTree
 
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Kernel, LoopSchedule, Manifest, Task, TaskResources
+from stc.user_files import json_of, reason_of
 
 Key = TypeVar("Key")
 
@@ -104,8 +104,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise CompileError(f"cannot read the profile ({reason})", where=str(path), accepted=ACCEPTED) from None
+        raise CompileError(f"cannot read the profile ({reason_of(error)})", where=str(path), accepted=ACCEPTED) from None
 
 
 def with_profile(manifest: Manifest, profile: Profile) -> Manifest:
@@ -199,7 +198,7 @@ def _some(names: set[str]) -> str:
 def _from_json(text: str, source: str, tasks: Sequence[str]) -> Profile:
     accepted = '{"loops": [{"task", "loop", "ii", "depth"}], "resources": [{"task", ...}]}'
     try:
-        content = json.loads(text)
+        content = json_of(text)
     except ValueError as error:
         raise CompileError(f"not valid JSON ({error})", where=source, accepted=accepted) from None
     if not isinstance(content, dict) or not set(content) <= {"loops", "resources"}:

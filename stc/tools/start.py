@@ -24,6 +24,7 @@ from stc.tools.plan import as_stages
 from stc.tools.provenance import plan_of, request_of, taken_provenance
 from stc.tools.reproducer import spelled_pass
 from stc.tools.request import CompileRequest, load, named
+from stc.user_files import reason_of
 
 if TYPE_CHECKING:
     from stc.frontend.exported import ExportedModel, Reference
@@ -204,5 +205,4 @@ def _read(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise CompileError(f"cannot read the file: {reason}", where=path, accepted="a file of MLIR text") from None
+        raise CompileError(f"cannot read the file: {reason_of(error)}", where=path, accepted="a file of MLIR text") from None

@@ -46,6 +46,7 @@ from stc.tools.stopwatch import Stopwatch
 from stc.transforms import all_passes
 from stc.transforms.finding_pass import run_pass
 from stc.transforms.pass_pipeline import describe, find_pass, read_pipeline
+from stc.user_files import reason_of
 
 if TYPE_CHECKING:
     from stc.tools.check_semantics import SemanticsCheck
@@ -338,9 +339,9 @@ def _read_input(file: str) -> Source:
     if file == "-":
         return Source("<stdin>", sys.stdin.read())
     try:
-        return Source(file, Path(file).read_text())
+        return Source(file, Path(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text file"
+        reason = reason_of(error)
         raise CompileError(f"cannot read it: {reason}", where=file, accepted="a file of MLIR text, or - for stdin") from None
 
 

@@ -10,9 +10,9 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "stc"
 
-LEAVES = frozenset({"diagnostics", "names", "running", "simulation.package"})
-"""Modules that import nothing of ours: the one exception a user sees, names, what of the user's is running, and the files of the
-simulator in a project."""
+LEAVES = frozenset({"diagnostics", "names", "running", "simulation.package", "user_files"})
+"""Modules that import nothing of ours: the one exception a user sees, names, what of the user's is running, how their files
+are read, and the files of the simulator in a project."""
 
 _FACTS = frozenset({"iteration", "network", "scalars", "platforms", "xdsl_gaps", "dialects", "analysis"})
 _DECISIONS = _FACTS | {"manifest", "design_space", "fifo"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from stc.simulation.timing_table import SimulationOptions, timing_table
 from stc.tools.atomic_files import write_atomically
 from stc.tools.consoles import messages, output
 from stc.tools.simulate_command import CHECK_FAILED
+from stc.user_files import json_of
 
 PAGE = "report.html"
 COMPILE_REPORT = "report.json"
@@ -86,7 +86,7 @@ def read_object(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json_of(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CompileError(f"cannot read it ({error})", where=str(path), accepted="a JSON object") from None
     if not isinstance(content, dict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.dialects.facts import FIXED, SCHEDULE
 from stc.transforms.linalg.tile_linalg import check_schedule, check_vectors
+from stc.user_files import toml_of
 
 FIELDS = ("tile", "order", "unroll", "vector", "fixed")
 OWN_TABLE = "stc"
@@ -93,10 +93,10 @@ def decided_schedules(module: ModuleOp) -> list[Decided]:
 def read_tables(path: str) -> Mapping[str, Mapping[str, Any]]:
     """All tables of a schedule; CompileError where it cannot be read."""
     try:
-        tables = tomllib.loads(Path(path).read_text())
+        tables = toml_of(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise CompileError(f"schedule cannot be read ({error.strerror})", where=path, accepted="a TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise CompileError(f"schedule is not TOML ({error})", where=path, accepted="one table per op") from error
     for name, table in tables.items():
         if not isinstance(table, dict):
