@@ -118,8 +118,6 @@ class _Narrowing:
                 return self._reshape(op)
             case tensor.ExtractSliceOp():
                 return self._extract_slice(op)
-            case tensor.InsertSliceOp():
-                return self._insert_slice(op)
             case tensor.ConcatOp():
                 return self._concat(op)
             case _:
@@ -152,20 +150,9 @@ class _Narrowing:
         source = self.narrow(op.source)
         retained = [index for index, extent in enumerate(shape_of(op.source)) if extent != 1]
         result = _narrow_type(op.result)
-        slice_op = tensor.ExtractSliceOp(source, *_retained_entries(op, retained), result)
-        slice_op.attributes.update(stc_attributes(op))
-        return [slice_op]
-
-    def _insert_slice(self, op: tensor.InsertSliceOp) -> list[Operation] | None:
-        if op.offsets or op.sizes or op.strides:
-            return None
-        retained = [index for index, extent in enumerate(shape_of(op.dest)) if extent != 1]
-        source, dest = self.narrow(op.source), self.narrow(op.dest)
-        offsets, sizes, strides = _retained_entries(op, retained)
-        if tuple(sizes) == shape_of(dest) == shape_of(source):
-            self._stand_for(op.result, source)
-            return []
-        slice_op = tensor.InsertSliceOp.from_static_parameters(source, dest, offsets, sizes, strides)
+        entries = (op.static_offsets.get_values(), op.static_sizes.get_values(), op.static_strides.get_values())
+        offsets, sizes, strides = ([int(values[index]) for index in retained] for values in entries)
+        slice_op = tensor.ExtractSliceOp(source, offsets, sizes, strides, result)
         slice_op.attributes.update(stc_attributes(op))
         return [slice_op]
 
@@ -233,11 +220,3 @@ def _renumber_indices(body: Region, retained: Sequence[int]) -> None:
             loop = op.dim.value.data
             zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
             Rewriter.replace_op(op, IndexOp(retained.index(loop)) if loop in retained else zero)
-
-
-def _retained_entries(
-    op: tensor.ExtractSliceOp | tensor.InsertSliceOp, retained: Sequence[int]
-) -> tuple[list[int], list[int], list[int]]:
-    lists = (op.static_offsets.get_values(), op.static_sizes.get_values(), op.static_strides.get_values())
-    offsets, sizes, strides = ([int(entries[index]) for index in retained] for entries in lists)
-    return offsets, sizes, strides
