@@ -278,7 +278,7 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
         case ChunkOp():
             yield from _slice_edges(op, "chunk", op.source, op.slices, op.offsets)
         case ConcatOp() if not op.is_static:
-            sides = _order(op.result), tuple(_order(value) for value in op.inputs), op.starts
+            sides = _order(op.result), tuple(_order(value).from_its_begin for value in op.inputs), op.starts
             name = f"parts of {_named(op.result)}"
             yield _Edge(op, "concat", name, partial(_concatenated, *sides), partial(Concatenation, *sides))
         case ConcatOp():
@@ -647,7 +647,9 @@ def _ordered(kernel: KernelOp, place: Place, port: BlockArgument, written: SSAVa
         return "declared" if place.after_read else "type"
     read, offsets = port.type.order, kernel.offsets_of(place)
     for dimension, offset in enumerate(offsets):
-        if offset is not None and (read.shape[dimension] == offset or read.largest.static_shape[dimension] <= minimum(offset)):
+        if offset is None:
+            continue
+        if are_equal(read.shape[dimension], offset) or read.largest.static_shape[dimension] <= minimum(offset):
             return "closed form"
     at = ", ".join("a scalar" if offset is None else str(offset) for offset in offsets)
     accepted = "accepted: parts without a common entry, or the order 'after read'"

@@ -13,7 +13,7 @@ from stc.diagnostics import CompileError
 from stc.execution.undefined import undefined
 from stc.iteration.bus_words import slot
 from stc.iteration.order import StreamOrder
-from stc.iteration.size import static
+from stc.iteration.size import static, value_at
 
 NO_SYMBOLS: Mapping[str, int] = MappingProxyType({})
 
@@ -47,7 +47,7 @@ def tokens_of(tensor: np.ndarray, order: StreamOrder, where: str, values: AtValu
     if tensor.shape != largest.static_shape:
         raise CompileError(f"tensor of shape {list(tensor.shape)} enters as {order}", where=where, accepted="the shape enumerated")
     distinct = token_view(np.asarray(tensor, order="C"), largest.without_reuse())
-    return _with_reuse(_taken(distinct, order.at(values)), order.at(values))
+    return _with_reuse(_taken(distinct, order, values), order.at(values))
 
 
 def tokens_of_words(words: np.ndarray, order: StreamOrder, where: str, values: AtValues = NO_SYMBOLS) -> list[np.ndarray]:
@@ -55,12 +55,16 @@ def tokens_of_words(words: np.ndarray, order: StreamOrder, where: str, values: A
     _require_disjoint(order.largest, where)
     loops = order.largest.without_reuse().loops
     distinct = _token_data(words, order.largest).reshape((*(static(loop.trip) for loop in loops), *order.element))
-    return _with_reuse(_taken(distinct, order.at(values)), order.at(values))
+    return _with_reuse(_taken(distinct, order, values), order.at(values))
 
 
-def _taken(distinct: np.ndarray, order: StreamOrder) -> np.ndarray:
-    """Of the distinct tokens at the maxima, an axis per loop and then the element's, those of `order`: one axis, then theirs."""
-    taken = tuple(slice(static(loop.trip)) for loop in order.without_reuse().loops)
+def _taken(distinct: np.ndarray, part: StreamOrder, values: AtValues) -> np.ndarray:
+    """Of the distinct tokens at the maxima, an axis per loop and then the element's, those of `part`: one axis, then theirs."""
+    order, begins = part.at(values), part.begins
+    moved = [dimension for dimension in order.dimension_of_loop if dimension is not None]
+    firsts = [value_at(begins[dimension], values) for dimension in moved]
+    trips = [static(loop.trip) for loop in order.without_reuse().loops]
+    taken = tuple(slice(first, first + trip) for first, trip in zip(firsts, trips, strict=True))
     return np.array(distinct[(*taken, ...)]).reshape((order.distinct_token_count, *order.element))
 
 

@@ -91,7 +91,8 @@ def concat(op: ConcatOp, sources: Sequence[ReadPort], target: WritePort, values:
     """Each token from the input it comes from, in the order of the result, at these values of symbols."""
     tokens = _order(op.result.type).at(values).enumerate()
     starts = [[value_at(entry, values) for entry in start] for start in op.starts]
-    inside = [_inside(tokens, _order(part.type).at(values), start) for part, start in zip(op.inputs, starts, strict=True)]
+    parts = [_order(part.type).from_its_begin.at(values) for part in op.inputs]
+    inside = [_inside(tokens, part, start) for part, start in zip(parts, starts, strict=True)]
     taken = [0] * len(sources)
     for owner in np.argmax(inside, axis=0).tolist():
         source = sources[owner]

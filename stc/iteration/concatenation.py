@@ -13,12 +13,13 @@ def joined(parts: Sequence[StreamOrder], full: StreamOrder, dimension: int) -> S
     """`full`, an order at the maxima, as the concatenation of `parts` along `dimension` has it; ValueError where it has no one loop
     over single entries along it."""
     loop = _loop_along(full, dimension)
+    parts = [part.from_its_begin for part in parts]
     return _with_trip(full, loop, sum_of(*(_extent(part, dimension) for part in parts)))
 
 
 def begins_of(parts: Sequence[StreamOrder], dimension: int) -> list[Size]:
     """Where each of `parts` begins, one behind the other along `dimension`; ValueError as `joined`."""
-    extents = [_extent(part, dimension) for part in parts]
+    extents = [_extent(part.from_its_begin, dimension) for part in parts]
     return [sum_of(*extents[:index]) for index in range(len(extents))]
 
 
@@ -34,6 +35,7 @@ def concatenation_mismatch(full: StreamOrder, parts: Sequence[StreamOrder], star
     if len(along) != 1:
         return f"parts begin at other entries of dimensions {along}, expected one dimension"
     (dimension,) = along
+    parts = [part.from_its_begin for part in parts]
     try:
         loop = _loop_along(full, dimension)
         extents = [_extent(part, dimension) for part in parts]

@@ -15,7 +15,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
-from stc.iteration.size import CeilDiv, Size, is_static, minimum, product_of, static, symbols_in, value_at
+from stc.iteration.size import CeilDiv, Size, is_static, minimum, product_of, static, sum_of, symbols_in, value_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,8 +124,9 @@ class StreamOrder:
     def shape(self) -> tuple[Size, ...]:
         """The extents of the tensor this order enumerates, constants included.
 
-        A dimension with a symbolic loop that its elements tile has as many entries as they have; of a loop over tiles,
-        ceildiv(n, t), it is n. Other symbolic combinations have no closed form and raise ValueError.
+        A dimension with a symbolic loop that its elements tile has as many entries as they have; of a loop over tiles, ceildiv(n,
+        t), it is n; of a part that begins at run time, what lies before it counts. Other symbolic combinations have no closed form
+        and raise ValueError.
         """
         return tuple(self._extent(dimension) for dimension in range(self.rank))
 
@@ -138,6 +139,8 @@ class StreamOrder:
             loop = self.loops[coordinate.loops[0]]
             if isinstance(loop.trip, CeilDiv) and loop.trip.divisor == loop.step == self.element[dimension]:
                 return loop.trip.size
+        if not is_static(coordinate.constant) and self.from_its_begin.is_tiled(dimension):
+            return sum_of(coordinate.constant, product_of(*trips, self.element[dimension]))
         if self.is_tiled(dimension):
             return product_of(*trips, self.element[dimension])
         raise ValueError(f"extent of dimension {dimension} is symbolic and has no closed form")
@@ -255,8 +258,38 @@ class StreamOrder:
 
     @cached_property
     def largest(self) -> StreamOrder:
-        """The static order where all symbols are at their maxima: as memory is laid out that holds this one at every value."""
-        return self if self.is_static else self.at({symbol.name: symbol.maximum for symbol in symbols_in(self.sizes)})
+        """As memory is laid out that holds this one at every value: the static order where all symbols are at their maxima.
+
+        A part that begins at an entry known at run time is one of all entries up to where it ends at most. ValueError where it has
+        not one loop over single entries there.
+        """
+        if self.is_static:
+            return self
+        largest = self.at({symbol.name: symbol.maximum for symbol in symbols_in(self.sizes)})
+        loops, coordinates = list(largest.loops), list(largest.coordinates)
+        for dimension, coordinate in enumerate(self.coordinates):
+            if is_static(coordinate.constant):
+                continue
+            if len(coordinate.loops) != 1 or loops[coordinate.loops[0]].step != 1 or self.element[dimension] != 1:
+                raise ValueError(f"dimension {dimension} begins at {coordinate.constant} and has not one loop over single entries")
+            loops[coordinate.loops[0]] = Loop(largest.span(dimension) + static(coordinates[dimension].constant), 1)
+            coordinates[dimension] = Coordinate(coordinate.loops)
+        return StreamOrder(self.element, tuple(loops), tuple(coordinates))
+
+    @cached_property
+    def begins(self) -> tuple[Size, ...]:
+        """Where a part begins along each dimension of what memory has as `largest`: at 0, or at an entry known at run time."""
+        return tuple(0 if is_static(coordinate.constant) else coordinate.constant for coordinate in self.coordinates)
+
+    @property
+    def from_its_begin(self) -> StreamOrder:
+        """The same tokens, numbered from where the part begins (`begins`)."""
+        kept = tuple(Coordinate(c.loops, c.constant if is_static(c.constant) else 0) for c in self.coordinates)
+        return StreamOrder(self.element, self.loops, kept)
+
+    @property
+    def begins_at_run_time(self) -> bool:
+        return any(begin != 0 for begin in self.begins)
 
     def without_reuse(self) -> StreamOrder:
         """The same order with every reuse loop dropped."""

@@ -277,7 +277,7 @@ def test_sizes_are_equal_multiplied_out(terms: list[tuple[int, list[str]]], data
     [
         StreamOrder((2,), (Loop(SEQ, 3),), (Coordinate((0,)),)),
         StreamOrder((1,), (Loop(SEQ, 1),), (Coordinate((0,), 3),)),
-        StreamOrder((1,), (Loop(4, 1),), (Coordinate((0,), SEQ),)),
+        StreamOrder((1,), (Loop(4, 2),), (Coordinate((0,), SEQ),)),
         StreamOrder((1,), (Loop(4, 4), Loop(SEQ, 1)), (Coordinate((0, 1)),)),
     ],
     ids=str,
@@ -285,6 +285,10 @@ def test_sizes_are_equal_multiplied_out(terms: list[tuple[int, list[str]]], data
 def test_symbolic_extents_without_one(order: StreamOrder):
     with pytest.raises(ValueError, match="extent of dimension 0 is symbolic and has no closed form"):
         _ = order.shape
+
+
+def test_what_lies_before_a_part_counts():
+    assert StreamOrder((1,), (Loop(4, 1),), (Coordinate((0,), SEQ),)).shape == (sum_of(SEQ, 4),)
 
 
 def test_symbolic_orders_are_not_enumerated():

@@ -55,3 +55,42 @@ func.func @columns(%x: tensor<5x48xf32>, %p: i32) -> tensor<15xvector<16xf32>> {
 // CHECK: scf.for %group = %c0 to %c3 step %c1
 // CHECK-NEXT: scf.for %word = %c0_{{.*}} to %[[SIZE1]] step %c1_{{.*}}
 // CHECK: %[[MULI:.*]] = arith.muli %group, %c5 : index
+
+// -----
+
+// A part that begins at a row known at run time: its first word is a size, the distance of the heads is that of the memory.
+// SHOW: itensor.size .*|scf.for .* step %\w+ ...|arith.muli .*|arith.addi .*|memref.load .*
+!x = !itensor.itensor<1x1x16xf32, iter_space: [2, min(pos<=7, 3)] * [1, 1], iter_map: (d0, d1) -> (d0, d1 + max(sum(pos<=7, -3), 0), 0)>
+!y = !itensor.itensor<1x1x16xf32, iter_space: [2, sum(min(pos<=7, 3), 1)] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+!r = !itensor.itensor<1x1x16xf32, iter_space: [2] * [1], iter_map: (d0) -> (d0, 0, 0)>
+!m = !itensor.itensor<1x1x16xf32, iter_space: [2, 7] * [1, 1], iter_map: (d0, d1) -> (d0, d1, 0)>
+func.func @window(%x: tensor<2x7x16xf32>, %r: tensor<2x1x16xf32>, %p: i32) -> tensor<8xvector<16xf32>> {
+  %w = dataflow.pack %x : tensor<2x7x16xf32> as !m -> tensor<14xvector<16xf32>>
+  %v = dataflow.pack %r : tensor<2x1x16xf32> as !r -> tensor<2xvector<16xf32>>
+  %y = dataflow.kernel @k(%a = %w : tensor<14xvector<16xf32>> as !x, %b = %v : tensor<2xvector<16xf32>> as !r, %pos = %p : i32 as !itensor.symbol<pos<=7>)
+      -> (tensor<8xvector<16xf32>> as !y) {
+    %c = itensor.concat %a, %b at [0, 0, 0], [0, min(pos<=7, 3), 0] : !x, !r to !y
+    dataflow.yield %c : !y
+  }
+  func.return %y : tensor<8xvector<16xf32>>
+}
+
+// CHECK-LABEL: func.func @window(
+// CHECK: %first_word = itensor.size max(sum(pos<=7, -3), 0) of %pos_{{.*}}
+// CHECK: %[[SIZE:.*]] = itensor.size min(pos<=7, 3) of %pos_{{.*}}
+// CHECK: scf.for %group = %c0 to %c2 step %c1
+// CHECK-NEXT: scf.for %word = %c0_{{.*}} to %[[SIZE]] step %c1_{{.*}}
+// CHECK: %[[MULI:.*]] = arith.muli %group, %c7 : index
+// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %[[MULI]], %word : index
+// CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[ADDI]], %first_word : index
+// CHECK-NEXT: memref.load %a_{{.*}}[%[[ADDI1]]] : memref<14xvector<16xf32>>
+// CHECK: scf.for %word = %c0 to %c2 step %c1
+// CHECK-NEXT: %[[LOAD:.*]] = memref.load %b_{{.*}}[%word] : memref<2xvector<16xf32>>
+// CHECK: scf.for %plane = %c0 to %c2 step %c1
+// CHECK: %[[SIZE:.*]] = itensor.size min(pos<=7, 3) of %pos_{{.*}}
+// CHECK: scf.for %row = %c0_{{.*}} to %[[SIZE]] step %c1_{{.*}}
+// CHECK: %[[SIZE1:.*]] = itensor.size sum(min(pos<=7, 3), 1) of %pos_{{.*}}
+// CHECK: scf.for %group = %c0 to %c2 step %c1
+// CHECK-NEXT: scf.for %word = %c0_{{.*}} to %[[SIZE1]] step %c1_{{.*}}
+// CHECK: %[[MULI1:.*]] = arith.muli %group, %c4 : index
+// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %[[MULI1]], %word : index

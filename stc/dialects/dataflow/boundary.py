@@ -12,6 +12,7 @@ from xdsl.utils.hints import isa
 from stc.dialects.itensor.size_ops import SymbolType
 from stc.dialects.itensor.type import ItensorType
 from stc.iteration.bus_words import packed_words
+from stc.iteration.order import StreamOrder
 from stc.iteration.size import Size, maximum
 
 
@@ -24,7 +25,7 @@ def verify_boundary(what: str, outside: Attribute, inside: Attribute) -> None:
 
     A plain tensor meets an exact itensor over the same shape and scalars; a packed tensor (`tensor<Nxvector<LxT>>`) an itensor
     of disjoint tokens with as many entries in words of L lanes; any tensor a memref of its shape; a scalar itself, and an integer a
-    symbol. Memory has room for what a symbolic itensor has at its maximum, and holds it as the itensor at the maximum has it.
+    symbol. Memory has room for what a symbolic itensor has at its maximum, and holds it as `StreamOrder.largest` has it.
     """
     if is_scalar(outside) and inside == outside:
         return
@@ -52,7 +53,7 @@ def verify_covers(what: str, tensor: TensorType[Attribute], itensor: ItensorType
     if isinstance(tensor.element_type, VectorType):
         verify_packed(what, tensor, itensor)
         return
-    if not itensor.order.is_exact:
+    if not _largest(what, itensor).is_exact:
         raise VerifyException(
             f"{what} has the inexact type {itensor}, expected one that visits every coordinate once up to temporal reuse"
         )
@@ -66,6 +67,14 @@ def verify_covers(what: str, tensor: TensorType[Attribute], itensor: ItensorType
         )
 
 
+def _largest(what: str, itensor: ItensorType) -> StreamOrder:
+    """How memory is laid out that holds `itensor`."""
+    try:
+        return itensor.order.largest
+    except ValueError as error:
+        raise VerifyException(f"{what} has type {itensor}, of which {error}") from None
+
+
 def _spelled(shape: Sequence[Size]) -> str:
     return f"[{', '.join(str(extent) for extent in shape)}]"
 
@@ -77,7 +86,8 @@ def stored_type(scalar: Attribute) -> Attribute:
 
 def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType) -> None:
     """Check that `tensor<Nxvector<LxT>>` holds the tokens of `itensor`, each once, in N words of L lanes."""
-    if not (itensor.order.is_exact or itensor.order.is_disjoint):
+    largest = _largest(what, itensor)
+    if not (itensor.order.is_exact or itensor.order.is_disjoint or (itensor.order.begins_at_run_time and largest.is_exact)):
         raise VerifyException(
             f"{what} has the inexact type {itensor}, expected one that visits no coordinate twice, up to temporal reuse"
         )
@@ -89,7 +99,7 @@ def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType
             f"{what} is packed in words of {vector.element_type}, expected {stored} of the itensor"
         )
     lanes = vector.get_shape()[0]
-    words = packed_words(itensor.order.largest, lanes)
+    words = packed_words(largest, lanes)
     if words is None:
         raise VerifyException(
             f"{what} is packed in words of {lanes} lanes, which neither divide nor hold tokens of "
@@ -102,7 +112,7 @@ def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType
 def verify_part(what: str, outside: Attribute, inside: ItensorType, layout: ItensorType | None) -> None:
     """Check that `inside` enumerates the tensor `outside` or the first entries of its dimensions; `layout` where it is packed."""
     tensor = _laid_out(what, outside, layout)
-    if not inside.order.is_exact or inside.element_type != tensor.element_type:
+    if not _largest(what, inside).is_exact or inside.element_type != tensor.element_type:
         accepted = f"expected an exact itensor with entries of type {tensor.element_type}"
         raise VerifyException(f"{what} has type {inside}, {accepted}")
     shape, extents = inside.order.largest.static_shape, tensor.get_shape()

@@ -36,12 +36,13 @@ from stc.iteration.size import Size, Symbol, symbols_in
 class KernelOp(IRDLOperation):
     """An isolated region that runs on the device; what crosses its boundary goes through external memory.
 
-    Operands are tensors (`as` the itensor or memref they are seen as inside) and scalars, visible to the tasks that take them
-    as `ins`. A scalar that sizes depend on is a symbol inside (`%pos = %p : index as !itensor.symbol<pos<=15>`): each symbol of a
-    type has one such argument. The body yields the inside views of the results. A result may update a slice of an operand in
-    place; an operand not named so is read-only, one that is may be read in part, from its first entries on. Conversions at the
-    boundary are the DMAs: the types inside are exact and cover their tensor. Kernels of one `group` are to become one kernel of
-    that name: `choose-groups` says so, `merge-kernels` does it.
+    Operands are tensors (`as` the itensor or memref they are seen as inside) and scalars, visible to the tasks that take them as
+    `ins`. A scalar that sizes depend on is a symbol inside (`%pos = %p : index as !itensor.symbol<pos<=15>`): each symbol of a type
+    has one such argument. The body yields the inside views of the results. A result may update a slice of an operand in place; an
+    operand not named so is read-only, one that is may be read in part. An operand's itensor may begin at an entry known at run time
+    (`iter_map: (d0) -> (d0 + max(sum(pos<=7, -3), 0), 0)`): all of the tensor lies in memory, and the part is read. Conversions at
+    the boundary are the DMAs: the types inside are exact and cover their tensor, but for such parts. Kernels of one `group` are to
+    become one kernel of that name: `choose-groups` says so, `merge-kernels` does it.
 
     Example:
 
@@ -132,6 +133,9 @@ class KernelOp(IRDLOperation):
                 f"says for {len(self.places)} results what they update in place, expected {len(self.outputs)}"
             )
         for index, (result, value, place) in enumerate(zip(self.outputs, last.arguments, self.places, strict=True)):
+            if isinstance(value.type, ItensorType) and value.type.order.begins_at_run_time:
+                accepted = "expected one that begins at 0, or is placed at a scalar"
+                raise VerifyException(f"result {index} has type {value.type}, {accepted}")
             if place is None:
                 verify_boundary(f"result {index}", result.type, value.type)
             else:

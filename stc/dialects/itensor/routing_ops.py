@@ -123,7 +123,8 @@ class ConcatOp(IRDLOperation):
     """The inverse of chunk: input k holds the tokens of the result that lie in slice k; the result type fixes the order.
 
     Slice k starts at `offsets[k]`; the slices are disjoint and cover the result's tensor. Those of sizes known at run time follow
-    one another along one dimension, entry by entry, in loops that are the result's (`stc.iteration.concatenation`).
+    one another along one dimension, entry by entry, in loops that are the result's (`stc.iteration.concatenation`); a part that
+    begins at an entry known at run time is numbered from there.
 
     Example: `%s = itensor.concat %a, %b at [0, 0], [0, 8] : !A, !A to !S`,
     or `itensor.concat %rows, %new at [0, 0], [pos<=15, 0] : !Rows, !Row to !All`

@@ -36,7 +36,8 @@ class PackInterfaces(ModulePass):
     two reuse loops. Reuse loops are not stored: the DMA reads again, and ports of one tensor that differ only in reuse loops share
     what is packed. For parameters packing happens once. A truth value (i1) is a byte of external memory.
 
-    An operand that a result updates in place lies as it is read, in words of one token: any slice of tokens can be written.
+    An operand that a result updates in place lies as it is read, in words of one token: any slice of tokens can be written. So does
+    one of which a part is read that begins at run time.
 
     An operand that is only split, and a result that is a merge of as many, gets a memory port per part: the tensor is striped.
 
@@ -143,7 +144,8 @@ class PackInterfaces(ModulePass):
         assert isinstance(type_, ItensorType)
         stored = stored_type(type_.element_type)
         tokens = power_of_two(type_.order.element_count)
-        lanes = tokens if one_token else word_lanes(type_.order, self.port_bits // bits_of(stored))
+        any_begins = one_token or type_.order.begins_at_run_time
+        lanes = tokens if any_begins else word_lanes(type_.order, self.port_bits // bits_of(stored))
         words = packed_words(type_.order.largest, lanes)
         assert words is not None
         return TensorType(VectorType(stored, [lanes]), [words])

@@ -88,7 +88,10 @@ def _load(
     inside = Rewriter.replace_value_with_new_type(port, memory)
     block = Block(arg_types=[memory, produced.type])
     block.args[0].name_hint, block.args[1].name_hint = name, "out"
-    nest = WordLoops(type_.order, _lanes(memory), None if place is None or place.layout is None else place.layout.order)
+    layout = type_.order.largest.without_reuse() if type_.order.begins_at_run_time else None
+    if place is not None and place.layout is not None:
+        layout = place.layout.order
+    nest = WordLoops(type_.order, _lanes(memory), layout, type_.order.begins)
     memory_port, out = block.args
     scalars, symbols = scalar_ports(kernel, block, nest.sizes)
     body = Builder(InsertPoint.at_end(block))
