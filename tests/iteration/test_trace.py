@@ -47,6 +47,24 @@ def test_trip_counts_may_be_symbols_and_entries_of_a_table():
         assert str(raised.value) == said
 
 
+def test_what_depends_on_no_symbol_is_the_same_at_all_its_values():
+    """Neither trip counts nor guards do: then one trace is asked for tokens and firings, once."""
+    at_rows = computed(Operator.EQUAL, variable("i"), variable("rows"))
+    some = For("j", ROWS, (WRITE,))
+    for body, counts, is_same in (
+        (For("i", 3, (WRITE,)), [3, 3], True),
+        (For("i", 3, (Branch(variable("i"), (WRITE,)),)), [2, 2], True),
+        (For("i", sum_of(ROWS, 1), (WRITE,)), [2, 6], False),
+        (For("i", 13, (some,)), [13, 65], False),
+        (For("i", 13, (Branch(at_rows, (WRITE,)),)), [1, 1], False),
+        (For("i", 13, (Branch(variable("i"), (), (some,)),)), [1, 5], False),
+    ):
+        trace = TaskTrace("task", (body,))
+        found = [trace.at({"rows": rows}) for rows in (1, 5)]
+        assert [at.tokens("t", True) for at in found] == counts
+        assert [at is trace for at in found] == [is_same, is_same]
+
+
 @pytest.mark.parametrize("step", [1, 3])
 def test_a_guard_to_the_last_of_a_run_time_number_of_iterations(step: int):
     """Tokens under it are a size, in closed form; other guards on such a loop are counted at values only."""
