@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.dialects.updates import is_update
+from stc.dialects.updates import is_offset, is_update, scalar_argument
 from stc.scalars.table import EMITTED
 from stc.xdsl_gaps.linalg_named import NAMED_OPS
 
@@ -179,7 +179,7 @@ def _host_work(module: ModuleOp) -> set[Operation]:
 
 
 def _illegal_inside(op: Operation, place: Place, legality: Legality, stage: str, host: set[Operation]) -> Iterator[IllegalOp]:
-    if (op in host and not isinstance(op, KernelOp)) or (stage in BEFORE_UPDATES and _is_update(op)):
+    if (op in host and not isinstance(op, KernelOp)) or (stage in BEFORE_UPDATES and _is_update(op)) or _is_scalar(op):
         return
     if op.name not in legality.at(place):
         yield IllegalOp(op, place, stage)
@@ -196,8 +196,14 @@ def _is_update(op: Operation) -> bool:
         return False
     if isinstance(op, tensor.InsertSliceOp):
         return is_update(op)
-    users = [use.operation for result in op.results for use in result.uses]
-    return isinstance(op, arith.IndexCastOp) and all(_is_update(user) for user in users)
+    return isinstance(op, arith.IndexCastOp) and is_offset(op)
+
+
+def _is_scalar(op: Operation) -> bool:
+    """Whether a function takes the only entry of an input, for kernels as a scalar."""
+    if not isinstance(op, tensor.ExtractOp) or not isinstance(op.parent_op(), func.FuncOp):
+        return False
+    return scalar_argument(op.result) is not None and is_offset(op)
 
 
 def _place_inside(op: Operation, place: Place) -> Place:

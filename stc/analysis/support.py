@@ -35,7 +35,7 @@ from stc.analysis.loops import integer_constant
 from stc.diagnostics import Obstacle
 from stc.dialects.facts import MODULE, NAME, UNSUPPORTED
 from stc.dialects.locations import source_location
-from stc.dialects.updates import is_update
+from stc.dialects.updates import is_offset, is_update, scalar_argument
 from stc.dialects.use_def import depends_on, through_reshapes
 from stc.scalars.table import EMITTED, ROWS, Unit
 
@@ -156,6 +156,8 @@ def _of_operation(op: Operation) -> Iterator[Obstacle]:
             yield from _of_fill(op, where)
         case _ if isinstance(op, _STRUCTURED):
             yield from _of_structured(op, where)
+        case tensor.ExtractOp() if scalar_argument(op.result) is not None and is_offset(op):
+            return
         case _ if not isinstance(op, (*_MOVEMENTS, *_REMOVED_BY_PASSES)) and type(op) not in EMITTED:
             yield Obstacle(where, f"{op.name} has no form in hardware", "linalg operations, slices, concatenations and reshapes")
         case _:

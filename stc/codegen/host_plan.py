@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from xdsl.dialects import arith, func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType, VectorType, i32
+from xdsl.dialects import arith, func, tensor
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType, VectorType, i32, i64
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
@@ -20,6 +20,7 @@ from stc.dialects.dataflow import KernelOp, MemoryOp, PackOp, Place, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
 from stc.dialects.facts import NAME, PARAMETER
 from stc.dialects.itensor import ItensorType, SymbolType
+from stc.dialects.updates import scalar_argument
 from stc.dialects.use_def import RESHAPES, through_reshapes
 
 TensorRole = Literal["input", "output", "intermediate", "constant"]
@@ -222,6 +223,8 @@ class _Planner:
     def _is_host_work(self, operation: Operation) -> bool:
         if isinstance(operation, (PackOp, UnpackOp, func.ReturnOp, *RESHAPES)):
             return True
+        if isinstance(operation, tensor.ExtractOp) and scalar_argument(operation.result) is not None:
+            return True
         return all(result in self._from_parameters for result in operation.results)
 
     # Kernels --------------------------------------------------------------------------------------------------------
@@ -246,13 +249,15 @@ class _Planner:
 
     def _scalar(self, value: SSAValue) -> HostValue:
         """The input that a symbol of a kernel is."""
-        if not isinstance(value, BlockArgument) or value.type != i32:
-            what = f"a scalar of type {value.type}" if isinstance(value, BlockArgument) else "a scalar that the host computes"
-            raise CompileError(what, where="@main", accepted="an input of type i32")
-        if value not in self._tensors:
-            name = argument_name(self._function, value.index)
-            self._tensors[value] = HostValue(name, "input", TensorType(i32, []), value)
-        return self._tensors[value]
+        argument = scalar_argument(value)
+        if argument is None or value.type not in (i32, i64):
+            what = "a scalar that the host computes" if argument is None else f"a scalar of type {value.type}"
+            raise CompileError(what, where="@main", accepted="an input of type i32, or of one i32 or i64")
+        if argument not in self._tensors:
+            name = argument_name(self._function, argument.index)
+            kind = argument.type if isinstance(argument.type, TensorType) else TensorType(argument.type, [])
+            self._tensors[argument] = HostValue(name, "input", kind, argument)
+        return self._tensors[argument]
 
     def _operand_buffer(self, kernel: KernelOp, value: SSAValue) -> Buffer:
         pack = value.owner

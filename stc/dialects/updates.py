@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith, cf, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
+
+from stc.dialects.use_def import through_reshapes
 
 
 def offset_scalar(offset: SSAValue) -> SSAValue:
@@ -13,11 +15,36 @@ def offset_scalar(offset: SSAValue) -> SSAValue:
     return offset.owner.input if isinstance(offset.owner, arith.IndexCastOp) else offset
 
 
+def scalar_argument(scalar: SSAValue) -> BlockArgument | None:
+    """The argument that an integer is, or the only entry of; None where it is computed."""
+    if isinstance(scalar.owner, tensor.ExtractOp) and not scalar.owner.indices:
+        scalar = through_reshapes(scalar.owner.tensor)
+    return scalar if isinstance(scalar, BlockArgument) else None
+
+
 def is_update(insert: tensor.InsertSliceOp) -> bool:
     """Whether a slice without strides goes into an argument of the function, at scalars among its arguments."""
-    values = [insert.dest, *map(offset_scalar, insert.offsets)]
     plain = not insert.sizes and not insert.strides and set(insert.static_strides.get_values()) == {1}
-    return bool(insert.offsets) and plain and all(isinstance(value, BlockArgument) for value in values)
+    if not insert.offsets or not plain or not isinstance(insert.dest, BlockArgument):
+        return False
+    return all(scalar_argument(offset_scalar(offset)) is not None for offset in insert.offsets)
+
+
+def is_offset(op: tensor.ExtractOp | arith.IndexCastOp) -> bool:
+    """Whether a number is where updates, or kernels that make them, begin, and is asserted to be at most."""
+    return all(_takes_offset(use.operation) for use in op.result.uses)
+
+
+def _takes_offset(user: Operation) -> bool:
+    match user:
+        case tensor.InsertSliceOp():
+            return is_update(user)
+        case arith.IndexCastOp():
+            return is_offset(user)
+        case arith.CmpiOp():
+            return all(isinstance(use.operation, cf.AssertOp) for use in user.result.uses)
+        case _:
+            return user.name == "dataflow.kernel"
 
 
 def last_offsets(insert: tensor.InsertSliceOp) -> list[tuple[SSAValue, int]]:

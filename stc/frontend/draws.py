@@ -203,8 +203,8 @@ def draw_references(
 ) -> Drawn:
     """Run the model on each of `draws`; `module` is the model as linalg. `run` gets what is there of the inputs.
 
-    `maxima`: of the inputs that are scalars which sizes in `module` depend on, of which there is a draw at 0, 1 and one below the
-    maximum each, called after them (`pos_0`), with the example's other inputs.
+    `maxima`: of the inputs of one integer which sizes or positions in `module` depend on, of which there is a draw at 0, 1, one
+    below the maximum and the maximum each, called after them (`pos_0`), with the example's other inputs.
 
     Left out is a draw that changes nothing of an earlier one, and one on which the model itself does not run. CompileError where
     nothing is left, and where the model does not run on its example.
@@ -216,9 +216,9 @@ def draw_references(
         random = np.random.default_rng([draws.seed, KNOWN.index(name)])
         wanted.append((name, sizes.inputs_of(name, example, random), random))
     for scalar, most in maxima.items():
-        for value in sorted({0, 1, most - 1}):
+        for value in sorted({0, 1, most - 1, most} & set(range(most + 1)) - {int(example[scalar].reshape(()))}):
             random = np.random.default_rng([draws.seed, len(KNOWN), value])
-            inputs = {**example, scalar: np.asarray(value, example[scalar].dtype)}
+            inputs = {**example, scalar: np.full_like(example[scalar], value)}
             wanted.append((f"{scalar}_{value}", inputs, random))
     for name, inputs, random in wanted:
         if same := next((other.name for other in found if _equal(inputs, other.inputs)), None):

@@ -26,7 +26,7 @@ from stc.frontend.draws import ALL_THERE, EXAMPLE, ONLY_EXAMPLE, Draws, PartSize
 from stc.frontend.eager_run import module_state, named_tensors, reference_results, run_eagerly
 from stc.frontend.exported import ExportedModel
 from stc.frontend.rounding_noise import RoundingNoise
-from stc.frontend.signature import add_sizes, annotate, annotate_rest, refuse_dynamic_shapes
+from stc.frontend.signature import add_sizes, annotate, annotate_rest, argument_names, refuse_dynamic_shapes, scalar_maxima
 from stc.frontend.torch_import import INTEGERS_ACCEPTED, UNSUPPORTED_INTEGERS, lower_to_linalg
 from stc.frontend.user_code import UserCode
 
@@ -112,7 +112,10 @@ def export(
 
     start = time.perf_counter()
     example |= sizes.scalars(EXAMPLE)
-    drawn = draw_references(draws, ir, example, run, sizes)
+    names = argument_names(ir)
+    sized = {symbol.name for symbol in sizes.symbols}  # which have values in each draw of their own
+    maxima = {names[index]: most for index, most in scalar_maxima(ir).items() if names[index] not in sized}
+    drawn = draw_references(draws, ir, example, run, sizes, maxima)
     timings["references"] = time.perf_counter() - start
     return ExportedModel(
         name,

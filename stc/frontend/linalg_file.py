@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -20,21 +19,19 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, BlockArgument
+from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError
-from stc.dialects.dataflow import KernelOp
 from stc.dialects.facts import NAME, PARAMETER, SIZES
 from stc.dialects.locations import source_location
 from stc.dialects.parsing import parse_module
 from stc.dialects.preconditions import require_fit
 from stc.dialects.printing import print_module
-from stc.dialects.updates import last_offsets
 from stc.frontend.draws import EXAMPLE, ONLY_EXAMPLE, Draws, draw_references, moved_by_rounding
 from stc.frontend.exported import Arrays, ExportedModel
 from stc.frontend.parameters import random_parameter
 from stc.frontend.reference import lower_linalg
-from stc.frontend.signature import attribute_name, main_function, refuse_dynamic_shapes
+from stc.frontend.signature import attribute_name, main_function, refuse_dynamic_shapes, scalar_maxima
 from stc.user_files import reason_of
 
 LARGEST_RANDOM_INTEGER = 8
@@ -102,7 +99,7 @@ def model_of_module(
         raise CompileError("no memory for its arguments and results", where=where, accepted="tensors that fit") from None
     names = [attribute_name(entry) for entry in function.arg_attrs]
     maxima = {names[index]: most for index, most in scalar_maxima(module).items()}
-    arguments |= {name: np.asarray(most, arguments[name].dtype) for name, most in maxima.items()}
+    arguments |= {name: np.full_like(arguments[name], most) for name, most in maxima.items()}
     results = [attribute_name(entry) for entry in function.res_attrs]
     parameters = {attribute_name(entry) for entry in function.arg_attrs if PARAMETER.on(entry)}
     compute = compute_of(module)
@@ -133,19 +130,6 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CompileError(f"cannot read the file: {reason_of(error)}", where=str(path), accepted="a file of MLIR text") from None
-
-
-def scalar_maxima(module: ModuleOp) -> dict[int, int]:
-    """The largest value of each argument that is a symbol of a kernel, or an offset of an insertion, by its position."""
-    kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
-    bound = [(kernel.inputs[port.index], symbol) for kernel in kernels for symbol, port in kernel.symbols.items()]
-    found = [(value, symbol.maximum) for value, symbol in bound]
-    found += [last for op in module.walk() if isinstance(op, tensor.InsertSliceOp) for last in last_offsets(op)]
-    maxima: dict[int, int] = {}
-    for value, most in found:
-        if isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), func.FuncOp):
-            maxima[value.index] = min(most, maxima.get(value.index, most))
-    return maxima
 
 
 def _argument(kind: Attribute, where: str) -> TensorType:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, TensorType, i32
 from xdsl.dialects.func import CallOp, FuncOp
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
+from stc.dialects.dataflow import KernelOp
 from stc.dialects.facts import MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED
 from stc.dialects.locations import source_location
+from stc.dialects.updates import last_offsets, scalar_argument
 from stc.iteration.size import Size, symbols_in
 from stc.names import identifier
 
@@ -48,6 +51,20 @@ def _calls(calls: Sequence[tuple[FuncOp, CallOp]], caller: str, callee: str) -> 
 def argument_names(module: ModuleOp) -> tuple[str, ...]:
     """The `stc.name` of each argument, in the order of the signature."""
     return tuple(attribute_name(entry) for entry in main_function(module).arg_attrs or ())
+
+
+def scalar_maxima(module: ModuleOp) -> dict[int, int]:
+    """The largest value of each argument that is a symbol of a kernel, or an offset of an insertion, by its position."""
+    kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
+    bound = [(kernel.inputs[port.index], symbol) for kernel in kernels for symbol, port in kernel.symbols.items()]
+    found = [(value, symbol.maximum) for value, symbol in bound]
+    found += [last for op in module.walk() if isinstance(op, tensor.InsertSliceOp) for last in last_offsets(op)]
+    maxima: dict[int, int] = {}
+    for value, most in found:
+        argument = scalar_argument(value)
+        if argument is not None and isinstance(argument.block.parent_op(), FuncOp):
+            maxima[argument.index] = min(most, maxima.get(argument.index, most))
+    return maxima
 
 
 def attribute_name(entry: DictionaryAttr) -> str:

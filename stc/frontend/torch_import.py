@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch._decomp import get_decompositions
@@ -21,6 +21,7 @@ from torch_mlir.extras.fx_importer import ContextCache, FxImporter
 from stc.diagnostics import Obstacle, UnsupportedError
 from stc.dialects.context import make_context
 from stc.dialects.facts import MODULE
+from stc.frontend.appends import canonicalise_appends
 from stc.frontend.isolation import isolated
 from stc.frontend.narrow_integers import widen_narrow_integers
 from stc.frontend.reference import nested_operations
@@ -209,6 +210,7 @@ def lower_to_linalg(program: torch.export.ExportedProgram, root: str) -> str:
     cannot express.
     """
     program = _decomposed(program)
+    canonicalise_appends(program)
     _refuse_nodes(program, root)
     _refuse(Obstacle(module_path(node, root), *complaint) for node, *complaint in widen_narrow_integers(program))
     return isolated(
@@ -309,6 +311,8 @@ def _normalise(module: ir.Module) -> None:
     for operation in operations:
         if operation.name == "tensor.cast":
             _fold_cast(operation)
+        elif operation.name == "tensor.insert_slice":
+            _fold_offsets(operation)
         elif operation.name == "arith.cmpf" and _finds_position(operation):
             _take_first_nan(operation)
     foreign = any(known.get_optional_op(name) is None or name.startswith("linalg.pooling") for name in names)
@@ -330,6 +334,86 @@ def _fold_cast(cast: ir.Operation) -> None:
     if all(use.owner.name == "tensor.concat" for use in cast.result.uses):
         cast.result.replace_all_uses_with(cast.operands[0])
         cast.erase()
+
+
+def _fold_offsets(insert: ir.Operation) -> None:
+    """Let a slice begin at a number of a tensor itself, where torch-mlir's limits of it change nothing at which the slice fits."""
+    view, index_type = _view(insert), cast(Any, ir).IndexType.get(insert.context)
+    offsets, sizes = list(view.static_offsets), list(view.static_sizes)
+    places = [dim for dim, offset in enumerate(offsets) if offset == _DYNAMIC]
+    for value, dim in zip(list(view.offsets), places, strict=True):
+        last = cast(Any, ir.RankedTensorType(view.dest.type)).shape[dim] - sizes[dim]
+        number = _number_behind(value)
+        if number is None or any(_at(value, number, position) != position for position in range(last + 1)):
+            continue
+        with ir.InsertionPoint(insert), insert.location:
+            plain = arith.IndexCastOp(index_type, number).result
+        index = 2 + places.index(dim)
+        insert.operands[index] = plain
+        _erase_unused(value)
+
+
+def _view(operation: Any) -> Any:
+    """An operation with its named operands and attributes."""
+    return operation.opview
+
+
+_DYNAMIC = -(2**63)
+"""What stands among static offsets for one known at run time."""
+
+
+def _erase_unused(value: ir.Value) -> None:
+    """Erase what only `value` was computed for, which has no user left."""
+    pending: list[Any] = [value]
+    while pending:
+        operation = pending.pop().owner
+        if operation.name in _LIMITS and not list(operation.results[0].uses):
+            pending += list(operation.operands)
+            operation.erase()
+
+
+_AT_LEAST = 5
+"""Of the predicates of `arith.cmpi`, in MLIR's numbering: at least as much, with signs."""
+
+_LIMITS: dict[str, Callable[..., int]] = {
+    "arith.index_cast": lambda x: x,
+    "arith.extsi": lambda x: x,
+    "arith.addi": lambda x, y: x + y,
+    "arith.maxsi": max,
+    "arith.minsi": min,
+    "arith.select": lambda condition, x, y: x if condition else y,
+    "arith.cmpi": lambda x, y: int(x >= y),
+}
+"""What torch-mlir brings an offset within bounds with. Of the comparisons it is the one that asks for at least as much."""
+
+
+def _number_behind(value: ir.Value) -> ir.Value | None:
+    """The one number of a tensor that an offset is computed from."""
+    found: list[ir.Value] = []
+    pending: list[Any] = [value]
+    while pending:
+        operation = pending.pop().owner
+        if isinstance(operation, ir.Block):
+            return None
+        if operation.name == "tensor.extract" and operation.results[0] not in found:
+            found.append(operation.results[0])
+        elif operation.name in _LIMITS:
+            if operation.name == "arith.cmpi" and ir.IntegerAttr(operation.attributes["predicate"]).value != _AT_LEAST:
+                return None
+            pending += list(operation.operands)
+        elif operation.name not in ("arith.constant", "tensor.extract"):
+            return None
+    return found[0] if len(found) == 1 else None
+
+
+def _at(value: Any, number: ir.Value, position: int) -> int:
+    """An offset where `number` is `position`."""
+    if value == number:
+        return position
+    operation = value.owner
+    if operation.name == "arith.constant":
+        return ir.IntegerAttr(operation.attributes["value"]).value
+    return _LIMITS[operation.name](*(_at(operand, number, position) for operand in operation.operands))
 
 
 def _finds_position(comparison: ir.Operation) -> bool:
@@ -399,7 +483,11 @@ _FOREIGN = {
     ),
     "tm_tensor.sort": ("sorting (torch.sort, argsort)", "maxima, minima and their positions over whole axes"),
     "tm_tensor.topk": ("sorting (torch.topk)", "maxima, minima and their positions over whole axes"),
-    "tm_tensor.scatter": ("writing at computed positions (scatter, index_put)", "torch.where with a comparison of positions"),
+    "tm_tensor.scatter": (
+        "writing at computed positions (scatter, index_put)",
+        "rows one behind the other in place of those of an input, from a position on that is an input of one integer; torch.where "
+        "with a comparison of positions",
+    ),
     "tm_tensor.attention": ("fused attention", "attention written as matrix products and softmax"),
     "arith.remf": ("the remainder of floats (torch.remainder, %)", "x - torch.floor(x / y) * y"),
     "ml_program.global": ("state that outlives a call, or random numbers", "state and random numbers as inputs and results"),

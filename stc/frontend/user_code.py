@@ -80,7 +80,7 @@ class UserCode:
             raise CompileError(
                 f"data-dependent control flow or shape: Python asks for the value of a tensor{place}",
                 where=where,
-                accepted="torch.where, and branches on shapes and constants",
+                accepted="torch.where, branches on shapes and constants, and torch._check of what a number (.item()) may be",
             ) from None
         what = f"{self._purpose}{type(error).__name__}: {_reason(error)}{place}"
         raise CompileError(what, where=where, accepted=self._accepted) from None

@@ -168,7 +168,7 @@ def _references(manifest: Manifest) -> Iterator[Complaint]:
 
 
 def _scalars(manifest: Manifest) -> Iterator[Complaint]:
-    """Scalars are inputs of one i32, and sizes are computed from them; what counts at most is their largest value."""
+    """Scalars are inputs of one integer, and sizes are computed from them; what counts at most is their largest value."""
     tensors = {tensor.name: tensor for tensor in manifest.tensors}
     for k, kernel in enumerate(manifest.kernels):
         path = f"kernels[{k}]"
@@ -176,8 +176,9 @@ def _scalars(manifest: Manifest) -> Iterator[Complaint]:
         known = {Symbol(scalar.symbol, scalar.maximum) for scalar in kernel.scalars if scalar.maximum > 0}
         for index, scalar in enumerate(kernel.scalars):
             tensor = tensors.get(scalar.tensor)
-            if tensor is None or (tensor.role, tensor.element_type, tensor.shape) != ("input", "i32", ()):
-                yield Complaint(f"{path}.scalars[{index}].tensor", f"is '{scalar.tensor}'", "an input of one i32")
+            is_integer = tensor is not None and tensor.element_type in ("i32", "i64") and math.prod(tensor.shape) == 1
+            if tensor is None or tensor.role != "input" or not is_integer:
+                yield Complaint(f"{path}.scalars[{index}].tensor", f"is '{scalar.tensor}'", "an input of one i32 or i64")
         for where, text in sizes_in(kernel):
             try:
                 unknown = set(symbols_in([read_size(text)])) - known

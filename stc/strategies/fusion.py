@@ -6,7 +6,7 @@ are streams, between groups they go through external memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ import networkx as nx
 
 from stc.design_space.fusion import UNLIMITED_PORTS, FusionEdge, FusionKernel, fuse_greedily
 from stc.design_space.published.fusion import published_fusion
+from stc.diagnostics import CompileError
 from stc.strategies.registry import Decision, WrongPlan
 
 
@@ -76,6 +77,31 @@ def group_graph(groups: Groups, edges: Sequence[FusionEdge]) -> nx.DiGraph[int]:
     ends = [(placed[edge.producer], placed[edge.consumer]) for edge in edges]
     graph.add_edges_from((first, second) for first, second in ends if first != second)
     return graph
+
+
+def joined(problem: FusionProblem, groups: Groups, together: Sequence[Collection[str]]) -> list[list[str]]:
+    """The groups with the kernels of each of `together` in one, and with them whatever stands between any two of these.
+
+    CompileError where such a group takes more than the budget.
+    """
+    found = [list(group) for group in groups]
+    for kernels in together:
+        found = _joined(found, {number for number, group in enumerate(found) if not set(kernels).isdisjoint(group)})
+    while circle := max(nx.strongly_connected_components(group_graph(found, problem.edges)), key=len, default=()):
+        if len(circle) == 1:
+            break
+        found = _joined(found, circle)
+    for group, kernels in ((group, kernels) for group in found for kernels in together if set(kernels) <= set(group)):
+        if (needed := problem.bytes_of(group)) > problem.budget:
+            what = f"kernels {', '.join(kernels)} read and update one tensor, and need {needed} bytes on chip together"
+            raise CompileError(what, accepted=f"a budget of at least that, here {problem.budget}, or smaller tiles")
+    return found
+
+
+def _joined(groups: Sequence[Sequence[str]], numbers: Collection[int]) -> list[list[str]]:
+    rest = [list(group) for number, group in enumerate(groups) if number not in numbers]
+    one = [name for number in sorted(numbers) for name in groups[number]]
+    return [*rest, one] if one else rest
 
 
 FUSION: Decision[FusionProblem, Groups] = Decision(

@@ -169,7 +169,7 @@ DATA_DEPENDENT = "data-dependent control flow or shape: Python asks for the valu
         ("scan", r"^inner: a running sum or product .* is not supported.*; accepted: "),
         ("half", r"half: x has dtype float16; accepted: float32, integers, bool"),
         ("brain", r"x has dtype torch\.bfloat16; accepted: float32, integers, bool"),
-        ("branch", rf"^inner: {DATA_DEPENDENT} \(at .*nets\.py:\d+\); accepted: torch\.where, and branches on shapes and c"),
+        ("branch", rf"^inner: {DATA_DEPENDENT} \(at .*nets\.py:\d+\); accepted: torch\.where, branches on shapes and c"),
         ("length", rf"^inner: {DATA_DEPENDENT} "),
         ("conditional", r"^inner: cond is control flow; accepted: torch\.where"),
         ("random", r"^inner: aten\.randn\.default gives random numbers; accepted: modules that always compute the same"),

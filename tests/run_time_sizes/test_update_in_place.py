@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from run_time_modules import lowering, parsed, project
 from typer.testing import CliRunner
+from xdsl.utils.exceptions import VerifyException
 
 from stc.codegen.host_plan import host_plan
 from stc.diagnostics import CompileError
@@ -162,6 +163,8 @@ def test_what_is_read_through_another_operand_is_a_copy():
     (kernel,) = (op for op in module.walk() if isinstance(op, KernelOp))
     assert kernel.inputs[0] is not kernel.inputs[2] and kernel.places[1] is not None and kernel.places[1].operand == 2
     kernel.operands[0] = kernel.inputs[2]
+    with pytest.raises(VerifyException, match="operand 0 is the buffer that a result updates as operand 2, which nothing"):
+        module.verify()
     with pytest.raises(CompileError, match=r"result 1 updates cache, which 'dataflow.kernel' takes too"):
         host_plan(module)
 

@@ -6,7 +6,7 @@ import pytest
 
 from stc.design_space.fusion import FusionEdge, FusionKernel
 from stc.diagnostics import CompileError
-from stc.strategies.fusion import FUSION, FusionProblem, check_groups, in_order
+from stc.strategies.fusion import FUSION, FusionProblem, check_groups, in_order, joined
 from stc.strategies.registry import WrongPlan
 
 PROBLEM = FusionProblem(
@@ -62,3 +62,14 @@ def test_published_fusion_counts_converters_only() -> None:
     assert FUSION.decide("published", FusionProblem(kernels, edges, 88)) == [["a", "b", "c"]]
     wide = [FusionEdge("a", "b", 60), FusionEdge("b", "c", 60)]
     assert FUSION.decide("published", FusionProblem(kernels, wide, 100)) == [["a", "b"], ["c"]]
+
+
+def test_kernels_of_one_update_are_one_group_with_what_is_between_them() -> None:
+    kernels = [FusionKernel(name, 10) for name in "abcd"]
+    problem = FusionProblem(kernels, [FusionEdge("a", "b", 0), FusionEdge("b", "c", 0)], 30)
+    groups = [["a"], ["b"], ["c"], ["d"]]
+    assert sorted(map(sorted, joined(problem, groups, [["a", "c"]]))) == [["a", "b", "c"], ["d"]]
+    assert sorted(map(sorted, joined(problem, groups, [["a", "d"]]))) == [["a", "d"], ["b"], ["c"]]
+    assert joined(problem, groups, []) == groups
+    with pytest.raises(CompileError, match="kernels a, d, c read and update one tensor, and need 40 bytes on chip together"):
+        joined(problem, groups, [["a", "d", "c"]])

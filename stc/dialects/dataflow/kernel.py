@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IndexType, NoneAttr, StringAttr, SymbolNameConstraint, TensorType
+from xdsl.dialects.builtin import ArrayAttr, IndexType, NoneAttr, StringAttr, SymbolNameConstraint, TensorType, VectorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -199,6 +199,14 @@ class KernelOp(IRDLOperation):
         for operand in updated:
             if updated.count(operand) > 1:
                 raise VerifyException(f"operand {operand} is updated by {updated.count(operand)} results, expected one")
+            value = self.inputs[operand]
+            is_packed = isinstance(value.type, TensorType) and isinstance(value.type.element_type, VectorType)
+            for other, own in enumerate(self.inputs):
+                if is_packed and other != operand and own is value:
+                    raise VerifyException(
+                        f"operand {other} is the buffer that a result updates as operand {operand}, which nothing orders, "
+                        "expected a buffer of its own"
+                    )
 
     def _verify_read_only(self) -> None:
         """Operands that no result updates in place are not among the outs of a task."""

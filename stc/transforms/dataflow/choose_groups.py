@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import func
+from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.passes import ModulePass
@@ -17,9 +17,11 @@ from stc.design_space.fusion import FusionEdge, FusionKernel
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
 from stc.dialects.itensor.type import at_largest
+from stc.dialects.updates import is_update
+from stc.dialects.use_def import through_reshapes, uses_through
 from stc.fifo.depths import SHALLOW
 from stc.platforms.platform import load_platform
-from stc.strategies.fusion import FUSION, FusionProblem, in_order
+from stc.strategies.fusion import FUSION, FusionProblem, in_order, joined
 from stc.transforms.dataflow.connections import converter_bytes
 from stc.transforms.dataflow.kernel_results import refuse_in_place
 from stc.transforms.stream.names import UniqueNames
@@ -31,7 +33,8 @@ class ChooseGroups(ModulePass):
 
     Sets the `group` of every kernel: the name of the kernel it is to become a part of. What a group costs is its kernels' tiles and
     accumulators, and for each tensor that stays inside its FIFO and the converter between the two orders. Kernels with work of the
-    host in between stay apart, and so do those that together have more memory ports than the platform.
+    host in between stay apart, and so do those that together have more memory ports than the platform. Kernels that read a tensor
+    that is updated in place, and those that make what is written to it, become one, whatever the strategy says.
 
     Options: `budget` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `kernel-name` of
     the groups (default: the function's name), with an index where there are several, `strategy` that chooses them (default greedy;
@@ -64,12 +67,29 @@ class ChooseGroups(ModulePass):
             nodes = [FusionKernel(key, local_bytes(kernel), *_external(kernel)) for key, kernel in by_key.items()]
             edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, budget))
             problem = FusionProblem(nodes, edges, budget, platform.memory.max_ports)
-            groups = in_order(problem, FUSION.decide(self.strategy, problem))
+            together = _updating(function, {kernel: key for key, kernel in by_key.items()})
+            groups = in_order(problem, joined(problem, FUSION.decide(self.strategy, problem), together))
             stem = self.kernel_name or function.sym_name.data
             for index, group in enumerate(groups):
                 name = StringAttr(stem if len(groups) == 1 else f"{stem}_{index}")
                 for key in group:
                     by_key[key].group = name
+
+
+def _updating(function: func.FuncOp, key_of: Mapping[KernelOp, str]) -> list[list[str]]:
+    """For each tensor that is updated in place, the kernels that read it, and those that make what is written to it.
+
+    One kernel has to do both: launches of two could only be ordered by the host.
+    """
+    found: dict[SSAValue, list[str]] = {}
+    for insert in function.body.block.ops:
+        if not isinstance(insert, tensor.InsertSliceOp) or not is_update(insert):
+            continue
+        made = through_reshapes(insert.source)
+        kernels = [made.owner, *(use.operation for use in uses_through(insert.dest))]
+        keys = [key_of[kernel] for kernel in kernels if isinstance(kernel, KernelOp)]
+        found.setdefault(insert.dest, []).extend(keys)
+    return [list(dict.fromkeys(keys)) for keys in found.values()]
 
 
 def _external(kernel: KernelOp) -> tuple[frozenset[str], int]:

@@ -19,7 +19,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, Place
 from stc.dialects.facts import NAME
 from stc.dialects.itensor import ItensorType, ReassociateOp, SymbolType
-from stc.dialects.updates import offset_scalar
+from stc.dialects.updates import offset_scalar, scalar_argument
 from stc.dialects.use_def import RESHAPES, through_reshapes
 from stc.iteration.order import Coordinate, StreamOrder
 from stc.iteration.proof_obligations import Disjoint, Holds, answer
@@ -93,16 +93,18 @@ class _Update:
     def _scalar(self, offset: SSAValue, most: int) -> int:
         """The kernel's operand that is this offset, of at most `most`."""
         scalar = offset_scalar(offset)
-        if not isinstance(scalar, BlockArgument) or scalar.block is not self._function.body.block:
+        argument = scalar_argument(scalar)
+        if argument is None or argument.block is not self._function.body.block:
             raise self._refused("an offset that is no scalar of the function")
         kernel = self._kernel
         for symbol, port in kernel.symbols.items():
-            if kernel.inputs[port.index] is scalar:
+            if scalar_argument(kernel.inputs[port.index]) is argument:
                 if symbol.maximum > most:
                     raise self._refused(f"{symbol}, and the last offset that there is is {most}")
                 return port.index
-        entry = None if self._function.arg_attrs is None else self._function.arg_attrs.data[scalar.index]
-        symbol = Symbol(NAME.of(entry) or f"scalar{scalar.index}", most)
+        entry = None if self._function.arg_attrs is None else self._function.arg_attrs.data[argument.index]
+        symbol = Symbol(NAME.of(entry) or f"scalar{argument.index}", most)
+        _move_to_front(scalar)
         block = kernel.body.block
         block.insert_arg(SymbolType(symbol), len(block.args)).name_hint = symbol.name
         kernel.operands = [*kernel.operands, scalar]
@@ -166,6 +168,20 @@ class _Update:
         accepted = "a result of a kernel, inserted once into an input that the same kernel takes, at scalars of the function"
         where = f"@{self._function.sym_name.data}"
         return CompileError(f"'{name}' writes a part of a tensor: {what}", where=where, accepted=accepted)
+
+
+def _move_to_front(scalar: SSAValue) -> None:
+    """Let an entry of an argument be known to all kernels of the function."""
+    chain = list[Operation]()
+    while isinstance(scalar.owner, Operation):
+        chain.insert(0, scalar.owner)
+        scalar = scalar.owner.operands[0]
+    for op in reversed(chain):
+        block = op.parent
+        assert block is not None and block.first_op is not None
+        if op is not block.first_op:
+            op.detach()
+            block.insert_op_before(op, block.first_op)
 
 
 def _without_units(shape: Sequence[int]) -> list[int]:
