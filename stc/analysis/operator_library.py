@@ -13,7 +13,7 @@ from functools import cache
 from math import prod
 from typing import NoReturn
 
-from xdsl.dialects import arith, math, memref, vector
+from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerType, VectorType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation
@@ -22,7 +22,7 @@ from stc.analysis.reciprocals import constant_divisor, exact_factor
 from stc.diagnostics import CompileError
 from stc.dialects.stream import ReadOp, WriteOp
 from stc.platforms.operators import ASSUMED, OperatorCost, find_operator
-from stc.scalars.table import ADD, COMPARE, MULTIPLY, ROWS, Unit
+from stc.scalars.table import MULTIPLY, ROWS, Unit
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,6 @@ def head_start(op: Operation) -> int:
 
 
 SHORT_ADD = "fadd_f32_no_dsp"
-REDUCED = {"add": ADD, "mul": MULTIPLY, "maximumf": COMPARE, "minimumf": COMPARE, "maxnumf": COMPARE, "minnumf": COMPARE}
-"""Operators of `vector.reduction` of floats by its kind."""
 
 WIRES = frozenset({arith.ConstantOp, *(kind for kind, row in ROWS.items() if row.unit is Unit.WIRES)})
 """What takes no operator; multiplexers are not counted (stc.analysis.resource_figures says so)."""
@@ -107,7 +105,7 @@ def hardware_cost(op: Operation, clock_ns: float) -> HardwareCost:
 def _is_composed(op: Operation) -> bool:
     """Whether no published operator is the whole of `op`."""
     row = ROWS.get(type(op))
-    return isinstance(op, vector.FMAOp | arith.MuliOp) or (row is not None and row.floats is not None and not row.is_published)
+    return isinstance(op, arith.MuliOp) or (row is not None and row.floats is not None and not row.is_published)
 
 
 def short_adder_cost(op: Operation, clock_ns: float) -> HardwareCost:
@@ -135,9 +133,7 @@ def operators_of(op: Operation) -> Counter[str]:
 
 def _parts(op: Operation) -> tuple[str, ...]:
     """The operators of the table one after the other from an operand of `op` to its result, for one lane."""
-    if isinstance(op, vector.ReductionOp):   # HLS does not reorder sums of floats: a chain, as it is printed
-        return (_reduced(op),) * _lanes(op.operands[0].type)
-    if type(op) in WIRES or not (op.name.startswith(("arith.", "math.")) or isinstance(op, vector.FMAOp)):
+    if type(op) in WIRES or not op.name.startswith(("arith.", "math.")):
         return ()
     types = [_element(value.type) for value in (*op.operands, *op.results)]
     floats = {kind for kind in types if isinstance(kind, AnyFloat)}
@@ -148,7 +144,7 @@ def _parts(op: Operation) -> tuple[str, ...]:
     _refuse_unless(floats == {Float32Type()}, op)
     if isinstance(op, arith.DivfOp) and _is_product(op):
         return (MULTIPLY,)
-    row = ROWS.get(math.FmaOp if isinstance(op, vector.FMAOp) else type(op))
+    row = ROWS.get(type(op))
     if row is None or row.floats is None:
         _refuse(op)
     return row.floats
@@ -167,17 +163,6 @@ def _integer_parts(op: Operation, width: int) -> tuple[str, ...]:
     return (names[unit],)
 
 
-def _reduced(op: vector.ReductionOp) -> str:
-    """The operator between two lanes."""
-    kind, name = _element(op.operands[0].type), op.kind.data.value
-    if isinstance(kind, IntegerType):
-        _refuse_unless(kind.width.data <= max(PRODUCTS), op)
-        table = min(known for known in PRODUCTS if known >= kind.width.data)
-        return PRODUCTS[table] if name == "mul" else f"int_logic_{table}"
-    _refuse_unless(isinstance(kind, Float32Type) and name in REDUCED, op)
-    return REDUCED[name]
-
-
 def _refuse_unless(known: bool, op: Operation) -> None:
     if not known:
         _refuse(op)
@@ -192,7 +177,7 @@ def _refuse(op: Operation) -> NoReturn:
 def _copies(op: Operation) -> int:
     """How many are computed side by side: lanes; a maximum that keeps NaN compares twice (`a > b || a != a`)."""
     comparisons = 2 if isinstance(op, arith.MaximumfOp | arith.MinimumfOp) else 1
-    return comparisons * (1 if isinstance(op, vector.ReductionOp) or not op.results else _lanes(op.results[0].type))
+    return comparisons * (_lanes(op.results[0].type) if op.results else 1)
 
 
 def _lanes(kind: Attribute) -> int:

@@ -77,7 +77,7 @@ BETWEEN_TASKS = _names("dataflow", "task yield")
 STREAMS = frozenset({"stream.create", "stream.buffer", "dataflow.memory"})
 MEMORY = _names("memref", "alloc load store")
 VIEWS = _names("memref", "subview copy")
-ACCESSES = _names("stream", "read write acquire") | _names("vector", "load store broadcast extract insert reduction fma")
+ACCESSES = _names("stream", "read write acquire") | _names("vector", "load store broadcast extract insert")
 
 NAMED = frozenset(operation.name for operation in (*linalg.Linalg.operations, *NAMED_OPS)) - STRUCTURED - BODY
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, VectorType
 from xdsl.ir import Operation, SSAValue
@@ -63,17 +61,6 @@ def _print_elementwise(printer: BodyPrinter, operation: Operation) -> None:
         if built is None:
             raise printer.refusal(operation)
         return f"{name}[{lane}] = {built.text};"
-
-    printer.lane_loop(name, _lanes(result), statement)
-
-
-def _print_fma(printer: BodyPrinter, operation: Operation) -> None:
-    result = operation.results[0]
-    name = _new_vector(printer, result, "sum")
-
-    def statement(lane: str) -> str:
-        arguments = ", ".join(printer.lane(operand, lane) for operand in operation.operands)
-        return f"{name}[{lane}] = hls::fma({arguments});"
 
     printer.lane_loop(name, _lanes(result), statement)
 
@@ -159,28 +146,6 @@ def _print_insert(printer: BodyPrinter, operation: Operation) -> None:
     printer.mutable.add(operation.result)
 
 
-_REDUCTIONS: dict[str, Callable[[str, str], str]] = {
-    "add": lambda left, right: f"{left} + {right}",
-    "mul": lambda left, right: f"{left} * {right}",
-}
-
-
-def _print_reduction(printer: BodyPrinter, operation: Operation) -> None:
-    assert isinstance(operation, vector.ReductionOp)
-    combine = _REDUCTIONS.get(operation.kind.data.value)
-    if combine is None:
-        raise CompileError(f"vector.reduction <{operation.kind.data.value}> has no HLS form", where=printer.where,
-                           accepted=", ".join(_REDUCTIONS))
-    operands = list(operation.operands)
-    neutral = "0" if operation.kind.data.value == "add" else "1"
-    initial = printer.text(operands[1]) if len(operands) > 1 else neutral
-    name = printer.scope.declare(operation.results[0].name_hint or "total")
-    printer.lines.add(f"{printer.typedefs.value_type(operation.results[0].type)} {name} = {initial};")
-    source = operands[0]
-    printer.lane_loop(name, _lanes(source), lambda lane: f"{name} = {combine(name, printer.lane(source, lane))};")
-    printer.bind(operation.results[0], Expression(name))
-
-
 def scalar_or_vector(printer: BodyPrinter, operation: Operation) -> None:
     """An arithmetic operation on scalars or, lane by lane, on vectors."""
     if isinstance(operation.results[0].type, VectorType):
@@ -192,11 +157,9 @@ def scalar_or_vector(printer: BodyPrinter, operation: Operation) -> None:
 VECTORS: dict[type[Operation], Handler] = {
     **dict.fromkeys(EMITTED, scalar_or_vector),
     arith.ConstantOp: _print_constant,
-    vector.FMAOp: _print_fma,
     vector.BroadcastOp: _print_broadcast,
     vector.LoadOp: _print_vector_load,
     vector.StoreOp: _print_vector_store,
     vector.ExtractOp: _print_extract,
     vector.InsertOp: _print_insert,
-    vector.ReductionOp: _print_reduction,
 }

@@ -134,8 +134,3 @@ def emit_broadcast(source: Source, op: vector.BroadcastOp) -> None:
     name = source.define(op.vector)
     source.line(f"{name} = np.empty({kind.get_shape()}, {dtype})")
     source.line(f"{name}[...] = {source.name(op.source)}")
-
-
-@emits(vector.FMAOp)
-def emit_fma(source: Source, op: vector.FMAOp) -> None:
-    source.assign(op.res, f"{source.name(op.lhs)} * {source.name(op.rhs)} + {source.name(op.acc)}")
