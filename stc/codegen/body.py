@@ -66,12 +66,6 @@ class BodyPrinter:
 
     # Operations -----------------------------------------------------------------------------------------------------
 
-    def block(self, block: Block) -> None:
-        """Print the operations of a block, its terminator excepted, in a scope of its own."""
-        outer, self.scope = self.scope, Scope(self.scope)
-        self.statements(block)
-        self.scope = outer
-
     def statements(self, block: Block) -> None:
         """Print the operations of a block, its terminator excepted, in the current scope."""
         for operation in block.ops:

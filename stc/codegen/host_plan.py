@@ -55,11 +55,6 @@ class Buffer:
     source: SSAValue | None = None
     shape: tuple[int, ...] = ()
 
-    @property
-    def word(self) -> VectorType:
-        assert isinstance(self.packed.element_type, VectorType)
-        return self.packed.element_type
-
 
 @dataclass(frozen=True)
 class HostStep:

@@ -57,10 +57,6 @@ class MemoryBeats:
     micro: int
     writes: bool
 
-    def cycles(self, words: int) -> int:
-        """Cycles from one word to the one that is `words` behind it, rounded up."""
-        return -(-words * self.micro // MICRO)
-
 
 @dataclass(frozen=True)
 class Pipeline:

@@ -102,7 +102,7 @@ class ForeignSource(Instrumenter):
                 continue
             number = counts[function.open] = counts.get(function.open, 0) + 1
             body = self._body_of(i)
-            label = self._source_label(i) or f"VITIS_LOOP_{token.line}_{number}"
+            label = loop_label(self.tokens, i) or f"VITIS_LOOP_{token.line}_{number}"
             braced = self.tokens[body].text == "{"
             loops.append(Loop(function.name, label, token.line, i, body, self.statement_end(body), braced))
         return tuple(loops)
@@ -208,9 +208,6 @@ class ForeignSource(Instrumenter):
         if self.tokens[keyword].text == "do":
             return self.skip_directives(keyword + 1)
         return self.skip_directives(self.partner[keyword + 1] + 1)
-
-    def _source_label(self, keyword: int) -> str:
-        return loop_label(self.tokens, keyword)
 
     def _ends_do(self, i: int) -> bool:
         """Whether this `while` is the end of a do loop."""

@@ -112,7 +112,7 @@ class ChunkOp(IRDLOperation):
     @property
     def offsets(self) -> tuple[tuple[int, ...], ...]:
         """For each slice the coordinate in the source at which it starts."""
-        return _offsets(self.offsets_prop)
+        return tuple(tuple(map(static, starts)) for starts in _starts(self.offsets_prop))
 
     def verify_(self) -> None:
         _verify_slices("result", _itensor(self.source), [_itensor(part) for part in self.slices], self.offsets)
@@ -209,14 +209,6 @@ def _starts(attribute: ArrayAttr) -> tuple[tuple[Size, ...], ...]:
             assert isa(offset, ArrayAttr[SizeAttr])
             starts.append(tuple(entry.data for entry in offset))
     return tuple(starts)
-
-
-def _offsets(attribute: ArrayAttr) -> tuple[tuple[int, ...], ...]:
-    offsets: list[tuple[int, ...]] = []
-    for offset in attribute:
-        assert isa(offset, DenseArrayBase[IntegerType])
-        offsets.append(tuple(offset.get_values()))
-    return tuple(offsets)
 
 
 def _verify_slices(
