@@ -109,6 +109,7 @@ def test_a_trained_llama(layer: int) -> None:
         ('{"model_type": "wavebox"}', r"config\.json: unknown architecture wavebox; accepted: an architecture of the installed"),
         ('{"hidden_size": 3}', r"config\.json: no model_type, which names the architecture; accepted: config\.json"),
         ("[1, 2]", r"config\.json: no model_type"),
+        pytest.param("[" * 100_000, r"config\.json: no JSON \(nested too deep\); accepted: config\.json", id="deep"),
         ("{", r"config\.json: no JSON \(.*\); accepted: config\.json"),
         ('{"model_type": "llama", "hidden_size": "big"}', r"config\.json: transformers refuses this configuration: .*hidden_size"),
         ('{"model_type": "llama", "hidden_size": 36, "num_attention_heads": 7}', r"refuses this configuration: .*not a multiple"),

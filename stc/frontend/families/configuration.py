@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from transformers import PreTrainedConfig
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from stc.diagnostics import CompileError
+from stc.user_files import json_of, reason_of
 
 ACCEPTED = "config.json of a transformers model, a folder with one, or a model id on the hub"
 FILE = "config.json"
@@ -35,11 +35,10 @@ def find_configuration(source: str) -> PreTrainedConfig:
 def read_configuration(path: Path) -> PreTrainedConfig:
     """The text model's configuration in the file `path`; CompileError unless transformers accepts it."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json_of(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a text file"
-        raise CompileError(f"cannot read the file: {reason}", where=str(path), accepted=ACCEPTED) from None
-    except json.JSONDecodeError as error:
+        raise CompileError(f"cannot read the file: {reason_of(error)}", where=str(path), accepted=ACCEPTED) from None
+    except ValueError as error:
         raise CompileError(f"no JSON ({error})", where=str(path), accepted=ACCEPTED) from None
     if not isinstance(content, dict) or not isinstance(content.get("model_type"), str):
         raise CompileError("no model_type, which names the architecture", where=str(path), accepted=ACCEPTED)
@@ -70,7 +69,7 @@ def end_tokens(configuration: PreTrainedConfig, folder: Path | None) -> tuple[in
     found = getattr(configuration, "eos_token_id", None)
     if folder is not None and (path := folder / GENERATION).is_file():
         try:
-            found = json.loads(path.read_text(encoding="utf-8")).get("eos_token_id", found)
+            found = json_of(path.read_text(encoding="utf-8")).get("eos_token_id", found)
         except (OSError, ValueError, AttributeError) as error:
             accepted = "transformers' generation_config.json"
             raise CompileError(f"cannot read the file ({error})", where=str(path), accepted=accepted) from None
