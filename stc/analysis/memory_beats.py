@@ -20,7 +20,9 @@ def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> d
     (`stc.platforms.memory_channels`); ports of one kernel that share a channel share its bandwidth. Cycles of `cycle_ns`."""
     kernels = [op for op in module.walk() if isinstance(op, KernelOp)]
     ports = {kernel: _ports(kernel) for kernel in kernels}
-    channels = channels_in_turn((buffer for kernel in kernels for _, buffer in ports[kernel]), memory.channels)
+    places = [(kernel, place) for kernel in kernels for place in kernel.places if place is not None]
+    updated = {buffer_value(kernel.inputs[place.operand]) for kernel, place in places}
+    channels = channels_in_turn((buffer for kernel in kernels for _, buffer in ports[kernel]), memory.channels, updated)
     latency, bytes_per_cycle = memory.read_cycles(cycle_ns), memory.channel_bytes_per_cycle(cycle_ns)
     found: dict[SSAValue, MemoryBeats] = {}
     for kernel in kernels:
@@ -35,7 +37,7 @@ def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> d
 def _ports(kernel: KernelOp) -> list[tuple[SSAValue, SSAValue]]:
     """What the kernel calls each memory, and the packed tensor outside whose buffer that is; results after operands."""
     read = [(inside, buffer_value(outside)) for inside, outside in zip(kernel.arguments, kernel.inputs, strict=True)]
-    bound = [*read, *zip(kernel.terminator.arguments, kernel.outputs, strict=True)]
+    bound = [*read, *zip(kernel.terminator.arguments, map(buffer_value, kernel.outputs), strict=True)]
     return [(inside, outside) for inside, outside in bound if not isinstance(inside.type, SymbolType)]
 
 

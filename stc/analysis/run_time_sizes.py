@@ -13,6 +13,7 @@ from xdsl.utils.hints import isa
 from stc.analysis.generic_loops import GenericLoops, name_of, shape_of
 from stc.diagnostics import CompileError
 from stc.dialects.facts import NAME, SIZES
+from stc.dialects.updates import is_update
 from stc.iteration.size import Size, Symbol, is_static, maximum, sum_of, symbols_in
 
 
@@ -64,9 +65,13 @@ class RunTimeSizes:
                 self._sizes[op.result] = tuple(found)
             case tensor.ConcatOp():
                 self._through_concat(op)
+            case tensor.ExtractSliceOp() if not op.offsets and not op.sizes:
+                self._through_slice(op)
+            case tensor.InsertSliceOp() if is_update(op):
+                return  # all of a tensor of which the host knows how much is there
             case _ if any(isa(result.type, TensorType) for result in op.results) and not op.regions:
                 what = f"'{op.name}' of a tensor whose size is known at run time"
-                accepted = "linalg.generic, concatenations, reshapes that add or drop dimensions of one entry"
+                accepted = "linalg.generic, concatenations, slices, reshapes that add or drop dimensions of one entry"
                 raise CompileError(what, where=name_of(op), accepted=accepted)
             case _:
                 return  # kernels: what leaves them is there in part where they say so
@@ -84,6 +89,17 @@ class RunTimeSizes:
         self._loops[op] = tuple(found)
         for result, dims in zip(op.results, loops.output_dims, strict=True):
             self._sizes[result] = tuple(found[dim] for dim in dims)
+
+    def _through_slice(self, op: tensor.ExtractSliceOp) -> None:
+        """Along dimensions whose size is known at run time a slice has all that there is."""
+        slices = zip(op.static_offsets.get_values(), op.static_sizes.get_values(), self.of(op.source), strict=True)
+        found: list[Size] = []
+        for offset, extent, size in slices:
+            if not is_static(size) and (offset, max(maximum(size), int(extent))) != (0, extent):
+                what = f"entries {offset} to {int(offset) + int(extent)} of a dimension that has {size}"
+                raise CompileError(what, where=name_of(op), accepted=f"slices of the first {maximum(size)} at least")
+            found.append(int(extent) if is_static(size) else size)
+        self._sizes[op.result] = tuple(found)
 
     def _through_concat(self, op: tensor.ConcatOp) -> None:
         along = op.dim.value.data
@@ -123,9 +139,10 @@ def symbol_argument(function: func.FuncOp, symbol: Symbol) -> BlockArgument:
 
 def _checked(sizes: tuple[Size, ...], argument: SSAValue) -> tuple[Size, ...]:
     shape = shape_of(argument.type)
-    if tuple(maximum(size) for size in sizes) != shape:
+    pairs = list(zip(sizes, shape, strict=False))
+    if len(sizes) != len(shape) or any(maximum(size) > extent if not is_static(size) else size != extent for size, extent in pairs):
         what = f"stc.sizes [{', '.join(map(str, sizes))}] of an argument of shape {list(shape)}"
-        raise CompileError(what, accepted="its extents as the largest sizes")
+        raise CompileError(what, accepted="its extents, or sizes of symbols up to them")
     return sizes
 
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
-from stc.dialects.dataflow import PackOp, UnpackOp
+from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.iteration.normal_form import same_sequence
 
 
 def buffer_value(packed: SSAValue) -> SSAValue:
-    """The packed tensor whose buffer `packed` lies in: itself, or what was unpacked only to be packed again in the same layout.
+    """The packed tensor whose buffer `packed` lies in: itself, what was unpacked only to be packed again in the same layout, or the
+    operand that it updates in place.
 
     That the host neither unpacks nor packs: layouts that enumerate one sequence, temporal reuse left out, in the same words.
     """
-    while (before := _unpacked_alike(packed)) is not None:
+    while (before := _unpacked_alike(packed) or _updated(packed)) is not None:
         packed = before
     return packed
+
+
+def _updated(packed: SSAValue) -> SSAValue | None:
+    """The operand that a result of a kernel updates."""
+    kernel = packed.owner
+    if not isinstance(kernel, KernelOp) or not isinstance(packed, OpResult) or (place := kernel.places[packed.index]) is None:
+        return None
+    return kernel.inputs[place.operand]
 
 
 def _unpacked_alike(packed: SSAValue) -> SSAValue | None:

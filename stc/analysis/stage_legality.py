@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.dataflow import KernelOp, TaskOp
-from stc.dialects.updates import is_offset, is_update, scalar_argument
+from stc.dialects.updates import is_offset, is_prefix_read, is_update, scalar_argument
 from stc.scalars.table import EMITTED
 from stc.xdsl_gaps.linalg_named import NAMED_OPS
 
@@ -191,9 +191,11 @@ def _illegal_inside(op: Operation, place: Place, legality: Legality, stage: str,
 
 
 def _is_update(op: Operation) -> bool:
-    """Whether a function inserts at an offset known at run time, or computes that offset."""
+    """Whether a function inserts at an offset known at run time, computes it, or reads the beginning of what it updates."""
     if not isinstance(op.parent_op(), func.FuncOp):
         return False
+    if isinstance(op, tensor.ExtractSliceOp):
+        return is_prefix_read(op)
     if isinstance(op, tensor.InsertSliceOp):
         return is_update(op)
     return isinstance(op, arith.IndexCastOp) and is_offset(op)

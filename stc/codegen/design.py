@@ -147,7 +147,8 @@ def design_of(module: ModuleOp, platform: Platform) -> Design:
     plan = host_plan(module)
     project = Scope()
     names = {kernel: project.declare(_kernel_name(kernel)) for kernel in plan.kernels}
-    banks = channels_in_turn(plan.buffers, platform.memory.channels)
+    updated = {buffer for kernel in plan.kernels for buffer in plan.results[kernel] if buffer in plan.operands[kernel]}
+    banks = channels_in_turn(plan.buffers, platform.memory.channels, updated)
     channels = Scope(project)   # of all kernels: a FIFO has one name in the whole project
     kernels = [_kernel(kernel, names[kernel], plan, project, channels, platform, banks) for kernel in plan.kernels]
     return Design(tuple(kernels), plan)

@@ -1,4 +1,4 @@
-"""Insertions into tensors at offsets known at run time."""
+"""Insertions into tensors at offsets known at run time, and what is read of these tensors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from stc.dialects.use_def import through_reshapes
+from stc.dialects.use_def import RESHAPES, through_reshapes
 
 
 def offset_scalar(offset: SSAValue) -> SSAValue:
@@ -45,6 +45,25 @@ def _takes_offset(user: Operation) -> bool:
             return all(isinstance(use.operation, cf.AssertOp) for use in user.result.uses)
         case _:
             return user.name == "dataflow.kernel"
+
+
+def is_prefix_read(op: tensor.ExtractSliceOp) -> bool:
+    """Whether a slice is the beginning of an argument into which an update goes: a kernel that updates it reads it there."""
+    at_zero = not op.offsets and not op.sizes and not op.strides and set(op.static_offsets.get_values()) == {0}
+    source = through_reshapes(op.source)
+    if not at_zero or set(op.static_strides.get_values()) != {1} or not isinstance(source, BlockArgument):
+        return False
+    users = [use.operation for use in source.uses]
+    return any(isinstance(user, tensor.InsertSliceOp) and user.dest is source and is_update(user) for user in users)
+
+
+def through_prefixes(value: SSAValue) -> SSAValue:
+    """The value of which `value` holds the row-major data, or the beginning of an argument that is updated (`is_prefix_read`)."""
+    while True:
+        owner = value.owner
+        if not isinstance(owner, RESHAPES) and not (isinstance(owner, tensor.ExtractSliceOp) and is_prefix_read(owner)):
+            return value
+        value = owner.operands[0]
 
 
 def last_offsets(insert: tensor.InsertSliceOp) -> list[tuple[SSAValue, int]]:

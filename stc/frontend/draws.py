@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from types import MappingProxyType
 
@@ -121,17 +122,40 @@ def _redrawn(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 @dataclass(frozen=True)
+class Append:
+    """Rows that replace those of the input `into` from `at` on, along `dimension`; `name`: of the output that is all of it then."""
+
+    name: str
+    into: str
+    dimension: int
+    at: Symbol
+
+
+@dataclass(frozen=True)
 class PartSizes:
     """How much of the inputs is there: `of` those of which that is known at run time, the size of each dimension. `at`: examples of
-    all inputs at other values of the symbols, of the largest shapes."""
+    all inputs at other values of the symbols, of the whole shapes. `appends`: by the model's outputs that are rows of an input."""
 
     of: Mapping[str, tuple[Size, ...]] = field(default_factory=dict[str, tuple[Size, ...]])
     at: Callable[[Mapping[str, int]], Arrays] = lambda values: {}
+    appends: Mapping[str, Append] = field(default_factory=dict[str, Append])
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
-        """What the sizes depend on, each an input of its name."""
-        return symbols_in(size for sizes in self.of.values() for size in sizes)
+        """What the sizes and the places of rows depend on, each an input of its name."""
+        return symbols_in([*(size for sizes in self.of.values() for size in sizes), *(rows.at for rows in self.appends.values())])
+
+    def returned(self, outputs: Arrays, inputs: Arrays) -> dict[str, np.ndarray]:
+        """What the compiled function returns where the model has these outputs on (all of) these inputs."""
+        found: dict[str, np.ndarray] = {}
+        for key, array in outputs.items():
+            if (rows := self.appends.get(key)) is None:
+                found[key] = array
+                continue
+            begin, whole = int(inputs[rows.at.name]), inputs[rows.into].copy()
+            whole[(slice(None),) * rows.dimension + (slice(begin, begin + array.shape[rows.dimension]),)] = array
+            found[rows.name] = whole
+        return found
 
     def values(self, name: str) -> dict[str, int]:
         """The symbols in a draw."""
@@ -149,8 +173,8 @@ class PartSizes:
         return {key: array[self._part(key, array, values)] if key in self.of else array for key, array in given.items()}
 
     def inputs_of(self, name: str, example: Arrays, random: np.random.Generator) -> dict[str, np.ndarray]:
-        """The inputs of a draw, of the largest shapes; what is not there is unusable."""
-        if not self.of:
+        """The inputs of a draw, of the whole shapes; what is not there is unusable."""
+        if not self.symbols:
             return inputs_of(name, example, random)
         values = self.values(name)
         drawn = inputs_of(name, self.there({**example, **self.at(values)}, values), random) | self.scalars(name)
@@ -225,9 +249,9 @@ def draw_references(
             left_out[name] = f"its inputs are those of {same}"
             continue
         try:
-            there = sizes.there(inputs, sizes.values(name))
-            golden = run(there, None)
-            found.append(Reference(name, inputs, golden, _uncertainty(golden, there, run, random)))
+            returned = partial(_returned, run, sizes, inputs, sizes.there(inputs, sizes.values(name)))
+            golden = returned(None)
+            found.append(Reference(name, inputs, golden, _uncertainty(golden, partial(returned, random))))
         except CompileError as error:
             if name == EXAMPLE:
                 raise
@@ -238,11 +262,15 @@ def draw_references(
     return Drawn(tuple(found), left_out)
 
 
+def _returned(run: Run, sizes: PartSizes, inputs: Arrays, there: Arrays, noise: np.random.Generator | None) -> Arrays:
+    return sizes.returned(run(there, noise), inputs)
+
+
 def _equal(some: Arrays, others: Arrays) -> bool:
     return all(array.tobytes() == others[name].tobytes() for name, array in some.items())
 
 
-def _uncertainty(golden: Arrays, inputs: Arrays, run: Run, random: np.random.Generator) -> dict[str, np.ndarray]:
+def _uncertainty(golden: Arrays, noisy_run: Callable[[], Arrays]) -> dict[str, np.ndarray]:
     """By how much rounding alone moves each entry of every float output: the largest movement of some runs with noise, of more of
     them where rows are short.
 
@@ -253,7 +281,7 @@ def _uncertainty(golden: Arrays, inputs: Arrays, run: Run, random: np.random.Gen
     moved = {name: np.zeros(array.shape) for name, array in floats.items()}
     shortest = min((array.shape[-1] if array.ndim else 1 for array in floats.values()), default=0)
     for _ in range(max(NOISY_RUNS, -(-NOISY_ENTRIES // shortest)) if floats else 0):
-        noisy = run(inputs, random)
+        noisy = noisy_run()
         for name, array in floats.items():
             moved[name] = np.maximum(moved[name], _movement(array.astype(np.float64), noisy[name].astype(np.float64)))
     return moved

@@ -26,7 +26,15 @@ from stc.frontend.draws import ALL_THERE, EXAMPLE, ONLY_EXAMPLE, Draws, PartSize
 from stc.frontend.eager_run import module_state, named_tensors, reference_results, run_eagerly
 from stc.frontend.exported import ExportedModel
 from stc.frontend.rounding_noise import RoundingNoise
-from stc.frontend.signature import add_sizes, annotate, annotate_rest, argument_names, refuse_dynamic_shapes, scalar_maxima
+from stc.frontend.signature import (
+    add_sizes,
+    annotate,
+    annotate_rest,
+    argument_names,
+    refuse_dynamic_shapes,
+    return_updated,
+    scalar_maxima,
+)
 from stc.frontend.torch_import import INTEGERS_ACCEPTED, UNSUPPORTED_INTEGERS, lower_to_linalg
 from stc.frontend.user_code import UserCode
 
@@ -69,7 +77,8 @@ def export(
     A mapping is passed by keyword, a sequence by position (named after the parameters of `forward` unless `input_names` says
     otherwise). Module paths are kept in `stc.module`. Raises CompileError for inputs that are no tensors, dynamic shapes, and
     operations that torch-mlir cannot lower, naming the module path or operation. `draws`: what references are made for. `sizes`:
-    how much of the inputs is there at run time; the module is exported for all of it, and run on what is there.
+    how much of the inputs is there at run time, and which outputs are rows of inputs; the module is exported for all of them, and
+    run on what is there.
     """
     _refuse_scripts(module, name)
     inputs = _named_inputs(module, example_inputs, input_names)
@@ -98,7 +107,9 @@ def export(
     timings["parse"] = time.perf_counter() - start
     outputs = _rename(golden, output_names)
     annotate(ir, tuple(inputs), tuple(state), tuple(outputs))
-    add_sizes(ir, sizes.of)
+    add_sizes(ir, sizes.of, sizes.symbols)
+    for key, rows in sizes.appends.items():
+        return_updated(ir, key, rows.name, rows.into, rows.dimension, rows.at.name)
     refuse_dynamic_shapes(ir)
     example = {key: to_numpy(value, key) for key, value in inputs.items()}
 
@@ -122,7 +133,7 @@ def export(
         ir,
         example,
         {key: to_numpy(value, key) for key, value in state.items()},
-        {key: to_numpy(value, key) for key, value in outputs.items()},
+        sizes.returned({key: to_numpy(value, key) for key, value in outputs.items()}, example),
         timings,
         drawn.references,
         drawn.left_out,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from xdsl.builder import Builder
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, TensorType, i32
-from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.dialects.arith import IndexCastOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, FunctionType, IndexType, ModuleOp, TensorType, i32
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.facts import MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED
 from stc.dialects.locations import source_location
 from stc.dialects.updates import last_offsets, scalar_argument
-from stc.iteration.size import Size, symbols_in
+from stc.iteration.size import Size, Symbol
 from stc.names import identifier
 
 ONE_FUNCTION = "one function with a body and without calls"
@@ -91,20 +95,42 @@ def annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outp
         argument.name_hint = identifier(key)
 
 
-def add_sizes(module: ModuleOp, sizes: Mapping[str, tuple[Size, ...]]) -> None:
-    """Say how much of arguments is there at run time, and add a scalar argument for each symbol of `sizes`, behind all others."""
+def add_sizes(module: ModuleOp, sizes: Mapping[str, tuple[Size, ...]], symbols: Iterable[Symbol]) -> None:
+    """Say how much of arguments is there at run time, and add a scalar argument for each of `symbols`, behind all others."""
     function = main_function(module)
     entries = list(function.arg_attrs or ())
     for index, entry in enumerate(entries):
         if (own := sizes.get(attribute_name(entry))) is not None:
             entries[index] = DictionaryAttr({**entry.data, **SIZES.entry(own)})
     block = function.body.block
-    for symbol in symbols_in(size for own in sizes.values() for size in own):
+    for symbol in symbols:
         block.insert_arg(i32, len(block.args)).name_hint = symbol.name
         entries.append(_named(symbol.name))
     function.arg_attrs = ArrayAttr(entries)
     types = [argument.type for argument in block.args]
     function.function_type = FunctionType.from_lists(types, function.function_type.outputs.data)
+
+
+def return_updated(module: ModuleOp, result: str, name: str, into: str, dimension: int, at: str) -> None:
+    """Instead of rows, the function returns as `name` all of the argument `into` with these rows, along `dimension` from the scalar
+    `at` on."""
+    function = main_function(module)
+    arguments = dict(zip(argument_names(module), function.body.block.args, strict=True))
+    entries, terminator = list(function.res_attrs or ()), function.body.block.last_op
+    assert isinstance(terminator, ReturnOp)
+    index = [attribute_name(entry) for entry in entries].index(result)
+    rows, whole = terminator.operands[index], arguments[into]
+    assert isa(rows.type, TensorType)
+    shape = rows.type.get_shape()
+    offsets = [DYNAMIC_INDEX if d == dimension else 0 for d in range(len(shape))]
+    builder = Builder(InsertPoint.before(terminator))
+    begin = builder.insert(IndexCastOp(arguments[at], IndexType()))
+    updated = builder.insert(tensor.InsertSliceOp.get(rows, whole, shape, offsets, offsets=[begin.result])).result
+    updated.name_hint = identifier(name)
+    terminator.operands[index] = updated
+    entries[index] = _named(name)
+    function.res_attrs = ArrayAttr(entries)
+    function.function_type = FunctionType.from_lists(function.function_type.inputs.data, [op.type for op in terminator.operands])
 
 
 def annotate_rest(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outputs: Sequence[str]) -> None:

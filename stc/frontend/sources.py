@@ -11,7 +11,7 @@ import numpy as np
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.frontend.checkpoint import HUB, WEIGHTS_ACCEPTED, load_weights
-from stc.frontend.draws import EXAMPLE, Draws, PartSizes
+from stc.frontend.draws import EXAMPLE, Draws
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
@@ -193,14 +193,8 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     if part.stage == HEAD:
         return export(*model.head(LANES), name=f"{name}_{HEAD}", draws=draws)
     index = part.layer or 0
-    if not part.run_time_sizes:
-        built = model.cached_layer(index, part.rows)
-        return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws)
-    if model.max_seq < 2:
-        raise CompileError("a cache of one position has no run-time size", where=name, accepted="--max-seq of 2 at least")
-    built = model.cached_layer(index, part.rows, model.max_seq)
-    tables = model.tables(index)
-    sizes = PartSizes(model.cache_sizes(built), lambda values: tables.compact_at(values["pos"], part.rows))
+    built = model.cached_layer(index, part.rows)
+    sizes = model.cache_sizes(index, built, sized=part.run_time_sizes)
     return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
 
 

@@ -245,8 +245,11 @@ def is_static(size: Size) -> bool:
     return isinstance(size, int)
 
 
-MOST_VALUES = 256
-"""Of all symbols together: so many values are looked at one by one."""
+MOST_VALUES = 128
+"""Of all symbols together: so many values are looked at one by one where each takes a run of a design."""
+
+MOST_COMPARED = 256
+"""The same where each takes an evaluation of two sizes."""
 
 
 def sampled_values(symbols: Iterable[Symbol], most: int = MOST_VALUES) -> tuple[dict[str, int], ...]:
@@ -270,7 +273,7 @@ def are_equal(first: Size, second: Size) -> bool:
     symbols = symbols_in((first, second))
     if _monomials(first) == _monomials(second):
         return True
-    everywhere = sampled_values(symbols) if are_all_sampled(symbols) else ()
+    everywhere = sampled_values(symbols, MOST_COMPARED) if are_all_sampled(symbols, MOST_COMPARED) else ()
     return bool(everywhere) and all(value_at(first, values) == value_at(second, values) for values in everywhere)
 
 

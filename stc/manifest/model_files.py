@@ -16,12 +16,14 @@ from stc.manifest.model_schema import (
     CACHE_VERSION,
     DECODE,
     MODEL_VERSION,
+    CacheLayout,
     CheckedFile,
     LayerKind,
     ModelLayer,
     ModelManifest,
     Table,
 )
+from stc.manifest.schema import Manifest, Order
 from stc.user_files import json_of
 
 MODEL = "model.json"
@@ -49,6 +51,28 @@ def read_model(folder: Path) -> ModelManifest:
     model = decode(ModelManifest, value, "", str(path))
     _check(model, str(path))
     return model
+
+
+def cache_layout(project: Manifest, name: str, where: str) -> CacheLayout:
+    """How the input `name`, which a kernel updates in place, lies on the device; CompileError where none does."""
+    for port in (port for kernel in project.kernels for port in kernel.ports if port.tensor == name and port.order is not None):
+        if any(other.updates == port.name for kernel in project.kernels for other in kernel.ports) and port.order is not None:
+            shape = project.tensor(name).shape
+            return CacheLayout(CACHE_VERSION, shape, port.element_type, port.lanes, port.bytes, port.bank, port.order)
+    raise CompileError(f"no kernel updates input '{name}' in place", where=where, accepted="a layer that appends to its caches")
+
+
+def require_layout(project: Manifest, name: str, layout: CacheLayout, where: str) -> None:
+    """CompileError where a cache lies in another way in `project`."""
+    if (found := cache_layout(project, name, where)) != layout:
+        entries = [key for key, value in vars(layout).items() if getattr(found, key) != value]
+        differ = ", ".join(f"{key} {_told(getattr(found, key))}" for key in entries)
+        accepted = ", ".join(f"{key} {_told(getattr(layout, key))}" for key in entries)
+        raise CompileError(f"{name} of the kernel has {differ}: a cache of another layout", where=where, accepted=accepted)
+
+
+def _told(value: object) -> object:
+    return encode(value) if isinstance(value, tuple | Order) else value
 
 
 def checked_file(path: Path, name: str) -> CheckedFile:
@@ -105,8 +129,9 @@ def _contradictions(model: ModelManifest) -> Iterator[tuple[str, str]]:
     tables = [("tokens", model.tokens, (model.vocabulary, model.hidden))]
     tables += [("positions", model.positions, (model.max_seq, model.hidden))] if model.positions is not None else []
     for name, kind in model.kinds.items():
-        if kind.cache.version != CACHE_VERSION:
-            yield f"the KV cache of kind '{name}' has layout version {kind.cache.version}", str(CACHE_VERSION)
+        for key, cache in kind.caches.items():
+            if cache.version != CACHE_VERSION:
+                yield f"cache {key} of kind '{name}' has layout version {cache.version}", str(CACHE_VERSION)
         tables.append((f"kinds.{name}.mask", kind.mask, (model.max_seq, model.max_seq)))
         tables += [(f"kinds.{name}.rows.{key}", table, (model.max_seq, *table.shape[1:])) for key, table in kind.rows.items()]
     for name, table, shape in tables:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-MODEL_VERSION = 2
+from stc.manifest.schema import Order
+
+MODEL_VERSION = 3
 """Of this schema and of how parameters are packed."""
 
 PREFILL, DECODE = "prefill", "decode"
@@ -18,8 +20,8 @@ PREFILL, DECODE = "prefill", "decode"
 BINARY = "build/model.xclbin"
 """Where the model's Makefile puts the binary with the kernels of all stages."""
 
-CACHE_VERSION = 1
-"""Of the layout of a KV cache: [1, key and value heads, max_seq, entries of a head], a row for each position."""
+CACHE_VERSION = 2
+"""Of what `CacheLayout` says."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class StageProject:
     """An emitted project that computes `rows` rows a launch. `manifest`: its manifest.json.
 
     `cycles`: of one launch, by ascending positions, with their origin in words; one entry where they do not depend on it, none
-    where nobody knows.
+    where nobody knows. `reads_all`: of a layer that reads all rows of its caches but for those of one launch, whose mask has the
+    columns of the launch's own rows behind them; they must be numbers. Others read those before the position, and nothing else.
     """
 
     folder: str
@@ -70,6 +73,7 @@ class StageProject:
     parameters: tuple[Slice, ...]
     cycles: tuple[LaunchCycles, ...]
     origin: str
+    reads_all: bool = False
 
     @property
     def cycles_told(self) -> str:
@@ -90,18 +94,25 @@ class StageProject:
 
 @dataclass(frozen=True)
 class CacheLayout:
-    """A KV cache of one layer: keys and values each have `shape`."""
+    """A cache of one layer, [1, heads, max_seq, entries of a head] as a tensor, on the device: a buffer of `bytes` in the memory
+    bank `bank`, where its tokens lie in `order`, in words of `lanes` (`stc.manifest.schema.Port`). It is that of all stages."""
 
     version: int
     shape: tuple[int, ...]
+    element_type: str
+    lanes: int
+    bytes: int
+    bank: int | None
+    order: Order
 
 
 @dataclass(frozen=True)
 class LayerKind:
-    """Layers that share kernels. `mask` [max_seq, max_seq] is added to scores, with -inf; `rows`: by the name of an input, a row
-    for each position. `stages`: `DECODE`, and `PREFILL` where a launch may take several rows."""
+    """Layers that share kernels. `caches`: by the name of the input that each stage reads and updates in place. `mask`
+    [max_seq, max_seq] is added to scores, with -inf; `rows`: by the name of an input, a row for each position. `stages`: `DECODE`,
+    and `PREFILL` where a launch may take several rows."""
 
-    cache: CacheLayout
+    caches: dict[str, CacheLayout]
     mask: Table
     rows: dict[str, Table]
     stages: dict[str, StageProject]

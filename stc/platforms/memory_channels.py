@@ -6,7 +6,7 @@ One answer for all who ask: the emitted project (which links ports), the sizing 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 BURST_BYTES = 64
@@ -17,9 +17,13 @@ BEAT_DIGITS = 6
 Buffer = TypeVar("Buffer", bound=Hashable)
 
 
-def channels_in_turn(buffers: Iterable[Buffer], channels: int) -> dict[Buffer, int]:
-    """The channel, of so many, that each buffer lies in: channel n mod `channels` for the n-th that is named, first come first."""
-    return {buffer: number % channels for number, buffer in enumerate(dict.fromkeys(buffers))}
+def channels_in_turn(buffers: Iterable[Buffer], channels: int, updated: Container[Buffer] = ()) -> dict[Buffer, int]:
+    """The channel, of so many, that each buffer lies in: channel n mod `channels` for the n-th that is named, first come first.
+
+    Those that are `updated` in place come before all others: kernels of several projects that share them find them in one channel.
+    """
+    in_order = sorted(dict.fromkeys(buffers), key=lambda buffer: buffer not in updated)
+    return {buffer: number % channels for number, buffer in enumerate(in_order)}
 
 
 def ports_sharing(linked: Sequence[int | None]) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import Any
 
@@ -13,8 +14,13 @@ import numpy as np
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 
-Parameters = dict[str, Any]
-"""Buffers of the device (`pyxrt.bo`) by the name that the manifest gives them."""
+Buffers = dict[str, Any]
+"""Memory of the device (`pyxrt.bo`) by the name that the manifest gives a buffer."""
+
+CSIM = "csim"
+_CARDS: dict[str, tuple[Any, Any]] = {}
+"""Runtime and handle of each card that is open: projects that share buffers share the handle."""
+_OPENING = Lock()
 
 
 class Accelerator:
@@ -27,15 +33,18 @@ class Accelerator:
         self.manifest = read_manifest(folder)
         self._host = _host_module(folder)
         self._accelerator = self._checked(lambda: self._open(folder, device, xclbin))
-        self._own: Parameters = {name: self._accelerator.buffers[name] for name in self._parameter_ports()}
 
     def __call__(
-        self, inputs: Mapping[str, np.ndarray], parameters: Parameters | None = None, resident: Collection[str] = ()
+        self, inputs: Mapping[str, np.ndarray], buffers: Buffers | None = None, resident: Collection[str] = ()
     ) -> dict[str, np.ndarray]:
-        """`parameters`: those of this launch, from `with_parameters`, in place of the project's own. Inputs in `resident` are on
-        the device (`send`): they are not sent, and what updates them there is not brought back."""
-        self._accelerator.buffers.update(self._own if parameters is None else parameters)
-        return self._checked(lambda: self._accelerator(dict(inputs), resident))
+        """`buffers`: those of this launch, from `with_parameters` and `allocated`, in place of the project's own. Inputs in
+        `resident` are on the device: they are not sent, and what updates them there is not brought back."""
+        own = self._accelerator.buffers
+        self._accelerator.buffers = {**own, **(buffers or {})}
+        try:
+            return self._checked(lambda: self._accelerator(dict(inputs), resident))
+        finally:
+            self._accelerator.buffers = own
 
     def send(self, name: str, tensor: np.ndarray) -> None:
         """Put an input on the device."""
@@ -45,9 +54,16 @@ class Accelerator:
         """What the device has of an input."""
         return self._checked(lambda: self._accelerator.fetch(name))
 
-    def with_parameters(self, words: Mapping[str, np.ndarray]) -> Parameters:
+    def with_parameters(self, words: Mapping[str, np.ndarray]) -> Buffers:
         """Buffers on the device with other parameters; `words`: the packed bytes of each parameter buffer."""
         return self._checked(lambda: {name: self._filled(name, data) for name, data in words.items()})
+
+    def allocated(self, name: str, *, cleared: bool = False) -> Buffers:
+        """Other buffers on the device for the input `name`, with anything in them, or zeros where they are `cleared`."""
+        sizes = {port.buffer: port.bytes for kernel in self.manifest.kernels for port in kernel.ports if port.tensor == name}
+        if cleared:
+            return self.with_parameters({buffer: np.zeros(size, np.uint8) for buffer, size in sizes.items()})
+        return self._checked(lambda: {buffer: self._buffer(buffer, size) for buffer, size in sizes.items()})
 
     @property
     def scalars(self) -> frozenset[str]:
@@ -64,22 +80,29 @@ class Accelerator:
         return self._checked(lambda: self._accelerator.golden(role))
 
     def _open(self, folder: Path, device: str, xclbin: Path | None) -> Any:
-        runtime, opened = self._host.open_device(device, folder)
+        runtime, opened = self._device_called(device, folder)
         path = xclbin or folder / "build" / f"{self.manifest.name}.xclbin"
         self._device = opened
         return self._host.Accelerator(folder, runtime, opened, path)
 
-    def _parameter_ports(self) -> dict[str, tuple[str, int]]:
-        """For each buffer of parameters, one port that is bound to it: the kernel and the index."""
-        kernels = self.manifest.kernels
-        return {port.buffer: (kernel.name, index) for kernel in kernels for index, port in enumerate(kernel.ports)
-                if port.kind == "parameter"}
+    def _device_called(self, name: str, folder: Path) -> tuple[Any, Any]:
+        if name == CSIM:
+            return self._host.open_device(name, folder)
+        with _OPENING:
+            if name not in _CARDS:
+                _CARDS[name] = self._host.open_device(name, folder)
+            return _CARDS[name]
+
+    def _buffer(self, name: str, size: int) -> Any:
+        """Memory where the ports that are bound to a buffer find it."""
+        xrt, kernels = self._accelerator.xrt, self.manifest.kernels
+        bound = [(kernel, index) for kernel in kernels for index, port in enumerate(kernel.ports) if port.buffer == name]
+        kernel, index = bound[0]
+        handle, _ = self._accelerator.kernels[kernel.name]
+        return xrt.bo(self._device, size, xrt.bo.normal, handle.group_id(index))
 
     def _filled(self, name: str, data: np.ndarray) -> Any:
-        xrt = self._accelerator.xrt
-        kernel, index = self._parameter_ports()[name]
-        handle, _ = self._accelerator.kernels[kernel]
-        buffer = xrt.bo(self._device, data.nbytes, xrt.bo.normal, handle.group_id(index))
+        xrt, buffer = self._accelerator.xrt, self._buffer(name, data.nbytes)
         buffer.write(data, 0)
         buffer.sync(xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_TO_DEVICE, data.nbytes, 0)
         return buffer

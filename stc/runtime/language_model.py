@@ -20,17 +20,18 @@ from typing import TypeAlias
 import numpy as np
 
 from stc.diagnostics import CompileError
-from stc.manifest.model_files import mapped, mapped_table, read_model, require_intact
+from stc.manifest.files import read_manifest
+from stc.manifest.model_files import mapped, mapped_table, read_model, require_intact, require_layout
 from stc.manifest.model_schema import BINARY, DECODE, PREFILL, CacheLayout, ModelManifest, StageProject
-from stc.runtime.accelerator import Accelerator, Parameters
+from stc.runtime.accelerator import Accelerator, Buffers
 from stc.runtime.sampling import Sampling, margin
 from stc.runtime.tokenizer import Tokenizer
 
-CACHES = {"k_cache": "k_rows", "v_cache": "v_rows"}
-"""Each cache that a layer reads, by its input, with the output that holds its new rows."""
-
 POSITION = "pos"
-"""The input of a layer that reads as many rows of its cache as there are."""
+"""The input of a layer that says how many rows its caches have."""
+
+Caches: TypeAlias = list[dict[str, Buffers]]
+"""The keys and values of one sequence, on the device: for each layer, by the name of an input, its buffer."""
 
 Launches: TypeAlias = Counter[tuple[str, int]]
 """How often a project was launched, by its folder, at a position."""
@@ -74,9 +75,9 @@ class LanguageModel:
         self._masks = {name: mapped_table(folder, kind.mask) for name, kind in self.manifest.kinds.items()}
         self._rows = {name: {key: mapped_table(folder, table) for key, table in kind.rows.items()}
                       for name, kind in self.manifest.kinds.items()}
-        caches = {project.folder: kind.cache for kind in self.manifest.kinds.values() for project in kind.stages.values()}
+        caches = {project.folder: kind.caches for kind in self.manifest.kinds.values() for project in kind.stages.values()}
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # the C simulation builds each kernel
-            opened = pool.map(lambda project: self._opened(project, caches.get(project.folder)), self.manifest.projects)
+            opened = pool.map(lambda project: self._opened(project, caches.get(project.folder, {})), self.manifest.projects)
             self._accelerators = dict(zip((project.folder for project in self.manifest.projects), opened, strict=True))
         self._parameters = [self._loaded(layer.kind, data) for layer, data in zip(self.manifest.layers, files, strict=True)]
 
@@ -98,33 +99,34 @@ class LanguageModel:
         Limits(manifest.name, manifest.vocabulary, manifest.max_seq).require(tokens, max_new_tokens)
         return Generation(self, tuple(tokens), max_new_tokens, sample, frozenset(manifest.end_tokens if ends else ()))
 
-    def chunk(self, count: int) -> int:
-        """How many of `count` tokens the next pass takes: as many as prefill has rows."""
+    def chunk(self, count: int, position: int) -> int:
+        """How many of `count` tokens the next pass takes at `position`: as many as prefill has rows, if there is room for all."""
         stages = self.manifest.kinds[self.manifest.layers[0].kind].stages
-        return min(count, stages[PREFILL].rows) if PREFILL in stages else 1
+        if PREFILL not in stages or position + stages[PREFILL].rows > self.manifest.max_seq:
+            return 1
+        return min(count, stages[PREFILL].rows)
 
     def forward(self, tokens: Sequence[int], position: int, caches: Caches, launches: Launches) -> np.ndarray:
-        """The last of the hidden states [1, 1, hidden] of tokens at `position` and behind; their rows are appended to `caches`.
+        """The last of the hidden states [1, 1, hidden] of tokens (one, or at most a `chunk`) at `position` and behind.
 
-        CompileError where they do not fit into the cache.
+        The device appends rows to `caches`, as many as the launch has: those of no token are written again before they are read.
+        CompileError where they do not fit.
         """
-        if not 0 <= position <= self.manifest.max_seq - len(tokens):
-            what = f"{len(tokens)} tokens at position {position}"
-            raise CompileError(what, where=self.manifest.name, accepted=f"positions 0 to {self.manifest.max_seq - 1}")
         count, stage = len(tokens), PREFILL if len(tokens) > 1 else DECODE
         x: np.ndarray | None = None
-        for index, (layer, parameters) in enumerate(zip(self.manifest.layers, self._parameters, strict=True)):
+        for layer, parameters, own in zip(self.manifest.layers, self._parameters, caches, strict=True):
             project = self.manifest.kinds[layer.kind].stages[stage]
-            at = np.minimum(position + np.arange(project.rows), self.manifest.max_seq - 1)
+            last = self.manifest.max_seq - project.rows
+            if not 0 <= position <= last:
+                what = f"{count} token{'s' if count > 1 else ''} at position {position}"
+                raise CompileError(what, where=self.manifest.name, accepted=f"positions 0 to {last}")
+            at = position + np.arange(project.rows)
             x = self._embedded(tokens, at) if x is None else x
-            accelerator = self._accelerators[project.folder]
-            begin = {POSITION: np.asarray(position, np.int32)} if POSITION in accelerator.scalars else {}
-            mask = self._mask(layer.kind, position, project.rows, position if begin else self.manifest.max_seq)
-            inputs = {"x": x, "mask": mask, **begin, **self._rows_of(layer.kind, at), **caches.of(index)}
-            outputs = accelerator(inputs, parameters[stage])
-            caches.append(index, outputs, position, count)
+            mask = self._mask(layer.kind, position, project.rows, last if project.reads_all else position)
+            inputs = {"x": x, "mask": mask, POSITION: np.asarray(position, np.int32), **self._rows_of(layer.kind, at)}
+            buffers = {name: buffer for cache in own.values() for name, buffer in cache.items()}
+            x = self._accelerators[project.folder](inputs, {**parameters[stage], **buffers}, resident=own.keys())["y"]
             launches[project.folder, position] += 1
-            x = outputs["y"]
         assert x is not None
         return x[:, count - 1 : count]
 
@@ -137,9 +139,13 @@ class LanguageModel:
         return token if token < self.manifest.vocabulary else 0, outputs["logits"].reshape(-1)[: self.manifest.vocabulary]
 
     def caches(self) -> Caches:
-        """Empty ones, for one sequence."""
-        return Caches([{name: np.zeros(self.manifest.kinds[layer.kind].cache.shape, np.float32) for name in CACHES}
-                       for layer in self.manifest.layers])
+        """Empty ones, for one sequence, on the device; with anything in them where no launch reads what was not written."""
+        made: Caches = []
+        for kind in (self.manifest.kinds[layer.kind] for layer in self.manifest.layers):
+            cleared = any(project.reads_all for project in kind.stages.values())
+            accelerator = self._accelerators[kind.stages[DECODE].folder]
+            made.append({name: accelerator.allocated(name, cleared=cleared) for name in kind.caches})
+        return made
 
     def modelled_seconds(self, launches: Launches) -> float | None:
         """What launches take on the card, by the projects' cycles at their positions; None where these are not known."""
@@ -151,19 +157,16 @@ class LanguageModel:
             total += count * (cycles / self.manifest.clock_mhz + self.manifest.launch_us) / 1e6
         return total
 
-    def _opened(self, project: StageProject, cache: CacheLayout | None = None) -> Accelerator:
+    def _opened(self, project: StageProject, caches: Mapping[str, CacheLayout]) -> Accelerator:
         require_intact(self.folder, project.manifest)
-        accelerator = Accelerator(self.folder / project.folder, self._device, self._xclbin)
-        tensors = {tensor.name: tensor.shape for tensor in accelerator.manifest.tensors if tensor.role == "input"}
-        for name in CACHES if cache is not None else ():
-            if cache is not None and tensors.get(name) != cache.shape:
-                what = f"{name} of the kernel is {list(tensors.get(name, ()))}, a cache of another layout"
-                raise CompileError(what, where=str(self.folder / project.folder), accepted=f"{list(cache.shape)}")
-        return accelerator
+        folder = self.folder / project.folder
+        for name, layout in caches.items():
+            require_layout(read_manifest(folder), name, layout, str(folder))
+        return Accelerator(folder, self._device, self._xclbin)
 
-    def _loaded(self, kind: str, files: Mapping[str, np.ndarray]) -> dict[str, Parameters]:
+    def _loaded(self, kind: str, files: Mapping[str, np.ndarray]) -> dict[str, Buffers]:
         """The parameters of a layer on the device, by stage, from the bytes of its files."""
-        found: dict[str, Parameters] = {}
+        found: dict[str, Buffers] = {}
         for stage, data in files.items():
             project = self.manifest.kinds[kind].stages[stage]
             words = {piece.buffer: data[piece.offset : piece.offset + piece.bytes] for piece in project.parameters}
@@ -177,36 +180,15 @@ class LanguageModel:
         return (rows if self._positions is None else rows + self._positions[at])[None]
 
     def _mask(self, kind: str, position: int, rows: int, own: int) -> np.ndarray:
-        """[1, 1, rows, max_seq + rows]: columns of the cache, closed from `position` on, and from `own` on of the rows themselves,
-        of which none sees those behind the last position."""
-        table, count = self._masks[kind], self.manifest.max_seq
-        inside = min(rows, count - position)
-        at = np.minimum(position + np.arange(rows), count - 1)
-        mask = np.full((rows, count + rows), -np.inf, np.float32)
-        mask[:, :position] = table[at, :position]
-        mask[:, own : own + inside] = table[at, position : position + inside]
+        """[1, 1, rows, max_seq]: columns of the cache, closed from `position` on, and from `own` on of the rows themselves."""
+        table = self._masks[kind][position : position + rows]
+        mask = np.full(table.shape, -np.inf, np.float32)
+        mask[:, :position] = table[:, :position]
+        mask[:, own : own + rows] = table[:, position : position + rows]
         return mask[None, None]
 
     def _rows_of(self, kind: str, at: np.ndarray) -> dict[str, np.ndarray]:
         return {name: table[at][None] for name, table in self._rows[kind].items()}
-
-
-@dataclass(frozen=True)
-class Caches:
-    """The keys and values of one sequence: for each layer an array by the name of its input.
-
-    The host appends rows; a device that does it itself takes its place.
-    """
-
-    layers: list[dict[str, np.ndarray]]
-
-    def of(self, layer: int) -> dict[str, np.ndarray]:
-        return self.layers[layer]
-
-    def append(self, layer: int, outputs: Mapping[str, np.ndarray], position: int, count: int) -> None:
-        """The first `count` new rows of a launch become those at `position` and behind."""
-        for name, rows in CACHES.items():
-            self.layers[layer][name][:, :, position : position + count] = outputs[rows][:, :, :count]
 
 
 @dataclass
@@ -252,12 +234,15 @@ class Generation:
         position, pending = 0, list(self.prompt)
         for produced in range(1, self.max_new_tokens + 1):
             while True:
-                count = self.model.chunk(len(pending))
+                count = self.model.chunk(len(pending), position)
                 x = self.model.forward(pending[:count], position, caches, self.launched)
                 position, pending = position + count, pending[count:]
                 if not pending:
                     break
             token, self.logits = self.model.head(x, self.launched)
+            if np.isnan(self.logits).any():
+                what = f"the logits behind position {position - 1} are no numbers"
+                raise CompileError(what, where=self.model.manifest.name, accepted="parameters and kernels that give finite ones")
             self.near_ties += margin(self.logits) < self.model.manifest.tolerance
             token = token if self.sample is None else self.sample.token(self.logits, random)
             if produced == self.max_new_tokens:

@@ -22,13 +22,11 @@ from stc.diagnostics import NoRunTimeSize
 from stc.frontend.draws import EXAMPLE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
-from stc.manifest.model_files import MODEL, checked_file, model_to_json
+from stc.manifest.model_files import MODEL, cache_layout, checked_file, model_to_json, require_layout
 from stc.manifest.model_schema import (
-    CACHE_VERSION,
     DECODE,
     MODEL_VERSION,
     PREFILL,
-    CacheLayout,
     CheckedFile,
     LaunchCycles,
     LayerKind,
@@ -55,7 +53,7 @@ ROWS = 16
 """Tokens of a launch of prefill where nothing is said."""
 
 TOKENIZER = "tokenizer.json"
-KEYS = "k_cache"
+CACHES = ("k_cache", "v_cache")
 POSITION = "pos"
 ESTIMATED = "estimated by FIFO sizing, without synthesis"
 
@@ -134,7 +132,7 @@ class _Compiler:
         self._folder = files.folder
         self._model = source.model
         asked = request.options.rows if "rows" in request.given else ROWS
-        self._rows = min(asked, self._model.max_seq)
+        self._rows = max(1, min(asked, self._model.max_seq - 2))  # a cached layer leaves room
 
     def compiled(self) -> ModelManifest:
         model = self._model
@@ -174,7 +172,7 @@ class _Compiler:
 
     def _stage(self, stage: str, kind: str, layer: int | None, rows: int) -> _Stage:
         """A compiled stage; where no rule gives its streams run-time sizes, one that reads the whole cache under a mask."""
-        if stage not in (PREFILL, DECODE) or self._model.max_seq == 1:
+        if stage not in (PREFILL, DECODE):
             return self._compiled_stage(stage, kind, layer, rows, False, ESTIMATED)
         try:
             return self._compiled_stage(stage, kind, layer, rows, True, ESTIMATED)
@@ -201,15 +199,21 @@ class _Compiler:
         report = compile_from(start, self._folder / name, lambda step: self._progress(f"{name}: {step}"), seconds)
         manifest = read_manifest(self._folder / name)
         stored = checked_file(self._folder / name / MANIFEST, f"{name}/{MANIFEST}")
-        project = StageProject(name, rows, stored, _slices(manifest), _cycles(report, self._model.max_seq), origin)
+        cycles = _cycles(report, self._model.max_seq - rows)
+        reads_all = not sized and stage in (PREFILL, DECODE)
+        project = StageProject(name, rows, stored, _slices(manifest), cycles, origin, reads_all)
         design = design_of(model.module.clone(), load_platform(options.platform))  # the one that was checked and emitted
         return _Stage(project, manifest, design)
 
     def _kind(self, name: str, layer: int, stages: Mapping[str, _Stage]) -> LayerKind:
         decode, tables = stages[DECODE], self._model.tables(layer)
+        caches = {key: cache_layout(decode.manifest, key, decode.project.folder) for key in CACHES}
+        for stage in stages.values():
+            for key, layout in caches.items():
+                require_layout(stage.manifest, key, layout, stage.project.folder)
         folder = f"tables/{name}" if name else "tables"
         return LayerKind(
-            cache=CacheLayout(CACHE_VERSION, decode.manifest.tensor(KEYS).shape),
+            caches=caches,
             mask=self._table(f"{folder}/mask.bin", tables.mask),
             rows={decode.input_name(key): self._table(f"{folder}/{key}.bin", array) for key, array in tables.rows.items()},
             stages={name: stage.project for name, stage in stages.items()},
@@ -257,18 +261,19 @@ def tokenizer_of(source: LanguageModelSource) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def _cycles(report: Mapping[str, Any], max_seq: int) -> tuple[LaunchCycles, ...]:
-    """Of a launch at the positions at which it was scheduled, kernels one after the other; none where the time of one is not
-    modelled."""
+def _cycles(report: Mapping[str, Any], last: int) -> tuple[LaunchCycles, ...]:
+    """Of a launch at the positions up to the `last` at which it was scheduled, kernels one after the other; none where the time of
+    one is not modelled."""
     if (largest := report["throughput"]["cycles"]) is None:
         return ()
     kernels = report["fifo_sizing"]["kernels"]
     elsewhere = [{at["values"][POSITION]: at["cycles"] for at in kernel["elsewhere"]} for kernel in kernels]
-    found = {max_seq: largest} | {
+    found = {last: largest} | {
         position: sum(cycles.get(position, kernel["makespan"]) for cycles, kernel in zip(elsewhere, kernels, strict=True))
         for position in {position for cycles in elsewhere for position in cycles}
     }
-    return tuple(LaunchCycles(*pair) for pair in sorted(found.items()))
+    depends = len(set(found.values())) > 1
+    return tuple(LaunchCycles(*pair) for pair in sorted(found.items()) if depends or pair[0] == last)
 
 
 def _slices(manifest: Manifest) -> tuple[Slice, ...]:

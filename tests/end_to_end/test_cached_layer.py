@@ -35,9 +35,10 @@ def test_as_many_rows_as_there_are(preset: str, rows: int, tmp_path: Path) -> No
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0 and done.output.count("│ ok │") == 15, done.output
     timed = timed_design(out)
-    cycles = [timed.run(SimulationOptions(at={"pos": pos}), report=None).cycles or 0 for pos in (0, 1, 8, 15, 16)]
+    last = 16 - rows
+    cycles = [timed.run(SimulationOptions(at={"pos": pos}), report=None).cycles or 0 for pos in (0, 1, 8, last - 1, last)]
     assert sorted(cycles) == cycles and 0 < cycles[0] < cycles[2] < cycles[4]
     shown = CliRunner().invoke(app, ["simulate", str(out), "--at", "pos=3"])
     assert "; values not compared" in shown.output and "at pos = 3, outputs not compared" in shown.output
-    with pytest.raises(CompileError, match="accepted: a value from 0 to 16"):
-        timed.run(SimulationOptions(at={"pos": 17}), report=None)
+    with pytest.raises(CompileError, match=f"accepted: a value from 0 to {last}"):
+        timed.run(SimulationOptions(at={"pos": last + 1}), report=None)

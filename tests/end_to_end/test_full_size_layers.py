@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from stc.frontend.families.cached_layer import UPDATES
 from stc.frontend.presets import PRESETS
 from stc.frontend.sources import find_language_model
 from stc.pipeline import PipelineOptions
@@ -34,16 +35,22 @@ def test_a_layer_at_positions(name: str, tmp_path: Path) -> None:
         layer = model.cached_layer(index, 1, position)
         with torch.no_grad():
             expected = {key: value.numpy() for key, value in layer.module(**layer.inputs).items()}
-        given = {key: value.numpy() for key, value in layer.inputs.items()} | model.tables(index).compact_at(position, 1)
+        given = {key: value.numpy() for key, value in layer.inputs.items()} | model.tables(index).inputs_at(position, 1, position)
         given = {key if key in called else f"{key}_": value for key, value in given.items()}
         given["pos"] = np.asarray(position, np.int32)
-        found = run(behind(given, position, np.nan))
+        found = rows_of(run(behind(given, position, np.nan)), position)
         for key, array in expected.items():
             error = np.abs(found[key] - array).max() / np.abs(array).max()
             assert error <= 1e-4, f"{key} at {position}: {error}"
             print(f"{name} at {position}: {key} is off by {error:.1e} of its largest entry")
-        other = run(behind(given, position, 7.0))
+        other = rows_of(run(behind(given, position, 7.0)), position)
         assert all(np.array_equal(found[key], other[key]) for key in expected), "what is behind the position matters"
+
+
+def rows_of(outputs: dict[str, np.ndarray], position: int) -> dict[str, np.ndarray]:
+    """The outputs, with the row that was appended in place of a cache."""
+    appended = {rows: outputs[name][:, :, position : position + 1] for rows, (_, name) in UPDATES.items()}
+    return {"y": outputs["y"], **appended}
 
 
 def behind(inputs: dict[str, np.ndarray], position: int, value: float) -> dict[str, np.ndarray]:

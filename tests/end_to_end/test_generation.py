@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -26,8 +27,9 @@ from stc.frontend.families import CausalModel
 from stc.frontend.presets import FULL, PRESETS, SLIDING
 from stc.frontend.sources import find_language_model
 from stc.manifest.files import read_manifest
-from stc.manifest.model_schema import MODEL_VERSION
+from stc.manifest.model_schema import CACHE_VERSION, MODEL_VERSION
 from stc.pipeline import PipelineOptions
+from stc.runtime.csim_device import SyncDirection
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
 from stc.tools.language_model import compile_language_model, model_request
@@ -181,21 +183,10 @@ def agrees(twin: Twin) -> bool:
     return close(np.stack(logits), twin.logits([*LONG, *written])[len(LONG) - 1 : -1])
 
 
-def _rows_one_off(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
-    append = Caches.append
-    patch.setattr(Caches, "append", lambda self, layer, outputs, at, count: append(self, layer, outputs, at + 1, count))
-
-
-def _stale_row(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
-    """What a launch appended is there for the one after the next."""
-    append, late = Caches.append, dict[int, Any]()
-
-    def appended_late(self: Caches, layer: int, *more: Any) -> None:
-        if layer in late:
-            append(self, layer, *late[layer])
-        late[layer] = more
-
-    patch.setattr(Caches, "append", appended_late)
+def _stale_cache(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
+    """Each launch sees one sequence's cache less: layers take each other's."""
+    caches = model.caches
+    patch.setattr(model, "caches", lambda: caches()[:1] * len(model.manifest.layers))
 
 
 def _mask_one_off(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
@@ -216,8 +207,7 @@ def _other_layers(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
 
 
 FAULTS: dict[str, tuple[str, Callable[[pytest.MonkeyPatch, LanguageModel], None]]] = {
-    "rows are appended one off": ("qwen2.5", _rows_one_off),
-    "a stale row of the cache is read": ("qwen2.5", _stale_row),
+    "layers share a cache": ("qwen2.5", _stale_cache),
     "the mask is one off": ("qwen2.5", _mask_one_off),
     "the window is one off": ("gemma3", _window_one_off),
     "parameters are another layer's": ("qwen2.5", _other_layers),
@@ -233,6 +223,33 @@ def test_a_seeded_fault_is_caught(twins: Callable[[str], Twin], monkeypatch: pyt
     assert not agrees(twin)
 
 
+APPEND_FAULTS = {
+    "rows are appended one off": (r"int first_word = pos;", "int first_word = pos + 1;"),
+    "a stale row of the cache is read": (r"(k_cache\[[^\]]*)\bword\]", r"\1(word + 1 < pos ? word : 0)]"),
+}
+
+
+@pytest.mark.parametrize("fault", APPEND_FAULTS)
+def test_a_fault_of_the_device_is_caught(twins: Callable[[str], Twin], tmp_path: Path, fault: str) -> None:
+    """In the C++ of decode, which reads the cache and appends to it."""
+    twin = twins("qwen2.5")
+    faulty = Twin(with_another_decode(twin.compiled, tmp_path, *APPEND_FAULTS[fault]), twin.torch)
+    try:
+        assert not agrees(faulty)
+    except CompileError as error:
+        assert error.what == f"the logits behind position {len(LONG) - 1} are no numbers"  # of a row that nobody wrote
+
+
+def with_another_decode(model: LanguageModel, folder: Path, pattern: str, text: str) -> LanguageModel:
+    """A copy whose C++ of decode is changed."""
+    copy = shutil.copytree(model.folder, folder / "copy", ignore=shutil.ignore_patterns("build"))
+    kernel = copy / "decode" / "kernel.cpp"
+    changed, count = re.subn(pattern, text, kernel.read_text())
+    assert count
+    kernel.write_text(changed)
+    return LanguageModel(copy)
+
+
 def test_a_stage_without_run_time_sizes(tmp_path: Path) -> None:
     """A stage that no rule gives run-time sizes (a converter stands before tiles narrower than a word, and than a head) reads the
     whole cache, says why, and writes the same."""
@@ -242,6 +259,9 @@ def test_a_stage_without_run_time_sizes(tmp_path: Path) -> None:
     assert "decode reads the whole cache, since @" in decode.origin and len(decode.cycles) == 1
     twin = Twin(model, in_torch(spec, 8).whole())
     assert list(model.generate([5, 17], 4, ends=False)) == twin.greedy([5, 17], 4)
+    early = with_another_decode(model, tmp_path, r"_read\.read\(\);", "_read.empty();")
+    with pytest.raises(CompileError, match="_read"):  # an append that does not wait for the reading
+        list(early.generate([5, 17], 4, ends=False))
 
 
 def test_the_cache_ends_during_a_generation(twins: Callable[[str], Twin]) -> None:
@@ -265,25 +285,39 @@ def test_launches_are_counted_and_times_modelled(twins: Callable[[str], Twin]) -
     positions = {"prefill": [0, 4], "decode": [7, 8], "head": [0, 0, 0]}
     seconds = sum((projects[name].cycles_at(at) or 0) / 250e6 + 75e-6 for name, some in positions.items() for at in some)
     assert model.modelled_seconds(generation.launched) == pytest.approx(seconds)
-    assert [at.position for at in projects["decode"].cycles] == [1, MAX_SEQ // 2, MAX_SEQ]
+    assert [at.position for at in projects["decode"].cycles] == [1, (MAX_SEQ - 1) // 2, MAX_SEQ - 1]
     first, middle, last = projects["decode"].cycles
     assert first.cycles < middle.cycles < last.cycles
-    assert projects["decode"].cycles_at(MAX_SEQ // 2 + 9) == middle.cycles + (last.cycles - middle.cycles) / 4
+    assert projects["decode"].cycles_at(middle.position + 9) == middle.cycles + (last.cycles - middle.cycles) / 4
     assert projects["decode"].cycles_at(0) == first.cycles and projects["head"].cycles_at(9) == projects["head"].cycles[0].cycles
+
+
+def on_the_device(caches: Caches) -> list[np.ndarray]:
+    """The bytes of all caches, as they lie in memory of the C simulation, in an order of their own."""
+    buffers = [buffer for layer in caches for cache in layer.values() for buffer in cache.values()]
+    return [np.frombuffer(ctypes.string_at(buffer.device_address, buffer.size()), np.float32) for buffer in buffers]
 
 
 @pytest.mark.parametrize("name", ["qwen2.5", "gemma3", "gpt2"])
 def test_nothing_behind_the_position_is_read(twins: Callable[[str], Twin], name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind a cache of NaN, a row a launch or four."""
+    """The device's caches are NaN at first, and stay so behind the last position; a row a launch or four. With 7 there instead the
+    same is computed."""
     model = twins(name).compiled
-    expected = list(model.generate(LONG, 12, ends=False))
-    empty = model.caches()
-    assert all(np.isfinite(rows).all() for layer in empty.layers for rows in layer.values())
-    unusable = [{key: np.full_like(rows, np.nan) for key, rows in layer.items()} for layer in empty.layers]
-    monkeypatch.setattr(model, "caches", lambda: Caches(unusable))
-    generation = model.generate(LONG, 12, ends=False)
-    assert list(generation) == expected
-    assert generation.logits is not None and np.isfinite(generation.logits).all()
+    made = [model.caches(), model.caches()]
+    assert all(np.isnan(array).all() for array in on_the_device(made[0]))
+    for buffer in (buffer for layer in made[1] for cache in layer.values() for buffer in cache.values()):
+        buffer.write(np.full(buffer.size() // 4, 7.0, np.float32))
+        buffer.sync(SyncDirection.XCL_BO_SYNC_BO_TO_DEVICE)
+    logits: list[Any] = []
+    for caches in made:
+        monkeypatch.setattr(model, "caches", lambda own=caches: own)
+        generation = model.generate(LONG, 12, ends=False)
+        list(generation)
+        logits.append(generation.logits)
+    assert np.isfinite(logits[0]).all() and np.array_equal(*logits)
+    for never, seven in zip(*map(on_the_device, made), strict=True):
+        written = ~np.isnan(never)
+        assert 0 < written.mean() < 0.5 and np.array_equal(never[written], seven[written]) and (seven[~written] == 7).all()
 
 
 def test_a_cache_shorter_than_the_window(tmp_path: Path, stc: Stc) -> None:
@@ -292,7 +326,7 @@ def test_a_cache_shorter_than_the_window(tmp_path: Path, stc: Stc) -> None:
     folder = tmp_path / "out"
     words = ["--config", tmp_path / "model", "--stage", "model", "--max-seq", "6", "--rows", "1", "--out", folder]
     ended = stc("compile", *words)
-    told = r"decode [\d,]+ / [\d,]+ / [\d,]+ \(at positions 1 / 3 / 6\), head [\d,]+"
+    told = r"decode [\d,]+ / [\d,]+ / [\d,]+ \(at positions 1 / 2 / 5\), head [\d,]+"
     assert ended.code == 0 and re.search(told, " ".join(ended.stdout.split())), ended
     assert sorted(path.name for path in folder.iterdir() if (path / "manifest.json").is_file()) == ["decode", "head"]
     twin = Twin(LanguageModel(folder), in_torch(spec, 6).whole())
@@ -423,8 +457,10 @@ def test_what_else_is_refused_before_a_compile(
 def test_a_position_that_is_not_there(twins: Callable[[str], Twin]) -> None:
     model = twins("gpt2").compiled
     for position in (-1, MAX_SEQ):
-        with pytest.raises(CompileError, match=f"1 tokens at position {position}; accepted: positions 0 to {MAX_SEQ - 1}"):
+        with pytest.raises(CompileError, match=f"1 token at position {position}; accepted: positions 0 to {MAX_SEQ - 1}"):
             model.forward([1], position, model.caches(), Counter())
+    with pytest.raises(CompileError, match=f"2 tokens at position {MAX_SEQ - 3}; accepted: positions 0 to {MAX_SEQ - ROWS}"):
+        model.forward([1, 2], MAX_SEQ - 3, model.caches(), Counter())
 
 
 def _manifest(folder: Path, change: Callable[[Any], None]) -> None:
@@ -464,11 +500,20 @@ DAMAGED: dict[str, tuple[Callable[[Path], object], str]] = {
     "another project": (_other_project, "decode/manifest.json: file has "),
     "version": (lambda folder: _manifest(folder, lambda it: it.update(version=0)), f"packing version 0; accepted: {MODEL_VERSION}"),
     "cache version": (
-        lambda folder: _manifest(folder, lambda it: it["kinds"][""]["cache"].update(version=7)), "layout version 7; accepted: 1"
+        lambda folder: _manifest(folder, lambda it: it["kinds"][""]["caches"]["k_cache"].update(version=7)),
+        f"cache k_cache of kind '' has layout version 7; accepted: {CACHE_VERSION}",
     ),
     "cache layout": (
-        lambda folder: _manifest(folder, lambda it: it["kinds"][""]["cache"].update(shape=[1, 2, 16, MAX_SEQ])),
-        "a cache of another layout",
+        lambda folder: _manifest(folder, lambda it: it["kinds"][""]["caches"]["v_cache"].update(lanes=8)),
+        "v_cache of the kernel has lanes 16: a cache of another layout; accepted: lanes 8",
+    ),
+    "cache's bank": (
+        lambda folder: _manifest(folder, lambda it: it["kinds"][""]["caches"]["v_cache"].update(bank=5)),
+        "v_cache of the kernel has bank 1: a cache of another layout; accepted: bank 5",
+    ),
+    "no such cache": (
+        lambda folder: _manifest(folder, lambda it: it["kinds"][""].update(caches={"x": it["kinds"][""]["caches"]["k_cache"]})),
+        "no kernel updates input 'x' in place",
     ),
     "no layers": (lambda folder: _manifest(folder, lambda it: it.update(layers=[])), "the model has no layers"),
     "kind": (lambda folder: _manifest(folder, lambda it: it["layers"][0].update(kind="other")), "layer 0 is of kind 'other'"),

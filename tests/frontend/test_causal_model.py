@@ -43,7 +43,7 @@ class Parts:
             x += embedding.positions[np.minimum(np.arange(self.position, self.position + rows), MAX_SEQ - 1)]
         hidden = torch.from_numpy(x)[None]
         for index, layer in enumerate(self.layers[rows]):
-            tables = self.model.tables(index).inputs_at(self.position, rows)
+            tables = self.model.tables(index).inputs_at(self.position, rows, MAX_SEQ - rows)
             inputs = {"x": hidden, **self.caches[index], **{key: torch.from_numpy(value) for key, value in tables.items()}}
             with torch.no_grad():
                 found = layer.module(**inputs)
@@ -55,8 +55,9 @@ class Parts:
 
     def generate(self, prompt: list[int], count: int) -> list[int]:
         hidden, new = torch.empty(0), []
-        for first in range(0, len(prompt), self.rows):
-            hidden = self.step(prompt[first : first + self.rows], self.rows)
+        while prompt:
+            rows = self.rows if self.position + self.rows <= MAX_SEQ else 1
+            hidden, prompt = self.step(prompt[:rows], rows), prompt[rows:]
         while len(new) < count:
             new.append(int(self.head(hidden)["token"]))
             if len(new) < count:
@@ -90,12 +91,17 @@ def test_two_kinds_of_layers() -> None:
     assert found == reference(model, PROMPT, 12) and len(set(found)) > 2
 
 
-def test_rows_behind_the_last_position_are_seen_by_nobody() -> None:
+def test_rows_of_the_cache_behind_the_position_are_seen_by_nobody() -> None:
     tables = CausalModel(configuration("gpt2-tiny"), max_seq=8, seed=0, where="m").tables(0)
-    mask = tables.inputs_at(6, 4)["mask"][0, 0]
-    assert mask.shape == (4, 12)
-    assert np.array_equal(mask[:2] == 0, [[1] * 6 + [0] * 2 + [1, 0, 0, 0], [1] * 6 + [0] * 2 + [1, 1, 0, 0]])
-    assert np.isneginf(mask[mask != 0]).all()
+    for own, seen in ((6, [[1, 1, 1, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 0, 1, 1]]), (3, [[1] * 4 + [0] * 4, [1] * 5 + [0] * 3])):
+        mask = tables.inputs_at(3, 2, own)["mask"][0, 0]
+        assert np.array_equal(mask == 0, seen) and np.isneginf(mask[mask != 0]).all()
+
+
+def test_a_launch_of_all_positions_leaves_no_room() -> None:
+    model = CausalModel(configuration("gpt2-tiny"), max_seq=8, seed=0, where="m")
+    with pytest.raises(CompileError, match="m: 7 rows a launch behind a cache of 8 positions; accepted: --max-seq of 9 at least"):
+        model.cached_layer(0, 7)
 
 
 def test_layers_that_differ_in_more_than_their_parameters_are_refused() -> None:

@@ -238,6 +238,27 @@ def test_a_sequence_of_launches_on_one_buffer(emitted: Path):
     np.testing.assert_array_equal(accelerator.fetch("cache"), rows[:, :, 0].transpose(1, 0, 2))
     with pytest.raises(CompileError, match="input 'cache' is missing"):
         accelerator({"x": rows[0], "pos": np.asarray(0, np.int32)})
+    with pytest.raises(CompileError, match=r"input 'cache' has shape \[8, 16\]; accepted: \[2, 8, 16\]"):
+        accelerator.send("cache", np.zeros((8, 16), np.float32))
+    for mistaken in (
+        lambda: accelerator.send("caches", np.zeros((2, 8, 16), np.float32)),
+        lambda: accelerator.fetch("pos"),
+        lambda: accelerator({"x": rows[0], "pos": np.asarray(0, np.int32)}, resident=["updated"]),
+    ):
+        with pytest.raises(CompileError, match=r"no input '(caches|pos|updated)' lies in a buffer; accepted: x, cache"):
+            mistaken()
+
+
+@pytest.mark.heavy
+def test_buffers_of_a_launch(emitted: Path):
+    """Two sequences on one accelerator, each with its own."""
+    accelerator, row = Accelerator(emitted), np.ones((2, 1, 16), np.float32)
+    first, second = accelerator.allocated("cache"), accelerator.allocated("cache", cleared=True)
+    for pos in range(2):
+        for buffers, scale in ((first, 1), (second, 3)):
+            inputs = {"x": scale * row, "pos": np.asarray(pos, np.int32)}
+            found = accelerator(inputs, buffers, resident=["cache"])["y"]
+            np.testing.assert_array_equal(found, scale * (pos + 1) * row)
 
 
 @pytest.mark.heavy

@@ -46,3 +46,30 @@ func.func @unread(%cache: tensor<1x8x4xf32>, %p: i32 {stc.name = "pos"}) -> tens
 // CHECK: %r = dataflow.kernel @k(%a = %flat : tensor<8x4xf32> as !itensor.itensor<1x4xf32, iter_space: [8] * [1], iter_map: (d0) -> (d0, 0)>, %pos = %p : i32 as !itensor.symbol<pos<=6>) -> (tensor<8x4xf32> as !itensor into %a at [%pos, 0]) {
 // CHECK: %u = tensor.expand_shape %r {{\[\[}}0 : i64, 1 : i64], [2 : i64]] output_shape [1, 8, 4] : tensor<8x4xf32> into tensor<1x8x4xf32>
 // CHECK-NEXT: func.return %u : tensor<1x8x4xf32>
+
+// -----
+
+// The first rows are read, as many as there are: the kernel takes all of the input, in the same shape.
+// SHOW: kernel|insert_slice|extract_slice|collapse_shape|return
+!C = !itensor.itensor<1x4xf32, iter_space: [pos<=7] * [1], iter_map: (d0) -> (d0, 0)>
+!N = !itensor.itensor<1x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+func.func @prefix(%cache: tensor<1x8x4xf32>, %p: i32 {stc.name = "pos"}) -> (tensor<7x4xf32>, tensor<1x8x4xf32>) {
+  %part = tensor.extract_slice %cache[0, 0, 0] [1, 7, 4] [1, 1, 1] : tensor<1x8x4xf32> to tensor<1x7x4xf32>
+  %flat = tensor.collapse_shape %part [[0, 1], [2]] : tensor<1x7x4xf32> into tensor<7x4xf32>
+  %y, %r = dataflow.kernel @k(%a = %flat : tensor<7x4xf32> as !C, %pos = %p : i32 as !itensor.symbol<pos<=7>)
+      -> (tensor<7x4xf32> as !C, tensor<1x4xf32> as !N) {
+    %n = itensor.empty : !N
+    dataflow.yield %a, %n : !C, !N
+  }
+  %row = tensor.expand_shape %r [[0, 1], [2]] output_shape [1, 1, 4] : tensor<1x4xf32> into tensor<1x1x4xf32>
+  %at = arith.index_cast %p : i32 to index
+  %u = tensor.insert_slice %row into %cache[0, %at, 0] [1, 1, 4] [1, 1, 1] : tensor<1x1x4xf32> into tensor<1x8x4xf32>
+  func.return %y, %u : tensor<7x4xf32>, tensor<1x8x4xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [pos<=7] * [1], iter_map: (d0) -> (d0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK-LABEL: func.func @prefix(
+// CHECK-NEXT: %flat = tensor.collapse_shape %cache {{\[\[}}0 : i64, 1 : i64], [2 : i64]] : tensor<1x8x4xf32> into tensor<8x4xf32>
+// CHECK-NEXT: %y, %r = dataflow.kernel @k(%a = %flat : tensor<8x4xf32> as !itensor, %pos = %p : i32 as !itensor.symbol<pos<=7>) -> (tensor<7x4xf32> as !itensor, tensor<8x4xf32> as !itensor1 into %a at [%pos, 0]) {
+// CHECK: func.return %y, %u : tensor<7x4xf32>, tensor<1x8x4xf32>

@@ -1,4 +1,4 @@
-"""A decoder layer behind a cache of keys and values: its rows in, its new rows out."""
+"""A decoder layer behind a cache of keys and values: the cache's rows in, its new rows out."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from stc.frontend.families.layer_call import CACHE, HIDDEN, MASK, LayerCall
 
 KEYS, VALUES = "k_cache", "v_cache"
 OUTPUTS = ("y", "k_rows", "v_rows")
+UPDATES = {"k_rows": (KEYS, "k_updated"), "v_rows": (VALUES, "v_updated")}
+"""Where a compiled layer puts the new rows: the cache that they become a part of, and what this is called as an output."""
+
+POSITION = "pos"
+"""The scalar of a compiled layer: how many rows the cache has, behind which the new ones come."""
 
 
 class CacheRows:
@@ -46,15 +51,15 @@ def row_shapes(module: torch.nn.Module, call: LayerCall, hidden: torch.Tensor) -
     return tuple(rows.shape for rows in cache.rows)
 
 
-def take_cache_by_name(module: torch.nn.Module, call: LayerCall) -> None:
+def take_cache_by_name(module: torch.nn.Module, call: LayerCall, earlier: int) -> None:
     """Change the class of `module`: its `forward` takes inputs by name, `k_cache` and `v_cache` among them, and returns `OUTPUTS`.
 
-    Its parameters keep their names.
+    Of the caches it reads the first `earlier` rows: behind these there is room for the new ones. Its parameters keep their names.
     """
     original: Any = type(module)
 
     def forward(self: torch.nn.Module, **inputs: torch.Tensor) -> dict[str, torch.Tensor]:
-        cache = CacheRows(inputs[KEYS], inputs[VALUES])
+        cache = CacheRows(inputs[KEYS][:, :, :earlier], inputs[VALUES][:, :, :earlier])
         args, kwargs = call.arguments({**inputs, CACHE: cache})
         result = original.forward(self, *args, **kwargs)
         assert cache.rows is not None

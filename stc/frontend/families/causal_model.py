@@ -15,7 +15,8 @@ from transformers import AutoModelForCausalLM, PreTrainedConfig
 
 from stc.diagnostics import CompileError
 from stc.frontend.checkpoint import load_weights
-from stc.frontend.families.cached_layer import KEYS, VALUES, CacheRows, row_shapes, take_cache_by_name
+from stc.frontend.draws import Append, PartSizes
+from stc.frontend.families.cached_layer import KEYS, POSITION, UPDATES, VALUES, CacheRows, row_shapes, take_cache_by_name
 from stc.frontend.families.decoder_layer import (
     MODEL_ERRORS,
     OLD_BUFFERS,
@@ -46,26 +47,15 @@ class PositionTables:
     mask: np.ndarray
     rows: Mapping[str, np.ndarray]
 
-    def inputs_at(self, position: int, rows: int) -> dict[str, np.ndarray]:
-        """The inputs of a cached layer for `rows` tokens from `position` on: `mask` [1, 1, rows, positions + rows], first for the
-        cache's positions, then for the rows themselves; others [1, rows, width]. Rows behind the last position, which nobody may
-        read, see what it sees."""
-        count = len(self.mask)
-        places = np.minimum(np.arange(position, position + rows), count - 1)
-        mask = np.full((rows, count + rows), -np.inf, np.float32)
+    def inputs_at(self, position: int, rows: int, own: int) -> dict[str, np.ndarray]:
+        """The inputs of a cached layer for `rows` tokens from `position` on, which are all inside: `mask` [1, 1, rows, positions],
+        first for rows of the cache, open before the position only, from column `own` on for the rows themselves; others
+        [1, rows, width]."""
+        places = np.arange(position, position + rows)
+        mask = np.full((rows, len(self.mask)), -np.inf, np.float32)
         mask[:, :position] = self.mask[places, :position]
-        mask[:, count:] = np.where(np.tri(rows, dtype=bool), self.mask[np.ix_(places, places)], -np.inf)
+        mask[:, own : own + rows] = self.mask[np.ix_(places, places)]
         return {MASK: mask[None, None], **{name: table[places][None] for name, table in self.rows.items()}}
-
-
-    def compact_at(self, position: int, rows: int) -> dict[str, np.ndarray]:
-        """`inputs_at` without columns of the mask for positions that are not in the cache yet: the launch's own rows follow those
-        that are; what is left behind them means nothing."""
-        inputs = self.inputs_at(position, rows)
-        mask = np.full_like(inputs[MASK], np.nan)
-        own = inputs[MASK][..., len(self.mask) :]
-        mask[..., : position + rows] = np.concatenate([inputs[MASK][..., :position], own], -1)
-        return {**inputs, MASK: mask}
 
 
 @dataclass(frozen=True)
@@ -117,14 +107,17 @@ class CausalModel:
         return module
 
     def cached_layer(self, index: int, rows: int, position: int | None = None) -> DecoderLayer:
-        """A layer for `rows` tokens behind a cache of `max_seq` positions, and inputs for it: at `position`, the middle by default.
+        """A layer for `rows` tokens behind a cache of `max_seq` positions, and inputs for it: at `position`, by default the last at
+        which there is room for them.
 
         `x` [1, rows, hidden], `k_cache`, `v_cache` [1, heads, max_seq, head size] and what `tables` gives; it returns
         `cached_layer.OUTPUTS`. The cache's rows from the position on are zero.
         """
-        if not 1 <= rows <= self.max_seq:
-            raise CompileError(f"{rows} rows", where=self._where, accepted=f"1 to {self.max_seq}")
-        position = self.max_seq // 2 if position is None else position
+        if not 1 <= rows <= self.max_seq - 2:
+            what = f"{rows} rows a launch behind a cache of {self.max_seq} positions"
+            raise CompileError(what, where=self._where, accepted=f"--max-seq of {rows + 2} at least")
+        last = self.max_seq - rows
+        position = last if position is None else position
         generator = torch.Generator().manual_seed(self._seed)
         module, call = self.layer(index), self._call(index)
         x = torch.randn(1, rows, self.configuration.hidden_size, generator=generator)
@@ -133,19 +126,31 @@ class CausalModel:
         caches = [torch.zeros(*shape[:2], self.max_seq, shape[3]) for shape in shapes]
         for cache in caches:
             cache[:, :, :position] = torch.randn(cache[:, :, :position].shape, generator=generator)
-        take_cache_by_name(module, call)
-        tables = self.tables(index).inputs_at(position, rows)
+        take_cache_by_name(module, call, last)
+        tables = self.tables(index).inputs_at(position, rows, last)
         rest = {name: torch.from_numpy(array) for name, array in tables.items()}
         path = layer_prefixes(self._model.base_model_prefix, self._inner_path, index)
         return DecoderLayer(module, {HIDDEN: x, KEYS: caches[0], VALUES: caches[1], **rest}, path)
 
-    def cache_sizes(self, layer: DecoderLayer) -> dict[str, tuple[Size, ...]]:
-        """How much of a cached layer's inputs is there at position `pos`: as many rows of the cache, and of `mask` as many columns,
-        which those of the launch's own rows then follow (`PositionTables.compact_at`)."""
-        pos = Symbol("pos", self.max_seq)
+    def cache_sizes(self, index: int, layer: DecoderLayer, *, sized: bool) -> PartSizes:
+        """Where the rows of a cached layer go: behind the `pos` rows that its caches have.
+
+        `sized`: it gets as many rows of the caches, and of `mask` as many columns, which those of its own rows follow; else all, of
+        which the mask opens these.
+        """
+        rows = layer.inputs[HIDDEN].shape[1]
+        pos = Symbol(POSITION, self.max_seq - rows)
         shapes = {name: tuple(layer.inputs[name].shape) for name in (KEYS, VALUES, MASK)}
         sizes: dict[str, tuple[Size, ...]] = {name: (*shapes[name][:2], pos, shapes[name][3]) for name in (KEYS, VALUES)}
-        return {**sizes, MASK: (*shapes[MASK][:3], sum_of(pos, shapes[MASK][3] - self.max_seq))}
+        sizes[MASK] = (*shapes[MASK][:3], sum_of(pos, rows))
+        tables = self.tables(index)
+
+        def at(values: Mapping[str, int]) -> dict[str, np.ndarray]:
+            position = values[POSITION]
+            return tables.inputs_at(position, rows, position if sized else pos.maximum)
+
+        appends = {key: Append(name, into, 2, pos) for key, (into, name) in UPDATES.items()}
+        return PartSizes(sizes if sized else {}, at, appends)
 
     def tables(self, index: int) -> PositionTables:
         """Of the layer's kind."""

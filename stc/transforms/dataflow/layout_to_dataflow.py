@@ -22,7 +22,8 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, YieldOp
 from stc.dialects.facts import MODULE, NAME, STRIPE
 from stc.dialects.itensor import ChunkOp, ConcatOp, ItensorType, MergeOp, ReassociateOp, SplitOp
-from stc.dialects.use_def import through_reshapes, uses_through
+from stc.dialects.updates import is_prefix_read, through_prefixes
+from stc.dialects.use_def import uses_through
 from stc.iteration.layout_orders import concat_orders, reshape_orders, row_major, slice_orders
 from stc.iteration.order import StreamOrder
 from stc.iteration.round_robin import interleaved
@@ -41,7 +42,8 @@ class LayoutToDataflow(ModulePass):
     Unit-stride slices of one tensor become one `itensor.chunk`, a concat an `itensor.concat`. A reshape becomes an
     `itensor.reassociate`: both sides run over the largest blocks that are contiguous in either shape, row-major, which is
     the same token sequence; whatever order the neighbours have is the business of converters. So no reshape is refused.
-    Reshapes of arguments and results of the function stay outside: the host sees the same bytes.
+    Reshapes of arguments and results of the function stay outside: the host sees the same bytes. So does the beginning of an
+    argument that is updated (`update-in-place`).
 
     Equal parts for copies of a computation (`distribute-parallel`) that come from an argument of the function, or become its
     result and nothing else, are split and merged round-robin instead, in the order in which the copies read or write them: each
@@ -69,7 +71,7 @@ class LayoutToDataflow(ModulePass):
                 if found.parent_block() is None or set(found.results) <= known:
                     continue
                 match found:
-                    case tensor.ExtractSliceOp():
+                    case tensor.ExtractSliceOp() if not is_prefix_read(found):
                         self._chunk(function, found)
                     case tensor.ConcatOp():
                         self._concat(found, sizes)
@@ -85,7 +87,7 @@ class LayoutToDataflow(ModulePass):
         siblings = [
             op
             for op in function.body.block.ops
-            if isinstance(op, tensor.ExtractSliceOp) and op.source is first.source and op.result.type.element_type
+            if isinstance(op, tensor.ExtractSliceOp) and op.source is first.source and not is_prefix_read(op)
         ]
         for op in siblings:
             _check_slice(op)
@@ -191,7 +193,7 @@ def is_host_reshape(op: Reshape) -> bool:
 
 
 def _from_argument(value: SSAValue) -> bool:
-    return isinstance(through_reshapes(value), BlockArgument)
+    return isinstance(through_prefixes(value), BlockArgument)
 
 
 def _reaches_return_only(value: SSAValue) -> bool:

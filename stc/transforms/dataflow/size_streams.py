@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.host_work import functions_of
 from stc.analysis.run_time_sizes import RunTimeSizes, symbol_argument
-from stc.diagnostics import NoRunTimeSize
+from stc.diagnostics import CompileError, NoRunTimeSize
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
 from stc.dialects.itensor import ConcatOp, ConverterOp, ForkOp, ItensorType, ReadOp, SizeOp, SymbolType, WriteOp
 from stc.dialects.itensor.accesses import constant_value
@@ -101,6 +101,10 @@ class _Sizing:
     def _enter(self, outside: SSAValue, port: SSAValue, order: StreamOrder) -> None:
         for dimension, size in enumerate(self.sizes.of(outside)):
             if not is_static(size):
+                if maximum(size) != order.static_shape[dimension]:
+                    extent = order.static_shape[dimension]
+                    what = f"{self._spelled(port)} is read as a whole, {extent} entries, of which {size} are there"
+                    raise CompileError(what, where=self._where, accepted=f"its first {maximum(size)} (tensor.extract_slice)")
                 order = _sized(order, dimension, size, self._spelled(port))
                 self.orders[port] = order
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, func, tensor
+from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
@@ -19,19 +20,21 @@ from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, Place
 from stc.dialects.facts import NAME
 from stc.dialects.itensor import ItensorType, ReassociateOp, SymbolType
-from stc.dialects.updates import offset_scalar, scalar_argument
+from stc.dialects.updates import offset_scalar, scalar_argument, through_prefixes
 from stc.dialects.use_def import RESHAPES, through_reshapes
 from stc.iteration.order import Coordinate, StreamOrder
 from stc.iteration.proof_obligations import Disjoint, Holds, answer
 from stc.iteration.size import Size, Symbol
 from stc.transforms.dataflow.kernel_results import with_results
+from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of
 
 
 @dataclass(frozen=True)
 class UpdateInPlace(ModulePass):
     """A `tensor.insert_slice` of a kernel's result into an input that the kernel reads, at a scalar of the function, is an update
-    in place (`into %cache at [0, %pos, 0]`): the host inserts nothing.
+    in place (`into %cache at [0, %pos, 0]`): the host inserts nothing. The kernel may read the input's beginning, a
+    `tensor.extract_slice` at 0: it takes the whole input then, and reads as much of it.
 
     The tensor has the value that it had before wherever the kernel reads it: where what is read and what is written are not proved
     disjoint, the order is `after read`. The scalar becomes a symbol of the kernel whose maximum is the last offset that there is.
@@ -50,6 +53,7 @@ class UpdateInPlace(ModulePass):
         for function in functions_of(op):
             for insert in [found for found in function.body.block.ops if isinstance(found, tensor.InsertSliceOp)]:
                 _Update(function, insert).apply()
+        erase_dead_ops(op)
 
 
 class _Update:
@@ -59,14 +63,14 @@ class _Update:
         if not isinstance(result, OpResult) or not isinstance(result.op, KernelOp) or len(list(result.uses)) != 1:
             raise self._refused("what is inserted is no result of a kernel, or is used elsewhere too")
         self._kernel, self._index = result.op, result.index
-        operands = [index for index, value in enumerate(self._kernel.inputs) if through_reshapes(value) is insert.dest]
+        operands = [index for index, value in enumerate(self._kernel.inputs) if through_prefixes(value) is insert.dest]
         if not isinstance(insert.dest, BlockArgument) or len(operands) != 1:
             raise self._refused(f"kernel @{self._kernel.sym_name.data} takes what is inserted into {len(operands)} times")
         self._operand = operands[0]
 
     def apply(self) -> None:
         kernel, insert = self._kernel, self._insert
-        value, shape = kernel.inputs[self._operand], shape_of(insert.dest.type)
+        value, shape = self._whole(kernel.inputs[self._operand]), shape_of(insert.dest.type)
         sizes = [int(size) for size in insert.static_sizes.get_values()]
         if set(insert.static_strides.get_values()) != {1} or insert.sizes:
             raise self._refused("a slice with strides, or of a size known at run time")
@@ -130,6 +134,7 @@ class _Update:
 
     def _replace(self, row: SSAValue, place: Place, operand: SSAValue) -> None:
         kernel, insert = self._kernel, self._insert
+        kernel.operands[place.operand] = operand
         inside, types = list(kernel.terminator.arguments), [output.type for output in kernel.outputs]
         inside[self._index], types[self._index] = row, operand.type
         places = list(kernel.places)
@@ -146,14 +151,43 @@ class _Update:
         updated = self._reshaped_back(new.outputs[self._index], operand)
         updated.name_hint = insert.result.name_hint
         insert.result.replace_all_uses_with(updated)
-        casts = [offset.owner for offset in insert.offsets]
         Rewriter.erase_op(insert)
         for op in reshapes:
             Rewriter.erase_op(op)
         Rewriter.erase_op(kernel)
-        for cast in casts:
-            if isinstance(cast, arith.IndexCastOp) and not cast.result.uses:
-                Rewriter.erase_op(cast)
+
+    def _whole(self, value: SSAValue) -> SSAValue:
+        """All of the argument of which `value`, reshaped, is the beginning, in the same way reshaped."""
+        reshapes, part = list[tensor.CollapseShapeOp | tensor.ExpandShapeOp](), value
+        is_part = False
+        while part is not self._insert.dest:
+            owner = part.owner
+            if isinstance(owner, tensor.ExtractSliceOp):
+                is_part = True
+            elif isinstance(owner, tensor.CollapseShapeOp | tensor.ExpandShapeOp):
+                reshapes.append(owner)
+            assert isinstance(owner, Operation)
+            part = owner.operands[0]
+        if not is_part:
+            return value
+        whole, builder = part, Builder(InsertPoint.before(self._kernel))
+        for reshape in reversed(reshapes):
+            whole = builder.insert(self._again(reshape, whole)).results[0]
+            whole.name_hint = value.name_hint
+        return whole
+
+    def _again(self, reshape: tensor.CollapseShapeOp | tensor.ExpandShapeOp, whole: SSAValue) -> Operation:
+        """`reshape`, of a tensor of which its own operand is the beginning."""
+        groups, shape = groups_of(reshape), list(shape_of(whole.type))
+        if isinstance(reshape, tensor.CollapseShapeOp):
+            fine = iter(shape)
+            return collapse_shape(whole, tuple(tuple(next(fine) for _ in group) for group in groups))
+        if any(extent != prod(group) and len(_without_units(group)) != 1 for extent, group in zip(shape, groups, strict=True)):
+            raise self._refused(f"a reshape that cuts a dimension of which only {list(shape_of(reshape.src.type))} is read")
+        return expand_shape(whole, tuple(
+            group if extent == prod(group) else tuple(extent if entries != 1 else 1 for entries in group)
+            for extent, group in zip(shape, groups, strict=True)
+        ))
 
     def _reshaped_back(self, result: SSAValue, operand: SSAValue) -> SSAValue:
         """The result as the tensor that `operand` is a reshape of: the reshapes undone."""

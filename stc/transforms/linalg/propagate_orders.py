@@ -21,6 +21,7 @@ from stc.design_space.tiling import default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.dialects.facts import LANES, SCHEDULE, STRIPE
+from stc.dialects.updates import is_prefix_read
 from stc.iteration.size import is_static
 from stc.iteration.vectorize import largest_divisor
 from stc.strategies.tiling import TILING, TilingProblem
@@ -132,8 +133,8 @@ class TilingGraph:
         return Operand(self._name(value), dims, bytes_of(element_type(value.type)), is_parameter=value in self._host)
 
     def _slice(self, op: tensor.ExtractSliceOp) -> SliceOf | None:
-        if op.offsets or (STRIPE.on(op) and self._from_kernel(op.source) is None):
-            return None  # an argument's slice for one copy of a computation: the reader chooses
+        if op.offsets or is_prefix_read(op) or (STRIPE.on(op) and self._from_kernel(op.source) is None):
+            return None  # an argument's beginning, or its slice for one copy of a computation: the reader chooses
         users = [use.operation for use in op.source.uses]
         siblings = [user for user in users if isinstance(user, tensor.ExtractSliceOp) and not user.offsets]
         offsets = tuple(tuple(sibling.static_offsets.get_values()) for sibling in siblings)
@@ -145,6 +146,7 @@ class TilingGraph:
         """A tensor that a kernel streams; None where the host holds it: an argument, or a view of one."""
         owner = value.owner
         is_view = isinstance(owner, tensor.ExpandShapeOp | tensor.CollapseShapeOp) and is_host_reshape(owner)
+        is_view = is_view or (isinstance(owner, tensor.ExtractSliceOp) and is_prefix_read(owner))
         return None if is_view or isinstance(owner, Block) else self._name(value)
 
     def _name(self, value: SSAValue) -> str:
