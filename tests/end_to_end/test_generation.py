@@ -276,6 +276,16 @@ def test_the_cache_ends_during_a_generation(twins: Callable[[str], Twin]) -> Non
     assert list(twin.compiled.generate(whole, 2, ends=False)) == twin.greedy(whole, 1)
 
 
+def test_a_chunk_that_would_pass_the_end_of_the_cache(tmp_path: Path) -> None:
+    """Its tokens go through decode, one a launch."""
+    spec = configured(tmp_path / "config", "qwen3-0.6b-tiny", num_hidden_layers=1)
+    model = LanguageModel(compiled(spec, tmp_path / "out", max_seq=7, rows=4))
+    prompt = [*LONG, 60, 2]
+    generation = model.generate(prompt, 3, ends=False)
+    assert list(generation) == Twin(model, in_torch(spec, 7).whole()).greedy(prompt, 1)
+    assert (generation.finish, generation.launches) == (CACHE_FULL, Counter(prefill=1, decode=3, head=1))
+
+
 def test_launches_are_counted_and_times_modelled(twins: Callable[[str], Twin]) -> None:
     model = twins("gpt2").compiled
     generation = model.generate([*LONG, 60, 2], 3, ends=False)
