@@ -132,7 +132,8 @@ def _default_limit(computation: Computation, loop: int, sizes: TileSizes) -> int
 def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: bool = False) -> tuple[int, ...]:
     """The tile-loop order with the least memory that reads no parameter more often than the default order does.
 
-    `for_speed`: the least memory of converters first, then of all.
+    `for_speed`: the least memory of converters first, then of all. Streams of run-time size come as wanted, where an order
+    allows it.
     """
     default = default_order(len(tile), computation.reductions)
     looped = [loop for loop in default if computation.extents[loop] != tile[loop]]
@@ -145,6 +146,7 @@ def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: boo
     best = min(
         (candidate for candidate in _candidates(computation, looped) if parameter_tokens(computation, tile, candidate) <= limit),
         key=lambda candidate: (
+            reordered_at_run_time(computation, tile, candidate),
             *sorted_cost(memory_cost(computation, tile, candidate)),
             parameter_tokens(computation, tile, candidate),
         ),
@@ -177,6 +179,15 @@ def memory_cost(computation: Computation, tile: Sequence[int], order: Sequence[i
         converter_cost(operand, input_order(computation, tile, order, operand)) for operand in computation.inputs
     )
     return converters + accumulator_bytes(computation, tile, order), converters
+
+
+def reordered_at_run_time(computation: Computation, tile: Sequence[int], order: Sequence[int]) -> int:
+    """Streams of run-time size that do not come as wanted: no converter takes one."""
+    return sum(
+        not same_sequence(operand.order, input_order(computation, tile, order, operand))
+        for operand in computation.inputs
+        if operand.order is not None and set(operand.dims) & set(computation.single)
+    )
 
 
 def converter_cost(operand: Operand, required: StreamOrder) -> int:

@@ -159,6 +159,14 @@ SIZES: Fact[tuple[Size, ...]] = Fact(
     lambda sizes: ArrayAttr([SizeAttr(size) for size in sizes]),
 )
 """How much of each dimension of an argument is there: its extents, some of which follow a scalar argument of a symbol's name."""
+BEGINS: Fact[tuple[Size, ...]] = Fact(
+    "stc.begins",
+    ArrayAttr[SizeAttr],
+    lambda attribute: tuple(size.data for size in attribute),
+    lambda begins: ArrayAttr([SizeAttr(begin) for begin in begins]),
+)
+"""Where, along each dimension of an argument, that begins of which `stc.sizes` says how much is there: at 0 where nothing is said.
+Operations on tensors count from there."""
 UNSUPPORTED = _mark("stc.unsupported")
 """An argument that stands for what could not be imported."""
 
@@ -215,7 +223,7 @@ PREFIX = "stc."
 FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
-        NAME, MODULE, COMMENT, PARAMETER, SIZES, UNSUPPORTED,
+        NAME, MODULE, COMMENT, PARAMETER, SIZES, BEGINS, UNSUPPORTED,
         SCHEDULE, FIXED, LANES, COPIES, STRIPE, TILE,
         LABEL, PIPELINE, DEPTH, STYLE, UNROLL, COUNTERS, PARTITION, DUPLICATE_LOADS,
     )

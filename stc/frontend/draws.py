@@ -36,7 +36,7 @@ from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 
 from stc.diagnostics import CompileError
 from stc.frontend.exported import Arrays, Reference
-from stc.iteration.size import Size, Symbol, symbols_in, value_at
+from stc.iteration.size import Size, Symbol, sum_of, symbols_in, value_at
 
 EXAMPLE, REDRAWN, ZEROS, TINY, HUGE = DRAWS = ("example", "draw", "zeros", "tiny", "huge")
 NONFINITE = "nonfinite"
@@ -134,11 +134,13 @@ class Append:
 @dataclass(frozen=True)
 class PartSizes:
     """How much of the inputs is there: `of` those of which that is known at run time, the size of each dimension. `at`: examples of
-    all inputs at other values of the symbols, of the whole shapes. `appends`: by the model's outputs that are rows of an input."""
+    all inputs at other values of the symbols, of the whole shapes. `appends`: by the model's outputs that are rows of an input.
+    `begins`: of inputs of which that is there begins behind 0, where it does along each dimension."""
 
     of: Mapping[str, tuple[Size, ...]] = field(default_factory=dict[str, tuple[Size, ...]])
     at: Callable[[Mapping[str, int]], Arrays] = lambda values: {}
     appends: Mapping[str, Append] = field(default_factory=dict[str, Append])
+    begins: Mapping[str, tuple[Size, ...]] = field(default_factory=dict[str, tuple[Size, ...]])
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -188,7 +190,9 @@ class PartSizes:
         return whole
 
     def _part(self, key: str, array: np.ndarray, values: Mapping[str, int]) -> tuple[slice, ...]:
-        return tuple(slice(value_at(size, values)) for size in self.of.get(key, array.shape))
+        sizes = self.of.get(key, array.shape)
+        found = zip(self.begins.get(key, (0,) * len(sizes)), sizes, strict=True)
+        return tuple(slice(value_at(begin, values), value_at(sum_of(begin, size), values)) for begin, size in found)
 
 
 @dataclass(frozen=True)

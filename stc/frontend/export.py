@@ -107,7 +107,7 @@ def export(
     timings["parse"] = time.perf_counter() - start
     outputs = _rename(golden, output_names)
     annotate(ir, tuple(inputs), tuple(state), tuple(outputs))
-    add_sizes(ir, sizes.of, sizes.symbols)
+    add_sizes(ir, sizes.of, sizes.begins, sizes.symbols)
     for key, rows in sizes.appends.items():
         return_updated(ir, key, rows.name, rows.into, rows.dimension, rows.at.name)
     refuse_dynamic_shapes(ir)

@@ -14,7 +14,7 @@ from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.facts import MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED
+from stc.dialects.facts import BEGINS, MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED
 from stc.dialects.locations import source_location
 from stc.dialects.updates import last_offsets, scalar_argument
 from stc.iteration.size import Size, Symbol
@@ -95,13 +95,17 @@ def annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outp
         argument.name_hint = identifier(key)
 
 
-def add_sizes(module: ModuleOp, sizes: Mapping[str, tuple[Size, ...]], symbols: Iterable[Symbol]) -> None:
-    """Say how much of arguments is there at run time, and add a scalar argument for each of `symbols`, behind all others."""
+def add_sizes(
+    module: ModuleOp, sizes: Mapping[str, tuple[Size, ...]], begins: Mapping[str, tuple[Size, ...]], symbols: Iterable[Symbol]
+) -> None:
+    """Say how much of arguments is there at run time, and where it begins, and add a scalar argument for each of `symbols`, behind
+    all others."""
     function = main_function(module)
     entries = list(function.arg_attrs or ())
     for index, entry in enumerate(entries):
         if (own := sizes.get(attribute_name(entry))) is not None:
-            entries[index] = DictionaryAttr({**entry.data, **SIZES.entry(own)})
+            begin = begins.get(attribute_name(entry))
+            entries[index] = DictionaryAttr({**entry.data, **SIZES.entry(own), **(BEGINS.entry(begin) if begin else {})})
     block = function.body.block
     for symbol in symbols:
         block.insert_arg(i32, len(block.args)).name_hint = symbol.name

@@ -193,7 +193,7 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     if part.stage == HEAD:
         return export(*model.head(LANES), name=f"{name}_{HEAD}", draws=draws)
     index = part.layer or 0
-    built = model.cached_layer(index, part.rows)
+    built = model.cached_layer(index, part.rows, window=part.run_time_sizes)
     sizes = model.cache_sizes(index, built, sized=part.run_time_sizes)
     return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
 

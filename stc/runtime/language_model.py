@@ -122,7 +122,7 @@ class LanguageModel:
                 raise CompileError(what, where=self.manifest.name, accepted=f"positions 0 to {last}")
             at = position + np.arange(project.rows)
             x = self._embedded(tokens, at) if x is None else x
-            mask = self._mask(layer.kind, position, project.rows, last if project.reads_all else position)
+            mask = self._mask(layer.kind, position, project)
             inputs = {"x": x, "mask": mask, POSITION: np.asarray(position, np.int32), **self._rows_of(layer.kind, at)}
             buffers = {name: buffer for cache in own.values() for name, buffer in cache.items()}
             x = self._accelerators[project.folder](inputs, {**parameters[stage], **buffers}, resident=own.keys())["y"]
@@ -179,13 +179,18 @@ class LanguageModel:
         rows = self._tokens[filled]
         return (rows if self._positions is None else rows + self._positions[at])[None]
 
-    def _mask(self, kind: str, position: int, rows: int, own: int) -> np.ndarray:
-        """[1, 1, rows, max_seq]: columns of the cache, closed from `position` on, and from `own` on of the rows themselves."""
-        table = self._masks[kind][position : position + rows]
-        mask = np.full(table.shape, -np.inf, np.float32)
-        mask[:, :position] = table[:, :position]
-        mask[:, own : own + rows] = table[:, position : position + rows]
-        return mask[None, None]
+    def _mask(self, kind: str, position: int, project: StageProject) -> np.ndarray:
+        """[1, 1, rows, columns]: of the rows of the cache that the kernel reads, the last that are before `position`, and then, or
+        behind all the columns that there are for the cache, of the launch's own rows; closed elsewhere."""
+        rows, table = project.rows, self._masks[kind][position : position + project.rows]
+        shape = self._accelerators[project.folder].manifest.tensor("mask").shape
+        seen = shape[-1] - rows
+        begin = max(position - seen, 0)
+        own = seen if project.reads_all else position - begin
+        mask = np.full(shape, -np.inf, np.float32)
+        mask[0, 0, :, : position - begin] = table[:, begin:position]
+        mask[0, 0, :, own : own + rows] = table[:, position : position + rows]
+        return mask
 
     def _rows_of(self, kind: str, at: np.ndarray) -> dict[str, np.ndarray]:
         return {name: table[at][None] for name, table in self._rows[kind].items()}

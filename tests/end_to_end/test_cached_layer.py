@@ -37,7 +37,9 @@ def test_as_many_rows_as_there_are(preset: str, rows: int, tmp_path: Path) -> No
     timed = timed_design(out)
     last = 16 - rows
     cycles = [timed.run(SimulationOptions(at={"pos": pos}), report=None).cycles or 0 for pos in (0, 1, 8, last - 1, last)]
-    assert sorted(cycles) == cycles and 0 < cycles[0] < cycles[2] < cycles[4]
+    assert sorted(cycles) == cycles and 0 < cycles[0] < cycles[2]
+    has_window = preset == "gemma3-1b-tiny"  # of 4: behind it every position takes as long
+    assert cycles[2] == cycles[4] if has_window else cycles[2] < cycles[4]
     shown = CliRunner().invoke(app, ["simulate", str(out), "--at", "pos=3"])
     assert "; values not compared" in shown.output and "at pos = 3, outputs not compared" in shown.output
     with pytest.raises(CompileError, match=f"accepted: a value from 0 to {last}"):

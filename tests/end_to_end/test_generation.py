@@ -195,10 +195,10 @@ def _mask_one_off(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
 
 
 def _window_one_off(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:
-    """Layers with a sliding window see a position more."""
+    """Layers with a sliding window see a position less; for one more there is no column of the mask."""
     mask = np.array(vars(model)["_masks"][SLIDING])
     window = int((mask[-1] == 0).sum())
-    mask[range(window, MAX_SEQ), range(MAX_SEQ - window)] = 0
+    mask[range(window - 1, MAX_SEQ), range(MAX_SEQ - window + 1)] = -np.inf
     patch.setattr(model, "_masks", {**vars(model)["_masks"], SLIDING: mask})
 
 
@@ -224,26 +224,29 @@ def test_a_seeded_fault_is_caught(twins: Callable[[str], Twin], monkeypatch: pyt
 
 
 APPEND_FAULTS = {
-    "rows are appended one off": (r"int first_word = pos;", "int first_word = pos + 1;"),
-    "a stale row of the cache is read": (r"(k_cache\[[^\]]*)\bword\]", r"\1(word + 1 < pos ? word : 0)]"),
+    "rows are appended one off": ("qwen2.5", "decode", r"int first_word = pos;", "int first_word = pos + 1;"),
+    "a stale row of the cache is read": ("qwen2.5", "decode", r"(k_cache\[[^\]]*)\bword\]", r"\1(word + 1 < pos ? word : 0)]"),
+    "a window begins one row early": ("gemma3", f"decode_{SLIDING}", r"\(pos - \(3\)\)", "(pos - (4))"),
+    "a window begins one row late": ("gemma3", f"decode_{SLIDING}", r"\(pos - \(3\)\)", "(pos - (2))"),
 }
 
 
 @pytest.mark.parametrize("fault", APPEND_FAULTS)
 def test_a_fault_of_the_device_is_caught(twins: Callable[[str], Twin], tmp_path: Path, fault: str) -> None:
     """In the C++ of decode, which reads the cache and appends to it."""
-    twin = twins("qwen2.5")
-    faulty = Twin(with_another_decode(twin.compiled, tmp_path, *APPEND_FAULTS[fault]), twin.torch)
+    name, *change = APPEND_FAULTS[fault]
+    twin = twins(name)
+    faulty = Twin(with_another_decode(twin.compiled, tmp_path, *change), twin.torch)
     try:
         assert not agrees(faulty)
     except CompileError as error:
         assert error.what == f"the logits behind position {len(LONG) - 1} are no numbers"  # of a row that nobody wrote
 
 
-def with_another_decode(model: LanguageModel, folder: Path, pattern: str, text: str) -> LanguageModel:
+def with_another_decode(model: LanguageModel, folder: Path, stage: str, pattern: str, text: str) -> LanguageModel:
     """A copy whose C++ of decode is changed."""
     copy = shutil.copytree(model.folder, folder / "copy", ignore=shutil.ignore_patterns("build"))
-    kernel = copy / "decode" / "kernel.cpp"
+    kernel = copy / stage / "kernel.cpp"
     changed, count = re.subn(pattern, text, kernel.read_text())
     assert count
     kernel.write_text(changed)
@@ -259,7 +262,7 @@ def test_a_stage_without_run_time_sizes(tmp_path: Path) -> None:
     assert "decode reads the whole cache, since @" in decode.origin and len(decode.cycles) == 1
     twin = Twin(model, in_torch(spec, 8).whole())
     assert list(model.generate([5, 17], 4, ends=False)) == twin.greedy([5, 17], 4)
-    early = with_another_decode(model, tmp_path, r"_read\.read\(\);", "_read.empty();")
+    early = with_another_decode(model, tmp_path, "decode", r"_read\.read\(\);", "_read.empty();")
     with pytest.raises(CompileError, match="_read"):  # an append that does not wait for the reading
         list(early.generate([5, 17], 4, ends=False))
 

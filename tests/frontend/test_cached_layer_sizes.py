@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
 
 from stc.dialects.context import make_context
+from stc.dialects.facts import BEGINS
 from stc.execution.run import execute
 from stc.frontend.draws import DRAWS
 from stc.frontend.exported import ExportedModel
+from stc.frontend.families.causal_model import CausalModel
+from stc.frontend.families.configuration import make_configuration
+from stc.frontend.presets import PRESETS
 from stc.frontend.signature import argument_names
 from stc.frontend.sources import load_model
+from stc.iteration.size import Symbol, largest_of, least_of, sum_of
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
 
 pytestmark = pytest.mark.heavy
@@ -48,14 +55,55 @@ def test_draws_are_at_several_positions(model: ExportedModel) -> None:
     }  # fmt: skip
     for draw in model.draws:
         position, rows = int(draw.inputs["pos"]), draw.inputs["x"].shape[1]
-        assert np.isnan(draw.inputs["k_cache"][:, :, position:]).all()
-        assert np.isnan(draw.inputs["mask"][..., position + rows :]).all()
+        seen = draw.inputs["mask"].shape[-1] - rows
+        begin = max(position - seen, 0)
+        assert np.isnan(draw.inputs["k_cache"][:, :, position:]).all() and np.isnan(draw.inputs["k_cache"][:, :, :begin]).all()
+        assert np.isnan(draw.inputs["mask"][..., position - begin + rows :]).all()
         assert not np.isnan(draw.golden["y"]).any()
         for updated, cache in (("k_updated", "k_cache"), ("v_updated", "v_cache")):
             found, given = draw.golden[updated].copy(), draw.inputs[cache]
             assert not np.isnan(found[:, :, position : position + rows]).any()
             found[:, :, position : position + rows] = given[:, :, position : position + rows]
             np.testing.assert_array_equal(found, given)
+
+
+def windowed(window: int) -> CausalModel:
+    options = {**PRESETS["gemma3-1b-tiny"].options, "sliding_window": window}
+    return CausalModel(make_configuration("gemma3_text", options, "twin"), max_seq=8, seed=0, where="m")
+
+
+WINDOWS = [(4, 1, 3), (4, 3, 3), (2, 1, 1), (1, 1, 1), (7, 1, 6), (8, 1, 7), (20, 1, 7), (20, 3, 5)]
+"""Of a cache of 8 rows: the window, the rows of a launch, and how many rows before them may be seen."""
+
+
+@pytest.mark.parametrize(("window", "rows", "seen"), WINDOWS)
+def test_no_more_rows_than_a_window_has(window: int, rows: int, seen: int) -> None:
+    """A cache longer than the window, as long, and shorter."""
+    model = windowed(window)
+    layer = model.cached_layer(0, rows, window=True)
+    assert layer.inputs["mask"].shape == (1, 1, rows, seen + rows) and layer.inputs["k_cache"].shape[2] == 8
+    sizes, pos = model.cache_sizes(0, layer, sized=True), Symbol("pos", 8 - rows)
+    assert sizes.of["k_cache"][2] == least_of(pos, seen)
+    assert sizes.begins.get("k_cache", (0, 0, 0, 0))[2] == largest_of(sum_of(pos, -seen), 0)
+    assert model.cached_layer(0, rows).inputs["mask"].shape[-1] == 8
+
+
+@pytest.mark.parametrize("wrong", [-4, -2])
+def test_a_window_that_begins_one_row_off_is_caught(wrong: int) -> None:
+    """A row too early: it is NaN. Too late: that of the token itself, which is not there yet, or is proved to be written."""
+    model = load_model("gemma3-1b-tiny", stage="decode", max_seq=MAX_SEQ, run_time_sizes=True, check_inputs=("example",))
+    module = model.module.clone()
+    (function,) = (op for op in module.walk() if isinstance(op, func.FuncOp))
+    assert function.arg_attrs is not None
+    begin = (0, 0, largest_of(sum_of(Symbol("pos", MAX_SEQ - 1), wrong), 0), 0)
+    entries = [DictionaryAttr({**entry.data, **BEGINS.entry(begin)}) if BEGINS.on(entry) else entry for entry in function.arg_attrs]
+    function.arg_attrs = ArrayAttr(entries)
+    for part in parts_up_to(LEVELS[:1], PipelineOptions(kernel_name="k")):
+        run_stages(module, make_context(), [part])
+    (draw,) = model.draws
+    arrays = {**draw.inputs, **model.parameters}
+    found = execute(module, [arrays[name] for name in argument_names(model.module)])
+    assert np.isnan(found[0]).any()
 
 
 def test_every_level_agrees_with_pytorch(model: ExportedModel, options: PipelineOptions) -> None:

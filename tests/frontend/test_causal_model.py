@@ -98,6 +98,16 @@ def test_rows_of_the_cache_behind_the_position_are_seen_by_nobody() -> None:
         assert np.array_equal(mask == 0, seen) and np.isneginf(mask[mask != 0]).all()
 
 
+def test_rows_of_the_cache_before_the_window_have_no_column() -> None:
+    """Of a window of 4 behind row 1 of a cache: rows 2, 3 and 4, of which the second row of the launch sees two."""
+    tables = CausalModel(configuration("gemma3-1b-tiny"), max_seq=8, seed=0, where="m").tables(0)
+    assert tables.reach == 3
+    mask = tables.inputs_at(5, 2, 3, 3)["mask"][0, 0]
+    assert np.array_equal(mask == 0, [[1, 1, 1, 1, 0], [0, 1, 1, 1, 1]])
+    first = tables.inputs_at(1, 2, 1, 3)["mask"][0, 0]
+    assert np.array_equal(first == 0, [[1, 1, 0, 0, 0], [1, 1, 1, 0, 0]])
+
+
 def test_a_launch_of_all_positions_leaves_no_room() -> None:
     model = CausalModel(configuration("gpt2-tiny"), max_seq=8, seed=0, where="m")
     with pytest.raises(CompileError, match="m: 7 rows a launch behind a cache of 8 positions; accepted: --max-seq of 9 at least"):

@@ -34,7 +34,7 @@ from stc.frontend.families.layer_call import CACHE, HIDDEN, MASK, LayerCall, obs
 from stc.frontend.families.model_rest import Head, ModelRest
 from stc.frontend.families.weightless import allocate, fill_with_zeros
 from stc.frontend.parameters import randomise
-from stc.iteration.size import Size, Symbol, sum_of
+from stc.iteration.size import Size, Symbol, largest_of, least_of, sum_of, value_at
 
 ACCEPTED = "decoder-only models whose layers take a mask, rotary tables of one row for each position, and a cache"
 
@@ -47,13 +47,20 @@ class PositionTables:
     mask: np.ndarray
     rows: Mapping[str, np.ndarray]
 
-    def inputs_at(self, position: int, rows: int, own: int) -> dict[str, np.ndarray]:
-        """The inputs of a cached layer for `rows` tokens from `position` on, which are all inside: `mask` [1, 1, rows, positions],
+    @cached_property
+    def reach(self) -> int:
+        """How many positions before its own a row may see at most: those of its window, or all; 1 at least."""
+        firsts = np.argmax(np.isfinite(self.mask), 1)
+        return max(1, int((np.arange(len(firsts)) - firsts).max()))
+
+    def inputs_at(self, position: int, rows: int, own: int, reach: int | None = None) -> dict[str, np.ndarray]:
+        """The inputs of a cached layer for `rows` tokens from `position` on, which are all inside: `mask` [1, 1, rows, columns],
         first for rows of the cache, open before the position only, from column `own` on for the rows themselves; others
-        [1, rows, width]."""
+        [1, rows, width]. Of the cache there are `reach` rows that end before the position, or as many as there are, else all."""
         places = np.arange(position, position + rows)
-        mask = np.full((rows, len(self.mask)), -np.inf, np.float32)
-        mask[:, :position] = self.mask[places, :position]
+        begin = 0 if reach is None else max(position - reach, 0)
+        mask = np.full((rows, len(self.mask) if reach is None else reach + rows), -np.inf, np.float32)
+        mask[:, : position - begin] = self.mask[places, begin:position]
         mask[:, own : own + rows] = self.mask[np.ix_(places, places)]
         return {MASK: mask[None, None], **{name: table[places][None] for name, table in self.rows.items()}}
 
@@ -106,17 +113,19 @@ class CausalModel:
             load_weights(module, self._weights, prefixes=prefixes, ignored=OLD_BUFFERS)
         return module
 
-    def cached_layer(self, index: int, rows: int, position: int | None = None) -> DecoderLayer:
+    def cached_layer(self, index: int, rows: int, position: int | None = None, *, window: bool = False) -> DecoderLayer:
         """A layer for `rows` tokens behind a cache of `max_seq` positions, and inputs for it: at `position`, by default the last at
         which there is room for them.
 
         `x` [1, rows, hidden], `k_cache`, `v_cache` [1, heads, max_seq, head size] and what `tables` gives; it returns
-        `cached_layer.OUTPUTS`. The cache's rows from the position on are zero.
+        `cached_layer.OUTPUTS`. The cache's rows from the position on are zero. `window`: it reads no more rows of the cache than
+        may be seen, from the first on: whoever calls it moves those of a position there.
         """
         if not 1 <= rows <= self.max_seq - 2:
             what = f"{rows} rows a launch behind a cache of {self.max_seq} positions"
             raise CompileError(what, where=self._where, accepted=f"--max-seq of {rows + 2} at least")
         last = self.max_seq - rows
+        reach = min(last, self.tables(index).reach) if window else last
         position = last if position is None else position
         generator = torch.Generator().manual_seed(self._seed)
         module, call = self.layer(index), self._call(index)
@@ -126,8 +135,8 @@ class CausalModel:
         caches = [torch.zeros(*shape[:2], self.max_seq, shape[3]) for shape in shapes]
         for cache in caches:
             cache[:, :, :position] = torch.randn(cache[:, :, :position].shape, generator=generator)
-        take_cache_by_name(module, call, last)
-        tables = self.tables(index).inputs_at(position, rows, last)
+        take_cache_by_name(module, call, reach)
+        tables = self.tables(index).inputs_at(position, rows, reach, reach)
         rest = {name: torch.from_numpy(array) for name, array in tables.items()}
         path = layer_prefixes(self._model.base_model_prefix, self._inner_path, index)
         return DecoderLayer(module, {HIDDEN: x, KEYS: caches[0], VALUES: caches[1], **rest}, path)
@@ -135,22 +144,25 @@ class CausalModel:
     def cache_sizes(self, index: int, layer: DecoderLayer, *, sized: bool) -> PartSizes:
         """Where the rows of a cached layer go: behind the `pos` rows that its caches have.
 
-        `sized`: it gets as many rows of the caches, and of `mask` as many columns, which those of its own rows follow; else all, of
-        which the mask opens these.
+        `sized`: of a layer with its window (`cached_layer`), which gets as many rows of the caches as there are and may be seen,
+        and of `mask` as many columns, which those of its own rows follow; else it gets all, of which the mask opens these.
         """
         rows = layer.inputs[HIDDEN].shape[1]
         pos = Symbol(POSITION, self.max_seq - rows)
         shapes = {name: tuple(layer.inputs[name].shape) for name in (KEYS, VALUES, MASK)}
-        sizes: dict[str, tuple[Size, ...]] = {name: (*shapes[name][:2], pos, shapes[name][3]) for name in (KEYS, VALUES)}
-        sizes[MASK] = (*shapes[MASK][:3], sum_of(pos, rows))
         tables = self.tables(index)
+        reach = min(pos.maximum, tables.reach) if sized else pos.maximum
+        seen, begin = least_of(pos, reach), largest_of(sum_of(pos, -reach), 0)
+        sizes: dict[str, tuple[Size, ...]] = {name: (*shapes[name][:2], seen, shapes[name][3]) for name in (KEYS, VALUES)}
+        sizes[MASK] = (*shapes[MASK][:3], sum_of(seen, rows))
 
         def at(values: Mapping[str, int]) -> dict[str, np.ndarray]:
             position = values[POSITION]
-            return tables.inputs_at(position, rows, position if sized else pos.maximum)
+            return tables.inputs_at(position, rows, value_at(seen, values) if sized else reach, reach)
 
         appends = {key: Append(name, into, 2, pos) for key, (into, name) in UPDATES.items()}
-        return PartSizes(sizes if sized else {}, at, appends)
+        begins: dict[str, tuple[Size, ...]] = {} if begin == 0 else dict.fromkeys((KEYS, VALUES), (0, 0, begin, 0))
+        return PartSizes(sizes, at, appends, begins) if sized else PartSizes({}, at, appends)
 
     def tables(self, index: int) -> PositionTables:
         """Of the layer's kind."""

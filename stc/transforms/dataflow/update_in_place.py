@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.builder import Builder
@@ -18,13 +18,13 @@ from stc.analysis.generic_loops import shape_of
 from stc.analysis.host_work import functions_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, Place
-from stc.dialects.facts import NAME
+from stc.dialects.facts import BEGINS, NAME
 from stc.dialects.itensor import ItensorType, ReassociateOp, SymbolType
 from stc.dialects.updates import offset_scalar, scalar_argument, through_prefixes
 from stc.dialects.use_def import RESHAPES, through_reshapes
 from stc.iteration.order import Coordinate, StreamOrder
 from stc.iteration.proof_obligations import Disjoint, Holds, answer
-from stc.iteration.size import Size, Symbol
+from stc.iteration.size import Size, Symbol, sum_of
 from stc.transforms.dataflow.kernel_results import with_results
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of
@@ -34,7 +34,7 @@ from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_
 class UpdateInPlace(ModulePass):
     """A `tensor.insert_slice` of a kernel's result into an input that the kernel reads, at a scalar of the function, is an update
     in place (`into %cache at [0, %pos, 0]`): the host inserts nothing. The kernel may read the input's beginning, a
-    `tensor.extract_slice` at 0: it takes the whole input then, and reads as much of it.
+    `tensor.extract_slice` at 0: it takes the whole input then, and reads as much of it, from where `stc.begins` says.
 
     The tensor has the value that it had before wherever the kernel reads it: where what is read and what is written are not proved
     disjoint, the order is `after read`. The scalar becomes a symbol of the kernel whose maximum is the last offset that there is.
@@ -51,9 +51,24 @@ class UpdateInPlace(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
+            _require_updates(function)
             for insert in [found for found in function.body.block.ops if isinstance(found, tensor.InsertSliceOp)]:
                 _Update(function, insert).apply()
         erase_dead_ops(op)
+
+
+def _require_updates(function: func.FuncOp) -> None:
+    """CompileError where a part of an argument begins at run time and nothing updates it: memory would have that part alone."""
+    for argument, entry in zip(function.body.block.args, function.arg_attrs or (), strict=False):
+        begins = BEGINS.of(entry)
+        if begins is None or all(begin == 0 for begin in begins):
+            continue
+        rank = len(shape_of(argument.type))
+        users = [use.operation for use in argument.uses]
+        if len(begins) != rank or not any(isinstance(user, tensor.InsertSliceOp) and user.dest is argument for user in users):
+            what = f"stc.begins [{', '.join(map(str, begins))}] of an argument of {rank} dimensions"
+            accepted = "one size for each dimension, of an argument that the function updates by tensor.insert_slice"
+            raise CompileError(what, where=f"@{function.sym_name.data}", accepted=accepted)
 
 
 class _Update:
@@ -87,12 +102,26 @@ class _Update:
             offsets[here] = (at, False) if isinstance(at, int) else (self._scalar(at, shape[there] - sizes[there]), True)
         row = self._reassociated(extents)
         place = Place(self._operand, tuple(at for at, _ in offsets), tuple(scalar for _, scalar in offsets))
+        self._begin(kernel.arguments[self._operand], outside, inside)
         port = kernel.arguments[self._operand]
         assert isinstance(port.type, ItensorType) and isinstance(row.type, ItensorType)
         symbolic: list[Size] = list(kernel.symbolic_offsets_of(place))
         is_disjoint = isinstance(answer(Disjoint(port.type.order, row.type.order, tuple(symbolic))), Holds)
         place = Place(place.operand, place.offsets, place.scalars, after_read=bool(port.uses) and not is_disjoint)
         self._replace(row, place, value)
+
+    def _begin(self, port: BlockArgument, outside: Sequence[int], inside: Sequence[int]) -> None:
+        """What the kernel reads begins where that begins of which the function says how much is there."""
+        entries = self._function.arg_attrs
+        assert isinstance(self._insert.dest, BlockArgument) and isinstance(port.type, ItensorType)
+        begins = None if entries is None else BEGINS.of(entries.data[self._insert.dest.index])
+        if begins is None:
+            return
+        coordinates = list(port.type.order.coordinates)
+        for there, here in zip(outside, inside, strict=True):
+            coordinates[here] = Coordinate(coordinates[here].loops, sum_of(coordinates[here].constant, begins[there]))
+        order = replace(port.type.order, coordinates=tuple(coordinates))
+        Rewriter.replace_value_with_new_type(port, ItensorType.from_order(order, port.type.element_type))
 
     def _scalar(self, offset: SSAValue, most: int) -> int:
         """The kernel's operand that is this offset, of at most `most`."""
