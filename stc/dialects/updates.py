@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, cf, tensor
+from xdsl.dialects import arith, cf, func, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from stc.dialects.use_def import RESHAPES, through_reshapes
+from stc.dialects.use_def import RESHAPES, through_reshapes, uses_through
 
 
 def offset_scalar(offset: SSAValue) -> SSAValue:
@@ -48,13 +48,17 @@ def _takes_offset(user: Operation) -> bool:
 
 
 def is_prefix_read(op: tensor.ExtractSliceOp) -> bool:
-    """Whether a slice is the beginning of an argument into which an update goes: a kernel that updates it reads it there."""
+    """Whether a slice is the beginning of an argument into which an update goes, and all that is read of it: a kernel that updates
+    it reads it there."""
     at_zero = not op.offsets and not op.sizes and not op.strides and set(op.static_offsets.get_values()) == {0}
     source = through_reshapes(op.source)
     if not at_zero or set(op.static_strides.get_values()) != {1} or not isinstance(source, BlockArgument):
         return False
-    users = [use.operation for use in source.uses]
-    return any(isinstance(user, tensor.InsertSliceOp) and user.dest is source and is_update(user) for user in users)
+    users = {use.operation for use in uses_through(source)} - {op}
+    is_computed_with = not any(isinstance(use.operation, func.ReturnOp) for use in uses_through(op.result))
+    return bool(users) and is_computed_with and all(
+        isinstance(user, tensor.InsertSliceOp) and user.dest is source and is_update(user) for user in users
+    )
 
 
 def through_prefixes(value: SSAValue) -> SSAValue:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from stc.iteration.normal_form import normal_form
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, maximum, minimum, static
 
 
 def enlarged(order: StreamOrder, shape: Sequence[int]) -> StreamOrder:
-    """`order` (static, without reuse) for a tensor of `shape`, of which it has the first entries: the loops run on.
+    """`order` (static, without reuse) for a tensor of `shape`, of which it has the first entries: the loops run on, as one where
+    one continued the other.
 
     ValueError where a dimension that grows has not one loop over single entries.
     """
+    if order.static_shape == tuple(shape):
+        return order
+    order = normal_form(order)
     loops = list(order.loops)
     for dimension, (extent, whole) in enumerate(zip(order.static_shape, shape, strict=True)):
         if extent == whole:

@@ -44,3 +44,10 @@ def test_as_many_rows_as_there_are(preset: str, rows: int, tmp_path: Path) -> No
     assert "; values not compared" in shown.output and "at pos = 3, outputs not compared" in shown.output
     with pytest.raises(CompileError, match=f"accepted: a value from 0 to {last}"):
         timed.run(SimulationOptions(at={"pos": last + 1}), report=None)
+
+
+def test_all_rows_in_tiles(tmp_path: Path) -> None:
+    """A part of the cache that is a multiple of a tile, under a mask: the rest of it lies behind."""
+    words = ["compile", "gpt2-tiny", "--stage", "prefill", "--seq", "4", "--max-seq", "12", "--tile", "4"]
+    done = CliRunner().invoke(app, [*words, "--check", "--out", str(tmp_path / "layer")])
+    assert done.exit_code == 0 and done.output.count("│ ok │") == 15, done.output

@@ -86,6 +86,13 @@ class TwoReaders(torch.nn.Module):
         return cache.sum(1), (cache * x).amax(2), index_copy(cache, 2 * x, pos)
 
 
+class Beginnings(torch.nn.Module):
+    """Two computations read beginnings of the cache as it was, of different lengths."""
+
+    def forward(self, x: torch.Tensor, cache: torch.Tensor, pos: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return cache[:, :4].sum(1), (cache[:, :3] * x).amax(2), index_copy(cache, 2 * x, pos)
+
+
 class Attention(torch.nn.Module):
     """Attention over two caches with the new row in place, masked behind the position."""
 
@@ -111,6 +118,10 @@ def attention() -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
 
 def two_readers() -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:
     return TwoReaders(), appended(index_copy)[1]
+
+
+def beginnings() -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:
+    return Beginnings(), appended(index_copy)[1]
 
 
 def three_rows() -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from append_modules import FORMS, HEADS, POSITIONS, RUNS, WIDTH, Form, appended, attention, two_readers
+from append_modules import FORMS, HEADS, POSITIONS, RUNS, WIDTH, Form, appended, attention, beginnings, two_readers
 from typer.testing import CliRunner
 from xdsl.dialects import tensor
 from xdsl.ir import BlockArgument
@@ -57,7 +57,7 @@ def test_positions_of_the_draws(form: Form):
             np.testing.assert_allclose(array, expected, rtol=1e-5, atol=1e-5, err_msg=draw.name)
 
 
-@pytest.mark.parametrize("build", [lambda: appended(FORMS[0]), lambda: appended(RUNS[-1], 3), two_readers, attention])
+@pytest.mark.parametrize("build", [lambda: appended(FORMS[0]), lambda: appended(RUNS[-1], 3), two_readers, beginnings, attention])
 def test_every_level_at_every_position(build: Callable[[], tuple[torch.nn.Module, object]]):
     """Also where what has been appended is read: by whoever reads the cache, one kernel, with an update of each cache."""
     torch.manual_seed(0)

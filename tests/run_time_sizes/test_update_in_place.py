@@ -193,6 +193,8 @@ def test_where_a_part_lies():
     assert (entry_stride(memory, 1, POS), entry_stride(memory, 0, 0)) == (1, 0)
     with pytest.raises(ValueError, match="tokens of"):
         token_strides(memory, StreamOrder((1, 1, 2), (), (Coordinate(), Coordinate(), Coordinate())))
+    in_tiles = StreamOrder((1, 1, 4), (Loop(2, 1), Loop(3, 2), Loop(2, 1)), (Coordinate((0,)), Coordinate((1, 2)), Coordinate()))
+    assert enlarged(in_tiles, [2, 7, 4]) == rows_of(7) and token_strides(rows_of(7), in_tiles) == [7, 2, 1]
     with pytest.raises(ValueError, match="6 of the 9 entries of dimension 2"):
         enlarged(StreamOrder((1, 1, 2), (Loop(3, 2),), (Coordinate(), Coordinate(), Coordinate((0,)))), [1, 1, 9])
 

@@ -43,7 +43,7 @@ class LayoutToDataflow(ModulePass):
     `itensor.reassociate`: both sides run over the largest blocks that are contiguous in either shape, row-major, which is
     the same token sequence; whatever order the neighbours have is the business of converters. So no reshape is refused.
     Reshapes of arguments and results of the function stay outside: the host sees the same bytes. So does the beginning of an
-    argument that is updated (`update-in-place`).
+    argument that is updated (`update-in-place`), where nothing else of it is read.
 
     Equal parts for copies of a computation (`distribute-parallel`) that come from an argument of the function, or become its
     result and nothing else, are split and merged round-robin instead, in the order in which the copies read or write them: each
