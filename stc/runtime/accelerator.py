@@ -26,33 +26,40 @@ _OPENING = Lock()
 class Accelerator:
     """`Accelerator(folder)(inputs)` launches the design on input arrays by name and returns output arrays by name.
 
-    `device`: "csim", or the index of a card as text. CompileError where the folder, the device or an input is unusable.
+    `device`: "csim", or the index of a card as text. CompileError where the folder, the device or an input is unusable. Threads
+    may share it: one launches at a time.
     """
 
     def __init__(self, folder: Path, device: str = "csim", xclbin: Path | None = None):
         self.manifest = read_manifest(folder)
         self._host = _host_module(folder)
         self._accelerator = self._checked(lambda: self._open(folder, device, xclbin))
+        self._own: Buffers = self._accelerator.buffers
+        self._launching = Lock()
 
     def __call__(
         self, inputs: Mapping[str, np.ndarray], buffers: Buffers | None = None, resident: Collection[str] = ()
     ) -> dict[str, np.ndarray]:
         """`buffers`: those of this launch, from `with_parameters` and `allocated`, in place of the project's own. Inputs in
         `resident` are on the device: they are not sent, and what updates them there is not brought back."""
-        own = self._accelerator.buffers
-        self._accelerator.buffers = {**own, **(buffers or {})}
-        try:
-            return self._checked(lambda: self._accelerator(dict(inputs), resident))
-        finally:
-            self._accelerator.buffers = own
+        if unknown := [name for name in buffers or {} if name not in self._own]:
+            raise CompileError(f"no kernel has a buffer '{unknown[0]}'", accepted=", ".join(self._own))
+        with self._launching:
+            self._accelerator.buffers = {**self._own, **(buffers or {})}
+            try:
+                return self._checked(lambda: self._accelerator(dict(inputs), resident))
+            finally:
+                self._accelerator.buffers = self._own
 
     def send(self, name: str, tensor: np.ndarray) -> None:
         """Put an input on the device."""
-        self._checked(lambda: self._accelerator.send(name, tensor))
+        with self._launching:
+            self._checked(lambda: self._accelerator.send(name, tensor))
 
     def fetch(self, name: str) -> np.ndarray:
         """What the device has of an input."""
-        return self._checked(lambda: self._accelerator.fetch(name))
+        with self._launching:
+            return self._checked(lambda: self._accelerator.fetch(name))
 
     def with_parameters(self, words: Mapping[str, np.ndarray]) -> Buffers:
         """Buffers on the device with other parameters; `words`: the packed bytes of each parameter buffer."""

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 
 from stc.diagnostics import CompileError
 from stc.manifest.element_types import element_type
@@ -21,6 +22,9 @@ MESSAGE_BYTES = 1 << 16
 # deadlock in one design would stop the next.
 # -O3 compiles for almost twice as long, and what it gives runs no faster (GPT-2, a token 1.5 s, stories260K 0.013 s).
 FLAGS = ("-std=c++17", "-O1", "-march=native", "-ffp-contract=off", "-w", "-fPIC", "-fno-gnu-unique")
+
+_RUNNING = Lock()
+"""The simulation engine runs one design at a time, and whoever opens a project again gets the library that is loaded."""
 
 
 def shared_kernels(project: Path) -> SharedKernels:
@@ -45,7 +49,8 @@ class SharedKernels:
         message = ctypes.create_string_buffer(MESSAGE_BYTES)
         arguments = (ctypes.c_void_p * len(addresses))(*addresses)
         values = (ctypes.c_int * len(scalars))(*scalars)
-        passed = self._library[f"stc_launch_{kernel}"](arguments, values, message, ctypes.c_size_t(MESSAGE_BYTES))
+        with _RUNNING:
+            passed = self._library[f"stc_launch_{kernel}"](arguments, values, message, ctypes.c_size_t(MESSAGE_BYTES))
         return None if passed else message.value.decode(errors="replace")
 
 

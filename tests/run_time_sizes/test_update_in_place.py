@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -261,6 +262,24 @@ def test_buffers_of_a_launch(emitted: Path):
             inputs = {"x": scale * row, "pos": np.asarray(pos, np.int32)}
             found = accelerator(inputs, buffers, resident=["cache"])["y"]
             np.testing.assert_array_equal(found, scale * (pos + 1) * row)
+    with pytest.raises(CompileError, match="no kernel has a buffer 'caches'; accepted: x, cache, y"):
+        accelerator({"x": row, "pos": np.asarray(0, np.int32)}, {"caches": first["cache"]}, resident=["cache"])
+
+
+@pytest.mark.heavy
+def test_threads_share_an_accelerator(emitted: Path):
+    """Each with a sequence of its own, and another that opened the same project."""
+    accelerators = [Accelerator(emitted)] * 3 + [Accelerator(emitted)]
+
+    def sums(scale: int) -> list[float]:
+        accelerator, row = accelerators[scale], np.full((2, 1, 16), scale, np.float32)
+        buffers = accelerator.allocated("cache")
+        launches = [{"x": row, "pos": np.asarray(pos, np.int32)} for pos in range(ROWS)]
+        return [float(accelerator(inputs, buffers, resident=["cache"])["y"].max()) for _ in range(9) for inputs in launches]
+
+    with ThreadPoolExecutor(len(accelerators)) as pool:
+        found = list(pool.map(sums, range(len(accelerators))))
+    assert found == [[scale * (pos + 1) for _ in range(9) for pos in range(ROWS)] for scale in range(len(accelerators))]
 
 
 @pytest.mark.heavy
