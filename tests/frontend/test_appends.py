@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from append_modules import FORMS, HEADS, POSITIONS, RUNS, WIDTH, Form, appended, attention, beginnings, two_readers
+from append_modules import FORMS, HEADS, POSITIONS, RUNS, WIDTH, Form, appended, attention, beginnings, index_copy, two_readers
 from typer.testing import CliRunner
 from xdsl.dialects import tensor
 from xdsl.ir import BlockArgument
@@ -171,3 +171,12 @@ def test_a_position_without_bounds():
 
     with pytest.raises(CompileError, match=r"Python asks for the value of a tensor.*torch\._check of what a number"):
         export(Unbounded(), appended(FORMS[0])[1])
+
+
+def test_a_cache_of_one_word():
+    """Its reading has no last word of several whose loop could send the token that the writing waits for."""
+    example = {"x": torch.randn(1, 1, WIDTH), "cache": torch.randn(1, 1, WIDTH), "pos": torch.tensor(0)}
+    model = export(appended(index_copy)[0], example)
+    with pytest.raises(CompileError, match=r"%cache is one word, and is updated after it is read; accepted: several words"):
+        for step in steps(stages(PipelineOptions())):
+            run_pass(step.one_pass, make_context(), model.module)
