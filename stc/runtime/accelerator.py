@@ -67,6 +67,8 @@ class Accelerator:
 
     def allocated(self, name: str, *, cleared: bool = False) -> Buffers:
         """Other buffers on the device for the input `name`, with anything in them, or zeros where they are `cleared`."""
+        if name not in (names := [tensor.name for tensor in self.manifest.tensors if tensor.role == "input"]):
+            raise CompileError(f"no input '{name}'", accepted=", ".join(names))
         sizes = {port.buffer: port.bytes for kernel in self.manifest.kernels for port in kernel.ports if port.tensor == name}
         if cleared:
             return self.with_parameters({buffer: np.zeros(size, np.uint8) for buffer, size in sizes.items()})

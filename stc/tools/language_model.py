@@ -19,7 +19,7 @@ from stc.codegen.manifest_builder import buffer_names, tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, parameter_files, require_free
 from stc.codegen.templates import render_model
 from stc.diagnostics import NoRunTimeSize
-from stc.frontend.draws import EXAMPLE, Draws
+from stc.frontend.draws import EXAMPLE, FOR_LARGE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
 from stc.manifest.model_files import MODEL, cache_layout, checked_file, model_to_json, require_layout
@@ -187,7 +187,8 @@ class _Compiler:
         name = f"{stage}_{kind}" if kind else stage
         self._progress(f"{name}: export to linalg")
         asked = self._request
-        draws = asked.check_inputs or (EXAMPLE,)
+        # The example is the last position: of a layer another one is compared, too, behind which there are rows that must stay.
+        draws = asked.check_inputs or (FOR_LARGE if stage in (PREFILL, DECODE) else (EXAMPLE,))
         request = replace(
             asked, stage=stage, seq=rows, max_seq=self._model.max_seq, layer=layer, check_inputs=draws, run_time_sizes=sized or None
         )

@@ -243,6 +243,16 @@ def test_a_fault_of_the_device_is_caught(twins: Callable[[str], Twin], tmp_path:
         assert error.what == f"the logits behind position {len(LONG) - 1} are no numbers"  # of a row that nobody wrote
 
 
+def test_a_stage_is_compared_where_rows_lie_behind(twins: Callable[[str], Twin], tmp_path: Path, stc: Stc) -> None:
+    """At the last position nothing shows that decode writes the next row, too."""
+    model = twins("gpt2").compiled
+    both = rf"\1\2 if (pos + 1 < {MAX_SEQ}) \1 + 1\2"
+    faulty = with_another_decode(model, tmp_path, "decode", r"(k_cache_update\[[^;]*first_word)(\] = \w+;)", both)
+    for one, code in ((model, 0), (faulty, 1)):
+        told = stc("csim", one.folder / "decode")
+        assert told.code == code, told.stdout
+
+
 def with_another_decode(model: LanguageModel, folder: Path, stage: str, pattern: str, text: str) -> LanguageModel:
     """A copy whose C++ of decode is changed."""
     copy = shutil.copytree(model.folder, folder / "copy", ignore=shutil.ignore_patterns("build"))

@@ -110,7 +110,8 @@ def test_rows_of_the_cache_before_the_window_have_no_column() -> None:
 
 def test_a_launch_of_all_positions_leaves_no_room() -> None:
     model = CausalModel(configuration("gpt2-tiny"), max_seq=8, seed=0, where="m")
-    with pytest.raises(CompileError, match="m: 7 rows a launch behind a cache of 8 positions; accepted: --max-seq of 9 at least"):
+    message = "m: a launch of 7 rows behind a cache of 8 positions; accepted: --max-seq of 9 at least"
+    with pytest.raises(CompileError, match=message):
         model.cached_layer(0, 7)
 
 

@@ -121,8 +121,8 @@ class CausalModel:
         `cached_layer.OUTPUTS`. The cache's rows from the position on are zero. `window`: it reads no more rows of the cache than
         may be seen, from the first on: whoever calls it moves those of a position there.
         """
-        if not 1 <= rows <= self.max_seq - 2:
-            what = f"{rows} rows a launch behind a cache of {self.max_seq} positions"
+        if not 1 <= rows <= self.max_seq - 2:  # of one earlier row there would be no loop that runs less often
+            what = f"a launch of {rows} row{'s' * (rows != 1)} behind a cache of {self.max_seq} positions"
             raise CompileError(what, where=self._where, accepted=f"--max-seq of {rows + 2} at least")
         last = self.max_seq - rows
         reach = min(last, self.tables(index).reach) if window else last
