@@ -99,6 +99,13 @@ class RunTimeSizes:
                 what = f"entries {offset} to {int(offset) + int(extent)} of a dimension that has {size}"
                 raise CompileError(what, where=name_of(op), accepted=f"slices of the first {maximum(size)} at least")
             found.append(int(extent) if is_static(size) else size)
+        shape = shape_of(op.result.type)
+        if len(shape) < len(found):  # dimensions of one entry were dropped
+            single = [size for size, extent in zip(found, op.static_sizes.get_values(), strict=True) if extent == 1]
+            if any(not is_static(size) for size in single):
+                raise _lost(op)
+            longer = iter([size for size in found if size != 1])
+            found = [1 if extent == 1 else next(longer) for extent in shape]
         self._sizes[op.result] = tuple(found)
 
     def _through_concat(self, op: tensor.ConcatOp) -> None:

@@ -44,8 +44,9 @@ def allowed_errors(
 
 
 def _largest_change(reference: np.ndarray, updated: np.ndarray) -> float:
+    """Of an entry that was no number before, all of what it is now."""
     with np.errstate(invalid="ignore"):
-        return float(np.abs(_finite(reference - updated)).max(initial=0))
+        return float(np.abs(_finite(reference - _finite(updated))).max(initial=0))
 
 
 def _finite(array: np.ndarray) -> np.ndarray:

@@ -30,6 +30,7 @@ from stc.simulation.batch import simulate
 from stc.simulation.build import find_compiler
 from stc.simulation.csim import CsimResult
 from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, SIMULATION, Case, Outcome, check_case, draw_case
+from stc_testing.fuzzing.run_time_programs import APPEND
 
 SECONDS_OF_A_SEED = 120
 """A seed that has not ended after this processor time has failed. A batch may take a quarter of it for each of its seeds."""
@@ -121,6 +122,8 @@ class CampaignReport:
             "executed_by_mlir": sum(outcome.by_mlir for outcome in self.outcomes),
             "several_groups": sum(outcome.groups > 1 for outcome in self.outcomes),
             "with_schedule": sum(bool(outcome.schedule) for outcome in self.outcomes),
+            "in_place": sum(APPEND in outcome.kinds for outcome in self.outcomes),
+            "in_place_agreed": sum(APPEND in outcome.kinds for outcome in self.of(AGREED)),
             "redrawn": sum(outcome.redrawn for outcome in self.outcomes),
             "seconds": self.seconds,
             "processor_seconds": sum(outcome.seconds for outcome in self.outcomes),

@@ -138,5 +138,7 @@ _FIGURES = (
     ("executed by MLIR as well", "executed_by_mlir"),
     ("with several groups", "several_groups"),
     ("with a random schedule", "with_schedule"),
+    ("with a result in place", "in_place"),
+    ("agreed, with a result in place", "in_place_agreed"),
     ("drawn again because ill-conditioned", "redrawn"),
 )

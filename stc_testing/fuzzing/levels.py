@@ -183,7 +183,7 @@ class CaseRun:
         self.module = parse_module(self.case.text)
         self.module.verify()
         self.check = SemanticsCheck(self.case.seed)
-        self.check.begin(self.module)
+        self.check.begin(self.module, self.inputs())
         assert self.check.results is not None
         self.reference = self.check.results
         if with_mlir:
@@ -192,6 +192,10 @@ class CaseRun:
         self.place = "input"
         if found := obstacles(self.module):
             raise UnsupportedError(found)
+
+    def inputs(self) -> list[np.ndarray] | None:
+        """What the module is executed on; None: on random inputs of the case's seed."""
+        return None
 
     def _agree(self, results: Sequence[np.ndarray], complaint: str, reference: Sequence[np.ndarray] | None = None) -> None:
         if (difference := compare(self.reference if reference is None else reference, results, self.check.names)) is not None:

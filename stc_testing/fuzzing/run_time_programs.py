@@ -3,6 +3,9 @@
 Dimensions are labelled: an integer is an extent, `Rows(k)` is as many as there are rows, and k more that concatenations brought.
 What is drawn depends on labels alone, so that the same program can be written for any number of rows: its static text for n rows
 is the reference for what the program of run-time size computes where n rows are there.
+
+Of some programs the first input is a cache: longer than the rows that are read of it, and returned as the last result with rows
+that the program computes from the position on. The static text returns these rows alone.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
+
+import numpy as np
 
 from stc.iteration.size import Size, Symbol, least_of, maximum, value_at
 from stc_testing.fuzzing.generator import DoesNotFit
@@ -21,6 +26,9 @@ POSITION = "pos"
 MOST_ROWS = 9
 MOST_MORE = 3
 """Rows that concatenations add at most."""
+APPEND = "append"
+APPENDING = 0.4
+"""The share of programs with a cache."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +43,25 @@ Kind: TypeAlias = tuple[Label, ...]
 
 
 @dataclass(frozen=True)
+class Append:
+    """`count` rows along `dimension`, the last result of the static text, replace those of the first input from a position on."""
+
+    dimension: int
+    count: int
+
+    def onto(self, cache: np.ndarray, rows: np.ndarray, position: int) -> np.ndarray:
+        """All of the cache with these rows."""
+        whole = cache.copy()
+        whole[(slice(None),) * self.dimension + (slice(position, position + self.count),)] = rows
+        return whole
+
+
+@dataclass(frozen=True)
 class RunTimeProgram:
-    """A program and its texts. `size`: how many rows there are at a value of the symbol; `inputs`, `results`: labels by name."""
+    """A program and its texts. `size`: how many rows there are at a value of the symbol; `inputs`, `results`: labels by name.
+
+    `append`: of a program that updates its first input in place.
+    """
 
     seed: int
     attempt: int
@@ -46,9 +71,15 @@ class RunTimeProgram:
     inputs: dict[str, Kind]
     results: tuple[Kind, ...]
     kinds: tuple[str, ...]
+    append: Append | None
 
     def rows(self, position: int) -> int:
         return value_at(self.size, {self.symbol.name: position})
+
+    def shape(self, kind: Kind) -> tuple[int, ...]:
+        """With all rows that there may be."""
+        most = self.rows(self.symbol.maximum)
+        return tuple(most + label.more if isinstance(label, Rows) else label for label in kind)
 
     def static(self, position: int) -> str:
         """The same program of the rows that are there at a position."""
@@ -72,6 +103,7 @@ class _Generator:
     used: set[str] = field(default_factory=set[str])
     inputs: dict[str, Kind] = field(default_factory=dict[str, Kind])
     drawn: list[str] = field(default_factory=list[str])
+    append: Append | None = None
 
     def run(self) -> RunTimeProgram:
         self.random = random.Random(f"run time {self.seed}/{self.attempt}")
@@ -80,19 +112,26 @@ class _Generator:
         self.size: Size = least_of(self.symbol, window) if self.random.random() < 0.2 and window < most else self.symbol
         self.count = maximum(self.size) if self.rows is None else self.rows
         self.width, self.height, self.depth = self.random.sample((2, 3, 4, 5, 6, 8, 12), 3)
-        self.given((Rows(), self.width))
+        row = self._cached() if random.Random(f"cache {self.seed}/{self.attempt}").random() < APPENDING else None
+        if row is None:
+            self.given((Rows(), self.width))
         for _ in range(self.random.choice([1, 2, 2, 3, 3, 4, 5, 6])):
             self._draw()
-        results = [(value, kind) for value, kind in self.values if value.name not in self.used and value.computed][-3:]
+        if row is not None and self.values[0][0].name not in self.used:
+            self._add("unary", *self._unary_of(*self.values[0]))
+        results = [(value, kind) for value, kind in self.values if value.name not in self.used and value.computed]
+        results = [entry for entry in results if entry != row][-3:]
         if not results:
             name, value, kind = "unary", *self.unary()
             self.drawn.append(name)
             results = [(value, kind)]
-        scalars = [self.symbol.name] if self.rows is None else []
-        text = self.program.text([value for value, _ in results], scalars)
-        kinds = tuple(kind for _, kind in results)
+        kinds, returned = tuple(kind for _, kind in results), [value for value, _ in results]
+        if row is not None:
+            kinds, returned = (*kinds, row[1]), [*returned, self._updated(row[0])]
+        text = self.program.text(returned, [self.symbol.name] if self.rows is None else [])
+        drawn = tuple(sorted(set(self.drawn)))
         return RunTimeProgram(
-            self.seed, self.attempt, self.symbol, self.size, text, self.inputs, kinds, tuple(sorted(set(self.drawn)))
+            self.seed, self.attempt, self.symbol, self.size, text, self.inputs, kinds, drawn, self.append
         )
 
     def _draw(self) -> None:
@@ -102,26 +141,71 @@ class _Generator:
                 value, kind = add(self)
             except DoesNotFit:
                 continue
-            self.values.append((value, kind))
-            self.drawn.append(name)
+            self._add(name, value, kind)
             return
+
+    def _add(self, name: str, value: Value, kind: Kind) -> None:
+        self.values.append((value, kind))
+        self.drawn.append(name)
+
+    # A cache ----------------------------------------------------------------------------------------------------------
+
+    def _cached(self) -> tuple[Value, Kind]:
+        """Make the first value the beginning of a cache, and the rows that are appended to it, which the program may read, too."""
+        kind: Kind = self.random.choice([(Rows(), self.width), (self.width, Rows()), (self.height, Rows(), self.width)])
+        along, count = kind.index(Rows()), self.random.randint(1, MOST_MORE)
+        self.append = Append(along, count)
+        there, kind_of_new = self.given(kind, self.append), (*kind[:along], count, *kind[along + 1 :])
+        new, _ = self._unary_of(self.given(kind_of_new, may_be_parameter=False), kind_of_new)
+        if self.random.random() < 0.5:
+            total, _ = self._reduced(there, kind, along, "arith.addf", "0.0")
+            dims, body = range(len(kind)), self.body()
+            operands = [(new, dims), (total, [dim for dim in dims if dim != along])]
+            last = body.op("arith.addf %a0, %a1 : f32")
+            new, _ = self.generic(kind_of_new, operands, dims, body, last, new.bound + total.bound)
+        self._add(APPEND, new, kind_of_new)
+        return new, kind_of_new
+
+    def _beginning(self, value: Value, kind: Kind) -> Value:
+        """What is read of the cache; its name says that it is an input."""
+        zeros, ones = ([number] * len(kind) for number in (0, 1))
+        part = replace(value, shape=self.extents(kind))
+        text = f"tensor.extract_slice {value.name}{zeros} {list(part.shape)} {ones} : {value.type} to {part.type}"
+        return replace(part, name=self.program.line(text, "x"))
+
+    def _updated(self, row: Value) -> Value:
+        """The cache with the rows at the position; the rows themselves where the text is static."""
+        if self.rows is not None:
+            return row
+        assert self.append is not None
+        cache = self.program.arguments[0][0]
+        at = self.program.line(f"arith.index_cast %{self.symbol.name} : i32 to index", "i")
+        offsets = ", ".join(at if dim == self.append.dimension else "0" for dim in range(row.rank))
+        text = f"{row.name} into {cache.name}[{offsets}] {list(row.shape)} {[1] * row.rank} : {row.type} into {cache.type}"
+        return replace(cache, name=self.program.line(f"tensor.insert_slice {text}"))
 
     # Values -----------------------------------------------------------------------------------------------------------
 
     def extents(self, kind: Kind) -> tuple[int, ...]:
         return tuple(self.count + label.more if isinstance(label, Rows) else label for label in kind)
 
-    def given(self, kind: Kind) -> Value:
-        """A new input, or a parameter where all of it is there."""
+    def given(self, kind: Kind, append: Append | None = None, may_be_parameter: bool = True) -> Value:
+        """A new input, or a parameter where all of it is there; of a cache that rows are appended to, its beginning."""
         run_time = [isinstance(label, Rows) for label in kind]
-        is_parameter = self.random.random() < 0.4 and not any(run_time)
-        value = self.program.argument(self.extents(kind), "f32", is_parameter)
+        is_parameter = self.random.random() < 0.4 and not any(run_time) and may_be_parameter
+        shape = self.extents(kind) if append is None or self.rows is not None else self.cache_extents(kind, append)
+        value = self.program.argument(shape, "f32", is_parameter)
         self.inputs[value.name[1:]] = kind
         if any(run_time) and self.rows is None:
             sizes = ", ".join(f"#itensor.size<{self.size if isinstance(label, Rows) else label}>" for label in kind)
             self.program.attributes[value.name] = f", stc.sizes = [{sizes}]"
+            value = value if append is None else self._beginning(value, kind)
         self.values.append((value, kind))
         return value
+
+    def cache_extents(self, kind: Kind, append: Append) -> tuple[int, ...]:
+        """Room for what is appended at the last position."""
+        return tuple(self.symbol.maximum + append.count if isinstance(label, Rows) else label for label in kind)
 
     def pick(self, accepts: Callable[[Kind], bool] = lambda kind: True, most: float = 1e3) -> tuple[Value, Kind]:
         """A value that exists, recent ones more often."""
@@ -156,7 +240,9 @@ class _Generator:
     # Operations -------------------------------------------------------------------------------------------------------
 
     def unary(self) -> tuple[Value, Kind]:
-        value, kind = self.pick()
+        return self._unary_of(*self.pick())
+
+    def _unary_of(self, value: Value, kind: Kind) -> tuple[Value, Kind]:
         scalar = self._fitting(FLOAT_UNARY, value.bound)
         body, dims = self.body(), range(len(kind))
         return self.generic(kind, [(value, dims)], dims, body, scalar.build(body, "f32", ["%a0"]), scalar.bound(value.bound))

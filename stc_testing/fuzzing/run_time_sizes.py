@@ -1,7 +1,8 @@
 """Random programs with run-time sizes through the compile: no, one, some and all rows are there, what is not there is NaN.
 
 Up to the pass that gives streams their sizes a program is one of the largest sizes; from there on each level, and the emitted C++,
-is executed at all four values, and must compute what the program written for so many rows does.
+is executed at all four values, and must compute what the program written for so many rows does. Of a cache all is compared, with
+the NaN behind what was appended.
 """
 
 from __future__ import annotations
@@ -77,25 +78,33 @@ def draw_run_time_case(seed: int) -> RunTimeCase:
 
 def _draw(program: RunTimeProgram, position: int) -> Draw:
     """The reference is the program of so many rows, which knows nothing of run-time sizes."""
-    *whole, scalar = random_inputs(parse_module(program.text), program.seed)
+    *wholes, scalar = random_inputs(parse_module(program.text), program.seed)
     rows, text = program.rows(position), program.static(position)
-    there = [_part(array, kind, rows) for array, kind in zip(whole, program.inputs.values(), strict=True)]
-    inputs = [_padded(array, kind, program) for array, kind in zip(there, program.inputs.values(), strict=True)]
+    there = [_part(array, kind, rows) for array, kind in zip(wholes, program.inputs.values(), strict=True)]
+    inputs = [_padded(array, whole.shape) for array, whole in zip(there, wholes, strict=True)]
     narrow, wide = execute(parse_module(text), there), executed_in_double(text, there)
     is_sound = all(map(is_near, narrow, wide))
-    golden, exact = ([_padded(array, kind, program) for array, kind in zip(found, program.results, strict=True)]
-                     for found in (narrow, wide))
+    golden, exact = (_returned(found, inputs, program, position) for found in (narrow, wide))
     return Draw(position, [*inputs, np.asarray(position, scalar.dtype)], golden, exact, is_sound)
+
+
+def _returned(
+    found: Sequence[np.ndarray], inputs: Sequence[np.ndarray], program: RunTimeProgram, position: int
+) -> list[np.ndarray]:
+    """What the program returns where its text for so many rows returns `found`: results in part, and all of an updated cache."""
+    returned = [_padded(array, program.shape(kind)) for array, kind in zip(found, program.results, strict=True)]
+    if program.append is not None:
+        returned[-1] = program.append.onto(inputs[0].astype(found[-1].dtype), found[-1], position)
+    return returned
 
 
 def _part(array: np.ndarray, kind: Kind, rows: int) -> np.ndarray:
     return np.ascontiguousarray(array[tuple(slice(rows + label.more if isinstance(label, Rows) else label) for label in kind)])
 
 
-def _padded(array: np.ndarray, kind: Kind, program: RunTimeProgram) -> np.ndarray:
+def _padded(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """With NaN for what is not there."""
-    most = program.rows(program.symbol.maximum)
-    whole = np.full([most + label.more if isinstance(label, Rows) else label for label in kind], np.nan, array.dtype)
+    whole = np.full(shape, np.nan, array.dtype)
     whole[tuple(map(slice, array.shape))] = array
     return whole
 
@@ -108,6 +117,9 @@ class _Run(CaseRun):
         self.draws, self.program = case.draws, case.program
         self.others: list[SemanticsCheck] | None = None
 
+    def inputs(self) -> list[np.ndarray]:
+        return self.draws[0].inputs
+
     def start(self, with_mlir: bool) -> None:
         super().start(with_mlir=False)
         self._agree(self.draws[0].golden, "written for all rows it computes something else")
@@ -119,8 +131,7 @@ class _Run(CaseRun):
         rows, text = self.program.rows(draw.position), self.program.static(draw.position)
         there = [_part(array, kind, rows) for array, kind in zip(draw.inputs, self.program.inputs.values(), strict=False)]
         found = executed_by_mlir(text, parse_module(text), there)
-        padded = [_padded(array, kind, self.program) for array, kind in zip(found, self.program.results, strict=True)]
-        self._agree(padded, "MLIR computes something else", draw.golden)
+        self._agree(_returned(found, draw.inputs, self.program, draw.position), "MLIR computes something else", draw.golden)
 
     def _after(self, stage: Stage, name: str, module: ModuleOp) -> None:
         super()._after(stage, name, module)
@@ -144,7 +155,8 @@ class _Run(CaseRun):
         golden = dict(zip(self.check.names, draw.golden, strict=True))
         moved = {name: np.abs(np.nan_to_num(narrow) - np.nan_to_num(wide))
                  for (name, narrow), wide in zip(golden.items(), draw.wide, strict=True)}
-        missing = {name: np.isnan(array) for name, array in golden.items()}
+        in_place = self.check.names[-1:] if self.program.append is not None else []
+        missing = {name: np.isnan(array) for name, array in golden.items() if name not in in_place}
         return Reference(f"at_{draw.position}", inputs, golden, moved, missing)
 
 

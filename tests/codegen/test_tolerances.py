@@ -26,6 +26,13 @@ def test_relative_to_the_change_of_an_input() -> None:
     np.testing.assert_allclose(allowed, RTOL)
 
 
+def test_relative_to_what_replaces_no_number() -> None:
+    """A row of a cache that was NaN changes by all that it is."""
+    x = np.array([[100, 100], [np.nan, np.nan], [np.nan, np.nan]], np.float32)
+    allowed, _ = allowed_errors(np.array([[100, 100], [1, 1], [np.nan, np.nan]], np.float32), None, RTOL, x)
+    np.testing.assert_allclose(allowed[:2], RTOL)
+
+
 def test_what_is_not_finite_allows_nothing_and_hides_nothing() -> None:
     reference = np.array([[np.inf, np.nan, 1.0, -1.0]], np.float32)
     allowed, _ = allowed_errors(reference, None, RTOL)

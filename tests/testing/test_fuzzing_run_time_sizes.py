@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stc.dialects.dataflow import KernelOp, Place
 from stc.dialects.parsing import parse_module
 from stc.iteration.size import Size, is_static, least_of, maximum, sum_of
 from stc_testing.drawn import seeds
 from stc_testing.fuzzing.campaign import run_campaign
 from stc_testing.fuzzing.levels import AGREED, FAILED, Outcome
-from stc_testing.fuzzing.run_time_programs import KINDS, Rows, draw_run_time_program
+from stc_testing.fuzzing.run_time_programs import APPEND, KINDS, Rows, draw_run_time_program
 from stc_testing.fuzzing.run_time_sizes import RunTimeCampaign, check_run_time_case, draw_run_time_case
 
 pytestmark = pytest.mark.heavy
@@ -20,12 +21,16 @@ pytestmark = pytest.mark.heavy
 AGREEING = 19
 """A seed whose program compiles, and the next two."""
 
+APPENDING = 4
+"""A seed whose program compiles and appends to its first input."""
+
 
 def test_a_seed_gives_one_program() -> None:
     assert draw_run_time_case(7) == draw_run_time_case(7)
     programs = [draw_run_time_program(seed) for seed in range(80)]
     assert len({program.text for program in programs}) == 80
-    assert {kind for program in programs for kind in program.kinds} == set(KINDS)
+    assert {kind for program in programs for kind in program.kinds} == {*KINDS, APPEND}
+    assert all((program.append is not None) == (APPEND in program.kinds) for program in programs)
     assert any(program.size != program.symbol for program in programs), "windows"
 
 
@@ -64,6 +69,34 @@ def test_a_row_too_many_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stc.analysis.run_time_sizes._checked", lambda sizes, _: tuple(map(_one_more, sizes)))
     outcome = check_run_time_case(draw_run_time_case(AGREEING), None, with_mlir=False)
     assert outcome.verdict == FAILED and outcome.place == "size-streams", outcome
+    assert "changes what the module computes" in outcome.message
+
+
+def test_rows_in_place_agree() -> None:
+    """All of the cache is compared: what was read, the rows that are new, and NaN behind them."""
+    case = draw_run_time_case(APPENDING)
+    assert case.program.append is not None
+    dimension, count = case.program.append.dimension, case.program.append.count
+    for draw in case.draws:
+        before, after = (np.moveaxis(array, dimension, 0) for array in (draw.inputs[0], draw.golden[-1]))
+        new = slice(draw.position, draw.position + count)
+        assert np.isfinite(after[: new.stop]).all() and np.isnan(after[new.stop :]).all()
+        np.testing.assert_array_equal(after[: new.start], before[: new.start])
+    report = run_campaign(RunTimeCampaign(count=1, seed=APPENDING))
+    assert [outcome.verdict for outcome in report.outcomes] == [AGREED], report.outcomes
+    assert report.as_json()["in_place_agreed"] == 1 and report.outcomes[0].simulated
+
+
+def test_rows_in_place_one_off_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written a row too far, but for the last position."""
+
+    def shifted(kernel: KernelOp, place: Place) -> tuple[Size, ...]:
+        return tuple(map(_one_more, right(kernel, place)))
+
+    right = KernelOp.symbolic_offsets_of
+    monkeypatch.setattr(KernelOp, "symbolic_offsets_of", shifted)
+    outcome = check_run_time_case(draw_run_time_case(APPENDING), None, with_mlir=False)
+    assert outcome.verdict == FAILED and outcome.place == "lower-dmas", outcome
     assert "changes what the module computes" in outcome.message
 
 

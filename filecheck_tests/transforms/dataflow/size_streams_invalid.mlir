@@ -201,3 +201,15 @@ func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=4>, #itenso
   }
   func.return %y : tensor<6x4xf32>
 }
+
+// -----
+
+!row = !itensor.itensor<4xf32, iter_space: [] * [], iter_map: () -> (0)>
+// expected-error @unknown {{pass 'size-streams': part: 'tensor.extract_slice' joins or cuts a dimension whose size is known at run time; accepted: reshapes that add or drop dimensions of one entry}}
+func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<min(pos<=5, 1)>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<4xf32> {
+  %s = tensor.extract_slice %x[0, 0] [1, 4] [1, 1] {stc.name = "part"} : tensor<6x4xf32> to tensor<4xf32>
+  %y = dataflow.kernel @k(%a = %s : tensor<4xf32> as !row) -> (tensor<4xf32> as !row) {
+    dataflow.yield %a : !row
+  }
+  func.return %y : tensor<4xf32>
+}

@@ -18,7 +18,7 @@ from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
 from stc.dialects.itensor.type import at_largest
 from stc.dialects.updates import is_update
-from stc.dialects.use_def import through_reshapes, uses_through
+from stc.dialects.use_def import RESHAPES, through_reshapes, uses_through
 from stc.fifo.depths import SHALLOW
 from stc.platforms.platform import load_platform
 from stc.strategies.fusion import FUSION, FusionProblem, in_order, joined
@@ -77,7 +77,7 @@ class ChooseGroups(ModulePass):
 
 
 def _updating(function: func.FuncOp, key_of: Mapping[KernelOp, str]) -> list[list[str]]:
-    """For each tensor that is updated in place, the kernels that read it, and those that make what is written to it.
+    """For each tensor that is updated in place, the kernels that read it or part of it, and those that make what is written to it.
 
     One kernel has to do both: launches of two could only be ordered by the host.
     """
@@ -86,7 +86,7 @@ def _updating(function: func.FuncOp, key_of: Mapping[KernelOp, str]) -> list[lis
         if not isinstance(insert, tensor.InsertSliceOp) or not is_update(insert):
             continue
         made = through_reshapes(insert.source)
-        kernels = [made.owner, *(use.operation for use in uses_through(insert.dest))]
+        kernels = [made.owner, *(use.operation for use in uses_through(insert.dest, (*RESHAPES, tensor.ExtractSliceOp)))]
         keys = [key_of[kernel] for kernel in kernels if isinstance(kernel, KernelOp)]
         found.setdefault(insert.dest, []).extend(keys)
     return [list(dict.fromkeys(keys)) for keys in found.values()]

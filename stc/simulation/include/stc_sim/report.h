@@ -142,8 +142,8 @@ Output compare(const std::string &name, const Value_ *got, const Value_ *referen
     if (!std::isfinite(r)) continue;
     o.max_abs_reference = std::max(o.max_abs_reference, std::fabs(r));
     if (input == nullptr) continue;
-    const double x = static_cast<double>(input[i]);
-    if (std::isfinite(x)) o.max_abs_reference_minus_input = std::max(o.max_abs_reference_minus_input, std::fabs(r - x));
+    const double x = static_cast<double>(input[i]), change = std::isfinite(x) ? r - x : r;
+    o.max_abs_reference_minus_input = std::max(o.max_abs_reference_minus_input, std::fabs(change));
   }
   const std::size_t row = tolerance.row == 0 ? elements : tolerance.row;
   double rms = 0;
