@@ -160,8 +160,9 @@ class LanguageModel:
     def _opened(self, project: StageProject, caches: Mapping[str, CacheLayout]) -> Accelerator:
         require_intact(self.folder, project.manifest)
         folder = self.folder / project.folder
+        manifest = read_manifest(folder)
         for name, layout in caches.items():
-            require_layout(read_manifest(folder), name, layout, str(folder))
+            require_layout(manifest, name, layout, str(folder))
         return Accelerator(folder, self._device, self._xclbin)
 
     def _loaded(self, kind: str, files: Mapping[str, np.ndarray]) -> dict[str, Buffers]:

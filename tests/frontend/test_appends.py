@@ -26,6 +26,7 @@ from stc.pipeline import PipelineOptions, stages, steps
 from stc.runtime.accelerator import Accelerator
 from stc.tools.stc import app
 from stc.transforms.finding_pass import run_pass
+from stc_testing.levels import levels
 
 MODULES = Path(__file__).with_name("append_modules.py")
 NAMES = [form.__name__ for form in FORMS]
@@ -62,8 +63,8 @@ def test_every_level_at_every_position(build: Callable[[], tuple[torch.nn.Module
     """Also where what has been appended is read: by whoever reads the cache, one kernel, with an update of each cache."""
     torch.manual_seed(0)
     module, inputs = build()
-    model = export(module, inputs)  # type: ignore[arg-type]
-    ir, depths = model.module, False
+    model = export(module, inputs)  # pyright: ignore[reportArgumentType]
+    ir = model.module
     arrays = [*model.inputs.values(), *model.parameters.values()]
     at = list(model.inputs).index("pos")
     last = max(most for update in updates(model) for _, most in last_offsets(update))
@@ -74,16 +75,11 @@ def test_every_level_at_every_position(build: Callable[[], tuple[torch.nn.Module
         tensors[at] = torch.from_numpy(arrays[at])
         with torch.no_grad():
             expected[pos] = [result.numpy() for result in module(*tensors)]
-    for step in [None, *steps(stages(PipelineOptions()))]:
-        if step is not None:
-            run_pass(step.one_pass, make_context(), ir)
-            ir.verify()
-            depths = depths or step.label == "set-fifo-depths"
+    for label, depths in levels(ir, steps(stages(PipelineOptions()))):
         for pos, golden in expected.items():
             arrays[at] = np.full_like(arrays[at], pos)
             for array, wanted in zip(execute(ir, arrays, depths=depths), golden, strict=True):
-                message = f"{step and step.label} at {pos}"
-                np.testing.assert_allclose(array, wanted, rtol=1e-4, atol=1e-5, err_msg=message)
+                np.testing.assert_allclose(array, wanted, rtol=1e-4, atol=1e-5, err_msg=f"{label} at {pos}")
     (kernel,) = (op for op in ir.walk() if isinstance(op, KernelOp))
     assert len([place for place in kernel.places if place is not None]) == len([name for name in model.inputs if name in CACHES])
 

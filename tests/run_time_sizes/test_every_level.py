@@ -10,20 +10,17 @@ from stc.dialects.context import make_context
 from stc.execution.run import execute
 from stc.iteration.size import sampled_values
 from stc.transforms.finding_pass import run_pass
+from stc_testing.levels import levels
 
 
 @pytest.mark.parametrize("doubling", DOUBLINGS, ids=lambda each: each.name)
 def test_a_task_at_every_level(doubling: Doubling):
-    module, depths = parsed(doubling.text), False
-    for step in [None, *lowering()]:
-        if step is not None:
-            run_pass(step.one_pass, make_context(), module)
-            module.verify()
-            depths = depths or step.label == "set-fifo-depths"
+    module = parsed(doubling.text)
+    for label, depths in levels(module, lowering()):
         for values in sampled_values(doubling.symbols):
             inputs, expected = doubling.arrays(values)
             (found,) = execute(module, inputs, depths=depths)
-            np.testing.assert_array_equal(found, expected, err_msg=f"{step and step.label} at {values}")
+            np.testing.assert_array_equal(found, expected, err_msg=f"{label} at {values}")
 
 
 @pytest.mark.parametrize("depths", [False, True])

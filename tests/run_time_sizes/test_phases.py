@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from run_time_modules import lowered, lowering, parsed, project, reference
 
-from stc.dialects.context import make_context
 from stc.execution.run import execute
 from stc.frontend.exported import Reference
 from stc.manifest.files import read_manifest
@@ -16,7 +15,7 @@ from stc.manifest.sizes import at_values
 from stc.simulation.simulate import timed_design
 from stc.simulation.static_checks import check_statically
 from stc.simulation.timing_table import SimulationOptions
-from stc.transforms.finding_pass import run_pass
+from stc_testing.levels import levels
 
 PHASES = (Path(__file__).parents[2] / "examples" / "phases.mlir").read_text()
 TRIPS = (3, 0, 5)
@@ -63,16 +62,12 @@ def window(pos: int) -> Reference:
 def test_every_level(depths: bool):
     all_rows, windows = [reference("all", {"x": rows_at(9, 9, 0)}, {})], [window(pos) for pos in range(MOST + 1)]
     for text, draws in ((PHASES, all_rows), (WINDOWS, windows)):
-        module, has_depths = parsed(text), False
-        for step in [None, *lowering()]:
-            if step is not None:
-                run_pass(step.one_pass, make_context(), module)
-                module.verify()
-                has_depths = has_depths or step.label == "set-fifo-depths"
+        module = parsed(text)
+        for label, has_depths in levels(module, lowering()):
             for draw in draws:
                 (found,) = execute(module, list(draw.inputs.values()), depths=depths and has_depths)
                 most = int(draw.inputs.get("pos", max(TRIPS)))
-                np.testing.assert_array_equal(found, sums(draw.inputs["x"], most), err_msg=f"{step and step.label}, {draw.name}")
+                np.testing.assert_array_equal(found, sums(draw.inputs["x"], most), err_msg=f"{label}, {draw.name}")
 
 
 @pytest.mark.heavy

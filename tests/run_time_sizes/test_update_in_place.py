@@ -31,6 +31,7 @@ from stc.simulation.simulate import timed_design
 from stc.simulation.timing_table import SimulationOptions
 from stc.tools.stc import app
 from stc.transforms.finding_pass import run_pass
+from stc_testing.levels import levels
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "append.mlir").read_text()
 ROWS = 8
@@ -73,16 +74,12 @@ def draw(pos: int, beyond: float = np.nan) -> Reference:
 
 @pytest.mark.parametrize(("text", "beyond"), [(EXAMPLE, np.nan), (ORDERED, 0.0)], ids=["in part", "whole, then written"])
 def test_every_level_at_every_position(text: str, beyond: float):
-    module, depths = parsed(text), False
-    for step in [None, *lowering()]:
-        if step is not None:
-            run_pass(step.one_pass, make_context(), module)
-            module.verify()
-            depths = depths or step.label == "set-fifo-depths"
+    module = parsed(text)
+    for label, depths in levels(module, lowering()):
         for pos in range(ROWS):
             inputs, golden = arrays(pos, beyond)
             for found, expected in zip(execute(module, list(inputs.values()), depths=depths), golden.values(), strict=True):
-                np.testing.assert_array_equal(found, expected, err_msg=f"{step and step.label} at {pos}")
+                np.testing.assert_array_equal(found, expected, err_msg=f"{label} at {pos}")
 
 
 def test_a_position_behind_the_last_row():

@@ -21,6 +21,7 @@ from stc.simulation.csim import csim
 from stc.simulation.simulate import timed_design
 from stc.simulation.timing_table import SimulationOptions
 from stc.transforms.finding_pass import run_pass
+from stc_testing.levels import levels
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "window.mlir").read_text()
 ROWS, WINDOW = 8, 4
@@ -52,16 +53,12 @@ def arrays(pos: int, window: int = WINDOW, outside: float = np.nan) -> tuple[dic
 @pytest.mark.parametrize("window", [2, WINDOW, ROWS - 1, ROWS, ROWS + 5])
 def test_every_level_at_every_position(window: int):
     """Windows shorter than the cache, as long and longer; nothing outside of them is looked at."""
-    module, depths = parsed(windowed(window)), False
-    for step in [None, *lowering()]:
-        if step is not None:
-            run_pass(step.one_pass, make_context(), module)
-            module.verify()
-            depths = depths or step.label == "set-fifo-depths"
+    module = parsed(windowed(window))
+    for label, depths in levels(module, lowering()):
         for pos in range(ROWS):
             inputs, golden = arrays(pos, window)
             for found, expected in zip(execute(module, list(inputs.values()), depths=depths), golden.values(), strict=True):
-                np.testing.assert_array_equal(found, expected, err_msg=f"{step and step.label} at {pos}")
+                np.testing.assert_array_equal(found, expected, err_msg=f"{label} at {pos}")
 
 
 @pytest.mark.heavy
