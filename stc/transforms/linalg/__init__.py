@@ -21,6 +21,7 @@ LINALG_PASSES = passes_of(
         "fuse-elementwise": "FuseElementwisePass",
         "share-subexpressions": "ShareSubexpressionsPass",
         "name-ops": "NameOpsPass",
+        "pack-products": "PackProducts",
         "transpose-operands": "TransposeOperands",
         "split-reductions": "SplitReductions",
         "choose-parallelism": "ChooseParallelism",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AffineMapAttr, ShapedType, TensorType
+from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, IntegerAttr, ShapedType, TensorType
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
-from xdsl.dialects.linalg.ops import GenericOp, YieldOp
+from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -95,6 +95,21 @@ def is_contraction(op: Operation) -> bool:
         return False
     left, right = (_loops_below(operand, op, dims) for operand in found[1].owner.operands)
     return bool(left) and bool(right) and left != right
+
+
+def starts_at_zero(generic: GenericOp) -> bool:
+    """Whether its one result is accumulated in a tensor that is filled with 0."""
+    if len(generic.outputs) != 1:
+        return False
+    fill = generic.outputs[0].owner
+    constant = fill.operands[0].owner if isinstance(fill, FillOp) else None
+    if not isinstance(constant, arith.ConstantOp):
+        return False
+    match constant.value:
+        case FloatAttr() | IntegerAttr() as number:
+            return number.value.data == 0
+        case _:
+            return False
 
 
 def _loops_below(value: SSAValue, op: GenericOp, dims: Sequence[Dims]) -> frozenset[int]:

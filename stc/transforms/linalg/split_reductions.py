@@ -9,7 +9,7 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, tensor
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -33,6 +33,7 @@ from stc.transforms.linalg.generics import (
     is_contraction,
     output_arguments,
     shape_of,
+    starts_at_zero,
     stc_attributes,
     tensor_like,
 )
@@ -84,7 +85,7 @@ def _candidates(function: func.FuncOp, reassociate: bool) -> Iterator[tuple[Gene
     """Products that may be split, each with its largest input, of which every entry is used once, and the loops along that."""
     parameters = host_values(function)
     for generic in generics_in(function):
-        if set(generic.results) <= parameters or not _starts_at_zero(generic) or not is_contraction(generic):
+        if set(generic.results) <= parameters or not starts_at_zero(generic) or not is_contraction(generic):
             continue
         if any(isinstance(op, linalg.IndexOp) for op in generic.body.walk()):
             continue
@@ -97,20 +98,6 @@ def _candidates(function: func.FuncOp, reassociate: bool) -> Iterator[tuple[Gene
         value, along = max(zip(generic.inputs, dims, strict=False), key=lambda operand: prod(shape_of(operand[0])))
         if along and prod(GenericLoops(generic).extents) == prod(shape_of(value)):
             yield generic, value, along
-
-
-def _starts_at_zero(generic: GenericOp) -> bool:
-    if len(generic.outputs) != 1:
-        return False
-    fill = generic.outputs[0].owner
-    constant = fill.operands[0].owner if isinstance(fill, linalg.FillOp) else None
-    if not isinstance(constant, arith.ConstantOp):
-        return False
-    match constant.value:
-        case FloatAttr() | IntegerAttr() as number:
-            return number.value.data == 0
-        case _:
-            return False
 
 
 # Lanes ----------------------------------------------------------------------------------------------------------------

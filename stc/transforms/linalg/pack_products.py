@@ -1,0 +1,264 @@
+"""`pack-products`: two integer products that share an activation take one multiplier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from xdsl.context import Context
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, TensorType, i32
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.analysis.generic_loops import Dims, GenericLoops, generics_in, name_of
+from stc.analysis.host_work import functions_of, host_values
+from stc.dialects.facts import NAME
+from stc.scalars.packed_products import FACTOR_BITS, SUM_BITS, Interval, PackedProducts, packing
+from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, combining, shape_of, starts_at_zero, stc_attributes
+from stc.transforms.linalg.propagate_reshapes import PropagateReshapesPass
+from stc.transforms.linalg.split_loops import split_by_operand
+
+_FACTOR, _SUM = IntegerType(FACTOR_BITS), IntegerType(SUM_BITS)
+_HALF = 4
+"""Bits of a weight that is packed into a byte with another; wider ones take two bytes."""
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """Sums of products of an activation and a weight: which inputs they are, and how two weights are packed."""
+
+    generic: GenericOp
+    activation: int
+    weight: int
+    rows: int
+    """The parallel loop along which weights are paired."""
+    reduction: int
+    """The loop that is cut into blocks."""
+    block: int
+    """Terms of the innermost reduction that are summed before both sums are taken apart."""
+    packed: PackedProducts
+
+
+@dataclass(frozen=True)
+class PackProducts(ModulePass):
+    """Multiply an activation by two weights at once, in integer contractions whose products are as short as that needs.
+
+    A multiplier of a DSP48E2 takes 27 by 18 bits and adds up 48. Rows n and n + 1 of a parameter become one factor, w1 * 2^s + w0.
+    Behind a sum of as many terms as its low part has room for (2047 of i4 by i8, 7 of i8 by i8) a second computation takes
+    both sums out of it, and adds up those of longer reductions. The host makes the pairs. Integers come out the same.
+
+    What has an odd number of rows, or two activations for operands, stays.
+
+    Options: `terms` (default 16): where fewer can be summed before both sums are taken apart, nothing is packed.
+
+        %y = linalg.generic {...} ins(%x, %w : tensor<4x32xi8>, tensor<6x32xi4>) { s + extsi(x) * extsi(w) } ... -> tensor<4x6xi32>
+      becomes
+        %v = tensor.expand_shape %w [[0, 1], [2]] : tensor<6x32xi4> into tensor<3x2x32xi4>
+        %pairs = linalg.generic {...} ins(%v : tensor<3x2x32xi4>) { w0 | w1 << 4 } ... -> tensor<3x32xi8>
+        %sums = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %pairs) { (w1 * 2^22 + w0) * x } ... -> tensor<4x3xi48>
+        %both = linalg.generic {"parallel", "parallel", "parallel"} ins(%sums : tensor<4x3xi48>) ... -> tensor<4x3x2xi32>
+        %y = tensor.collapse_shape %both [[0], [1, 2]] : tensor<4x3x2xi32> into tensor<4x6xi32>
+    """
+
+    name = "pack-products"
+
+    terms: int = 16
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for function in functions_of(op):
+            parameters = host_values(function)
+            for generic in generics_in(function):
+                if (found := _contraction(generic, parameters)) is not None and found.block >= self.terms:
+                    _pack(found)
+        PropagateReshapesPass().apply(ctx, op)
+
+
+# What is packed -------------------------------------------------------------------------------------------------------
+
+
+def _contraction(generic: GenericOp, parameters: set[SSAValue]) -> Contraction | None:
+    if set(generic.results) <= parameters or not starts_at_zero(generic) or generic.results[0].type.element_type != i32:  # pyright: ignore
+        return None
+    found = combining(generic)
+    if found is None or not isinstance(found[0], arith.AddiOp) or not isinstance(product := found[1].owner, arith.MuliOp):
+        return None
+    factors = [_extended(operand, generic) for operand in product.operands]
+    if None in factors or len(generic.inputs) != 2:
+        return None
+    weights = [index for index in range(2) if generic.inputs[index] in parameters]
+    if len(weights) != 1:
+        return None
+    (weight,) = weights
+    return _with_rows(generic, 1 - weight, weight)
+
+
+def _extended(value: SSAValue, generic: GenericOp) -> SSAValue | None:
+    """The argument of the body that `value` is with more bits, by its sign."""
+    owner = value.owner
+    source = owner.operands[0] if isinstance(owner, arith.ExtSIOp) else None
+    return source if source in generic.body.block.args else None
+
+
+def _with_rows(generic: GenericOp, activation: int, weight: int) -> Contraction | None:
+    loops = GenericLoops(generic)
+    packed = packing(Interval.of_bits(_bits(generic, weight)), Interval.of_bits(_bits(generic, activation)))
+    rows = [
+        loop
+        for loop in loops.input_dims[weight]
+        if loop in loops.parallels and loop not in loops.input_dims[activation] and loops.extents[loop] % 2 == 0
+    ]
+    reductions = [loop for loop in loops.input_dims[weight] if loop in loops.reductions]
+    if packed is None or not rows or not reductions:
+        return None
+    extent = loops.extents[reductions[-1]]
+    others = prod(loops.extents[loop] for loop in loops.reductions) // extent
+    block = max((size for size in range(1, extent + 1) if extent % size == 0 and size * others <= packed.longest_sum), default=1)
+    return Contraction(generic, activation, weight, rows[-1], reductions[-1], block, packed)
+
+
+def _bits(generic: GenericOp, operand: int) -> int:
+    kind = generic.body.block.args[operand].type
+    assert isinstance(kind, IntegerType)
+    return kind.width.data
+
+
+# Rewriting ------------------------------------------------------------------------------------------------------------
+
+
+def _pack(found: Contraction) -> None:
+    """Pairs of weights, sums of their products, and what is taken out of those, in place of the contraction."""
+    loops = GenericLoops(found.generic)
+    parts = {found.rows: (loops.extents[found.rows] // 2, 2), found.reduction: _blocks(found, loops)}
+    groups = tuple(parts.get(loop, (loops.extents[loop],)) for loop in loops.input_dims[found.weight])
+    split = split_by_operand(found.generic, found.weight, groups)
+    assert split is not None
+    Rewriter.insert_op(split.ops, InsertPoint.before(found.generic))
+    ((generic,), results) = [op for op in split.ops if isinstance(op, GenericOp)], split.results
+    Rewriter.replace_op(found.generic, [], results)
+    half = found.rows + (found.reduction < found.rows and len(parts[found.reduction]) == 2) + 1
+    blocks = found.reduction + (found.rows < found.reduction) if len(parts[found.reduction]) == 2 else None
+    pairs = _pairs(generic, found.weight, half)
+    sums = _sums(generic, found, pairs, half, blocks)
+    Rewriter.replace_op(generic, _both(generic, found.packed.shift, sums, half, blocks))
+
+
+def _blocks(found: Contraction, loops: GenericLoops) -> tuple[int, ...]:
+    count = loops.extents[found.reduction] // found.block
+    return (count, found.block) if count > 1 else (found.block,)
+
+
+def _pairs(generic: GenericOp, weight: int, half: int) -> SSAValue:
+    """The two weights of each pair in one integer, the first in its low half; the host makes them."""
+    value, dims = generic.inputs[weight], GenericLoops(generic).input_dims[weight]
+    bits = _bits(generic, weight)
+    pair = IntegerType(2 * _HALF if bits <= _HALF else 4 * _HALF)
+    block = Block(arg_types=[value.type.element_type, pair])  # pyright: ignore[reportAttributeAccessIssue]
+    body = Body(block)
+    wide = body.add(arith.ExtSIOp(block.args[0], pair))
+    low = body.add(arith.AndIOp(wide, body.constant((1 << pair.width.data // 2) - 1, pair)))
+    high = body.add(arith.ShLIOp(wide, body.constant(pair.width.data // 2, pair)))
+    part = body.add(arith.SelectOp(body.is_first(dims.index(half)), low, high))
+    body.end(body.add(arith.OrIOp(block.args[1], part)))
+    outer = tuple(number for number, loop in enumerate(dims) if loop != half)
+    kinds = [REDUCTION if loop == half else PARALLEL for loop in dims]
+    name = f"{value.name_hint or name_of(generic)}_pairs"
+    return _made(generic, [value], pair, [tuple(range(len(dims))), outer], kinds, block, name)
+
+
+def _sums(generic: GenericOp, found: Contraction, pairs: SSAValue, half: int, blocks: int | None) -> SSAValue:
+    """Sums of activations times pairs: `generic` without the loop over halves, with one result for each block of terms."""
+    loops = GenericLoops(generic)
+    number = {loop: loop - (loop > half) for loop in range(len(loops.extents)) if loop != half}
+    activation = generic.inputs[found.activation]
+    block = Block(arg_types=[activation.type.element_type, _element(pairs), _SUM])  # pyright: ignore[reportAttributeAccessIssue]
+    body, bits = Body(block), _element(pairs).width.data // 2
+    low, high = IntegerType(bits), body.add(arith.ShRSIOp(block.args[1], body.constant(bits, _element(pairs))))
+    first = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(block.args[1], low)), _FACTOR))
+    second = body.add(arith.ShLIOp(body.add(arith.ExtSIOp(high, _FACTOR)), body.constant(found.packed.shift, _FACTOR)))
+    exact = IntegerType(FACTOR_BITS + _bits(generic, found.activation))
+    factor = body.add(arith.ExtSIOp(body.add(arith.AddiOp(second, first)), exact))
+    product = body.add(arith.MuliOp(factor, body.add(arith.ExtSIOp(block.args[0], exact))))
+    body.end(body.add(arith.AddiOp(block.args[2], body.add(arith.ExtSIOp(product, _SUM)))))
+    kept = [loop for loop in loops.output_dims[0] if loop != half] + ([] if blocks is None else [blocks])
+    operands = [loops.input_dims[found.activation], [loop for loop in loops.input_dims[found.weight] if loop != half], kept]
+    kinds = [REDUCTION if loop in loops.reductions and loop != blocks else PARALLEL for loop in number]
+    dims = [tuple(number[loop] for loop in operand) for operand in operands]
+    return _made(generic, [activation, pairs], _SUM, dims, kinds, block, f"{name_of(generic)}_pairs")
+
+
+def _both(generic: GenericOp, shift: int, sums: SSAValue, half: int, blocks: int | None) -> GenericOp:
+    """Both sums of each pair, taken out of `sums` and added up over blocks: what `generic` computes."""
+    block = Block(arg_types=[_SUM, i32])
+    loops, body = GenericLoops(generic), Body(block)
+    result = loops.output_dims[0]
+    low = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(block.args[0], IntegerType(shift))), i32))
+    carry = body.add(arith.AndIOp(body.add(arith.ShRUIOp(block.args[0], body.constant(shift - 1, _SUM))), body.constant(1, _SUM)))
+    above = body.add(arith.ShRSIOp(block.args[0], body.constant(shift, _SUM)))
+    high = body.add(arith.TruncIOp(body.add(arith.AddiOp(above, carry)), i32))
+    part = body.add(arith.SelectOp(body.is_first(result.index(half)), low, high))
+    body.end(part if blocks is None else body.add(arith.AddiOp(block.args[1], part)))
+    read = [number for number, loop in enumerate(result) if loop != half] + ([] if blocks is None else [len(result)])
+    kinds = [PARALLEL] * len(result) + ([] if blocks is None else [REDUCTION])
+    dims: list[Dims] = [tuple(read), tuple(range(len(result)))]
+    made = build([sums], [generic.outputs[0]], Region(block), dims, kinds, stc_attributes(generic))
+    made.results[0].name_hint = generic.results[0].name_hint
+    return made
+
+
+def _made(
+    before: GenericOp,
+    inputs: Sequence[SSAValue],
+    kind: IntegerType,
+    dims: Sequence[Sequence[int]],
+    kinds: Sequence[Attribute],
+    block: Block,
+    name: str,
+) -> SSAValue:
+    """A generic in front of `before`, accumulated from 0; its extents are those of its inputs."""
+    extents = {
+        loop: extent
+        for value, along in zip(inputs, dims, strict=False)
+        for loop, extent in zip(along, shape_of(value), strict=True)
+    }
+    zero = arith.ConstantOp(IntegerAttr(0, kind))
+    empty = tensor.EmptyOp((), TensorType(kind, [extents[loop] for loop in dims[-1]]))
+    fill = linalg.FillOp([zero.result], [empty.tensor], [empty.tensor.type])
+    attributes = stc_attributes(before) | NAME.entry(name)
+    made = build(inputs, [fill.results[0]], Region(block), [tuple(along) for along in dims], kinds, attributes)
+    made.results[0].name_hint = name
+    Rewriter.insert_op([zero, empty, fill, made], InsertPoint.before(before))
+    return made.results[0]
+
+
+def _element(value: SSAValue) -> IntegerType:
+    assert isinstance(value.type, TensorType)
+    kind = value.type.element_type
+    assert isinstance(kind, IntegerType)
+    return kind
+
+
+@dataclass(frozen=True)
+class Body:
+    """The body of a generic that is being written."""
+
+    block: Block
+
+    def add(self, op: Operation) -> SSAValue:
+        self.block.add_op(op)
+        return op.results[0]
+
+    def constant(self, value: int, kind: IntegerType | IndexType) -> SSAValue:
+        return self.add(arith.ConstantOp(IntegerAttr(value, kind)))
+
+    def is_first(self, loop: int) -> SSAValue:
+        """Whether this is the first iteration of `loop`."""
+        index = self.add(linalg.IndexOp(loop))
+        return self.add(arith.CmpiOp(index, self.constant(0, IndexType()), "eq"))
+
+    def end(self, result: SSAValue) -> None:
+        self.block.add_op(linalg.YieldOp(result))

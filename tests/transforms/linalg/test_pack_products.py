@@ -1,0 +1,220 @@
+"""`pack-products`: z3 proves the rewritten bodies for all operands; longest sums and odd shapes are executed, as C++ too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import z3
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
+from xdsl.dialects.linalg import ops as linalg
+from xdsl.ir import Operation, SSAValue
+
+from stc.dialects.context import make_context
+from stc.dialects.parsing import parse_module
+from stc.execution.run import execute
+from stc.scalars.packed_products import Interval, packing
+from stc.transforms.linalg import pack_products
+from stc.transforms.linalg.pack_products import Contraction, PackProducts
+from stc_testing.commands import Stc
+
+CONTRACTION = """
+func.func @main(%x: tensor<{m}x{k}xi{x}> {{stc.name = "x"}}, %w: tensor<{n}x{k}xi{w}> {{stc.name = "fc.weight", stc.parameter}})
+    -> (tensor<{m}x{n}xi32> {{stc.name = "out"}}) {{
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<{m}x{n}xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<{m}x{n}xi32>) -> tensor<{m}x{n}xi32>
+  %y = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+      affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%x, %w : tensor<{m}x{k}xi{x}>, tensor<{n}x{k}xi{w}>) outs(%f : tensor<{m}x{n}xi32>) attrs = {{stc.name = "fc"}} {{
+  ^bb0(%a: i{x}, %b: i{w}, %s: i32):
+    %c = arith.extsi %a : i{x} to i32
+    %d = arith.extsi %b : i{w} to i32
+    %p = arith.muli %d, %c : i32
+    %t = arith.addi %s, %p : i32
+    linalg.yield %t : i32
+  }} -> tensor<{m}x{n}xi32>
+  return %y : tensor<{m}x{n}xi32>
+}}
+"""
+
+
+def contraction(m: int, n: int, k: int, w: int = 4, x: int = 8) -> str:
+    """y[m][n] = sum over k of x[m][k] w[n][k], of so many bits."""
+    return CONTRACTION.format(m=m, n=n, k=k, w=w, x=x)
+
+
+def packed(text: str, terms: int = 2) -> ModuleOp:
+    module = parse_module(text)
+    PackProducts(terms=terms).apply(make_context(), module)
+    module.verify()
+    return module
+
+
+def named(module: ModuleOp) -> list[linalg.GenericOp]:
+    """What makes pairs, what sums their products, what takes both sums out."""
+    return [op for op in module.walk() if isinstance(op, linalg.GenericOp)]
+
+
+# Proved ---------------------------------------------------------------------------------------------------------------
+
+BINARY: dict[type[Operation], Callable[[Any, Any], Any]] = {
+    arith.AddiOp: lambda a, b: a + b,
+    arith.MuliOp: lambda a, b: a * b,
+    arith.AndIOp: lambda a, b: a & b,
+    arith.OrIOp: lambda a, b: a | b,
+    arith.ShLIOp: lambda a, b: a << b,
+    arith.ShRSIOp: lambda a, b: a >> b,
+    arith.ShRUIOp: z3.LShR,
+}
+
+
+def computed(generic: linalg.GenericOp, operands: list[z3.BitVecRef], half: int) -> z3.BitVecRef:
+    """What the body yields of bit vectors, in iteration `half` of every loop."""
+    block = generic.body.block
+    values: dict[SSAValue, Any] = dict(zip(block.args, operands, strict=True))
+    for op in block.ops:
+        if isinstance(op, linalg.YieldOp):
+            return values[op.operands[0]]
+        given = [values[operand] for operand in op.operands]
+        kind = op.results[0].type
+        width = kind.width.data if isinstance(kind, IntegerType) else 64
+        match op:
+            case arith.ConstantOp(value=IntegerAttr() as number):
+                value = z3.BitVecVal(number.value.data, width)
+            case linalg.IndexOp():
+                value = z3.BitVecVal(half, width)
+            case arith.ExtSIOp():
+                value = z3.SignExt(width - given[0].size(), given[0])
+            case arith.TruncIOp():
+                value = z3.Extract(width - 1, 0, given[0])
+            case arith.CmpiOp():
+                value = given[0] == given[1]
+            case arith.SelectOp():
+                value = z3.If(*given)
+            case _:
+                value = BINARY[type(op)](*given)
+        values[op.results[0]] = value
+    raise AssertionError("a body without an end")
+
+
+def counterexample(module: ModuleOp, w: int, x: int) -> z3.ModelRef | None:
+    """Operands of one product pair for which a half of it is not the product."""
+    pairs, sums, both = named(module)
+    activation, weights = z3.BitVec("x", x), [z3.BitVec(f"w{half}", w) for half in range(2)]
+    pair = z3.BitVecVal(0, 8 if w <= 4 else 16)
+    for half, weight in enumerate(weights):
+        pair = computed(pairs, [weight, pair], half)
+    total = computed(sums, [activation, pair, z3.BitVecVal(0, 48)], 0)
+    for half, weight in enumerate(weights):
+        solver = z3.Solver()
+        found = computed(both, [total, z3.BitVecVal(0, 32)], half)
+        solver.add(found != z3.SignExt(32 - w, weight) * z3.SignExt(32 - x, activation))
+        if solver.check() != z3.unsat:
+            return solver.model()
+    return None
+
+
+WIDTHS = [(4, 8), (3, 8), pytest.param(8, 8, marks=pytest.mark.full), (5, 6)]
+
+
+@pytest.mark.parametrize(("w", "x"), WIDTHS)
+def test_both_products_come_out_for_all_operands(w: int, x: int):
+    assert counterexample(packed(contraction(1, 2, 2, w, x)), w, x) is None
+
+
+@pytest.mark.parametrize("w", [4, 8])
+def test_all_sums_that_have_room_come_out(w: int):
+    """Of any number of terms: 2^s times the sum of w1 * x, plus that of w0 * x."""
+    both = named(packed(contraction(1, 2, 2, w)))[2]
+    room = packing(Interval.of_bits(w), Interval.of_bits(8))
+    assert room is not None
+    low, high = z3.BitVecs("low high", 48)
+    total = (high << room.shift) + low
+    fails = [computed(both, [total, z3.BitVecVal(0, 32)], half) != z3.Extract(31, 0, sums) for half, sums in enumerate((low, high))]
+    solver = z3.Solver()
+    solver.add(z3.Or(fails), low >= room.low.least, low <= room.low.most, high <= room.high.most)
+    solver.push()
+    solver.add(high >= room.high.least)
+    assert solver.check() == z3.unsat
+    solver.pop()
+    solver.add(high >= room.high.least - 1)
+    assert solver.check() == z3.sat
+
+
+def test_a_wrong_shift_is_found(monkeypatch: pytest.MonkeyPatch):
+    ours = vars(pack_products)["_both"]
+    monkeypatch.setattr(pack_products, "_both", lambda generic, shift, *rest: ours(generic, shift - 1, *rest))
+    assert counterexample(packed(contraction(1, 2, 2)), 4, 8) is not None
+
+
+# Executed -------------------------------------------------------------------------------------------------------------
+
+
+def extremes(rng: np.random.Generator, bits: int, shape: tuple[int, int]) -> list[np.ndarray]:
+    least, most = -(1 << bits - 1), (1 << bits - 1) - 1
+    drawn = rng.integers(least, most, shape, endpoint=True)
+    return [drawn.astype(np.int8), np.full(shape, least, np.int8), np.full(shape, most, np.int8), np.zeros(shape, np.int8)]
+
+
+def wrong(text: str, w: int = 4, x: int = 8, terms: int = 2) -> bool:
+    """Whether some weights and activations, among them the largest products, are summed to something else."""
+    rng, found = np.random.default_rng(0), False
+    before, after = parse_module(text), packed(text, terms)
+    (m, k), (n, _) = (list(argument.type.get_shape()) for argument in before.body.block.first_op.body.block.args)  # pyright: ignore
+    for weights in extremes(rng, w, (n, k)):
+        for activations in extremes(rng, x, (m, k)):
+            expected = activations.astype(np.int32) @ weights.astype(np.int32).T
+            np.testing.assert_array_equal(execute(before, [activations, weights])[0], expected)
+            found = found or not np.array_equal(execute(after, [activations, weights])[0], expected)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "w", "x"),
+    [(3, 6, 30, 4, 8), (1, 2, 2047, 4, 8), (2, 10, 2 * 2047, 4, 8), (5, 2, 35, 8, 8), (2, 4, 11, 3, 5), (2, 6, 49, 7, 8)],
+)
+def test_sums_are_the_same(m: int, n: int, k: int, w: int, x: int):
+    assert not wrong(contraction(m, n, k, w, x), w, x)
+    assert len(named(packed(contraction(m, n, k, w, x)))) == 3
+
+
+@pytest.mark.parametrize(("k", "w"), [(2048, 4), (8, 8)])
+def test_one_term_too_many_is_found(k: int, w: int, monkeypatch: pytest.MonkeyPatch):
+    ours = vars(pack_products)["_with_rows"]
+
+    def longer(*given: object) -> Contraction:
+        return replace(ours(*given), block=k)
+
+    assert not wrong(contraction(1, 2, k, w), w)
+    monkeypatch.setattr(pack_products, "_with_rows", longer)
+    assert wrong(contraction(1, 2, k, w), w)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (contraction(4, 5, 8), "an odd number of rows"),
+        (contraction(4, 6, 13, 8), "no divisor of 13 but 1"),
+        (contraction(4, 6, 8).replace(", stc.parameter", ""), "two activations"),
+        (contraction(4, 6, 8).replace("extsi %b", "extui %b"), "weights without a sign"),
+        (contraction(4, 6, 8, 16), "weights of 16 bits"),
+    ],
+)
+def test_what_stays(text: str, why: str):
+    assert len(named(packed(text))) == 1, why
+
+
+@pytest.mark.heavy
+def test_packed_bytes_as_cpp(tmp_path: Path, stc: Stc):
+    (tmp_path / "fc.mlir").write_text(contraction(3, 6, 35, 8))
+    out = tmp_path / "out"
+    options = ("-p", "pack-products{terms=7}", "--before", "transpose-operands", "--out", out, "--check")
+    ended = stc("compile", tmp_path / "fc.mlir", *options)
+    assert ended.code == 0, ended.stderr
+    assert "ap_int<27>" in (out / "kernel.cpp").read_text()
