@@ -14,7 +14,7 @@ from math import prod
 from typing import NoReturn
 
 from xdsl.dialects import arith, memref, vector
-from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerType, VectorType
+from xdsl.dialects.builtin import AnyFloat, Float16Type, Float32Type, Float64Type, IntegerType, VectorType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation
 
@@ -141,6 +141,8 @@ def _parts(op: Operation) -> tuple[str, ...]:
         return _integer_parts(op, max((kind.width.data for kind in types if isinstance(kind, IntegerType)), default=1))
     if isinstance(op, arith.MulfOp) and floats == {Float64Type()}:
         return ("dmul_f64",)
+    if isinstance(op, arith.ExtFOp) and floats == {Float16Type(), Float32Type()}:
+        return ("fpext_f16_no_dsp",)
     _refuse_unless(floats == {Float32Type()}, op)
     if isinstance(op, arith.DivfOp) and _is_product(op):
         return (MULTIPLY,)
@@ -171,7 +173,7 @@ def _refuse_unless(known: bool, op: Operation) -> None:
 def _refuse(op: Operation) -> NoReturn:
     types = sorted({str(_element(value.type)) for value in (*op.operands, *op.results)})
     what = f"no figures of time and resources for {op.name} on {', '.join(types)}"
-    raise CompileError(what, accepted="operations on f32 and on integers of at most 64 bits")
+    raise CompileError(what, accepted="operations on f32, f16 made f32, and operations on integers of at most 64 bits")
 
 
 def _copies(op: Operation) -> int:

@@ -150,6 +150,16 @@ def test_a_float_sum_of_integers() -> None:
     assert (found.ii, found.depth) == (7, LOAD + 3 + 7 + STORE)
 
 
+def test_a_half_made_a_float() -> None:
+    """Two stages (assumed), longer with the product behind them than the load."""
+    found = estimate(loop(VALUE + """
+      %h = arith.constant 1.5 : f16
+      %e = arith.extf %h : f16 to f32
+      %square = arith.mulf %e, %e : f32
+      %term = arith.mulf %square, %v : f32""" + sum_into("%one", "%c0", 1).replace("%v", "%term")))
+    assert (found.ii, found.depth, found.origin) == (7, 2 + 4 + 4 + 7 + STORE, "assumed")
+
+
 @pytest.mark.parametrize("operator", ["maximumf", "minimumf", "maxnumf", "minnumf"])
 def test_a_maximum_in_one_place(operator: str) -> None:
     found = estimate(loop(VALUE + sum_into("%one", "%c0", 1).replace("addf", operator)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import compile_program, run_program
 
 from stc.simulation.ap_types import copy_ap_types
+from stc.simulation.package import INCLUDE
 
 pytestmark = pytest.mark.heavy
 
@@ -101,3 +104,44 @@ int main() { volatile int one = 1; stc_sim::run("top", [&] { deep(&one); }); }
     )
     assert done.returncode == 3
     assert "task top: stack overflow" in done.stderr
+
+
+HALVES = """
+#include <cstdio>
+int main() {
+  float given;
+  while (std::fread(&given, 4, 1, stdin)) {
+    const half stored = half(given);
+    const float widened = (float)stored;
+    std::fwrite(&stored, 2, 1, stdout);
+    std::fwrite(&widened, 4, 1, stdout);
+  }
+}
+"""
+
+
+def test_half_is_rounded_as_ieee_says(tmp_path: Path, headers: Path) -> None:
+    """All halves, the midpoints between them with their neighbours, and random bits, against numpy."""
+    binary = compile_program("#include <hls_half.h>\n" + HALVES, tmp_path, headers)
+    with np.errstate(all="ignore"):
+        halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+        bits = halves.view(np.uint32)
+        near = [bits + np.uint32(step) for step in (0, 1, 0xFFF, 0x1000, 0x1001)]
+        tiny = (np.arange(1 << 12) * 2.0**-26).astype(np.float32).view(np.uint32)
+        drawn = np.random.default_rng(0).integers(0, 1 << 32, 1 << 17, dtype=np.uint32)
+        given = np.concatenate([*near, tiny, drawn]).view(np.float32)
+        expected = given.astype(np.float16)
+    done = subprocess.run([binary], input=given.tobytes(), capture_output=True, check=True)
+    found = np.frombuffer(done.stdout, np.dtype([("stored", "<f2"), ("widened", "<f4")]))
+    np.testing.assert_array_equal(found["stored"], expected)
+    np.testing.assert_array_equal(found["widened"], expected.astype(np.float32))
+    numbers = ~np.isnan(given)
+    assert (found["stored"].view(np.uint16) == expected.view(np.uint16))[numbers].all()  # signs of zeros too
+
+
+def test_half_has_no_arithmetic(tmp_path: Path) -> None:
+    """It would be computed in float, which rounds otherwise."""
+    source = tmp_path / "sum.cpp"
+    source.write_text("#include \"hls_half.h\"\nhalf sum(half a, half b) { return a + b; }\n")
+    done = subprocess.run(["g++", "-fsyntax-only", "-I", INCLUDE, source], capture_output=True, text=True, check=False)
+    assert done.returncode and "no match for" in done.stderr
