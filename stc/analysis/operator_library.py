@@ -16,12 +16,13 @@ from typing import NoReturn
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import AnyFloat, Float16Type, Float32Type, Float64Type, IntegerType, VectorType
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from stc.analysis.reciprocals import constant_divisor, exact_factor
 from stc.diagnostics import CompileError
 from stc.dialects.stream import ReadOp, WriteOp
 from stc.platforms.operators import ASSUMED, OperatorCost, find_operator
+from stc.scalars.packed_products import FACTOR_BITS, OTHER_FACTOR_BITS, SUM_BITS
 from stc.scalars.table import MULTIPLY, ROWS, Unit
 
 
@@ -85,8 +86,20 @@ SHORT_ADD = "fadd_f32_no_dsp"
 WIRES = frozenset({arith.ConstantOp, *(kind for kind, row in ROWS.items() if row.unit is Unit.WIRES)})
 """What takes no operator; multiplexers are not counted (stc.analysis.resource_figures says so)."""
 
-PRODUCTS = {8: "mul_u8_u9", 16: "mul_u9_u11", 32: "mul_i32", 64: "mul_u64_u66"}
-"""Integer multipliers by width: the next wider that is published; 16 x 16 bit fits the DSP of the published 9 x 11; 32: assumed."""
+PRODUCTS = {
+    (8, 4): "mul_u4_u8",
+    (9, 8): "mul_u8_u9",
+    (FACTOR_BITS, OTHER_FACTOR_BITS): "mul_u9_u11",
+    (32, 32): "mul_i32",
+    (64, 64): "mul_u64_u66",
+}
+"""Integer multipliers by the bits of both factors: the next wider that is published. One DSP takes 27 x 18 bits, as it does the
+published 9 x 11; 32 x 32: assumed."""
+
+_ONE_DSP = PRODUCTS[FACTOR_BITS, OTHER_FACTOR_BITS]
+
+WIDTHS = (8, 16, 32, 64)
+"""Of dividers, and of logic on integers."""
 
 
 def hardware_cost(op: Operation, clock_ns: float) -> HardwareCost:
@@ -156,13 +169,43 @@ def _integer_parts(op: Operation, width: int) -> tuple[str, ...]:
     """Of an operation on integers of `width` bits; indices and booleans (1) take no operator: counters (emission rule 16)."""
     if width == 1:
         return ()
-    _refuse_unless(width <= max(PRODUCTS), op)
-    table = min(known for known in PRODUCTS if known >= width)
-    names = {Unit.DIVIDER: f"div_i{table}", Unit.MULTIPLIER: PRODUCTS[table], Unit.LOGIC: f"int_logic_{table}"}
+    _refuse_unless(width <= max(WIDTHS), op)
     unit = ROWS[type(op)].unit if type(op) in ROWS else None
+    if unit is Unit.MULTIPLIER:
+        return (multiplier(op),)
+    table = min(known for known in WIDTHS if known >= width)
+    names = {Unit.DIVIDER: f"div_i{table}", Unit.LOGIC: f"int_logic_{table}"}
     if unit not in names:
         _refuse(op)
-    return (names[unit],)
+    return () if _is_added_by_multiplier(op) else (names[unit],)
+
+
+def multiplier(op: Operation) -> str:
+    """The operator of the table that a product of integers takes: one for its factors before they were extended."""
+    wide, narrow = sorted((_factor_bits(operand) for operand in op.operands), reverse=True)
+    return next(name for (most, other), name in PRODUCTS.items() if wide <= most and narrow <= other)
+
+
+def _factor_bits(value: SSAValue) -> int:
+    """Bits, with a sign, of a factor: an extension is none to a multiplier."""
+    extension = value.owner if isinstance(value.owner, arith.ExtSIOp | arith.ExtUIOp) else None
+    kind = _element(value.type if extension is None else extension.input.type)
+    assert isinstance(kind, IntegerType)
+    return kind.width.data + isinstance(extension, arith.ExtUIOp)
+
+
+def _is_added_by_multiplier(op: Operation) -> bool:
+    """Whether this adds a product, which nothing else takes, in the DSP that makes it: its adder has 48 bits."""
+    if not isinstance(op, arith.AddiOp) or not isinstance(kind := _element(op.result.type), IntegerType):
+        return False
+    return kind.width.data <= SUM_BITS and any(_is_single_product(operand) for operand in op.operands)
+
+
+def _is_single_product(value: SSAValue) -> bool:
+    product = value.owner
+    if isinstance(product, arith.ExtSIOp) and value.has_one_use():
+        value, product = product.input, product.input.owner
+    return isinstance(product, arith.MuliOp) and value.has_one_use() and multiplier(product) == _ONE_DSP
 
 
 def _refuse_unless(known: bool, op: Operation) -> None:

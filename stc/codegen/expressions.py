@@ -133,8 +133,25 @@ def _plain_cast(operation: Operation, operands: list[Expression]) -> tuple[str, 
 
 
 def _sign_extension(operation: Operation, operands: list[Expression]) -> tuple[str, int]:
+    if _is_exact_factor(operation.results[0]):
+        return operands[0].text, operands[0].precedence
     text, precedence = _cast(operation.results[0].type, operands[0])
     return (f"-{text}", UNARY) if operation.operands[0].type == IntegerType(1) else (text, precedence)
+
+
+def _is_exact_factor(value: SSAValue) -> bool:
+    """Whether its only use is a product that C++ computes exactly without the extension, as products of `ap_int` are.
+
+    Extended factors would make a product of twice as many bits, which is slow in simulation.
+    """
+    product = next(iter(value.uses)).operation if value.has_one_use() else None
+    if not isinstance(product, arith.MuliOp) or not all(isinstance(factor.owner, arith.ExtSIOp) for factor in product.operands):
+        return False
+    kinds = [factor.owner.operands[0].type for factor in product.operands if isinstance(factor.owner, Operation)]
+    widths = [kind.width.data for kind in kinds if isinstance(kind, IntegerType)]
+    result = product.result.type
+    is_exact = isinstance(result, IntegerType) and sum(widths) <= result.width.data and 1 not in widths
+    return is_exact and any(scalar_type(kind).startswith("ap_int") for kind in kinds)
 
 
 def _unsigned_source_cast(operation: Operation, operands: list[Expression]) -> tuple[str, int]:

@@ -280,6 +280,42 @@ def test_integers_on_data_take_time_and_space(width: int, operation: str, stages
     assert (count, cost.dsp) == (1, dsp) and cost.lut >= min(width, 6)
 
 
+@pytest.mark.parametrize(
+    ("wide", "narrow", "extension", "operators"),
+    [
+        (8, 4, "extsi", {"mul_u4_u8": 1, "int_logic_64": 1}),
+        (8, 8, "extsi", {"mul_u8_u9": 1, "int_logic_64": 1}),
+        (8, 8, "extui", {"mul_u9_u11": 1}),  # with a sign both have 9 bits
+        (27, 18, "extsi", {"mul_u9_u11": 1}),
+        (28, 8, "extsi", {"mul_i32": 1, "int_logic_64": 1}),
+        (27, 19, "extsi", {"mul_i32": 1, "int_logic_64": 1}),
+    ],
+)
+def test_a_product_takes_the_multiplier_of_its_factors_which_also_adds(
+    wide: int, narrow: int, extension: str, operators: dict[str, int]
+) -> None:
+    """Factors count as wide as they were before they were extended; one DSP multiplies 27 by 18 bits and adds 48."""
+    body = loop(f"""%s = memref.load %ints[%i] : memref<256xi48>
+      %a = arith.trunci %s : i48 to i{wide}
+      %b = arith.trunci %s : i48 to i{narrow}
+      %c = arith.{extension} %a : i{wide} to i47
+      %d = arith.{extension} %b : i{narrow} to i47
+      %p = arith.muli %c, %d : i47
+      %q = arith.extsi %p : i47 to i48
+      %t = arith.addi %q, %s : i48
+      memref.store %t, %ints[%i] : memref<256xi48>""")
+    assert task_operators(task(body, integer="i48")) == Counter(operators)
+
+
+def test_a_product_that_is_also_used_otherwise_is_added_beside_its_multiplier() -> None:
+    body = loop("""%s = memref.load %ints[%i] : memref<256xi16>
+      %p = arith.muli %s, %s : i16
+      %t = arith.addi %p, %s : i16
+      %u = arith.xori %p, %t : i16
+      memref.store %u, %ints[%i] : memref<256xi16>""")
+    assert task_operators(task(body, integer="i16")) == Counter({"mul_u9_u11": 1, "int_logic_16": 2})
+
+
 def scalar(kind: type[Operation], element: Attribute) -> Operation:
     """An operation of this kind on values of one type, not verified."""
     return kind.create(operands=Block(arg_types=[element, element]).args, result_types=[element])
