@@ -1,5 +1,5 @@
-"""A header of C++ without the bodies of its functions, which stand in an object file: what they use of the standard library is then not
-compiled again for each program.
+"""A header of C++ without the bodies of its functions, which stand in an object file: what they use of the standard library is then
+not compiled again for each program.
 
 Templates and constexpr functions keep theirs, and so do static functions outside of classes. It knows as much of C++ as the headers
 of `stc/simulation/include` use; what comes of anything else does not compile or link.
@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-NOTHING = re.compile(r'R"\(.*?\)"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|^[ \t]*#(?:\\\n|[^\n])*', re.S | re.M)
+LITERAL = r'''R"\(.*?\)"|(?P<quote>["'])(?:\\.|(?!(?P=quote))[^\\\n])*(?P=quote)'''
+NOTHING = re.compile(rf"//[^\n]*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*|{LITERAL}", re.S | re.M)
 """What has no braces that count: literals, comments, directives."""
 SCOPE = re.compile(r"\s*(?:inline\s+)?(?:namespace|class|struct|union)\b(?![^{]*\()")
 WHOLE = re.compile(r"template\b|\bconstexpr\b|\benum\b|\bauto\b|[A-Z]*_INLINE\b|=\s*$")
