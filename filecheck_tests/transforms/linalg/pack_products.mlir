@@ -99,8 +99,9 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK: #map = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK: #map1 = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
 // CHECK: #map2 = affine_map<(d0, d1, d2, d3) -> (d1, d2, d3)>
-// CHECK: #map3 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
-// CHECK: #map4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+// CHECK: #map3 = affine_map<(d0, d1, d2, d3) -> (d0, d2, d1)>
+// CHECK: #map4 = affine_map<(d0, d1, d2, d3) -> (d0, d3, d1)>
+// CHECK: #map5 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 // CHECK-LABEL: func.func @i8(
 // CHECK-NEXT: %zero = arith.constant 0 : i32
 // CHECK-NEXT: %[[EXPAND_SHAPE:.*]] = tensor.expand_shape %x {{\[\[}}0 : i64], [1 : i64, 2 : i64]] output_shape [4, 4, 7] : tensor<4x28xi8> into tensor<4x4x7xi8>
@@ -124,9 +125,9 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[ORI:.*]] = arith.ori %[[VALUE1]], %[[SELECT]] : i16
 // CHECK-NEXT: linalg.yield %[[ORI]] : i16
 // CHECK: %[[CONSTANT4:.*]] = arith.constant 0 : i48
-// CHECK-NEXT: %[[EMPTY2:.*]] = tensor.empty() : tensor<4x3x4xi48>
-// CHECK-NEXT: %[[FILL2:.*]] = linalg.fill ins(%[[CONSTANT4]] : i48) outs(%[[EMPTY2]] : tensor<4x3x4xi48>) -> tensor<4x3x4xi48>
-// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[EXPAND_SHAPE]], %fc_pairs : tensor<4x4x7xi8>, tensor<3x4x7xi16>) outs(%[[FILL2]] : tensor<4x3x4xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
+// CHECK-NEXT: %[[EMPTY2:.*]] = tensor.empty() : tensor<4x4x3xi48>
+// CHECK-NEXT: %[[FILL2:.*]] = linalg.fill ins(%[[CONSTANT4]] : i48) outs(%[[EMPTY2]] : tensor<4x4x3xi48>) -> tensor<4x4x3xi48>
+// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[EXPAND_SHAPE]], %fc_pairs : tensor<4x4x7xi8>, tensor<3x4x7xi16>) outs(%[[FILL2]] : tensor<4x4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
 // CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %[[VALUE3:.*]]: i16, %[[VALUE4:.*]]: i48):
 // CHECK-NEXT: %[[CONSTANT5:.*]] = arith.constant 8 : i16
 // CHECK-NEXT: %[[SHRSI:.*]] = arith.shrsi %[[VALUE3]], %[[CONSTANT5]] : i16
@@ -142,7 +143,7 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[MULI]] : i35 to i48
 // CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[EXTSI5]] : i48
 // CHECK-NEXT: linalg.yield %[[ADDI1]] : i48
-// CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map4, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[FC_PAIRS]] : tensor<4x3x4xi48>) outs(%[[FILL]] : tensor<4x3x2xi32>) attrs ={{ +}}{stc.name = "fc"} {
+// CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[FC_PAIRS]] : tensor<4x4x3xi48>) outs(%[[FILL]] : tensor<4x3x2xi32>) attrs ={{ +}}{stc.name = "fc"} {
 // CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i48, %[[VALUE6:.*]]: i32):
 // CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i48 to i18
 // CHECK-NEXT: %[[EXTSI6:.*]] = arith.extsi %[[TRUNCI1]] : i18 to i32

@@ -184,7 +184,7 @@ def _sums(generic: GenericOp, found: Contraction, pairs: SSAValue, half: int, bl
     factor = body.add(arith.ExtSIOp(body.add(arith.AddiOp(second, first)), exact))
     product = body.add(arith.MuliOp(factor, body.add(arith.ExtSIOp(block.args[0], exact))))
     body.end(body.add(arith.AddiOp(block.args[2], body.add(arith.ExtSIOp(product, _SUM)))))
-    kept = [loop for loop in loops.output_dims[0] if loop != half] + ([] if blocks is None else [blocks])
+    kept = _with_blocks([loop for loop in loops.output_dims[0] if loop != half], blocks)
     operands = [loops.input_dims[found.activation], [loop for loop in loops.input_dims[found.weight] if loop != half], kept]
     kinds = [REDUCTION if loop in loops.reductions and loop != blocks else PARALLEL for loop in number]
     dims = [tuple(number[loop] for loop in operand) for operand in operands]
@@ -202,12 +202,17 @@ def _both(generic: GenericOp, shift: int, sums: SSAValue, half: int, blocks: int
     high = body.add(arith.TruncIOp(body.add(arith.AddiOp(above, carry)), i32))
     part = body.add(arith.SelectOp(body.is_first(result.index(half)), low, high))
     body.end(part if blocks is None else body.add(arith.AddiOp(block.args[1], part)))
-    read = [number for number, loop in enumerate(result) if loop != half] + ([] if blocks is None else [len(result)])
+    read = _with_blocks([number for number, loop in enumerate(result) if loop != half], None if blocks is None else len(result))
     kinds = [PARALLEL] * len(result) + ([] if blocks is None else [REDUCTION])
     dims: list[Dims] = [tuple(read), tuple(range(len(result)))]
     made = build([sums], [generic.outputs[0]], Region(block), dims, kinds, stc_attributes(generic))
     made.results[0].name_hint = generic.results[0].name_hint
     return made
+
+
+def _with_blocks(loops: list[int], blocks: int | None) -> list[int]:
+    """The dimensions of sums: that of blocks in front of the last, along which lanes lie."""
+    return loops if blocks is None else [*loops[:-1], blocks, loops[-1]]
 
 
 def _made(
