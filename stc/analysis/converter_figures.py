@@ -7,7 +7,7 @@ from math import prod
 
 from xdsl.dialects.builtin import ModuleOp
 
-from stc.analysis.kernel_memory import bytes_of
+from stc.analysis.kernel_memory import bytes_of_entries
 from stc.dialects.itensor import ConverterOp, ItensorType
 from stc.iteration.liveness import least_live_entries
 
@@ -36,10 +36,9 @@ def converter_figures(module: ModuleOp) -> list[ConverterFigures]:
 def _figures(op: ConverterOp) -> ConverterFigures:
     source, target = op.source.type, op.result.type
     assert isinstance(source, ItensorType) and isinstance(target, ItensorType)
-    scalar = bytes_of(source.element_type)
-    size = prod(op.buffer_shape) * scalar
+    size = bytes_of_entries(prod(op.buffer_shape), source.element_type)
     entries = least_live_entries(source.order.largest, target.order.largest)
-    least = None if entries is None else entries * scalar
+    least = None if entries is None else bytes_of_entries(entries, source.element_type)
     return ConverterFigures(
         op.source.name_hint or "stream",
         op.shared_loops,

@@ -29,24 +29,29 @@ def bytes_of(scalar: Attribute) -> int:
     return -(-bits_of(scalar) // 8)
 
 
+def bytes_of_entries(count: int, scalar: Attribute) -> int:
+    """Bytes that so many scalars take side by side: their bits, rounded up once."""
+    return -(-count * bits_of(scalar) // 8)
+
+
 def tensor_bytes(type_: Attribute) -> int:
     """Bytes of a static tensor or memref, of scalars or vectors; 0 for anything else."""
     if not (isa(type_, TensorType) or isa(type_, MemRefType)):
         return 0
     element = type_.element_type
     if isinstance(element, VectorType):
-        return prod(type_.get_shape()) * prod(element.get_shape()) * bytes_of(element.element_type)
-    return prod(type_.get_shape()) * bytes_of(element)
+        return bytes_of_entries(prod(type_.get_shape()) * prod(element.get_shape()), element.element_type)
+    return bytes_of_entries(prod(type_.get_shape()), element)
 
 
 def itensor_bytes(type_: ItensorType) -> int:
     """Bytes of all distinct tokens of an itensor: the tensor it enumerates."""
-    return type_.order.distinct_token_count * type_.order.element_count * bytes_of(type_.element_type)
+    return bytes_of_entries(type_.order.distinct_token_count * type_.order.element_count, type_.element_type)
 
 
 def traffic_bytes(type_: ItensorType) -> int:
     """Bytes that a DMA of an itensor moves per run: reuse loops are read again. Padding of words is left out."""
-    return type_.order.token_count * type_.order.element_count * bytes_of(type_.element_type)
+    return bytes_of_entries(type_.order.token_count * type_.order.element_count, type_.element_type)
 
 
 def local_bytes(op: Operation) -> int:

@@ -11,7 +11,7 @@ from xdsl.dialects.linalg.ops import FillOp
 from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.host_work import functions_of, host_values
-from stc.analysis.kernel_memory import bytes_of, tensor_bytes
+from stc.analysis.kernel_memory import bytes_of_entries, tensor_bytes
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.dialects.stream import BufferOp, CreateOp
 from stc.dialects.use_def import uses_through
@@ -70,7 +70,7 @@ def on_chip_bytes(module: ModuleOp) -> tuple[int, int, int]:
                 converters += block.count * tensor_bytes(block.buffer_type)
             case CreateOp():
                 fifo = op.result.type
-                fifos += fifo.depth * fifo.lanes * bytes_of(fifo.scalar_type)
+                fifos += bytes_of_entries(fifo.depth * fifo.lanes, fifo.scalar_type)
             case memref.AllocOp() if is_line_buffer(op):
                 converters += tensor_bytes(op.memref.type)
             case memref.AllocOp():

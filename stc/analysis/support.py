@@ -39,8 +39,8 @@ from stc.dialects.updates import is_offset, is_update, scalar_argument
 from stc.dialects.use_def import depends_on, through_reshapes
 from stc.scalars.table import EMITTED, ROWS, Unit
 
-INTEGER_WIDTHS = (1, 8, 16, 32, 64)
-TYPES_ACCEPTED = "f32, integers of 8, 16, 32 or 64 bits, bool"
+INTEGER_WIDTHS = range(1, 65)
+TYPES_ACCEPTED = "f32, signless integers of 1 to 64 bits"
 
 _STRUCTURED = (LinalgStructuredOperation, linalg.BroadcastOp, linalg.ReduceOp)
 _MOVEMENTS = (
@@ -115,7 +115,7 @@ def _element(kind: Attribute) -> Attribute:
 
 def _of_type(kind: Attribute, where: str) -> Iterator[Obstacle]:
     element = _element(kind)
-    is_integer = isinstance(element, IntegerType) and element.width.data in INTEGER_WIDTHS
+    is_integer = isinstance(element, IntegerType) and element.width.data in INTEGER_WIDTHS and element == IntegerType(element.width)
     if not (is_integer or isinstance(element, Float32Type | Float64Type | IndexType)):
         yield Obstacle(where, f"type {kind}", TYPES_ACCEPTED)
     shape = kind.get_shape() if isinstance(kind, ShapedType) else ()

@@ -9,20 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from stc.codegen.cpp_types import Typedefs
+from stc.codegen.cpp_types import Typedefs, is_packed, scalar_type
 from stc.codegen.expressions import Expression, expression, result_name
 from stc.codegen.names import Scope
 from stc.codegen.source_lines import SourceLines
 from stc.diagnostics import CompileError
-from stc.scalars.forms import TERNARY
+from stc.dialects.stream import WriteOp
+from stc.scalars.forms import PACK, TERNARY, UNPACK
 
 MAX_EXPRESSION = 72
 SHORT_INDEX = 2   # blanks in `first_column + column`
 # Operations whose text repeats an operand, which then must be a name or a literal.
+# Operations that take a vector whole.
+_WHOLE = (WriteOp, memref.StoreOp, scf.YieldOp, scf.ForOp)
 _REPEATING = (arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, arith.CmpfOp)
 
 
@@ -54,6 +57,8 @@ class BodyPrinter:
         # Vector variables that may be changed in place, and vector constants with one value in all lanes.
         self.mutable: set[SSAValue] = set()
         self.splats: set[SSAValue] = set()
+        # Arrays that hold the lanes of packed vectors (`is_packed`): these have no `[lane]` of their own.
+        self._arrays: dict[SSAValue, str] = {}
         self.loop_depth = 0
         self._handlers = handlers
         self._values = {value: Expression(name) for value, name in names.items()}
@@ -125,6 +130,8 @@ class BodyPrinter:
         name = self.scope.declare(value.name_hint or wish or "value")
         self.lines.add(f"const {self.typedefs.value_type(value.type)} {name} = {initial.text};")
         self.bind(value, Expression(name))
+        if is_packed(value.type) and any(not isinstance(use.operation, _WHOLE) for use in value.uses):
+            self.lines.add(f"{UNPACK}({name}, {self.lane_array(value, f'{name}_lanes')});")
 
     def define(self, value: SSAValue, initial: Expression, wish: str | None = None) -> None:
         """Let `initial` become part of the only expression that uses `value`, or a variable."""
@@ -136,23 +143,49 @@ class BodyPrinter:
             self.bind(value, initial)   # an index that is short reads better in brackets than by a name, as often as it is used
             return
         is_alone = len(users) == 1 and users[0].parent_block() is value.owner.parent_block()
-        if is_alone and len(initial.text) <= MAX_EXPRESSION and not isinstance(users[0], _REPEATING):
+        if is_alone and not is_packed(value.type) and len(initial.text) <= MAX_EXPRESSION and not isinstance(users[0], _REPEATING):
             self._deferred[value] = initial
         else:
             self.declare(value, initial, wish)
 
     # Lanes ----------------------------------------------------------------------------------------------------------
 
+    def lane_array(self, value: SSAValue, wish: str, initial: str | None = None) -> str:
+        """An array for the lanes of a packed vector, of which `vector` makes a word."""
+        assert isinstance(value.type, VectorType)
+        name = self.scope.declare(wish)
+        declared = f"{scalar_type(value.type.element_type)} {name}[{value.type.get_shape()[0]}]"
+        self.lines.add(f"{declared};" if initial is None else f"const {declared} = {initial};")
+        self.lines.pragma(f"array_partition variable={name} type=complete dim=1")
+        self._arrays[value] = name
+        return name
+
+    def lanes(self, value: SSAValue) -> Callable[[str], str]:
+        """The text of each lane of a vector value."""
+        if value in self.splats:
+            text = self.text(value, 0)
+            return lambda lane: text
+        if is_packed(value.type) and value not in self._arrays:
+            what = f"a loop or branch hands on a {value.type}, of which lanes are used"
+            raise CompileError(what, where=self.where, accepted="vectors of floats and of integers of 8, 16, 32 or 64 bits")
+        array = self._arrays[value] if value in self._arrays else self.text(value, 0)
+        return lambda lane: f"{array}[{lane}]"
+
     def lane(self, value: SSAValue, lane: str) -> str:
         """The text of one lane of a vector value."""
-        text = self.text(value, 0)
-        return text if value in self.splats else f"{text}[{lane}]"
+        return self.lanes(value)(lane)
 
     def vector(self, value: SSAValue) -> str:
         """The text of a whole vector (or scalar) value."""
-        if value in self.splats:
+        if value in self.splats and is_packed(value.type):
+            assert isinstance(value.type, VectorType)
+            text, name = self.text(value), self.lane_array(value, "lanes")
+            self.splats.discard(value)
+            self.lane_loop(name, value.type.get_shape()[0], lambda lane: f"{name}[{lane}] = {text};")
+        elif value in self.splats:
             return f"{self.typedefs.value_type(value.type)}({self.text(value)})"
-        return self.text(value)
+        is_made_of_lanes = value in self._arrays and not self.is_bound(value)
+        return f"{PACK}({self._arrays[value]})" if is_made_of_lanes else self.text(value)
 
     def lane_loop(self, subject: str, lanes: int, statement: Callable[[str], str]) -> None:
         """An unrolled loop over the lanes of `subject`, with one statement; a single lane needs no loop."""

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, VectorTy
 from xdsl.ir import Operation, SSAValue
 
 from stc.codegen.body import BodyPrinter, Handler
-from stc.codegen.cpp_types import retained_dimensions
+from stc.codegen.cpp_types import is_packed, retained_dimensions
 from stc.codegen.expressions import Expression, expression, result_name
 from stc.codegen.literals import literal
 from stc.diagnostics import CompileError
@@ -35,15 +35,21 @@ def _print_constant(printer: BodyPrinter, operation: Operation) -> None:
         printer.bind(operation.result, Expression(texts[0]))
         printer.splats.add(operation.result)
         return
-    printer.declare(operation.result, Expression("{" + ", ".join(texts) + "}"), "constant")
+    listed = "{" + ", ".join(texts) + "}"
+    if is_packed(operation.result.type):
+        printer.lane_array(operation.result, operation.result.name_hint or "constant", listed)
+    else:
+        printer.declare(operation.result, Expression(listed), "constant")
 
 
 def _new_vector(printer: BodyPrinter, value: SSAValue, wish: str) -> str:
     """A vector variable without value."""
+    printer.mutable.add(value)
+    if is_packed(value.type):
+        return printer.lane_array(value, value.name_hint or wish)
     name = printer.scope.declare(value.name_hint or wish)
     printer.lines.add(f"{printer.typedefs.value_type(value.type)} {name};")
     printer.bind(value, Expression(name))
-    printer.mutable.add(value)
     return name
 
 
@@ -89,15 +95,9 @@ def _print_vector_store(printer: BodyPrinter, operation: Operation) -> None:
     assert isinstance(operation, vector.StoreOp)
     array = printer.text(operation.base, 0)
     indices = _retained_indices(printer, operation)
-    stored = printer.value(operation.vector)
-    is_splat = operation.vector in printer.splats
+    stored = printer.lanes(operation.vector)
     printer.flush()
-    text = stored.within(0)
-    printer.lane_loop(
-        array,
-        _lanes(operation.vector),
-        lambda lane: f"{_at_lane(array, indices, lane)} = {text if is_splat else f'{text}[{lane}]'};",
-    )
+    printer.lane_loop(array, _lanes(operation.vector), lambda lane: f"{_at_lane(array, indices, lane)} = {stored(lane)};")
 
 
 def _retained_indices(printer: BodyPrinter, operation: vector.LoadOp | vector.StoreOp) -> list[Expression]:
@@ -135,6 +135,11 @@ def _print_insert(printer: BodyPrinter, operation: Operation) -> None:
     assert isinstance(operation, vector.InsertOp)
     position = _position(printer, operation)
     source = printer.text(operation.source)
+    if is_packed(operation.dest.type):
+        before, name = printer.lanes(operation.dest), _new_vector(printer, operation.result, "vector")
+        printer.lane_loop(name, _lanes(operation.result), lambda lane: f"{name}[{lane}] = {before(lane)};")
+        printer.lines.add(f"{name}[{position}] = {source};")
+        return
     destination = printer.vector(operation.dest)
     printer.flush()
     if operation.dest not in printer.mutable or not operation.dest.has_one_use():

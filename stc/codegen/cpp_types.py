@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import Float16Type, Float32Type, IndexType, IntegerTy
 from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError
+from stc.manifest.element_types import ElementType
 
 MAX_AP_BITS = 1024
-_C_INTEGERS = (8, 16, 32, 64)
+C_INTEGERS = (8, 16, 32, 64)
 
 
 def _unsupported(attribute: Attribute) -> CompileError:
@@ -37,7 +38,7 @@ def scalar_type(attribute: Attribute) -> str:
 def _integer_type(width: int) -> str:
     if width == 1:
         return "bool"
-    if width in _C_INTEGERS:
+    if width in C_INTEGERS:
         return f"int{width}_t"
     if width > MAX_AP_BITS:
         raise CompileError(f"integer type i{width} is too wide", accepted=f"at most {MAX_AP_BITS} bits")
@@ -52,7 +53,7 @@ def unsigned_type(attribute: Attribute) -> str:
     width = attribute.width.data
     if width == 1:
         return "bool"
-    return f"uint{width}_t" if width in _C_INTEGERS else f"ap_uint<{width}>"
+    return f"uint{width}_t" if width in C_INTEGERS else f"ap_uint<{width}>"
 
 
 def scalar_bits(attribute: Attribute) -> int:
@@ -66,6 +67,17 @@ def scalar_bits(attribute: Attribute) -> int:
             return attribute.width.data
         case _:
             raise _unsupported(attribute)
+
+
+def is_packed(attribute: Attribute) -> bool:
+    """Whether a value is a vector of entries that C++ has no vector of without waste: one `ap_uint` then, lane after lane.
+
+    `hls::vector<ap_int<4>, N>` takes a byte for each entry.
+    """
+    if not isinstance(attribute, VectorType):
+        return False
+    element = attribute.element_type
+    return isinstance(element, IntegerType) and element.width.data not in (1, *C_INTEGERS)
 
 
 def split_token(attribute: Attribute) -> tuple[Attribute, int]:
@@ -87,6 +99,12 @@ def retained_dimensions(array: MemRefType) -> list[int]:
     return [dimension for dimension, extent in enumerate(extents) if extent != 1] or list(range(len(extents)))[-1:]
 
 
+def word_typedef(element: ElementType, lanes: int) -> str:
+    """What `kernel.h` calls the words of a memory port."""
+    typedefs = Typedefs()
+    return typedefs.packed(element.bits, lanes) if element.is_packed else typedefs.vector_of(element.c_type, lanes)
+
+
 @dataclass
 class Typedefs:
     """The vector and block typedefs of one project, collected while its functions are printed."""
@@ -97,7 +115,19 @@ class Typedefs:
         """C++ type of an SSA value: a scalar type or the typedef of a vector (`float_x8`)."""
         if not isinstance(attribute, VectorType):
             return scalar_type(attribute)
-        return self.vector_of(scalar_type(attribute.element_type), prod(attribute.get_shape()))
+        lanes = prod(attribute.get_shape())
+        if is_packed(attribute):
+            return self.packed(scalar_bits(attribute.element_type), lanes)
+        return self.vector_of(scalar_type(attribute.element_type), lanes)
+
+    def packed(self, bits: int, lanes: int) -> str:
+        """The typedef of `lanes` integers of `bits` bits, the first in the lowest bits; CompileError where they are too many."""
+        if bits * lanes > MAX_AP_BITS:
+            what = f"a vector of {lanes} x i{bits} is {bits * lanes} bits"
+            raise CompileError(what, accepted=f"at most {MAX_AP_BITS} bits of integers that are no 8, 16, 32 or 64 bits wide")
+        name = f"int{bits}_x{lanes}"
+        self.lines[name] = f"typedef ap_uint<{bits * lanes}> {name};"
+        return name
 
     def vector_of(self, scalar: str, lanes: int) -> str:
         """The typedef of a vector of `lanes` of the C++ type `scalar`: `float_x16`; `float16` would read as half precision."""

@@ -1,11 +1,11 @@
-"""Definitions of kernel.h, only where kernel.cpp uses them: constants without a C++ literal, and NaN-keeping extrema."""
+"""Definitions of kernel.h, only where kernel.cpp uses them: constants without a C++ literal, NaN-keeping extrema, packed words."""
 
 from __future__ import annotations
 
 import re
 
 from stc.codegen.literals import F32_INFINITY, F32_NAN
-from stc.scalars.forms import FLOOR_QUOTIENT, MAXIMUM, MINIMUM, QUOTIENT, REMAINDER
+from stc.scalars.forms import FLOOR_QUOTIENT, MAXIMUM, MINIMUM, PACK, QUOTIENT, REMAINDER, UNPACK
 
 _DEFINITIONS = {
     F32_INFINITY: f"""\
@@ -20,6 +20,39 @@ inline float {MAXIMUM}(float a, float b) {{ return (a > b || a != a) ? a : b; }}
     MINIMUM: f"""\
 // The smaller value; NaN if either is NaN (hls::fmin would drop it).
 inline float {MINIMUM}(float a, float b) {{ return (a < b || a != a) ? a : b; }}""",
+    UNPACK: f"""\
+// The lanes of a word, the first in its lowest bits: slices of 64 bits, and of each the signed integers in it.
+template <int Width, int Lanes>
+inline void {UNPACK}(const ap_uint<Width * Lanes> &word, ap_int<Width> (&lanes)[Lanes]) {{
+#pragma HLS inline
+    const int count = 64 / Width;
+    for (int first = 0; first < Lanes; first += count) {{
+#pragma HLS unroll
+        const uint64_t part = (word >> (Width * first)).to_uint64();
+        for (int lane = 0; lane < count; lane += 1) {{
+#pragma HLS unroll
+            if (first + lane < Lanes) lanes[first + lane] = ap_int<Width>(part >> (Width * lane));
+        }}
+    }}
+}}""",
+    PACK: f"""\
+// The word of such lanes.
+template <int Width, int Lanes>
+inline ap_uint<Width * Lanes> {PACK}(const ap_int<Width> (&lanes)[Lanes]) {{
+#pragma HLS inline
+    const int count = 64 / Width;
+    ap_uint<Width * Lanes> word = 0;
+    for (int first = 0; first < Lanes; first += count) {{
+#pragma HLS unroll
+        uint64_t part = 0;
+        for (int lane = 0; lane < count; lane += 1) {{
+#pragma HLS unroll
+            if (first + lane < Lanes) part |= ap_uint<Width>(lanes[first + lane]).to_uint64() << (Width * lane);
+        }}
+        word |= ap_uint<Width * Lanes>(part) << (Width * first);
+    }}
+    return word;
+}}""",
     QUOTIENT: f"""\
 // Integer division of data, towards zero: a divider of its own, not an index computation. By zero, 0.
 template <typename T> inline T {QUOTIENT}(T a, T b) {{

@@ -19,6 +19,8 @@ def print_layout(design: Design) -> str:
     lines.add("#define STC_LAYOUT_H")
     lines.add("")
     lines.add("#include <cstdint>")
+    for bits in sorted({port.element.bits for port in _first_ports(design) if port.element.is_packed}):
+        _print_packed(lines, bits)
     for port in _first_ports(design):
         if port.buffer.layout is not None:
             lines.add("")
@@ -37,8 +39,26 @@ def _first_ports(design: Design) -> list[PortDesign]:
     return list(ports.values())
 
 
+def _print_packed(lines: SourceLines, bits: int) -> None:
+    """How entries of less than a byte lie: `put_N` and `get_N` of an entry by its number."""
+    count, mask = 8 // bits, (1 << bits) - 1
+    lines.add("")
+    lines.comment(f"Entries of {bits} bits in words of memory, the first in the lowest bits of a byte.")
+    with lines.block(f"inline void put_{bits}(int8_t *words, long entry, int value)"):
+        lines.add(f"const int shift = int(entry % {count}) * {bits};")
+        lines.add(f"int8_t &byte = words[entry / {count}];")
+        lines.add(f"byte = int8_t((shift ? byte : 0) | (value & {mask}) << shift);")
+    lines.add("")
+    with lines.block(f"inline int8_t get_{bits}(const int8_t *words, long entry)"):
+        lines.add(f"const int value = words[entry / {count}] >> int(entry % {count}) * {bits} & {mask};")
+        lines.add(f"return int8_t((value ^ {1 << (bits - 1)}) - {1 << (bits - 1)});")
+
+
 def _print_port(lines: SourceLines, port: PortDesign, order: StreamOrder, shape: tuple[int, ...]) -> None:
-    """One function. `word` runs over the lanes of the buffer in order; `shape` is the tensor's, of which it may be a stripe."""
+    """One function. `word` runs over the lanes of the buffer in order, a pointer or a count where they are less than a byte.
+
+    `shape` is the tensor's, of which it may be a stripe.
+    """
     host_type = port.element.host_type
     spelled = "x".join(str(extent) for extent in shape) or "scalar"
     lines.comment(f"{port.name}: tensor {spelled} of {port.element.name}, tokens <{order}>, {port.packing}.")
@@ -47,11 +67,12 @@ def _print_port(lines: SourceLines, port: PortDesign, order: StreamOrder, shape:
     else:
         head = f"inline void pack_{port.name}(const {host_type} *tensor, {host_type} *words)"
     with lines.block(head):
-        lines.add(f"{'const ' if port.is_written else ''}{host_type} *word = words;")
+        first = "long word = 0" if port.element.is_packed else f"{'const ' if port.is_written else ''}{host_type} *word = words"
+        lines.add(f"{first};")
         _print_loops(lines, port, order, shape, 0)
         unused = port.words * port.lanes - order.token_count * _slot(order, port.lanes)
         if unused and not port.is_written:
-            lines.add(f"for (int pad = 0; pad < {unused}; pad += 1) *word++ = 0;")
+            lines.add(f"for (int pad = 0; pad < {unused}; pad += 1) {_put(port, '0')}")
 
 
 def _slot(order: StreamOrder, lanes: int) -> int:
@@ -70,11 +91,21 @@ def _print_loops(lines: SourceLines, port: PortDesign, order: StreamOrder, shape
             _print_loops(lines, port, order, shape, depth + 1)
         return
     entry = _entry(order, shape)
-    statement = f"tensor[{entry}] = *word++;" if port.is_written else f"*word++ = tensor[{entry}];"
+    statement = f"tensor[{entry}] = {_next(port)};" if port.is_written else _put(port, f"tensor[{entry}]")
     heads = [f"for (long e{dim} = 0; e{dim} < {extent}; e{dim} += 1)" for dim, extent in enumerate(order.element) if extent > 1]
     lines.add(" ".join([*heads, statement]))
     if gap := _slot(order, port.lanes) - order.element_count:
-        lines.add(f"word += {gap};" if port.is_written else f"for (int pad = 0; pad < {gap}; pad += 1) *word++ = 0;")
+        lines.add(f"word += {gap};" if port.is_written else f"for (int pad = 0; pad < {gap}; pad += 1) {_put(port, '0')}")
+
+
+def _put(port: PortDesign, value: str) -> str:
+    """Make `value` the next entry of the words."""
+    return f"put_{port.element.bits}(words, word++, {value});" if port.element.is_packed else f"*word++ = {value};"
+
+
+def _next(port: PortDesign) -> str:
+    """The next entry of the words."""
+    return f"get_{port.element.bits}(words, word++)" if port.element.is_packed else "*word++"
 
 
 def _entry(order: StreamOrder, shape: tuple[int, ...]) -> str:

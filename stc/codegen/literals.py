@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import Float16Type, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute
 
-from stc.codegen.cpp_types import scalar_type
+from stc.codegen.cpp_types import C_INTEGERS, scalar_type
 from stc.diagnostics import CompileError
 
 # Constants that kernel.h defines where they are used: C++ has no literal for them.
@@ -48,8 +48,11 @@ def _integer_literal(value: int, kind: IntegerType | IndexType) -> str:
         return str(value)
     if kind.width.data == 1:
         return "true" if value else "false"
-    if kind.width.data <= 32:
-        return "(-2147483647 - 1)" if value == -(2**31) else str(value)
-    if kind.width.data <= 64:
-        return "(-9223372036854775807LL - 1)" if value == -(2**63) else f"{value}LL"
-    return f'{scalar_type(kind)}("{value}", 10)'
+    if kind.width.data > 64:
+        return f'{scalar_type(kind)}("{value}", 10)'
+    if kind.width.data > 32:
+        text = "(-9223372036854775807LL - 1)" if value == -(2**63) else f"{value}LL"
+    else:
+        text = "(-2147483647 - 1)" if value == -(2**31) else str(value)
+    # With its type: a choice between a number of any width and a plain one is ambiguous.
+    return text if kind.width.data in C_INTEGERS else f"{scalar_type(kind)}({text})"

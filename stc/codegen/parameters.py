@@ -12,7 +12,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from stc.codegen.design import PortDesign
 from stc.codegen.host_plan import HostPlan, argument_name
 from stc.diagnostics import CompileError
-from stc.execution.layout import pack
+from stc.execution.layout import pack, word_bytes
 from stc.execution.run import execute
 from stc.manifest.element_types import numpy_type
 from stc.manifest.files import digest
@@ -36,12 +36,8 @@ def parameter_file(port: PortDesign, plan: HostPlan, parameters: Mapping[str, np
     assert source is not None and layout is not None
     tensor = evaluate(source, plan.function, parameters)
     words = pack(tensor.astype(numpy_type(port.element.name), copy=False), layout.order, port.lanes, port.buffer.shape)
-    return DataFile(f"parameters/{port.name}.bin", _padded(words, port.bytes))
-
-
-def _padded(words: np.ndarray, size: int) -> bytes:
-    data = words.tobytes()
-    return data + bytes(size - len(data))
+    data = word_bytes(words, port.element.bits)
+    return DataFile(f"parameters/{port.name}.bin", data + bytes(port.bytes - len(data)))
 
 
 def golden_file(draw: str, name: str, element_type: str, shape: tuple[int, ...], array: np.ndarray) -> DataFile:

@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from stc.codegen.cpp_types import Typedefs
+from stc.codegen.cpp_types import word_typedef
 from stc.codegen.source_lines import broken_lines
 from stc.manifest.element_types import element_type
 from stc.manifest.schema import HostTensor, Kernel, Manifest, Port, Step
@@ -86,9 +86,9 @@ def _functions(manifest: Manifest) -> dict[str, Any]:
         "position": lambda port: owner(port).ports.index(port),
         "is_float": lambda tensor: tensor.element_type.startswith("f"),
         "elements": lambda tensor: prod(tensor.shape),
-        "bytes": lambda tensor: prod(tensor.shape) * element_type(tensor.element_type).bits // 8,
+        "bytes": lambda tensor: prod(tensor.shape) * element_type(tensor.element_type).host_bytes,
         "c_type": lambda entry: element_type(entry.element_type).c_type,
         "host_type": lambda entry: element_type(entry.element_type).host_type,
-        "word_type": lambda port: Typedefs().vector_of(element_type(port.element_type).c_type, port.lanes),
+        "word_type": lambda port: word_typedef(element_type(port.element_type), port.lanes),
         "buffer_words": lambda port: port.bytes * 8 // (element_type(port.element_type).bits * port.lanes),
     }

@@ -5,6 +5,7 @@
     7   a scalar of a dataflow function is stable
     8   a token has at most 4096 bit, ap_int and ap_uint at most 1024
     9   m_axi words are powers of two of bytes up to 64, of 8 to 64-bit elements
+    10  no vector of ap_int or ap_uint, which takes whole bytes for an entry; a slice range(hi, lo) is cast to what it is
     11  each innermost loop that touches a stream carries pipeline with II and style
     12  a loop whose bound depends on a scalar says its trip counts, and in another loop that it is not flattened
     13  a dependence is stated in a pipelined loop, with the proof in a comment above it
@@ -193,6 +194,15 @@ def _rule_9(source: _Source) -> Iterator[Violation]:
             if bits % 8 or size & (size - 1) or not 1 <= size <= MAX_WORD_BYTES or element not in (8, 16, 32, 64, bits):
                 yield Violation(9, function.body.line,
                                 f"port {name} has words of {bits} bit, expected a power of two of bytes up to {MAX_WORD_BYTES}")
+
+
+def _rule_10(source: _Source) -> Iterator[Violation]:
+    vectors = set(re.findall(r"typedef\s+hls::vector<ap_u?int<\d+>,\s*\d+>\s+(\w+)", source.header))
+    for number, line in enumerate(source.text.splitlines(), start=1):
+        if re.search(r"hls::vector<\s*ap_u?int\b", line) or vectors & set(re.findall(r"\w+", line)):
+            yield Violation(10, number, "a vector of ap_int takes whole bytes for an entry, expected one ap_uint of all its bits")
+        if len(re.findall(r"\.range\(", line)) > len(re.findall(r"\bap_u?int<\d+>\([\w\[\]]+\.range\(", line)):
+            yield Violation(10, number, "a slice has no sign of its own, expected ap_int<N>(word.range(hi, lo)) or ap_uint<N>(...)")
 
 
 # Loops ------------------------------------------------------------------------------------------------------------------
@@ -474,7 +484,7 @@ def _is_first(block: Node, pragma: Pragma) -> bool:
 
 
 _RULES: tuple[Callable[[_Source], Iterator[Violation]], ...] = (
-    _rule_4, _rule_6, _rule_7, _rule_8, _rule_9, _rule_11, _rule_12,
+    _rule_4, _rule_6, _rule_7, _rule_8, _rule_9, _rule_10, _rule_11, _rule_12,
     _rule_13, _rule_15, _rule_16, _rule_17, _rule_19, _rule_21, _rule_26, _rule_27,
 )
 

@@ -15,6 +15,7 @@ from stc.iteration.bus_words import slot
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import static, value_at
 
+BYTE = 8
 NO_SYMBOLS: Mapping[str, int] = MappingProxyType({})
 
 
@@ -168,6 +169,22 @@ def words_of(tokens: np.ndarray, order: StreamOrder, lanes: int) -> np.ndarray:
     flat = rows.reshape(-1)
     missing = -flat.size % lanes
     return (np.pad(flat, (0, missing)) if missing else flat).reshape(-1, lanes)
+
+
+def word_bytes(words: np.ndarray, bits: int) -> bytes:
+    """Words as external memory holds them: entries of `bits`, of less than a byte side by side, the first in the lowest bits."""
+    if bits >= BYTE:
+        return words.tobytes()
+    parts = (words.reshape(-1, BYTE // bits).astype(np.uint8) & ((1 << bits) - 1)) << np.arange(0, BYTE, bits, dtype=np.uint8)
+    return np.bitwise_or.reduce(parts, axis=1).astype(np.uint8).tobytes()
+
+
+def entries_of_bytes(data: bytes, bits: int, dtype: np.dtype) -> np.ndarray:
+    """The entries in words of external memory, flat: the inverse of `word_bytes`."""
+    if bits >= BYTE:
+        return np.frombuffer(data, dtype)
+    raw = np.frombuffer(data, np.uint8)[:, None] << np.arange(BYTE - bits, -1, -bits, dtype=np.uint8)
+    return (raw.view(np.int8) >> (BYTE - bits)).reshape(-1).astype(dtype)
 
 
 def unpack(words: np.ndarray, order: StreamOrder, where: str) -> np.ndarray:

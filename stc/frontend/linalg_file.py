@@ -35,6 +35,8 @@ from stc.frontend.signature import attribute_name, main_function, refuse_dynamic
 from stc.user_files import reason_of
 
 LARGEST_RANDOM_INTEGER = 8
+LEAST_COUNT_BITS = 32
+"""Wider integers may be counts or positions."""
 
 
 Compute = Callable[[Sequence[np.ndarray]], Sequence[np.ndarray]]
@@ -55,9 +57,10 @@ def load_linalg_file(path: Path, draws: Draws = ONLY_EXAMPLE) -> ExportedModel:
 
         def run(arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
             results = [np.zeros(kind.get_shape(), _dtype(kind, str(path))) for kind in kinds]
-            pairs = zip(arrays, takes, strict=True)
+            given = [_without_sign(array, kind) for array, kind in zip(arrays, takes, strict=True)]
+            pairs = zip(given, takes, strict=True)
             executable.run([array if isinstance(kind, TensorType) else array[()] for array, kind in pairs], results)
-            return results
+            return [_with_sign(array, kind) for array, kind in zip(results, kinds, strict=True)]
 
         return run
 
@@ -70,8 +73,9 @@ def model_of_module(
     """The model that a module with one function over tensors is, of any level: random arrays, and what `compute_of` makes of them.
 
     Arguments are named by `stc.name`, or `arg0`, `arg1`, ...; results `out`, or `out0`, `out1`, .... `draws` says what references
-    are made for. Random values follow its seed: N(0, 1), parameters (`stc.parameter`) as in `random_parameter`, integers below 8.
-    `reference` says what `compute_of` computes with. CompileError for an unusable function.
+    are made for. Random values follow its seed: N(0, 1), parameters (`stc.parameter`) as in `random_parameter`,
+    integers of less than 32 bits anything of their type, others from 0 to 7. `reference` says what `compute_of` computes with.
+    CompileError for an unusable function.
     """
     function = main_function(module)
     where = source_location(function) or str(path)
@@ -164,15 +168,36 @@ def _dtype(kind: TensorType, where: str) -> np.dtype:
         return np.dtype(np.int64)
     if isinstance(element, IntegerType) and element.bitwidth == 1:
         return np.dtype(np.bool_)
-    if isinstance(element, IntegerType) and element.bitwidth in (8, 16, 32, 64):
-        return np.dtype(f"int{element.bitwidth}")
-    raise CompileError(f"tensors of {element}", where=where, accepted="f64, f32, f16, index, i1, i8, i16, i32, i64")
+    for width in (8, 16, 32, 64):
+        if isinstance(element, IntegerType) and element.bitwidth <= width and element == IntegerType(element.bitwidth):
+            return np.dtype(f"int{width}")
+    raise CompileError(f"tensors of {element}", where=where, accepted="f64, f32, f16, index, signless i1 to i64")
+
+
+def _without_sign(array: np.ndarray, kind: Attribute) -> np.ndarray:
+    """Entries as MLIR's execution has them in memory: bits above the width of the type are 0."""
+    unused = _unused_bits(array, kind)
+    return array if not unused else array & ((1 << (8 * array.itemsize - unused)) - 1)
+
+
+def _with_sign(array: np.ndarray, kind: Attribute) -> np.ndarray:
+    """The inverse of `_without_sign`."""
+    unused = _unused_bits(array, kind)
+    return array if not unused else np.left_shift(array, unused) >> unused
+
+
+def _unused_bits(array: np.ndarray, kind: Attribute) -> int:
+    element = kind.element_type if isinstance(kind, TensorType) else kind
+    return 8 * array.itemsize - element.bitwidth if isinstance(element, IntegerType) and array.dtype != np.bool_ else 0
 
 
 def _random(kind: TensorType, entry: DictionaryAttr, generator: torch.Generator, where: str) -> np.ndarray:
     dtype, shape = _dtype(kind, where), tuple(kind.get_shape())
     if dtype == np.bool_:
         return torch.randint(0, 2, shape, generator=generator).numpy().astype(dtype)
+    if isinstance(element := kind.get_element_type(), IntegerType) and element.bitwidth < LEAST_COUNT_BITS:
+        half = 1 << (element.bitwidth - 1)
+        return torch.randint(-half, half, shape, generator=generator).numpy().astype(dtype)
     if np.issubdtype(dtype, np.integer):
         return torch.randint(0, LARGEST_RANDOM_INTEGER, shape, generator=generator).numpy().astype(dtype)
     if PARAMETER.on(entry):

@@ -8,7 +8,7 @@ from math import prod
 
 from stc.iteration.bus_words import packed_words
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.manifest.element_types import ELEMENT_TYPES
+from stc.manifest.element_types import ACCEPTED, ELEMENT_TYPES, IN_PORTS, fits_port
 from stc.manifest.schema import HostTensor, Kernel, Manifest, Order, Port
 
 BUFFER_ALIGNMENT = 64
@@ -26,9 +26,6 @@ class Complaint:
     field: str
     what: str
     accepted: str | None = None
-
-_IN_MEMORY = {"i1": "i8"}
-"""Truth values are bytes in memory."""
 
 
 def consequences(manifest: Manifest) -> Iterator[Complaint]:
@@ -48,18 +45,14 @@ def consequences(manifest: Manifest) -> Iterator[Complaint]:
 
 def _tensor(tensor: HostTensor, path: str) -> Iterator[Complaint]:
     if tensor.element_type not in ELEMENT_TYPES:
-        yield _unknown_type(path, tensor.element_type)
-    elif (size := prod(tensor.shape) * ELEMENT_TYPES[tensor.element_type].bits // 8) > MOST_TENSOR_BYTES:
+        yield Complaint(f"{path}.element_type", f"is '{tensor.element_type}'", ACCEPTED)
+    elif (size := prod(tensor.shape) * ELEMENT_TYPES[tensor.element_type].host_bytes) > MOST_TENSOR_BYTES:
         yield Complaint(f"{path}.shape", f"makes {size} bytes", f"at most {MOST_TENSOR_BYTES}")
 
 
-def _unknown_type(path: str, name: str) -> Complaint:
-    return Complaint(f"{path}.element_type", f"is '{name}'", ", ".join(ELEMENT_TYPES))
-
-
 def _port(port: Port, tensors: Mapping[str, HostTensor], path: str) -> Iterator[Complaint]:
-    if port.element_type not in ELEMENT_TYPES:
-        yield _unknown_type(path, port.element_type)
+    if port.element_type not in IN_PORTS:
+        yield Complaint(f"{path}.element_type", f"is '{port.element_type}'", ", ".join(IN_PORTS))
         return
     if port.order is not None:
         yield from _order(port, port.order, path)
@@ -71,8 +64,8 @@ def _port(port: Port, tensors: Mapping[str, HostTensor], path: str) -> Iterator[
     if tensor is None:
         if port.kind in ("input", "output"):
             yield Complaint(f"{path}.tensor", f"names no tensor: '{port.tensor}'")
-    elif port.element_type != (carried := _IN_MEMORY.get(tensor.element_type, tensor.element_type)):
-        accepted = f"that of tensor '{tensor.name}', {carried}"
+    elif tensor.element_type in ELEMENT_TYPES and not fits_port(tensor.element_type, port.element_type):
+        accepted = f"that of tensor '{tensor.name}', {tensor.element_type}, or what holds it in memory"
         yield Complaint(f"{path}.element_type", f"is '{port.element_type}'", accepted)
     elif prod(port.shape) != prod(tensor.shape):
         entries = prod(tensor.shape)

@@ -1,4 +1,4 @@
-"""Element types of external memory: the manifest's name, numpy's and C's."""
+"""Element types of external memory and of the host's tensors: the manifest's name, numpy's and C's."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import numpy as np
 
 from stc.diagnostics import CompileError
 
+_BYTE = 8
+
 
 @dataclass(frozen=True)
 class ElementType:
-    """`name` as in MLIR; `c_type` in HLS code; `host_type` on the host, of the same size; `numpy` little-endian.
+    """`name` as in MLIR. `bits`: of an entry of a memory port's words, a power of two: that which holds the type.
 
-    A truth value (i1) is a byte, 0 or 1.
+    Below 8 bits entries are packed, the first in the lowest bits. Tensors of the host have whole bytes for an entry (`host_type`,
+    `c_type` where HLS code has another name for it, `numpy`, little-endian), with the sign extended. A truth value (i1) is a byte,
+    0 or 1, everywhere.
     """
 
     name: str
@@ -22,26 +26,54 @@ class ElementType:
     host_type: str
     numpy: str
 
+    @property
+    def host_bytes(self) -> int:
+        """Bytes of an entry of a tensor of the host."""
+        return np.dtype(self.numpy).itemsize
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether a byte of a port's words holds several entries."""
+        return self.bits < _BYTE
+
+
+def _integer(width: int) -> ElementType:
+    bits = 1 << (width - 1).bit_length()
+    host = max(bits, _BYTE)
+    return ElementType(f"i{width}", bits, f"int{host}_t", f"int{host}_t", f"<i{host // _BYTE}" if host > _BYTE else "|i1")
+
 
 _TYPES = (
     ElementType("f32", 32, "float", "float", "<f4"),
     ElementType("f16", 16, "half", "uint16_t", "<f2"),
     ElementType("i1", 8, "int8_t", "int8_t", "|b1"),
-    ElementType("i8", 8, "int8_t", "int8_t", "<i1"),
-    ElementType("i16", 16, "int16_t", "int16_t", "<i2"),
-    ElementType("i32", 32, "int32_t", "int32_t", "<i4"),
-    ElementType("i64", 64, "int64_t", "int64_t", "<i8"),
+    *(_integer(width) for width in range(2, 65)),
 )
 ELEMENT_TYPES = {entry.name: entry for entry in _TYPES}
+ACCEPTED = "f32, f16, i1 to i64"
+IN_PORTS = ("f32", "f16", *(f"i{bits}" for bits in (2, 4, 8, 16, 32, 64)))
+"""Of the words of memory ports."""
 
 
 def element_type(name: str) -> ElementType:
-    """The element type `name`; CompileError where external memory cannot hold it."""
+    """The element type `name`; CompileError where the host has no tensors of it."""
     if name not in ELEMENT_TYPES:
-        raise CompileError(f"element type {name} cannot cross a memory port", accepted=", ".join(ELEMENT_TYPES))
+        raise CompileError(f"element type {name} cannot cross a memory port", accepted=ACCEPTED)
     return ELEMENT_TYPES[name]
 
 
+def fits_port(name: str, stored: str) -> bool:
+    """Whether the words of a port may have entries of type `stored` for a tensor of type `name`.
+
+    That is the type of as many bits as an entry takes, or i8 where words of less than a byte would be needed.
+    """
+    element = element_type(name)
+    if name.startswith("f") or stored not in IN_PORTS or stored.startswith("f"):
+        return stored == name
+    bits = ELEMENT_TYPES[stored].bits
+    return bits == element.bits or (element.is_packed and bits == _BYTE)
+
+
 def numpy_type(name: str) -> np.dtype:
-    """The little-endian numpy type of element type `name`."""
+    """The little-endian numpy type of tensors of element type `name` on the host."""
     return np.dtype(element_type(name).numpy)

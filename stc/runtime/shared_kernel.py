@@ -102,4 +102,5 @@ extern "C" int stc_launch_{kernel.name}(void **arguments, const int *scalars, ch
 
 
 def _word(port: Port) -> str:
-    return f"hls::vector<{element_type(port.element_type).c_type}, {port.lanes}>"
+    element = element_type(port.element_type)
+    return f"ap_uint<{element.bits * port.lanes}>" if element.is_packed else f"hls::vector<{element.c_type}, {port.lanes}>"

@@ -44,4 +44,5 @@ def call(function: str, arity: int = 1) -> Form:
 
 # Helpers of kernel.h, defined there only where a kernel uses them (see `stc.codegen.helpers_h`).
 MAXIMUM, MINIMUM = "maximum", "minimum"
+UNPACK, PACK = "unpack_lanes", "pack_lanes"
 QUOTIENT, FLOOR_QUOTIENT, REMAINDER = "int_quotient", "int_floor_quotient", "int_remainder"

@@ -136,8 +136,8 @@ func.func @main(%x : tensor<4x16xf32>) -> tensor<4x16xf32> {
 
 
 def test_on_chip_bytes():
-    """Converters: 2*16*64*2 + 1*3*5*4. FIFOs: 34 * 8*4 + 5 * 3*1 (int4 in a byte) + 2*1. Local: 4*4*4 + 6*8*1."""
-    assert on_chip_bytes(parse(TWO_KERNELS)) == (4096 + 60, 1088 + 15 + 2, 64 + 48)
+    """Converters: 2*16*64*2 + 1*3*5*4. FIFOs: 34 * 8*4 + 5 * 3*4 bits + 2*1 bits, whole bytes of each. Local: 4*4*4 + 6*8*1."""
+    assert on_chip_bytes(parse(TWO_KERNELS)) == (4096 + 60, 1088 + 8 + 1, 64 + 48)
 
 
 def test_external_bytes_are_between_kernels():
@@ -197,7 +197,7 @@ def test_itensor_bytes_leave_reuse_out():
 def test_sizes_of_scalars():
     assert [bits_of(type_) for type_ in (f32, f16, i1, IntegerType(4))] == [32, 16, 1, 4]
     assert [bytes_of(type_) for type_ in (f32, f16, i1, IntegerType(4), IntegerType(12))] == [4, 2, 1, 1, 2]
-    assert tensor_bytes(MemRefType(VectorType(i1, [8]), [4])) == 32
+    assert [tensor_bytes(MemRefType(VectorType(type_, [8]), [4])) for type_ in (i1, IntegerType(4), IntegerType(12))] == [4, 16, 48]
     assert tensor_bytes(f32) == 0
     with pytest.raises(CompileError, match="no size is known for elements of type"):
         bits_of(VectorType(f32, [8]))

@@ -102,6 +102,8 @@ WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
         (8, "hls::stream<float8, 2> s", "hls::stream<hls::vector<float, 256>, 2> s", "8192 bit"),
         (9, "float8 *y)", "hls::vector<float, 3> *y)", "words of 96 bit"),
         (9, "float8 *y)", "hls::vector<float, 32> *y)", "words of 1024 bit"),
+        (10, "hls::stream<float8, 2> s", "hls::stream<hls::vector<ap_int<4>, 16>, 2> s", "expected one ap_uint of all its bits"),
+        (10, "const int n = i + 1;", "const ap_uint<64> w = i;\n  const int n = w.range(7, 4);", "a slice has no sign of its own"),
         (11, PIPELINE, "    const float8 v", "loop rows of work touches a stream"),
         (11, PIPELINE, "#pragma HLS pipeline II=1\n    const float8 v", "loop rows of work touches a stream"),
         (13, PIPELINE, f"{DEPENDENCE}\n{PIPELINE}", "dependence of acc without its proof"),

@@ -303,8 +303,12 @@ def test_an_argument_may_be_returned_and_tensors_concatenated(tmp_path: Path) ->
             r"arg0 has dtype float64; accepted: float32",
         ),
         (
-            "func.func @f(%a: tensor<2xi4>) -> tensor<2xi4> {\n  return %a : tensor<2xi4>\n}",
-            r"tensors of i4; accepted: f64, f32",
+            "func.func @f(%a: tensor<2xi65>) -> tensor<2xi65> {\n  return %a : tensor<2xi65>\n}",
+            r"tensors of i65; accepted: f64, f32, f16, index, signless i1 to i64",
+        ),
+        (
+            "func.func @f(%a: tensor<2xui4>) -> tensor<2xui4> {\n  return %a : tensor<2xui4>\n}",
+            r"tensors of ui4; accepted: f64, f32, f16, index, signless i1 to i64",
         ),
         (
             'func.func @f(%a: tensor<3xf32> {stc.name = "a\\FFb"}) -> tensor<3xf32> {\n  return %a : tensor<3xf32>\n}',

@@ -189,3 +189,19 @@ func.func @f(%x: tensor<2x24xf32>) -> tensor<2x24xf32> {
   }
   func.return %y : tensor<2x24xf32>
 }
+
+// -----
+
+!V = !itensor.itensor<4xi4, iter_space: [6] * [4], iter_map: (d0) -> (d0)>
+func.func @f(%x: tensor<24xi4>) -> tensor<24xi4> {
+  %y = dataflow.kernel @k(%a = %x : tensor<24xi4> as !V) -> (tensor<24xi4> as !V) {
+    %e = itensor.empty : !V
+    %r = dataflow.task @t ins(%p = %a : !V) outs(%o = %e : !V) -> !V {
+      // expected-error @below {{expected floats, or integers of 1, 8, 16, 32, 64 bits: others are packed in streams}}
+      %s = dataflow.own_kernel @twice ins(%p : !V) outs(%o : !V) -> !V {file = "twice.cpp", source = "...", loops = [#dataflow.own_loop<"tokens", trips = [6], ii = 1, depth = 7, ports = [[0 to 6], [0 to 6]]>], resources = {dsp = 12 : i64}}
+      dataflow.yield %s : !V
+    }
+    dataflow.yield %r : !V
+  }
+  func.return %y : tensor<24xi4>
+}

@@ -269,3 +269,30 @@ func.func @append(%c: tensor<6x8xf32>, %p: i32) -> (tensor<5x8xf32>, tensor<6x8x
 // CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<5xvector<8xf32>> as !itensor.itensor<1x8xf32, iter_space: [5] * [1], iter_map: (d0) -> (d0, 0)> -> tensor<5x8xf32>
 // CHECK-NEXT: %[[U:.*]] = dataflow.unpack %u : tensor<6xvector<8xf32>> as !itensor -> tensor<6x8xf32>
 // CHECK-NEXT: func.return %[[Y]], %[[U]] : tensor<5x8xf32>, tensor<6x8xf32>
+
+// -----
+
+// Integers of less than a byte lie side by side, those between two powers of two as the wider one, and a word has a byte at least.
+// SHOW: pack|kernel
+!X = !itensor.itensor<1x8xi4, iter_space: [3, 4] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+!Y = !itensor.itensor<1x7xi3, iter_space: [3, 5] * [1, 7], iter_map: (d0, d1) -> (d0, d1)>
+!Z = !itensor.itensor<1x8xi12, iter_space: [3, 1] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+!V = !itensor.itensor<1xi4, iter_space: [5] * [1], iter_map: (d0) -> (d0)>
+func.func @narrow(%x: tensor<3x32xi4>, %y: tensor<3x35xi3>, %z: tensor<3x8xi12>, %v: tensor<5xi4>) -> () {
+  dataflow.kernel @k(%a = %x : tensor<3x32xi4> as !X, %b = %y : tensor<3x35xi3> as !Y, %c = %z : tensor<3x8xi12> as !Z,
+                     %d = %v : tensor<5xi4> as !V) -> () {
+    dataflow.yield
+  }
+  func.return
+}
+
+// CHECK: !itensor = !itensor.itensor<1x8xi4, iter_space: [3, 4] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x7xi3, iter_space: [3, 5] * [1, 7], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor2 = !itensor.itensor<1x8xi12, iter_space: [3, 1] * [1, 8], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor3 = !itensor.itensor<1xi4, iter_space: [5] * [1], iter_map: (d0) -> (d0)>
+// CHECK-LABEL: func.func @narrow(
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<3x32xi4> as !itensor -> tensor<3xvector<32xi4>>
+// CHECK-NEXT: %[[Y:.*]] = dataflow.pack %y : tensor<3x35xi3> as !itensor1 -> tensor<15xvector<8xi4>>
+// CHECK-NEXT: %[[Z:.*]] = dataflow.pack %z : tensor<3x8xi12> as !itensor2 -> tensor<3xvector<8xi16>>
+// CHECK-NEXT: %[[V:.*]] = dataflow.pack %v : tensor<5xi4> as !itensor3 -> tensor<5xvector<1xi8>>
+// CHECK-NEXT: dataflow.kernel @k(%a = %[[X]] : tensor<3xvector<32xi4>> as !itensor, %b = %[[Y]] : tensor<15xvector<8xi4>> as !itensor1, %c = %[[Z]] : tensor<3xvector<8xi16>> as !itensor2, %d = %[[V]] : tensor<5xvector<1xi8>> as !itensor3) {

@@ -15,6 +15,8 @@ from stc.iteration.bus_words import packed_words
 from stc.iteration.order import StreamOrder
 from stc.iteration.size import Size, maximum
 
+_BYTE = 8
+
 
 def is_scalar(type: Attribute) -> bool:
     return isa(type, AnyFloat | IntegerType | IndexType)
@@ -79,9 +81,16 @@ def _spelled(shape: Sequence[Size]) -> str:
     return f"[{', '.join(str(extent) for extent in shape)}]"
 
 
-def stored_type(scalar: Attribute) -> Attribute:
-    """The scalar that external memory holds for one of an itensor: a byte for a truth value, else the same."""
-    return i8 if isinstance(scalar, IntegerType) and scalar.width.data == 1 else scalar
+def stored_type(scalar: Attribute, lanes: int) -> Attribute:
+    """The scalar that words of `lanes` in external memory hold for one of an itensor.
+
+    A byte for a truth value, else the integer of the next power of two of bits; but a byte where a word would be less than that.
+    """
+    if not isinstance(scalar, IntegerType):
+        return scalar
+    width = scalar.width.data
+    bits = 1 << (width - 1).bit_length()
+    return i8 if width == 1 or lanes * bits < _BYTE else IntegerType(bits)
 
 
 def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType) -> None:
@@ -94,11 +103,11 @@ def verify_packed(what: str, tensor: TensorType[Attribute], itensor: ItensorType
     vector = tensor.element_type
     if not isinstance(vector, VectorType) or len(tensor.get_shape()) != 1 or len(vector.get_shape()) != 1:
         raise VerifyException(f"{what} is packed as {tensor}, expected a tensor of one dimension of one-dimensional vectors")
-    if vector.element_type != (stored := stored_type(itensor.element_type)):
+    lanes = vector.get_shape()[0]
+    if vector.element_type != (stored := stored_type(itensor.element_type, lanes)):
         raise VerifyException(
             f"{what} is packed in words of {vector.element_type}, expected {stored} of the itensor"
         )
-    lanes = vector.get_shape()[0]
     words = packed_words(largest, lanes)
     if words is None:
         raise VerifyException(

@@ -46,6 +46,9 @@ from stc.names import cpp_identifier
 RESOURCES = ("dsp", "lut", "ff", "bram18", "uram")
 """What an own kernel may say that it takes: as `stc.analysis.resource_figures.ResourceCount` counts."""
 
+_WIDTHS = (1, 8, 16, 32, 64)
+"""Bits of integers of which there are vectors in C++ without waste."""
+
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """Iterations of a nest: of each loop those from the first number (included) to the second (excluded)."""
 
@@ -258,6 +261,10 @@ class OwnKernelOp(IRDLOperation):
         for value in self.operands:
             if not isinstance(value.type, ItensorType):
                 raise VerifyException(f"port {port_name(value)} has type {value.type}, expected an itensor")
+            element = value.type.element_type
+            if isinstance(element, IntegerType) and element.width.data not in _WIDTHS:
+                what = f"expected floats, or integers of {', '.join(map(str, _WIDTHS))} bits: others are packed in streams"
+                raise VerifyException(f"port {port_name(value)} has type {value.type}, {what}")
             if any(extent != 1 for extent in value.type.element_shape[:-1]) or not value.type.order.is_static:
                 what = "expected elements that are one vector, and a static order"
                 raise VerifyException(f"port {port_name(value)} has type {value.type}, {what}")

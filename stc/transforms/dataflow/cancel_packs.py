@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from stc.analysis.host_work import functions_of, host_values
-from stc.analysis.kernel_memory import bytes_of, local_bytes
+from stc.analysis.kernel_memory import bytes_of_entries, local_bytes
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, PackOp, UnpackOp
 from stc.dialects.dataflow.memory_ops import striped
@@ -226,5 +226,5 @@ def _on_chip_bytes(kernel: KernelOp) -> int:
     total = local_bytes(kernel)
     for converter in converters:
         assert isinstance(converter.source.type, ItensorType)
-        total += prod(converter.buffer_shape) * (converter.blocks or 2) * bytes_of(converter.source.type.element_type)
+        total += bytes_of_entries(prod(converter.buffer_shape) * (converter.blocks or 2), converter.source.type.element_type)
     return total

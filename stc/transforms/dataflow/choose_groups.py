@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
 from stc.analysis.host_work import functions_of
-from stc.analysis.kernel_memory import bytes_of, itensor_bytes, local_bytes
+from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes
 from stc.design_space.fusion import FusionEdge, FusionKernel
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import ItensorType, complaint_about_reorder
@@ -130,5 +130,5 @@ def _fifo_bytes(producer: KernelOp, value: OpResult, type_: ItensorType) -> int:
     tensor (`stc.design_space.fifo_depths`).
     """
     has_branches = len(producer.results) > 1 or len(list(value.uses)) > 1
-    element = type_.order.element_count * bytes_of(type_.element_type)
+    element = bytes_of_entries(type_.order.element_count, type_.element_type)
     return itensor_bytes(type_) if has_branches else min(itensor_bytes(type_), SHALLOW * element)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.builder import Builder
 from xdsl.ir import SSAValue
 
-from stc.analysis.kernel_memory import bytes_of
+from stc.analysis.kernel_memory import bytes_of_entries
 from stc.diagnostics import CompileError
 from stc.dialects.itensor import CastOp, ConverterOp, ItensorType
 from stc.iteration.converter import ConverterPlan, infer_converter
@@ -27,7 +27,7 @@ def plan_connection(source: ItensorType, target: ItensorType) -> ConverterPlan |
 def converter_bytes(source: ItensorType, target: ItensorType) -> int:
     """Bytes of the buffer between two ports, ping-pong included; 0 where they connect directly."""
     plan = plan_connection(source, target)
-    return 0 if plan is None else plan.buffer_entries * bytes_of(source.element_type)
+    return 0 if plan is None else bytes_of_entries(plan.buffer_entries, source.element_type)
 
 
 def connect(builder: Builder, value: SSAValue, target: ItensorType) -> SSAValue:

@@ -16,7 +16,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.duplicate_loads import DuplicateLoad, record_duplicate_loads
 from stc.analysis.host_work import functions_of, host_values
-from stc.analysis.kernel_memory import bytes_of, itensor_bytes, traffic_bytes
+from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, traffic_bytes
 from stc.design_space.duplicate_loads import Branch, DuplicateLoadLimits, choose_duplicate_loads
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.itensor import CastOp, ConverterOp, ForkOp, ItensorType
@@ -96,7 +96,7 @@ class _ConvertedInput:
     @property
     def saved(self) -> int:
         blocks = 2 if self.converter.blocks is None else self.converter.blocks
-        return prod(self.converter.buffer_shape) * blocks * bytes_of(self.required.element_type)
+        return bytes_of_entries(prod(self.converter.buffer_shape) * blocks, self.required.element_type)
 
     def branch(self, name: str) -> Branch:
         return Branch(name, self.saved, self.traffic)

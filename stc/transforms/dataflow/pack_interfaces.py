@@ -34,7 +34,8 @@ class PackInterfaces(ModulePass):
 
     A word holds one token, padded to a power of two of lanes, or as many as fill a port of `port_bits` and come evenly between
     two reuse loops. Reuse loops are not stored: the DMA reads again, and ports of one tensor that differ only in reuse loops share
-    what is packed. For parameters packing happens once. A truth value (i1) is a byte of external memory.
+    what is packed. For parameters packing happens once. An integer takes the next power of two of bits (i3 lies as i4, i12 as i16),
+    several to a byte where that is less than 8; a truth value (i1) is a byte, as is any entry of a word that were less than one.
 
     An operand that a result updates in place lies as it is read, in words of one token: any slice of tokens can be written. So does
     one of which a part is read that begins at run time.
@@ -142,13 +143,13 @@ class PackInterfaces(ModulePass):
 
     def _packed_type(self, type_: Attribute, one_token: bool = False) -> TensorType[VectorType]:
         assert isinstance(type_, ItensorType)
-        stored = stored_type(type_.element_type)
+        scalar = type_.element_type
         tokens = power_of_two(type_.order.element_count)
         any_begins = one_token or type_.order.begins_at_run_time
-        lanes = tokens if any_begins else word_lanes(type_.order, self.port_bits // bits_of(stored))
+        lanes = tokens if any_begins else word_lanes(type_.order, self.port_bits // bits_of(stored_type(scalar, self.port_bits)))
         words = packed_words(type_.order.largest, lanes)
         assert words is not None
-        return TensorType(VectorType(stored, [lanes]), [words])
+        return TensorType(VectorType(stored_type(scalar, lanes), [lanes]), [words])
 
 
 @dataclass(frozen=True)

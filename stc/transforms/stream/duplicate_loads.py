@@ -14,7 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.duplicate_loads import DuplicateLoad, record_duplicate_loads
 from stc.analysis.external_traffic import bytes_read
-from stc.analysis.kernel_memory import bytes_of
+from stc.analysis.kernel_memory import bytes_of_entries
 from stc.analysis.task_graph import ends_of, streams_of, task_graph
 from stc.design_space.duplicate_loads import Branch, DuplicateLoadLimits, ForkedTensor, choose_duplicate_loads_of_forks
 from stc.dialects import stream
@@ -113,7 +113,7 @@ class _Done:
 def _token_bytes(create: stream.CreateOp) -> int:
     type_ = create.result.type
     assert isinstance(type_, stream.StreamType)
-    return type_.lanes * bytes_of(type_.scalar_type)
+    return bytes_of_entries(type_.lanes, type_.scalar_type)
 
 
 def _fifo_bytes(create: stream.CreateOp) -> int:

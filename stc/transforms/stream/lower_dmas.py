@@ -176,7 +176,10 @@ def _store(
 
 
 def _recoded(top: Builder, builder: Builder, word: SSAValue, scalar: Attribute) -> SSAValue:
-    """A word in other scalars, lane by lane: bytes of external memory as truth values, or back. Buffers are made at `top`."""
+    """A word in other scalars, lane by lane: bytes of external memory as truth values, integers of another width, or back.
+
+    Buffers are made at `top`.
+    """
     assert isa(word.type, VectorType)
     if word.type.element_type == scalar:
         return word
@@ -191,9 +194,15 @@ def _recoded(top: Builder, builder: Builder, word: SSAValue, scalar: Attribute) 
     assert loop is not None
     UNROLL.put(loop, 0)
     entry = inner.insert(memref.LoadOp.get(before, [lane])).res
-    cast = arith.TruncIOp(entry, scalar) if bits_of(scalar) == 1 else arith.ExtUIOp(entry, scalar)
-    inner.insert(memref.StoreOp.get(inner.insert(cast).result, after, [lane]))
+    inner.insert(memref.StoreOp.get(inner.insert(_resized(entry, scalar)).result, after, [lane]))
     return builder.insert(vector.LoadOp(after, [index_constant(builder, 0)], VectorType(scalar, [lanes]))).result
+
+
+def _resized(entry: SSAValue, scalar: IntegerType) -> arith.TruncIOp | arith.ExtUIOp | arith.ExtSIOp:
+    before = bits_of(entry.type)
+    if bits_of(scalar) < before:
+        return arith.TruncIOp(entry, scalar)
+    return arith.ExtUIOp(entry, scalar) if before == 1 else arith.ExtSIOp(entry, scalar)
 
 
 def _lanes(memory: MemRefType) -> int:

@@ -1,0 +1,144 @@
+"""Integers of any width from a file of linalg to C++: equal to numpy bit for bit, packed in memory, and wrapped to their width."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stc.diagnostics import CompileError
+from stc.execution.layout import entries_of_bytes, unpack
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.manifest.element_types import ElementType, element_type
+from stc.manifest.files import read_manifest
+from stc.manifest.schema import Port
+from stc.runtime.accelerator import Accelerator
+from stc.simulation.csim import csim
+from stc.tools.compile import CompileRequest, compile_model
+
+pytestmark = pytest.mark.heavy
+
+TEXT = """
+#left = affine_map<(d0, d1, d2) -> (d0, d2)>
+#right = affine_map<(d0, d1, d2) -> (d1, d2)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+#same = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+func.func @main(%x: tensor<{M}x{K}x{X}> {{stc.name = "x"}}, %w: tensor<{N}x{K}x{W}> {{stc.name = "w", stc.parameter}},
+                %scale: tensor<{N}xf32> {{stc.name = "scale"}})
+    -> (tensor<{M}x{N}xf32> {{stc.name = "y"}}, tensor<{M}x{N}x{W}> {{stc.name = "low"}}) {{
+  %zero = arith.constant 0 : {S}
+  %empty = tensor.empty() : tensor<{M}x{N}x{S}>
+  %init = linalg.fill ins(%zero : {S}) outs(%empty : tensor<{M}x{N}x{S}>) -> tensor<{M}x{N}x{S}>
+  %sum = linalg.generic {{indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%x, %w : tensor<{M}x{K}x{X}>, tensor<{N}x{K}x{W}>) outs(%init : tensor<{M}x{N}x{S}>) {{
+  ^bb0(%l: {X}, %r: {W}, %acc: {S}):
+    %lw = arith.{ext} %l : {X} to {S}
+    %rw = arith.extsi %r : {W} to {S}
+    %p = arith.muli %lw, %rw : {S}
+    %n = arith.addi %acc, %p : {S}
+    linalg.yield %n : {S}
+  }} -> tensor<{M}x{N}x{S}>
+  %yempty = tensor.empty() : tensor<{M}x{N}xf32>
+  %y = linalg.generic {{indexing_maps = [#same, #column, #same], iterator_types = ["parallel", "parallel"]}}
+      ins(%sum, %scale : tensor<{M}x{N}x{S}>, tensor<{N}xf32>) outs(%yempty : tensor<{M}x{N}xf32>) {{
+  ^bb0(%v: {S}, %k: f32, %o: f32):
+    %f = arith.sitofp %v : {S} to f32
+    %z = arith.mulf %f, %k : f32
+    linalg.yield %z : f32
+  }} -> tensor<{M}x{N}xf32>
+  %lempty = tensor.empty() : tensor<{M}x{N}x{W}>
+  %low = linalg.generic {{indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}}
+      ins(%sum : tensor<{M}x{N}x{S}>) outs(%lempty : tensor<{M}x{N}x{W}>) {{
+  ^bb0(%v: {S}, %o: {W}):
+    %t = arith.trunci %v : {S} to {W}
+    linalg.yield %t : {W}
+  }} -> tensor<{M}x{N}x{W}>
+  return %y, %low : tensor<{M}x{N}xf32>, tensor<{M}x{N}x{W}>
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """[m, k] of integers of `x` bits, with or without a sign, by [n, k] of `w` bits, in sums of `s`."""
+
+    x: int
+    w: int
+    s: int
+    m: int
+    n: int
+    k: int
+    is_signed: bool = True
+
+    @property
+    def text(self) -> str:
+        ext = "extsi" if self.is_signed else "extui"
+        return TEXT.format(M=self.m, N=self.n, K=self.k, X=f"i{self.x}", W=f"i{self.w}", S=f"i{self.s}", ext=ext)
+
+    def inputs(self) -> dict[str, np.ndarray]:
+        rng = np.random.default_rng(self.x)
+        host = np.dtype(element_type(f"i{self.x}").numpy)
+        x = rng.integers(-(1 << (self.x - 1)), 1 << (self.x - 1), (self.m, self.k)).astype(host)
+        return {"x": x, "scale": rng.standard_normal(self.n, np.float32)}
+
+    def expected(self, x: np.ndarray, w: np.ndarray, scale: np.ndarray) -> dict[str, np.ndarray]:
+        left = x.astype(np.int64) if self.is_signed else x.astype(np.int64) & ((1 << self.x) - 1)
+        sums = wrapped(left @ w.astype(np.int64).T, self.s)
+        return {"y": sums.astype(np.float32) * scale, "low": wrapped(sums, self.w)}
+
+
+def wrapped(values: np.ndarray, bits: int) -> np.ndarray:
+    return np.left_shift(values, 64 - bits) >> (64 - bits)
+
+
+CASES = {
+    "w4a8": Case(8, 4, 32, 7, 13, 24),
+    "odd extents": Case(8, 4, 32, 1, 7, 13),
+    "i5 x i3 in i12": Case(5, 3, 12, 3, 5, 17),
+    "unsigned i12 x i2": Case(12, 2, 32, 5, 3, 11, is_signed=False),
+    "i33 x i7 in i64": Case(33, 7, 64, 2, 3, 5),
+}
+
+
+def order_of(port: Port) -> StreamOrder:
+    assert port.order is not None
+    loops = tuple(Loop(int(loop.trip), loop.step) for loop in port.order.loops)
+    coordinates = tuple(Coordinate(coordinate.loops, int(coordinate.constant)) for coordinate in port.order.coordinates)
+    return StreamOrder(port.order.element, loops, coordinates)
+
+
+def parameter_in(project: Path, port: Port) -> tuple[np.ndarray, ElementType]:
+    """The tensor that the words of a parameter hold."""
+    assert port.file is not None
+    kind = element_type(port.element_type)
+    entries = entries_of_bytes((project / port.file).read_bytes(), kind.bits, np.dtype(kind.numpy))
+    return unpack(entries[: port.words * port.lanes].reshape(port.words, port.lanes), order_of(port), port.name), kind
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_values(case: Case, tmp_path: Path) -> None:
+    path, out = tmp_path / "product.mlir", tmp_path / "project"
+    path.write_text(case.text)
+    compile_model(CompileRequest(str(path)), out)
+    result = csim(out, optimisation=0)
+    assert result.passed and {output.name for output in result.outputs} == {"y", "low"}, result.explanation
+    (port,) = [port for kernel in read_manifest(out).kernels for port in kernel.ports if port.kind == "parameter"]
+    held, kind = parameter_in(out, port)
+    w = held if held.shape == (case.n, case.k) else held.T
+    assert kind.bits == max(1 << (case.w - 1).bit_length(), 8 // port.lanes)
+    assert w.min() == -(1 << (case.w - 1)) or case.w > 4  # all values are drawn, also the least
+    given = case.inputs()
+    for name, expected in case.expected(given["x"], w, given["scale"]).items():
+        assert np.array_equal(Accelerator(out)(given)[name], expected), name
+
+
+def test_entries_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    path, out = tmp_path / "product.mlir", tmp_path / "project"
+    path.write_text(Case(4, 4, 32, 2, 2, 4).text)
+    compile_model(CompileRequest(str(path)), out)
+    given = {"x": np.full((2, 4), 8, np.int8), "scale": np.ones(2, np.float32)}
+    with pytest.raises(CompileError, match="input 'x' has entries from 8 to 8; accepted: -8 to 7"):
+        Accelerator(out)(given)
