@@ -60,13 +60,35 @@ def constant_file(name: str, value: SSAValue, plan: HostPlan, parameters: Mappin
     return DataFile(f"constants/{name}.bin", np.ascontiguousarray(evaluate(value, plan.function, parameters)).tobytes())
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """How a tensor is computed from the model's parameters called `names`: by the one function of one result in `text`, by the
+    reference semantics of linalg. Equal recipes give equal tensors."""
+
+    names: tuple[str, ...]
+    text: str
+
+
+def recipe_of(value: SSAValue, function: func.FuncOp) -> Recipe:
+    """That of a tensor that depends on parameters and constants alone."""
+    names, computed = _computed(value, function)
+    for operation in computed.walk():
+        for held in (*operation.results, *(arg for region in operation.regions for block in region.blocks for arg in block.args)):
+            held.name_hint = None
+    return Recipe(names, str(computed))
+
+
 def evaluate(value: SSAValue, function: func.FuncOp, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
     """A tensor that depends on parameters and constants alone, by the reference semantics of linalg."""
+    names, computed = _computed(value, function)
+    arrays = [_parameter(name, parameters) for name in names]
+    return arrays[0] if isinstance(value, BlockArgument) else execute(computed, arrays)[0]
+
+
+def _computed(value: SSAValue, function: func.FuncOp) -> tuple[tuple[str, ...], func.FuncOp]:
+    """The parameters that `value` depends on, and the function that computes it from them."""
     needed = _slice_of(value)
     arguments = [argument for argument in function.body.block.args if argument in needed]
-    arrays = [_parameter(argument_name(function, argument.index), parameters) for argument in arguments]
-    if isinstance(value, BlockArgument):
-        return arrays[0]
     body = Block(arg_types=[argument.type for argument in arguments])
     mapping: dict[SSAValue, SSAValue] = dict(zip(arguments, body.args, strict=True))
     for operation in function.body.block.ops:
@@ -74,7 +96,8 @@ def evaluate(value: SSAValue, function: func.FuncOp, parameters: Mapping[str, np
             body.add_op(operation.clone(mapping))
     body.add_op(func.ReturnOp(mapping[value]))
     types = ([argument.type for argument in arguments], [value.type])
-    return execute(func.FuncOp("parameter", types, Region(body)), arrays)[0]
+    names = tuple(argument_name(function, argument.index) for argument in arguments)
+    return names, func.FuncOp("parameter", types, Region(body))
 
 
 def _parameter(name: str, parameters: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,17 +14,17 @@ import numpy as np
 from stc.diagnostics import CompileError
 from stc.manifest.codec import decode, encode
 from stc.manifest.model_schema import (
-    CACHE_VERSION,
     DECODE,
+    LAYOUT_VERSION,
     MODEL_VERSION,
-    CacheLayout,
+    BufferLayout,
     CheckedFile,
     LayerKind,
     ModelLayer,
     ModelManifest,
     Table,
 )
-from stc.manifest.schema import Manifest, Order
+from stc.manifest.schema import Manifest, Order, Port
 from stc.user_files import json_of
 
 MODEL = "model.json"
@@ -53,26 +54,55 @@ def read_model(folder: Path) -> ModelManifest:
     return model
 
 
-def cache_layout(project: Manifest, name: str, where: str) -> CacheLayout:
+def cache_layout(project: Manifest, name: str, where: str) -> BufferLayout:
     """How the input `name`, which a kernel updates in place, lies on the device; CompileError where none does."""
     for port in (port for kernel in project.kernels for port in kernel.ports if port.tensor == name and port.order is not None):
-        if any(other.updates == port.name for kernel in project.kernels for other in kernel.ports) and port.order is not None:
-            shape = project.tensor(name).shape
-            return CacheLayout(CACHE_VERSION, shape, port.element_type, port.lanes, port.bytes, port.bank, port.order)
+        if any(other.updates == port.name for kernel in project.kernels for other in kernel.ports):
+            return _layout(port, project.tensor(name).shape)
     raise CompileError(f"no kernel updates input '{name}' in place", where=where, accepted="a layer that appends to its caches")
 
 
-def require_layout(project: Manifest, name: str, layout: CacheLayout, where: str) -> None:
+def parameter_layouts(project: Manifest) -> dict[str, BufferLayout]:
+    """How each parameter buffer of a project lies on the device, in the order of its ports."""
+    ports = [port for kernel in project.kernels for port in kernel.ports if port.kind == "parameter" and port.buffer == port.name]
+    return {port.buffer: _layout(port, port.shape) for port in ports}
+
+
+def _layout(port: Port, shape: tuple[int, ...]) -> BufferLayout:
+    assert port.order is not None
+    return BufferLayout(LAYOUT_VERSION, shape, port.element_type, port.lanes, port.bytes, port.bank, port.order)
+
+
+def require_cache(project: Manifest, name: str, layout: BufferLayout, where: str) -> None:
     """CompileError where a cache lies in another way in `project`."""
-    if (found := cache_layout(project, name, where)) != layout:
-        entries = [key for key, value in vars(layout).items() if getattr(found, key) != value]
-        differ = ", ".join(f"{key} {_told(getattr(found, key))}" for key in entries)
-        accepted = ", ".join(f"{key} {_told(getattr(layout, key))}" for key in entries)
-        raise CompileError(f"{name} of the kernel has {differ}: a cache of another layout", where=where, accepted=accepted)
+    _require_layout(name, cache_layout(project, name, where), layout, "a cache", where)
 
 
-def _told(value: object) -> object:
-    return encode(value) if isinstance(value, tuple | Order) else value
+def require_parameters(project: Manifest, layouts: Mapping[str, BufferLayout], where: str) -> None:
+    """CompileError where the parameter buffers of `project` are not those of `layouts`, or lie in another way."""
+    found = parameter_layouts(project)
+    if other := sorted(found.keys() ^ layouts.keys()):
+        names = ", ".join(found)
+        raise CompileError(f"parameter {other[0]} is either not packed or not the kernel's", where=where, accepted=names)
+    for name, layout in layouts.items():
+        _require_layout(name, found[name], layout, "parameters", where)
+
+
+def _require_layout(name: str, found: BufferLayout, layout: BufferLayout, what: str, where: str) -> None:
+    if entries := differing(found, layout):
+        complaint = f"{name} of the kernel has {told(found, entries)}: {what} of another layout"
+        raise CompileError(complaint, where=where, accepted=told(layout, entries))
+
+
+def differing(one: BufferLayout, other: BufferLayout) -> list[str]:
+    """What of two layouts differs."""
+    return [key for key, value in vars(one).items() if getattr(other, key) != value]
+
+
+def told(layout: BufferLayout, entries: Iterable[str]) -> str:
+    """These entries of a layout, in words."""
+    values = {key: getattr(layout, key) for key in entries}
+    return ", ".join(f"{key} {encode(value) if isinstance(value, tuple | Order) else value}" for key, value in values.items())
 
 
 def checked_file(path: Path, name: str) -> CheckedFile:
@@ -121,6 +151,8 @@ def _check(model: ModelManifest, where: str) -> None:
 def _contradictions(model: ModelManifest) -> Iterator[tuple[str, str]]:
     if not model.layers:
         yield "the model has no layers", "one at least"
+    for name, kind in model.kinds.items():
+        yield from _of_kind(name, kind)
     for index, layer in enumerate(model.layers):
         if layer.kind not in model.kinds:
             yield f"layer {index} is of kind '{layer.kind}'", ", ".join(model.kinds)
@@ -129,9 +161,9 @@ def _contradictions(model: ModelManifest) -> Iterator[tuple[str, str]]:
     tables = [("tokens", model.tokens, (model.vocabulary, model.hidden))]
     tables += [("positions", model.positions, (model.max_seq, model.hidden))] if model.positions is not None else []
     for name, kind in model.kinds.items():
-        for key, cache in kind.caches.items():
-            if cache.version != CACHE_VERSION:
-                yield f"cache {key} of kind '{name}' has layout version {cache.version}", str(CACHE_VERSION)
+        for what, layout in _layouts(kind):
+            if layout.version != LAYOUT_VERSION:
+                yield f"{what} of kind '{name}' has layout version {layout.version}", str(LAYOUT_VERSION)
         tables.append((f"kinds.{name}.mask", kind.mask, (model.max_seq, model.max_seq)))
         tables += [(f"kinds.{name}.rows.{key}", table, (model.max_seq, *table.shape[1:])) for key, table in kind.rows.items()]
     for name, table, shape in tables:
@@ -141,12 +173,30 @@ def _contradictions(model: ModelManifest) -> Iterator[tuple[str, str]]:
             yield f"table {name} has a file of {table.file.bytes} bytes", f"{4 * math.prod(table.shape)}"
 
 
+def _layouts(kind: LayerKind) -> Iterator[tuple[str, BufferLayout]]:
+    """All that a kind of layer states, and of what."""
+    yield from ((f"cache {name}", layout) for name, layout in kind.caches.items())
+    yield from ((f"parameter {' = '.join(dict.fromkeys(it.buffers.values()))}", it.layout) for it in kind.parameters)
+
+
+def _of_kind(name: str, kind: LayerKind) -> Iterator[tuple[str, str]]:
+    if DECODE not in kind.stages:
+        yield f"kind '{name}' has the stages {', '.join(kind.stages) or 'none'}", f"{DECODE} among them"
+    end = 0
+    for parameter in kind.parameters:
+        taken = f"a parameter of kind '{name}' at byte {parameter.offset}"
+        if parameter.offset != end:
+            yield taken, f"byte {end}, one behind the other"
+        if not parameter.buffers or not parameter.buffers.keys() <= kind.stages.keys():
+            yield f"{taken} is taken by {', '.join(parameter.buffers) or 'no stage'}", ", ".join(kind.stages)
+        end = parameter.offset + parameter.layout.bytes
+    for stage in kind.stages:
+        names = [parameter.buffers[stage] for parameter in kind.parameters if stage in parameter.buffers]
+        if twice := [buffer for buffer, count in Counter(names).items() if count > 1]:
+            yield f"{stage} of kind '{name}' takes parameter {twice[0]} twice", "each buffer once"
+
+
 def _of_layer(index: int, layer: ModelLayer, kind: LayerKind) -> Iterator[tuple[str, str]]:
-    if DECODE not in layer.files or layer.files.keys() != kind.stages.keys():
-        what = f"layer {index} has parameters for {', '.join(layer.files) or 'no stage'}"
-        yield what, f"for {', '.join(kind.stages)}, {DECODE} among them"
-        return
-    for stage, file in layer.files.items():
-        end = max((piece.offset + piece.bytes for piece in kind.stages[stage].parameters), default=0)
-        if file.bytes != end:
-            yield f"layer {index} has {file.bytes} bytes of parameters for {stage}", f"{end} bytes"
+    end = sum(parameter.layout.bytes for parameter in kind.parameters)
+    if layer.parameters.bytes != end:
+        yield f"layer {index} has {layer.parameters.bytes} bytes of parameters", f"{end} bytes"

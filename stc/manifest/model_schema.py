@@ -2,7 +2,7 @@
 
 Files are paths relative to the folder of model.json. Arrays are raw little-endian f32, row-major. One step of a model: rows of
 `tokens` (plus rows of `positions`) go through a launch per layer of the prefill or decode project of its kind, with the layer's
-parameters; the last row goes to the head, which gives the logits and the next token.
+parameters; the last row goes to the head, which gives the logits and the next token, with the parameters of its own project.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from stc.manifest.schema import Order
 
-MODEL_VERSION = 3
+MODEL_VERSION = 4
 """Of this schema and of how parameters are packed."""
 
 PREFILL, DECODE = "prefill", "decode"
@@ -20,8 +20,8 @@ PREFILL, DECODE = "prefill", "decode"
 BINARY = "build/model.xclbin"
 """Where the model's Makefile puts the binary with the kernels of all stages."""
 
-CACHE_VERSION = 2
-"""Of what `CacheLayout` says."""
+LAYOUT_VERSION = 2
+"""Of what `BufferLayout` says."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,6 @@ class Table:
 
     shape: tuple[int, ...]
     file: CheckedFile
-
-
-@dataclass(frozen=True)
-class Slice:
-    """Where the words of a project's parameter `buffer` lie in each layer's file, in bytes."""
-
-    buffer: str
-    offset: int
-    bytes: int
 
 
 @dataclass(frozen=True)
@@ -70,7 +61,6 @@ class StageProject:
     folder: str
     rows: int
     manifest: CheckedFile
-    parameters: tuple[Slice, ...]
     cycles: tuple[LaunchCycles, ...]
     origin: str
     reads_all: bool = False
@@ -93,9 +83,9 @@ class StageProject:
 
 
 @dataclass(frozen=True)
-class CacheLayout:
-    """A cache of one layer, [1, heads, max_seq, entries of a head] as a tensor, on the device: a buffer of `bytes` in the memory
-    bank `bank`, where its tokens lie in `order`, in words of `lanes` (`stc.manifest.schema.Port`). It is that of all stages."""
+class BufferLayout:
+    """How what several stages use lies on the device: a buffer of `bytes` in the memory bank `bank`, where the tokens of a tensor
+    of `shape` lie in `order`, in words of `lanes` (`stc.manifest.schema.Port`)."""
 
     version: int
     shape: tuple[int, ...]
@@ -107,12 +97,24 @@ class CacheLayout:
 
 
 @dataclass(frozen=True)
-class LayerKind:
-    """Layers that share kernels. `caches`: by the name of the input that each stage reads and updates in place. `mask`
-    [max_seq, max_seq] is added to scores, with -inf; `rows`: by the name of an input, a row for each position. `stages`: `DECODE`,
-    and `PREFILL` where a launch may take several rows."""
+class LayerParameter:
+    """A parameter that each layer has: packed once, `layout.bytes` from `offset` of the layer's file on, and sent to the device
+    once. `buffers`: what it is in the project of each stage that takes it so."""
 
-    caches: dict[str, CacheLayout]
+    offset: int
+    layout: BufferLayout
+    buffers: dict[str, str]
+
+
+@dataclass(frozen=True)
+class LayerKind:
+    """Layers that share kernels. `caches`: by the name of the input that each stage reads and updates in place, [1, heads, max_seq,
+    entries of a head] as a tensor. `parameters`: all that the stages take, one behind the other. `mask` [max_seq, max_seq] is added
+    to scores, with -inf; `rows`: by the name of an input, a row for each position. `stages`: `DECODE`, and `PREFILL` where a launch
+    may take several rows."""
+
+    caches: dict[str, BufferLayout]
+    parameters: tuple[LayerParameter, ...]
     mask: Table
     rows: dict[str, Table]
     stages: dict[str, StageProject]
@@ -120,10 +122,10 @@ class LayerKind:
 
 @dataclass(frozen=True)
 class ModelLayer:
-    """One layer: its kind, and its packed parameters for the project of each stage."""
+    """One layer: its kind, and its packed parameters."""
 
     kind: str
-    files: dict[str, CheckedFile]
+    parameters: CheckedFile
 
 
 @dataclass(frozen=True)

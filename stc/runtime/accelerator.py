@@ -26,14 +26,14 @@ _OPENING = Lock()
 class Accelerator:
     """`Accelerator(folder)(inputs)` launches the design on input arrays by name and returns output arrays by name.
 
-    `device`: "csim", or the index of a card as text. CompileError where the folder, the device or an input is unusable. Threads
-    may share it: one launches at a time.
+    `device`: "csim", or the index of a card as text. `given`: buffers that every launch brings, which it makes none of.
+    CompileError where the folder, the device or an input is unusable. Threads may share it: one launches at a time.
     """
 
-    def __init__(self, folder: Path, device: str = "csim", xclbin: Path | None = None):
+    def __init__(self, folder: Path, device: str = "csim", xclbin: Path | None = None, given: Collection[str] = ()):
         self.manifest = read_manifest(folder)
         self._host = _host_module(folder)
-        self._accelerator = self._checked(lambda: self._open(folder, device, xclbin))
+        self._accelerator = self._checked(lambda: self._open(folder, device, xclbin, given))
         self._own: Buffers = self._accelerator.buffers
         self._launching = Lock()
 
@@ -42,8 +42,11 @@ class Accelerator:
     ) -> dict[str, np.ndarray]:
         """`buffers`: those of this launch, from `with_parameters` and `allocated`, in place of the project's own. Inputs in
         `resident` are on the device: they are not sent, and what updates them there is not brought back."""
-        if unknown := [name for name in buffers or {} if name not in self._own]:
-            raise CompileError(f"no kernel has a buffer '{unknown[0]}'", accepted=", ".join(self._own))
+        names = dict.fromkeys(port.buffer for kernel in self.manifest.kernels for port in kernel.ports)
+        if unknown := [name for name in buffers or {} if name not in names]:
+            raise CompileError(f"no kernel has a buffer '{unknown[0]}'", accepted=", ".join(names))
+        if missing := [name for name in names if name not in self._own and name not in (buffers or {})]:
+            raise CompileError(f"buffer '{missing[0]}' is not given", accepted=", ".join(missing))
         with self._launching:
             self._accelerator.buffers = {**self._own, **(buffers or {})}
             try:
@@ -88,11 +91,11 @@ class Accelerator:
         """The arrays of golden/ with a role, input or output."""
         return self._checked(lambda: self._accelerator.golden(role))
 
-    def _open(self, folder: Path, device: str, xclbin: Path | None) -> Any:
+    def _open(self, folder: Path, device: str, xclbin: Path | None, given: Collection[str]) -> Any:
         runtime, opened = self._device_called(device, folder)
         path = xclbin or folder / "build" / f"{self.manifest.name}.xclbin"
         self._device = opened
-        return self._host.Accelerator(folder, runtime, opened, path)
+        return self._host.Accelerator(folder, runtime, opened, path, given)
 
     def _device_called(self, name: str, folder: Path) -> tuple[Any, Any]:
         if name == CSIM:

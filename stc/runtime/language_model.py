@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,8 +22,8 @@ import numpy as np
 
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
-from stc.manifest.model_files import mapped, mapped_table, read_model, require_intact, require_layout
-from stc.manifest.model_schema import BINARY, DECODE, PREFILL, CacheLayout, ModelManifest, StageProject
+from stc.manifest.model_files import mapped, mapped_table, read_model, require_cache, require_intact, require_parameters
+from stc.manifest.model_schema import BINARY, DECODE, PREFILL, LayerKind, ModelManifest, StageProject
 from stc.runtime.accelerator import Accelerator, Buffers
 from stc.runtime.sampling import Sampling, margin
 from stc.runtime.tokenizer import Tokenizer
@@ -69,17 +70,18 @@ class LanguageModel:
         self.folder = folder
         self.manifest: ModelManifest = read_model(folder)
         self._device, self._xclbin = device, xclbin or folder / BINARY
-        files = [{stage: mapped(folder, file) for stage, file in layer.files.items()} for layer in self.manifest.layers]
+        files = [mapped(folder, layer.parameters) for layer in self.manifest.layers]
         self._tokens = mapped_table(folder, self.manifest.tokens)
         self._positions = None if self.manifest.positions is None else mapped_table(folder, self.manifest.positions)
         self._masks = {name: mapped_table(folder, kind.mask) for name, kind in self.manifest.kinds.items()}
         self._rows = {name: {key: mapped_table(folder, table) for key, table in kind.rows.items()}
                       for name, kind in self.manifest.kinds.items()}
-        caches = {project.folder: kind.caches for kind in self.manifest.kinds.values() for project in kind.stages.values()}
+        stages = [(kind, stage) for kind in self.manifest.kinds.values() for stage in kind.stages]
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # the C simulation builds each kernel
-            opened = pool.map(lambda project: self._opened(project, caches.get(project.folder, {})), self.manifest.projects)
+            opened = pool.map(lambda stage: stage(), [*(partial(self._layers, *it) for it in stages), self._head])
             self._accelerators = dict(zip((project.folder for project in self.manifest.projects), opened, strict=True))
-        self._parameters = [self._loaded(layer.kind, data) for layer, data in zip(self.manifest.layers, files, strict=True)]
+        kinds = [self.manifest.kinds[layer.kind] for layer in self.manifest.layers]
+        self._parameters = [self._loaded(kind, data) for kind, data in zip(kinds, files, strict=True)]
 
     def tokenizer(self) -> Tokenizer:
         """The model's own; CompileError where it has none."""
@@ -157,21 +159,31 @@ class LanguageModel:
             total += count * (cycles / self.manifest.clock_mhz + self.manifest.launch_us) / 1e6
         return total
 
-    def _opened(self, project: StageProject, caches: Mapping[str, CacheLayout]) -> Accelerator:
-        require_intact(self.folder, project.manifest)
-        folder = self.folder / project.folder
+    def _layers(self, kind: LayerKind, stage: str) -> Accelerator:
+        """The project of a stage, without parameters of its own."""
+        folder = self.folder / kind.stages[stage].folder
+        require_intact(self.folder, kind.stages[stage].manifest)
         manifest = read_manifest(folder)
-        for name, layout in caches.items():
-            require_layout(manifest, name, layout, str(folder))
-        return Accelerator(folder, self._device, self._xclbin)
+        for name, layout in kind.caches.items():
+            require_cache(manifest, name, layout, str(folder))
+        parameters = {parameter.buffers[stage]: parameter.layout for parameter in kind.parameters if stage in parameter.buffers}
+        require_parameters(manifest, parameters, str(folder))
+        return Accelerator(folder, self._device, self._xclbin, given=parameters)
 
-    def _loaded(self, kind: str, files: Mapping[str, np.ndarray]) -> dict[str, Buffers]:
-        """The parameters of a layer on the device, by stage, from the bytes of its files."""
-        found: dict[str, Buffers] = {}
-        for stage, data in files.items():
-            project = self.manifest.kinds[kind].stages[stage]
-            words = {piece.buffer: data[piece.offset : piece.offset + piece.bytes] for piece in project.parameters}
-            found[stage] = self._accelerators[project.folder].with_parameters(words)
+    def _head(self) -> Accelerator:
+        require_intact(self.folder, self.manifest.head.manifest)
+        return Accelerator(self.folder / self.manifest.head.folder, self._device, self._xclbin)
+
+    def _loaded(self, kind: LayerKind, data: np.ndarray) -> dict[str, Buffers]:
+        """The parameters of a layer on the device, by stage, from the bytes of its file; stages share a buffer."""
+        found: dict[str, Buffers] = {stage: {} for stage in kind.stages}
+        for parameter in kind.parameters:
+            stage, name = next(iter(parameter.buffers.items()))
+            words = data[parameter.offset : parameter.offset + parameter.layout.bytes]
+            accelerator = self._accelerators[kind.stages[stage].folder]
+            (buffer,) = accelerator.with_parameters({name: words}).values()
+            for stage, name in parameter.buffers.items():
+                found[stage][name] = buffer
         return found
 
     def _embedded(self, tokens: Sequence[int], at: np.ndarray) -> np.ndarray:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stc.codegen.design import Design, design_of
-from stc.codegen.manifest_builder import buffer_names, tensor_names
-from stc.codegen.project import DEFAULT_TOLERANCE, parameter_files, require_free
+from stc.codegen.layer_parameters import PackedParameter, packed_parameters
+from stc.codegen.manifest_builder import tensor_names
+from stc.codegen.project import DEFAULT_TOLERANCE, require_free
 from stc.codegen.templates import render_model
 from stc.diagnostics import NoRunTimeSize
 from stc.frontend.draws import EXAMPLE, FOR_LARGE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
-from stc.manifest.model_files import MODEL, cache_layout, checked_file, model_to_json, require_layout
+from stc.manifest.model_files import MODEL, cache_layout, checked_file, model_to_json, parameter_layouts, require_cache
 from stc.manifest.model_schema import (
     DECODE,
     MODEL_VERSION,
@@ -30,9 +30,9 @@ from stc.manifest.model_schema import (
     CheckedFile,
     LaunchCycles,
     LayerKind,
+    LayerParameter,
     ModelLayer,
     ModelManifest,
-    Slice,
     StageProject,
     Table,
 )
@@ -112,19 +112,6 @@ class _Stage:
         """What the project calls an input of the model: `cos`, a function of C, is `cos_` there."""
         return next(own for tensor, own in tensor_names(self.design).items() if tensor.role == "input" and tensor.name == name)
 
-    @property
-    def layout(self) -> str:
-        """What decides how parameters are packed, as a checksum."""
-        ports = [port for kernel in self.manifest.kernels for port in kernel.ports if port.kind == "parameter"]
-        words = [[port.buffer, port.lanes, port.bytes, port.shape, encode(port.order)] for port in ports]
-        return digest(json.dumps(words).encode())
-
-    def packed(self, parameters: Callable[[], Mapping[str, np.ndarray]]) -> list[bytes]:
-        """The words of each parameter buffer, in the order of `project.parameters`."""
-        names = buffer_names(self.design)
-        files = {names[port.buffer]: file for port, file in parameter_files(self.design, parameters()).items()}
-        return [files[piece.buffer].data for piece in self.project.parameters]
-
 
 class _Compiler:
     def __init__(self, request: CompileRequest, source: LanguageModelSource, files: FinishedFiles, progress: Progress):
@@ -139,8 +126,9 @@ class _Compiler:
         model.require_equal_kinds()
         firsts = {kind: model.layer_kinds.index(kind) for kind in model.layer_kinds}
         stages = {kind: self._stages(kind, first) for kind, first in firsts.items()}
-        kinds = {kind: self._kind(kind, first, stages[kind]) for kind, first in firsts.items()}
-        layers = [self._layer(index, stages[kind]) for index, kind in enumerate(model.layer_kinds)]
+        packed = {kind: _packed(stages[kind]) for kind in firsts}
+        kinds = {kind: self._kind(kind, first, stages[kind], packed[kind]) for kind, first in firsts.items()}
+        layers = [self._layer(index, packed[kind]) for index, kind in enumerate(model.layer_kinds)]
         head = self._stage("head", "", None, 1)
         timing = head.manifest.memory
         assert timing is not None
@@ -202,39 +190,38 @@ class _Compiler:
         stored = checked_file(self._folder / name / MANIFEST, f"{name}/{MANIFEST}")
         cycles = _cycles(report, self._model.max_seq - rows)
         reads_all = not sized and stage in (PREFILL, DECODE)
-        project = StageProject(name, rows, stored, _slices(manifest), cycles, origin, reads_all)
+        project = StageProject(name, rows, stored, cycles, origin, reads_all)
         design = design_of(model.module.clone(), load_platform(options.platform))  # the one that was checked and emitted
         return _Stage(project, manifest, design)
 
-    def _kind(self, name: str, layer: int, stages: Mapping[str, _Stage]) -> LayerKind:
+    def _kind(self, name: str, layer: int, stages: Mapping[str, _Stage], packed: list[PackedParameter]) -> LayerKind:
         decode, tables = stages[DECODE], self._model.tables(layer)
         caches = {key: cache_layout(decode.manifest, key, decode.project.folder) for key in CACHES}
         for stage in stages.values():
             for key, layout in caches.items():
-                require_layout(stage.manifest, key, layout, stage.project.folder)
+                require_cache(stage.manifest, key, layout, stage.project.folder)
         folder = f"tables/{name}" if name else "tables"
+        offsets = accumulate((parameter.layout.bytes for parameter in packed), initial=0)
         return LayerKind(
             caches=caches,
+            parameters=tuple(LayerParameter(at, it.layout, it.buffers) for at, it in zip(offsets, packed, strict=False)),
             mask=self._table(f"{folder}/mask.bin", tables.mask),
             rows={decode.input_name(key): self._table(f"{folder}/{key}.bin", array) for key, array in tables.rows.items()},
             stages={name: stage.project for name, stage in stages.items()},
         )
 
-    def _layer(self, index: int, stages: Mapping[str, _Stage]) -> ModelLayer:
+    def _layer(self, index: int, packed: list[PackedParameter]) -> ModelLayer:
         self._progress(f"packing layer {index} of {len(self._model.layer_kinds)}")
         from stc.frontend.arrays import to_numpy
         from stc.frontend.eager_run import module_state
 
-        @cache
-        def parameters() -> dict[str, np.ndarray]:
-            return {name: to_numpy(value, name) for name, value in module_state(self._model.layer(index)).items()}
+        def words() -> Iterator[bytes]:
+            parameters = {name: to_numpy(value, name) for name, value in module_state(self._model.layer(index)).items()}
+            return (parameter.words(parameters) for parameter in packed)
 
-        return ModelLayer(self._model.layer_kinds[index], {
-            name: self._files.file(
-                f"parameters/{stage.project.folder}/{index:03d}.bin", stage.layout, partial(stage.packed, parameters)
-            )
-            for name, stage in stages.items()
-        })
+        decides = [[asdict(parameter.recipe), encode(parameter.layout)] for parameter in packed]
+        key = digest(json.dumps(decides).encode())
+        return ModelLayer(self._model.layer_kinds[index], self._files.file(f"parameters/{index:03d}.bin", key, words))
 
     def _link(self, stages: list[_Stage]) -> None:
         """What makes one binary of the kernels of all stages."""
@@ -277,8 +264,7 @@ def _cycles(report: Mapping[str, Any], last: int) -> tuple[LaunchCycles, ...]:
     return tuple(LaunchCycles(*pair) for pair in sorted(found.items()) if depends or pair[0] == last)
 
 
-def _slices(manifest: Manifest) -> tuple[Slice, ...]:
-    """The parameter buffers of a project, one behind the other."""
-    sizes = {port.buffer: port.bytes for kernel in manifest.kernels for port in kernel.ports if port.kind == "parameter"}
-    ends = accumulate(sizes.values())
-    return tuple(Slice(name, end - size, size) for (name, size), end in zip(sizes.items(), ends, strict=True))
+def _packed(stages: Mapping[str, _Stage]) -> list[PackedParameter]:
+    """The parameters of a kind of layer."""
+    designs = {name: stage.design for name, stage in stages.items()}
+    return packed_parameters(designs, {name: parameter_layouts(stage.manifest) for name, stage in stages.items()})

@@ -115,6 +115,7 @@ def compile_command(
 def _compile_whole(asked: Asked, out: Path, as_json: bool) -> None:
     """A whole language model: its projects, checked if asked for, and what model.json says."""
     from stc.manifest.model_files import model_to_json
+    from stc.manifest.model_sharing import sharing
     from stc.tools.language_model import compile_language_model
 
     if asked.check:
@@ -128,6 +129,7 @@ def _compile_whole(asked: Asked, out: Path, as_json: bool) -> None:
         cycles = ", ".join(f"{project.folder} {project.cycles_told}" for project in model.projects if project.cycles)
         output.print(f"{model.name}: {len(model.layers)} layers, {model.max_seq} positions, written to {out}", markup=False)
         output.print(f"cycles of a launch ({model.head.origin}): {cycles}", markup=False)
+        output.print(f"{sharing(model)}", markup=False)
         for folder, result in results.items():
             output.print(f"{folder}:", markup=False)
             print_check(result, _explained(out / folder, result))

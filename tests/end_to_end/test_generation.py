@@ -27,7 +27,8 @@ from stc.frontend.families import CausalModel
 from stc.frontend.presets import FULL, PRESETS, SLIDING
 from stc.frontend.sources import find_language_model
 from stc.manifest.files import read_manifest
-from stc.manifest.model_schema import CACHE_VERSION, MODEL_VERSION
+from stc.manifest.model_schema import LAYOUT_VERSION, MODEL_VERSION
+from stc.manifest.model_sharing import sharing
 from stc.pipeline import PipelineOptions
 from stc.runtime.csim_device import SyncDirection
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
@@ -299,6 +300,17 @@ def test_a_chunk_that_would_pass_the_end_of_the_cache(tmp_path: Path) -> None:
     assert (generation.finish, generation.launches) == (CACHE_FULL, Counter(prefill=1, decode=3, head=1))
 
 
+@pytest.mark.parametrize("name", ["gpt2", pytest.param("gemma3 with prefill", marks=pytest.mark.full)])
+def test_stages_share_parameters(twins: Callable[[str], Twin], name: str) -> None:
+    """Packed once, and one buffer on the device for both stages: what the host computes of parameters (Gemma's norms), too."""
+    model = twins(name).compiled
+    told = sharing(model.manifest)
+    assert told.apart == 0 and told.shared == sum(layer.parameters.bytes for layer in model.manifest.layers)
+    for of_layer in vars(model)["_parameters"]:
+        assert of_layer["prefill"].keys() == of_layer["decode"].keys() and of_layer["decode"]
+        assert all(of_layer["prefill"][key] is buffer for key, buffer in of_layer["decode"].items())
+
+
 def test_launches_are_counted_and_times_modelled(twins: Callable[[str], Twin]) -> None:
     model = twins("gpt2").compiled
     generation = model.generate([*LONG, 60, 2], 3, ends=False)
@@ -486,7 +498,7 @@ def test_a_position_that_is_not_there(twins: Callable[[str], Twin]) -> None:
         model.forward([1, 2], MAX_SEQ - 3, model.caches(), Counter())
 
 
-def _manifest(folder: Path, change: Callable[[Any], None]) -> None:
+def _manifest(folder: Path, change: Callable[[Any], object]) -> None:
     path = folder / "model.json"
     value = json.loads(path.read_text())
     change(value)
@@ -494,12 +506,12 @@ def _manifest(folder: Path, change: Callable[[Any], None]) -> None:
 
 
 def _truncated(folder: Path) -> None:
-    file = folder / "parameters" / "decode" / "000.bin"
+    file = folder / "parameters" / "000.bin"
     file.write_bytes(file.read_bytes()[:-64])
 
 
 def _corrupted(folder: Path) -> None:
-    file = folder / "parameters" / "prefill" / "000.bin"
+    file = folder / "parameters" / "000.bin"
     data = bytearray(file.read_bytes())
     data[100] ^= 1
     file.write_bytes(data)
@@ -515,16 +527,21 @@ def _other_project(folder: Path) -> None:
     manifest.write_text(manifest.read_text() + " ")
 
 
+def _parameter(folder: Path, change: Callable[[Any], object]) -> None:
+    """Change what model.json says of the second parameter."""
+    _manifest(folder, lambda it: change(it["kinds"][""]["parameters"][1]))
+
+
 DAMAGED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "truncated": (_truncated, "parameters/decode/000.bin: file has "),
-    "corrupted": (_corrupted, "parameters/prefill/000.bin: checksum differs"),
+    "truncated": (_truncated, "parameters/000.bin: file has "),
+    "corrupted": (_corrupted, "parameters/000.bin: checksum differs"),
     "missing": (lambda folder: (folder / "positions.bin").unlink(), "positions.bin: file is missing"),
     "another model's": (_other_table, "tokens.bin: checksum differs"),
     "another project": (_other_project, "decode/manifest.json: file has "),
     "version": (lambda folder: _manifest(folder, lambda it: it.update(version=0)), f"packing version 0; accepted: {MODEL_VERSION}"),
     "cache version": (
         lambda folder: _manifest(folder, lambda it: it["kinds"][""]["caches"]["k_cache"].update(version=7)),
-        f"cache k_cache of kind '' has layout version 7; accepted: {CACHE_VERSION}",
+        f"cache k_cache of kind '' has layout version 7; accepted: {LAYOUT_VERSION}",
     ),
     "cache layout": (
         lambda folder: _manifest(folder, lambda it: it["kinds"][""]["caches"]["v_cache"].update(lanes=8)),
@@ -533,6 +550,34 @@ DAMAGED: dict[str, tuple[Callable[[Path], object], str]] = {
     "cache's bank": (
         lambda folder: _manifest(folder, lambda it: it["kinds"][""]["caches"]["v_cache"].update(bank=5)),
         "v_cache of the kernel has bank 1: a cache of another layout; accepted: bank 5",
+    ),
+    "parameter version": (
+        lambda folder: _parameter(folder, lambda it: it["layout"].update(version=1)),
+        f"parameter ln_1_bias of kind '' has layout version 1; accepted: {LAYOUT_VERSION}",
+    ),
+    "parameter layout": (
+        lambda folder: _parameter(folder, lambda it: it["layout"].update(lanes=8)),
+        "ln_1_bias of the kernel has lanes 16: parameters of another layout; accepted: lanes 8",
+    ),
+    "parameter's bank": (
+        lambda folder: _parameter(folder, lambda it: it["layout"].update(bank=5)),
+        "ln_1_bias of the kernel has bank 4: parameters of another layout; accepted: bank 5",
+    ),
+    "parameter's place": (
+        lambda folder: _parameter(folder, lambda it: it.update(offset=0)),
+        "a parameter of kind '' at byte 0; accepted: byte 128, one behind the other",
+    ),
+    "parameter of no stage": (
+        lambda folder: _parameter(folder, lambda it: it.update(buffers={"head": "x"})),
+        "a parameter of kind '' at byte 128 is taken by head; accepted: prefill, decode",
+    ),
+    "parameter twice": (
+        lambda folder: _parameter(folder, lambda it: it["buffers"].update(decode="ln_1_weight")),
+        "decode of kind '' takes parameter ln_1_weight twice",
+    ),
+    "parameter that a stage lacks": (
+        lambda folder: _parameter(folder, lambda it: it["buffers"].pop("decode")),
+        "decode: parameter ln_1_bias is either not packed or not the kernel's; accepted: ln_1_weight, ln_1_bias, ",
     ),
     "no such cache": (
         lambda folder: _manifest(folder, lambda it: it["kinds"][""].update(caches={"x": it["kinds"][""]["caches"]["k_cache"]})),
@@ -557,9 +602,9 @@ def test_damaged_models(twins: Callable[[str], Twin], stc: Stc, tmp_path: Path, 
 def test_parameters_of_another_layer(twins: Callable[[str], Twin], stc: Stc, tmp_path: Path) -> None:
     """As many bytes for the same ports, but not this layer's."""
     copy = shutil.copytree(twins("qwen2.5").compiled.folder, tmp_path / "copy")
-    parameters = copy / "parameters" / "decode"
+    parameters = copy / "parameters"
     shutil.copyfile(parameters / "001.bin", parameters / "000.bin")
-    refused(stc("generate", copy, "--tokens", "1"), "parameters/decode/000.bin: checksum differs")
+    refused(stc("generate", copy, "--tokens", "1"), "parameters/000.bin: checksum differs")
 
 
 def test_an_unsupported_attention(stc: Stc, tmp_path: Path) -> None:

@@ -78,6 +78,16 @@ def test_parameters_of_one_launch(project: Path) -> None:
     assert np.array_equal(accelerator(inputs)["y"], own)
 
 
+def test_buffers_that_each_launch_brings(project: Path) -> None:
+    """They are not made, not even where their file is gone, and nothing else stands in for one that is not brought."""
+    accelerator = Accelerator(project, given=["fc_weight"])
+    packed = np.frombuffer((project / "parameters" / "fc_weight.bin").read_bytes(), np.uint8)
+    inputs, brought = accelerator.golden("input"), accelerator.with_parameters({"fc_weight": packed})
+    assert np.array_equal(accelerator(inputs, brought)["y"], Accelerator(project)(inputs)["y"])
+    with pytest.raises(CompileError, match="buffer 'fc_weight' is not given"):
+        accelerator(inputs)
+
+
 def test_truncated_parameters(project: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(project, tmp_path / "copy")
     parameter = copy / "parameters" / "fc_weight.bin"
