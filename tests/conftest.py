@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib.util
 import os
@@ -61,6 +62,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     heavy = [item for item in items if item.get_closest_marker("heavy")]
     light = [item for item in items if not item.get_closest_marker("heavy")]
     items[:] = light if config.getoption("--fast") else [*heavy, *light]
+
+
+def pytest_collection_finish() -> None:
+    """PyTorch asks its dispatcher for all operations at each export, a tenth of what a small one takes: in tests once."""
+    if "torch" in sys.modules:
+        from torch._export import utils
+
+        utils._materialize_cpp_cia_ops = functools.cache(utils._materialize_cpp_cia_ops)  # pyright: ignore[reportPrivateUsage]
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
