@@ -40,14 +40,16 @@ def _integer_type(width: int) -> np.dtype:
     raise CompileError(f"values of type i{width} cannot be executed", accepted="integers up to i64")
 
 
+def is_native(element: IntegerType) -> bool:
+    """Whether numpy has a type of exactly this width."""
+    return element.width.data in (1, *_NATIVE_WIDTHS)
+
+
 def wrap(values: np.ndarray | np.generic, element: Attribute) -> np.ndarray | np.generic:
     """Values brought back into a type narrower than its numpy representation (two's complement)."""
-    if not isinstance(element, IntegerType):
+    if not isinstance(element, IntegerType) or is_native(element):
         return values
-    width = element.width.data
-    if width == 1 or width in _NATIVE_WIDTHS:
-        return values
-    unused = values.dtype.itemsize * 8 - width
+    unused = values.dtype.itemsize * 8 - element.width.data
     return np.right_shift(np.left_shift(values, unused), unused)
 
 

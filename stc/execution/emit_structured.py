@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType, TensorType
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.attrs import IteratorType
@@ -24,7 +25,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 from stc.diagnostics import CompileError
 from stc.dialects.use_def import operations_behind
 from stc.execution.contraction import Factor, contraction_text
-from stc.execution.dtypes import numpy_type
+from stc.execution.dtypes import is_native, numpy_type, wrap
 from stc.execution.emit_tensors import blank_tensor, is_placeholder
 from stc.execution.reductions import reduction_of
 from stc.execution.source import Source
@@ -291,8 +292,14 @@ class _Body:
         results = []
         for (combine, term), (index, loops, dtype) in zip(self.plan.combined, self._outputs(), strict=True):
             total = self._total(combine, term, loops, dtype)
-            results.append(f"np.{combine.__name__}({total}, a{index})")
+            results.append(self._cut_back(f"np.{combine.__name__}({total}, a{index})", self.block.args[index].type))
         return results
+
+    def _cut_back(self, text: str, kind: Attribute) -> str:
+        """A sum modulo the width of its type; what numpy has no type for, it adds up in a wider one."""
+        if not isinstance(kind, IntegerType) or is_native(kind):
+            return text
+        return f"{self.source.refer(partial(wrap, element=kind), 'wrap')}({text})"
 
     def _total(self, combine: np.ufunc, term: SSAValue, loops: tuple[int, ...], dtype: np.dtype) -> str:
         multiply = term.owner
@@ -300,7 +307,7 @@ class _Body:
             total, repeats = contraction_text(
                 self._factor(multiply.operands[0]), self._factor(multiply.operands[1]), self.plan.extents, self.plan.reductions
             )
-            text = total.text if repeats == 1 else f"{total.text} * {self.source.refer(dtype.type(repeats))}"
+            text = total.text if repeats == 1 else f"{total.text} * {self.source.refer(np.int64(repeats).astype(dtype))}"
             return self._completed(text, total.loops, loops)
         full = f"np.broadcast_to({self.value(term)}, {self.plan.extents})"
         reduced = f"np.{combine.__name__}.reduce({full}, axis={self.plan.reductions}, dtype={self.source.refer(dtype)})"

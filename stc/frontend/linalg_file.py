@@ -30,7 +30,7 @@ from stc.dialects.printing import print_module
 from stc.frontend.draws import EXAMPLE, ONLY_EXAMPLE, Draws, draw_references, moved_by_rounding
 from stc.frontend.exported import Arrays, ExportedModel
 from stc.frontend.parameters import random_parameter
-from stc.frontend.reference import lower_linalg
+from stc.frontend.reference import lower_linalg, with_sign, without_sign
 from stc.frontend.signature import attribute_name, main_function, refuse_dynamic_shapes, scalar_maxima
 from stc.user_files import reason_of
 
@@ -57,10 +57,10 @@ def load_linalg_file(path: Path, draws: Draws = ONLY_EXAMPLE) -> ExportedModel:
 
         def run(arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
             results = [np.zeros(kind.get_shape(), _dtype(kind, str(path))) for kind in kinds]
-            given = [_without_sign(array, kind) for array, kind in zip(arrays, takes, strict=True)]
+            given = [without_sign(array, kind) for array, kind in zip(arrays, takes, strict=True)]
             pairs = zip(given, takes, strict=True)
             executable.run([array if isinstance(kind, TensorType) else array[()] for array, kind in pairs], results)
-            return [_with_sign(array, kind) for array, kind in zip(results, kinds, strict=True)]
+            return [with_sign(array, kind) for array, kind in zip(results, kinds, strict=True)]
 
         return run
 
@@ -172,23 +172,6 @@ def _dtype(kind: TensorType, where: str) -> np.dtype:
         if isinstance(element, IntegerType) and element.bitwidth <= width and element == IntegerType(element.bitwidth):
             return np.dtype(f"int{width}")
     raise CompileError(f"tensors of {element}", where=where, accepted="f64, f32, f16, index, signless i1 to i64")
-
-
-def _without_sign(array: np.ndarray, kind: Attribute) -> np.ndarray:
-    """Entries as MLIR's execution has them in memory: bits above the width of the type are 0."""
-    unused = _unused_bits(array, kind)
-    return array if not unused else array & ((1 << (8 * array.itemsize - unused)) - 1)
-
-
-def _with_sign(array: np.ndarray, kind: Attribute) -> np.ndarray:
-    """The inverse of `_without_sign`."""
-    unused = _unused_bits(array, kind)
-    return array if not unused else np.left_shift(array, unused) >> unused
-
-
-def _unused_bits(array: np.ndarray, kind: Attribute) -> int:
-    element = kind.element_type if isinstance(kind, TensorType) else kind
-    return 8 * array.itemsize - element.bitwidth if isinstance(element, IntegerType) and array.dtype != np.bool_ else 0
 
 
 def _random(kind: TensorType, entry: DictionaryAttr, generator: torch.Generator, where: str) -> np.ndarray:

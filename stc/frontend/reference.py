@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 from torch_mlir import _mlir_libs, execution_engine, ir, passmanager  # pyright: ignore[reportAttributeAccessIssue]
 from torch_mlir.runtime import np_to_memref
+from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError
 from stc.frontend.isolation import IsolatedFunction
@@ -58,6 +60,23 @@ def execute_linalg(text: str, function: str, inputs: Sequence[np.ndarray], resul
     MLIR rejects the text or cannot lower it.
     """
     lower_linalg(text, function, where).run(inputs, results)
+
+
+def without_sign(array: np.ndarray, kind: Attribute) -> np.ndarray:
+    """Entries as MLIR's execution has them in memory: bits above the width of the type are 0."""
+    unused = _unused_bits(array, kind)
+    return array if not unused else array & ((1 << (8 * array.itemsize - unused)) - 1)
+
+
+def with_sign(array: np.ndarray, kind: Attribute) -> np.ndarray:
+    """The inverse of `without_sign`."""
+    unused = _unused_bits(array, kind)
+    return array if not unused else np.left_shift(array, unused) >> unused
+
+
+def _unused_bits(array: np.ndarray, kind: Attribute) -> int:
+    element = kind.element_type if isinstance(kind, TensorType) else kind
+    return 8 * array.itemsize - element.bitwidth if isinstance(element, IntegerType) and array.dtype != np.bool_ else 0
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType
 from xdsl.ir import Attribute
 
 from stc.analysis.run_time_sizes import symbols_of
@@ -106,7 +106,7 @@ def random_inputs(module: ModuleOp, seed: int = 0) -> list[np.ndarray]:
         entry = attributes[index] if index < len(attributes) else None
         if (most := maxima.get(NAME.of(entry) or "")) is not None and not isinstance(argument.type, TensorType):
             array = np.asarray(most, array.dtype)
-        if index < len(attributes) and PARAMETER.on(attributes[index]) and array.ndim > 1:
+        if index < len(attributes) and PARAMETER.on(attributes[index]) and array.ndim > 1 and array.dtype.kind == "f":
             array = (array / np.sqrt(max(array.shape))).astype(array.dtype)
         inputs.append(array)
     return inputs
@@ -120,7 +120,9 @@ def _random(random: np.random.Generator, kind: Attribute) -> np.ndarray:
         return np.asarray(random.standard_normal(shape)).astype(dtype)
     if dtype == np.bool_ or not isinstance(kind, TensorType):
         return np.asarray(random.integers(0, 2, shape)).astype(dtype)
-    return np.asarray(random.integers(-_LARGEST_INTEGER, _LARGEST_INTEGER, shape, endpoint=True)).astype(dtype)
+    half = 1 << (element.width.data - 1) if isinstance(element, IntegerType) else _LARGEST_INTEGER + 1
+    least, most = max(-half, -_LARGEST_INTEGER), min(half - 1, _LARGEST_INTEGER)
+    return np.asarray(random.integers(least, most, shape, endpoint=True)).astype(dtype)
 
 
 def result_names(module: ModuleOp) -> list[str]:

@@ -71,7 +71,7 @@ class Campaign:
 
     def check(self, seed: int, project: Path | None, with_mlir: bool) -> Outcome:
         """Check one seed; emit it to `project` unless that is None."""
-        return check_case(draw_case(seed), project, with_mlir)
+        return check_case(self.case(seed), project, with_mlir)
 
     def case(self, seed: int) -> Case:
         """What is checked for a seed."""
@@ -84,6 +84,19 @@ class Campaign:
     def store(self, outcome: Outcome, out: Path) -> None:
         """Write OUT/SEED.mlir, its schedule SEED.toml if it has one, and SEED.txt: what failed, and how to see it again."""
         write_failure(outcome, self.case(outcome.seed), out, self.again(outcome.seed))
+
+
+@dataclass(frozen=True)
+class IntegerCampaign(Campaign):
+    """Of programs of integers of random widths."""
+
+    what: ClassVar[str] = "random programs of integers"
+
+    def case(self, seed: int) -> Case:
+        return draw_case(seed, integers=True)
+
+    def again(self, seed: int) -> str:
+        return f"stc fuzz --integers --count 1 --seed {seed}"
 
 
 @dataclass

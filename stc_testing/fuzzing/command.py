@@ -16,7 +16,7 @@ from rich.text import Text
 from stc.diagnostics import CompileError
 from stc.tools.consoles import messages, output
 from stc.transforms import our_passes
-from stc_testing.fuzzing.campaign import Campaign, CampaignReport, run_campaign
+from stc_testing.fuzzing.campaign import Campaign, CampaignReport, IntegerCampaign, run_campaign
 from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, Outcome
 from stc_testing.fuzzing.mutants import MutationCampaign
 from stc_testing.fuzzing.run_time_sizes import RunTimeCampaign
@@ -39,6 +39,9 @@ def fuzz_command(
     run_time_sizes: Annotated[
         bool, typer.Option("--run-time-sizes", help="Programs of which as many rows are there as a scalar says: 0, 1, some, all.")
     ] = False,
+    integers: Annotated[
+        bool, typer.Option("--integers", help="Programs of integers of 2 to 63 bits, products of narrow ones among them.")
+    ] = False,
     mutate: Annotated[
         bool, typer.Option("--mutate", help="Mutate the IR of lit tests instead, and run each through its passes.")
     ] = False,
@@ -52,9 +55,12 @@ def fuzz_command(
 
     Exit code 1 if any failed: a level that differs, a design that does not end, broken IR, anything but a proper refusal.
 
-    Examples: stc fuzz --count 100 --seed 0 --jobs 2, stc fuzz --mutate --source filecheck_tests --count 5000
+    Examples: stc fuzz --count 100 --seed 0 --jobs 2, stc fuzz --integers --count 100, stc fuzz --mutate --count 5000
     """
-    campaign = (RunTimeCampaign if run_time_sizes else Campaign)(count, seed, jobs, csim_every, mlir_every)
+    if integers and (run_time_sizes or mutate):
+        raise CompileError("--integers is given with other programs", accepted="one of --integers, --run-time-sizes, --mutate")
+    kind = RunTimeCampaign if run_time_sizes else IntegerCampaign if integers else Campaign
+    campaign = kind(count, seed, jobs, csim_every, mlir_every)
     if mutate:
         sources = tuple(source or [_own_lit_tests()])
         campaign = MutationCampaign(count, seed, jobs, csim_every=0, mlir_every=0, sources=sources)

@@ -7,9 +7,10 @@ parameters and constants, so that values branch and meet again. Extents come fro
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import TypeAlias
 
 from stc_testing.fuzzing.program import (
     PARALLEL,
@@ -20,6 +21,7 @@ from stc_testing.fuzzing.program import (
     Program,
     Value,
     dimensions,
+    fitting,
     identity,
     is_float,
 )
@@ -31,6 +33,8 @@ MOST_ENTRIES = 640
 MOST_WORK = 8192
 """Iterations of one contraction."""
 _INTEGERS = ("i32", "i64", "i8")
+_WIDTHS = (2, 3, 4, 4, 4, 5, 7, 8, 8, 8, 9, 12, 15, 16, 17, 24, 31, 33, 47, 63)
+"""Bits of integers that programs of integers have, those of weights and activations more often."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,13 @@ class RandomProgram:
     kinds: tuple[str, ...]
 
 
-def random_program(seed: int, attempt: int = 0) -> RandomProgram:
-    """The program of a seed; `attempt` counts the draws that were discarded before it."""
-    return _Generator(random.Random(f"{seed}/{attempt}")).run()
+def random_program(seed: int, attempt: int = 0, integers: bool = False) -> RandomProgram:
+    """The program of a seed; `attempt` counts the draws that were discarded before it; `integers`: of integers of random widths."""
+    if not integers:
+        return _Generator(random.Random(f"{seed}/{attempt}")).run()
+    numbers = random.Random(f"integers {seed}/{attempt}")
+    drawn = [f"i{bits}" for bits in dict.fromkeys(numbers.choices(_WIDTHS, k=3))]
+    return _Generator(numbers, integers=True, elements=(*drawn, "i32"), of=INTEGER_KINDS).run()
 
 
 class DoesNotFit(Exception):
@@ -52,7 +60,12 @@ class DoesNotFit(Exception):
 
 @dataclass
 class _Generator:
+    """`elements`: the integers there are; `integers`: whether there are any, None for a draw; `of`: kinds of operations."""
+
     random: random.Random
+    integers: bool | None = None
+    elements: tuple[str, ...] = _INTEGERS
+    of: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
     program: Program = field(default_factory=Program)
     values: list[Value] = field(default_factory=list[Value])
     used: set[str] = field(default_factory=set[str])
@@ -60,7 +73,8 @@ class _Generator:
 
     def run(self) -> RandomProgram:
         self.extents = self.random.choices(EXTENTS, k=self.random.choice([2, 3, 3, 4]))
-        self.integers = self.random.random() < 0.2
+        if self.integers is None:
+            self.integers = self.random.random() < 0.2
         self.add(self.input(self.shape(self.random.choice([1, 2, 2, 2, 3, 3, 4]))))
         for _ in range(self.random.choice([1, 2, 3, 4, 5, 6, 8, 10])):
             self.step()
@@ -75,7 +89,7 @@ class _Generator:
     def step(self) -> None:
         """One operation of a random kind that fits; a kind that turns out not to fit leaves no lines."""
         while True:
-            kind = self.random.choices(list(KINDS), [weight for weight, _ in KINDS.values()])[0]
+            kind = self.random.choices(list(self.of), [weight for weight, _ in self.of.values()])[0]
             retained = replace(
                 self.program,
                 arguments=list(self.program.arguments),
@@ -84,7 +98,7 @@ class _Generator:
             )
             used, values = set(self.used), list(self.values)
             try:
-                made = KINDS[kind][1](self)
+                made = self.of[kind][1](self)
             except DoesNotFit:
                 self.program, self.used, self.values = retained, used, values
                 continue
@@ -124,7 +138,7 @@ class _Generator:
 
     def input(self, shape: Sequence[int], element: str | None = None) -> Value:
         if element is None:
-            element = self.random.choice(("f32", *_INTEGERS)) if self.integers else "f32"
+            element = self.random.choice(("f32", *self.elements)) if self.integers else "f32"
         return self.program.argument(shape, element, parameter=False)
 
     def given(self, shape: Sequence[int], element: str) -> Value:
@@ -133,7 +147,7 @@ class _Generator:
         if chosen in ("dense", "splat") and prod(shape) <= 64:
             count = prod(shape) if chosen == "dense" else 1
             value = self.program.dense(shape, element, [self.literal(element) for _ in range(count)])
-        elif chosen == "parameter" and is_float(element):
+        elif chosen == "parameter" and (is_float(element) or self.elements != _INTEGERS):
             value = self.program.argument(shape, element, parameter=True)
         else:
             value = self.input(shape, element)
@@ -143,7 +157,7 @@ class _Generator:
     def literal(self, element: str) -> str:
         if is_float(element):
             return f"{self.random.randint(-16, 16) / 8:.6e}"
-        return self.random.choice(("true", "false")) if element == "i1" else str(self.random.randint(-4, 4))
+        return self.random.choice(("true", "false")) if element == "i1" else fitting(self.random.randint(-4, 4), element)
 
     def pick(self, accepts: Callable[[Value], bool] = lambda _: True) -> Value:
         """A value that exists, the recent ones more likely; DoesNotFit where none is accepted."""
@@ -253,8 +267,8 @@ def elementwise(g: _Generator, source: Value | None = None) -> Value:
 
 
 def _keeps_range(element: str, bound: float) -> bool:
-    """i8 may wrap around (the result is cut back in every level), wider integers must not (undefined in C++)."""
-    return is_float(element) or element in ("i1", "i8") or bound < 2.0 ** (int(element[1:]) - 4)
+    """i32 and i64 must not wrap around (undefined in C++), others may: the result is cut back in every level."""
+    return is_float(element) or element not in ("i32", "i64") or bound < 2.0 ** (int(element[1:]) - 4)
 
 
 def binary(g: _Generator) -> Value:
@@ -329,7 +343,8 @@ def compare(g: _Generator) -> Value:
 
 def select(g: _Generator) -> Value:
     condition = g.pick(lambda value: value.element == "i1")
-    element = g.random.choice(["f32", "f32", "i32"] if g.integers else ["f32"])
+    among = ["f32", *g.elements] if g.elements != _INTEGERS else ["f32", "f32", "i32"]
+    element = g.random.choice(among if g.integers else ["f32"])
     first, second = g.partner(element, condition.shape), g.partner(element, condition.shape)
     body = g.body()
     last = body.op(f"arith.select %a0, %a1, %a2 : {element}")
@@ -351,12 +366,42 @@ def cast(g: _Generator) -> Value:
             raise DoesNotFit
         operation, target = "arith.sitofp", "f32"
     else:
-        target = g.random.choice([element for element in _INTEGERS if element != source.element])
+        target = g.random.choice([element for element in g.elements if element != source.element])
         operation = "arith.extsi" if int(target[1:]) > int(source.element[1:]) else "arith.trunci"
+        if operation == "arith.extsi" and g.elements != _INTEGERS and g.chance(0.3):
+            return _unsigned_cast(g, source, "arith.extui", target)
     body = g.body()
     last = body.op(f"{operation} %a0 : {source.element} to {target}")
     operands = [Operand(source, identity(source.rank))]
     return g.elementwise(operands, source.shape, target, body, last, True, source.bound)
+
+
+def _unsigned_cast(g: _Generator, source: Value, operation: str, target: str) -> Value:
+    """As what the bits of `source` are without a sign."""
+    body = g.body()
+    last = body.op(f"{operation} %a0 : {source.element} to {target}")
+    bound = 2.0 ** int(source.element[1:])
+    return g.elementwise([Operand(source, identity(source.rank))], source.shape, target, body, last, True, bound)
+
+
+def unsigned_float(g: _Generator) -> Value:
+    """A float of what the bits of an integer are without a sign."""
+    source = g.pick(lambda value: not is_float(value.element) and 1 < int(value.element[1:]) <= 20)
+    return _unsigned_cast(g, source, "arith.uitofp", "f32")
+
+
+def unsigned(g: _Generator) -> Value:
+    """A function of the bits without their sign."""
+    source = g.pick(lambda value: not is_float(value.element) and value.element != "i1")
+    other = g.partner(source.element, source.shape)
+    body = g.body()
+    operands = [Operand(source, identity(source.rank)), other]
+    name = g.random.choice(("maxui", "minui", "divui", "remui", "shrui"))
+    right = "%a1" if name in ("maxui", "minui") else body.constant(1 if name == "shrui" else 3, source.element)
+    last = body.op(f"arith.{name} %a0, {right} : {source.element}")
+    used = operands if right == "%a1" else operands[:1]
+    bound = max(source.bound, other.value.bound) if right == "%a1" else 2.0 ** (int(source.element[1:]) - 1)
+    return g.elementwise(used, source.shape, source.element, body, last, True, bound)
 
 
 def positions(g: _Generator) -> Value:
@@ -613,6 +658,33 @@ def _product(
     if isinstance(start, Value):
         operands.append(start)
     return g.result(name, output, operands, exact=False, bound=bound + 4)
+
+
+def wide_contract(g: _Generator) -> Value:
+    """A matrix product of two narrow integers, each extended in its own way, in the type of the sums."""
+    source = g.pick(lambda value: value.rank == 2 and not is_float(value.element) and value.element != "i1")
+    rows, terms = source.shape
+    columns = g.random.choice(g.extents)
+    if max(rows * columns / MOST_ENTRIES, terms * columns / MOST_ENTRIES, rows * terms * columns / MOST_WORK) > 1:
+        raise DoesNotFit
+    element = g.random.choice([element for element in g.elements if element != source.element])
+    is_transposed = g.chance(0.5)
+    other = _factor(g, (columns, terms) if is_transposed else (terms, columns), element)
+    exts = [g.random.choice(("extsi", "extsi", "extui")) for _ in range(2)]
+    widths = [int(value.element[1:]) for value in (source, other)]
+    bounds = [value.bound if ext == "extsi" else 2.0**bits for value, ext, bits in zip((source, other), exts, widths, strict=True)]
+    bound = bounds[0] * bounds[1] * terms
+    fitting_sums = [e for e in ("i32", *g.elements) if int(e[1:]) > max(widths) and _keeps_range(e, bound)]
+    if not fitting_sums:
+        raise DoesNotFit
+    total = g.random.choice(fitting_sums)
+    body = Body(g.program, inside=False)
+    factors = [body.op(f"arith.{ext} %a{k} : i{bits} to {total}") for k, (ext, bits) in enumerate(zip(exts, widths, strict=True))]
+    last = body.op(f"arith.addi %o0, {body.op(f'arith.muli {factors[0]}, {factors[1]} : {total}')} : {total}")
+    output = Output((rows, columns), total, ("d0", "d1"), "0")
+    operands = [Operand(source, ("d0", "d2")), Operand(other, ("d1", "d2") if is_transposed else ("d2", "d1"))]
+    (name,) = g.program.generic([PARALLEL, PARALLEL, REDUCTION], operands, [output], body, [last])
+    return g.result(name, output, [source, other], bound=bound)
 
 
 def _start(g: _Generator, shape: tuple[int, ...], element: str, kind: str) -> Value | str:
@@ -908,7 +980,8 @@ def work_on_parameters(g: _Generator) -> Value:
     return elementwise(g, source)
 
 
-KINDS: dict[str, tuple[float, Callable[[_Generator], Value | list[Value]]]] = {
+Kind: TypeAlias = tuple[float, Callable[[_Generator], Value | list[Value]]]
+KINDS: dict[str, Kind] = {
     "elementwise": (10, elementwise),
     "binary": (12, binary),
     "residual": (5, residual),
@@ -943,3 +1016,12 @@ KINDS: dict[str, tuple[float, Callable[[_Generator], Value | list[Value]]]] = {
     "work_on_parameters": (1.5, work_on_parameters),
 }
 """How likely each kind of operation is, and what adds one."""
+
+INTEGER_KINDS: dict[str, Kind] = {
+    **KINDS,
+    "cast": (10, cast),
+    "unsigned": (8, unsigned),
+    "unsigned_float": (2, unsigned_float),
+    "wide_contract": (25, wide_contract),
+}
+"""The same for programs of integers."""

@@ -77,12 +77,12 @@ class Outcome:
     seconds: float = 0.0
 
 
-def draw_case(seed: int) -> Case:
-    """The case of a seed, always the same."""
+def draw_case(seed: int, integers: bool = False) -> Case:
+    """The case of a seed, always the same; `integers`: a program of integers of random widths."""
     numbers = random.Random(f"options {seed}")
     options = random_options(numbers, f"g{seed}")
     attempt = 0
-    while not _well_conditioned((program := random_program(seed, attempt)).text, seed):
+    while not _well_conditioned((program := random_program(seed, attempt, integers)).text, seed):
         attempt += 1
     return Case(seed, program.text, program.kinds, options, attempt)
 
@@ -299,11 +299,13 @@ def _require_round_trip(name: str, module: ModuleOp) -> None:
 
 def executed_by_mlir(text: str, module: ModuleOp, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The program's results by MLIR's execution engine; `module` is the program, whose signature is used."""
-    from stc.frontend.reference import execute_linalg
+    from stc.frontend.reference import execute_linalg, with_sign, without_sign
 
     results = [np.zeros(kind.get_shape(), numpy_type(kind.get_element_type())) for kind in _result_types(module)]
-    execute_linalg(text, "main", [np.ascontiguousarray(a).reshape(a.shape) for a in inputs], results, "the program")
-    return results
+    takes = main_function(module).function_type.inputs
+    given = [without_sign(array, kind) for array, kind in zip(inputs, takes, strict=True)]
+    execute_linalg(text, "main", [np.ascontiguousarray(a).reshape(a.shape) for a in given], results, "the program")
+    return [with_sign(array, kind) for array, kind in zip(results, _result_types(module), strict=True)]
 
 
 def _result_types(module: ModuleOp) -> list[TensorType]:

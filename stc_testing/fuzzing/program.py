@@ -96,9 +96,17 @@ class Body:
 
 
 def literal_of(literal: str | int, element: str) -> str:
-    """A scalar with its type, as MLIR writes it."""
-    text = _SPECIAL.get((str(literal), element), str(literal))
+    """A scalar with its type, as MLIR writes it; an integer is cut to its type."""
+    text = _SPECIAL.get((str(literal), element), fitting(literal, element))
     return text if element == "i1" else f"{text} : {element}"
+
+
+def fitting(literal: str | int, element: str) -> str:
+    """An integer as its type has it; anything else as it is."""
+    if not element.startswith("i") or element in ("i1", "index"):
+        return str(literal)
+    half = 1 << (int(element[1:]) - 1)
+    return str((int(literal) + half) % (2 * half) - half)
 
 
 @dataclass

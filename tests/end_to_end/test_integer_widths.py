@@ -135,6 +135,25 @@ def test_values(case: Case, tmp_path: Path) -> None:
         assert np.array_equal(Accelerator(out)(given)[name], expected), name
 
 
+@pytest.mark.parametrize(
+    ("file", "right", "wrong"),
+    [
+        ("kernel.h", "part >> (Width * lane)", "part >> (Width * lane + 1)"),
+        ("kernel.h", "<< (Width * lane)", "<< (Width * lane - lane % 2)"),
+        ("layout.h", "(value ^ 8) - 8", "value"),
+    ],
+    ids=["slice one bit higher", "slice over its neighbour", "no sign on the host"],
+)
+def test_wrong_slices_are_caught(file: str, right: str, wrong: str, tmp_path: Path) -> None:
+    path, out = tmp_path / "product.mlir", tmp_path / "project"
+    path.write_text(CASES["w4a8"].text)
+    compile_model(CompileRequest(str(path)), out)
+    text = (out / file).read_text()
+    assert right in text
+    (out / file).write_text(text.replace(right, wrong))
+    assert not csim(out, optimisation=0).passed
+
+
 def test_entries_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     path, out = tmp_path / "product.mlir", tmp_path / "project"
     path.write_text(Case(4, 4, 32, 2, 2, 4).text)

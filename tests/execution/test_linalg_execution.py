@@ -140,6 +140,30 @@ def test_integer_contraction_is_exact() -> None:
     np.testing.assert_array_equal(run(text, a, b, start)[0], start + a.astype(np.int32) @ b.astype(np.int32))
 
 
+@pytest.mark.parametrize(("element", "least"), [("i4", -8), ("i8", -128), ("i12", -2048)])
+def test_sums_of_products_wrap_around(element: str, least: int) -> None:
+    """Found by `stc fuzz --integers`: sums of i4 kept the bits of numpy's int8. So did 300 terms of no factor."""
+    text = f"""func.func @main(%a: tensor<3x9x{element}>, %b: tensor<9x2x{element}>, %n: tensor<300x{element}>)
+        -> tensor<3x2x{element}> {{
+      %c = arith.constant 0 : {element}
+      %e = tensor.empty() : tensor<3x2x{element}>
+      %o = linalg.fill ins(%c : {element}) outs(%e : tensor<3x2x{element}>) -> tensor<3x2x{element}>
+      %r = linalg.generic {{indexing_maps = [affine_map<(m, n, k, l) -> (m, k)>, affine_map<(m, n, k, l) -> (k, n)>,
+          affine_map<(m, n, k, l) -> (l)>, affine_map<(m, n, k, l) -> (m, n)>],
+          iterator_types = ["parallel", "parallel", "reduction", "reduction"]}}
+          ins(%a, %b, %n : tensor<3x9x{element}>, tensor<9x2x{element}>, tensor<300x{element}>) outs(%o : tensor<3x2x{element}>) {{
+      ^bb0(%x: {element}, %y: {element}, %w: {element}, %z: {element}):
+        %p = arith.muli %x, %y : {element}
+        %s = arith.addi %z, %p : {element}
+        linalg.yield %s : {element}
+      }} -> tensor<3x2x{element}>
+      func.return %r : tensor<3x2x{element}> }}"""
+    random, host = np.random.default_rng(1), np.int16 if element == "i12" else np.int8
+    a, b = random.integers(least, -least, (3, 9)), random.integers(least, -least, (9, 2))
+    expected = (300 * (a @ b) - least) % (-2 * least) + least
+    np.testing.assert_array_equal(run(text, a.astype(host), b.astype(host), np.zeros(300, host))[0], expected)
+
+
 def test_access_with_strides_and_offsets() -> None:
     text = """func.func @main(%a: tensor<9xf32>, %b: tensor<3xf32>, %o: tensor<4xf32>) -> tensor<4xf32> {
       %r = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i * 2 + k)>, affine_map<(i, k) -> (k)>,

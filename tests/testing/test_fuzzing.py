@@ -23,7 +23,7 @@ from stc.tools.installed_commands import add_installed_commands
 from stc.tools.stc import app
 from stc_testing.drawn import seeds
 from stc_testing.fuzzing.campaign import Campaign, CampaignReport, reason_of, run_campaign
-from stc_testing.fuzzing.generator import KINDS, random_program
+from stc_testing.fuzzing.generator import INTEGER_KINDS, KINDS, random_program
 from stc_testing.fuzzing.levels import AGREED, FAILED, REFUSED, Case, Outcome, check_case, draw_case
 from stc_testing.fuzzing.program import as_double
 
@@ -52,6 +52,21 @@ def test_element_types_options_and_schedules_vary() -> None:
     options = [draw_case(seed).options for seed in range(40)]
     for name in ("tile", "rows", "lanes", "propagate_orders", "budget"):
         assert len({getattr(entry, name) for entry in options}) > 1
+
+
+def test_programs_of_integers_have_many_widths_and_kinds() -> None:
+    programs = [random_program(seed, integers=True) for seed in range(COVERED)]
+    assert {kind for program in programs for kind in program.kinds} == set(INTEGER_KINDS)
+    for element in ("i2", "i3", "i4", "i12", "i33", "i63"):
+        assert sum(f"x{element}>" in program.text for program in programs) > COVERED // 50, element
+    assert all(any(f"arith.{op}" in program.text for program in programs) for op in ("extui", "divui", "shrui", "uitofp"))
+    assert draw_case(3, integers=True) == draw_case(3, integers=True) != draw_case(3)
+
+
+@pytest.mark.parametrize("seed", seeds(3))
+def test_every_level_of_a_program_of_integers_agrees(seed: int) -> None:
+    outcome = check_case(draw_case(seed, integers=True), None)
+    assert outcome.verdict != FAILED, outcome
 
 
 def test_every_program_parses_and_verifies_in_f32_and_in_f64() -> None:
