@@ -126,8 +126,22 @@ def stc(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> S
     """The command line, in this process."""
     from stc.tools.stc import main
 
+    return _in_this_process("stc", main, monkeypatch, capfd)
+
+
+@pytest.fixture
+def stc_opt(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Stc:
+    """`stc-opt`, in this process."""
+    from stc.tools.stc_opt import main
+
+    return _in_this_process("stc-opt", main, monkeypatch, capfd)
+
+
+def _in_this_process(
+    name: str, main: Callable[[], None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Stc:
     def run(*arguments: str | Path) -> Ended:
-        monkeypatch.setattr("sys.argv", ["stc", *map(str, arguments)])
+        monkeypatch.setattr("sys.argv", [name, *map(str, arguments)])
         capfd.readouterr()
         with pytest.raises(SystemExit) as ended:
             main()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from stc_testing.commands import Ended, Stc
 
 pytestmark = pytest.mark.heavy
 
@@ -14,9 +15,13 @@ ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "filecheck_tests" / "transforms" / "stream" / "own_kernel.mlir").read_text()
 
 
-def _emitted(text: str) -> subprocess.CompletedProcess[str]:
-    command = [Path(sys.executable).parent / "stc-opt", "-", "--from", "dataflow-optimisation", "-t", "hls-cpp"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+@pytest.fixture
+def emitted_of(stc_opt: Stc, tmp_path: Path) -> Callable[[str], Ended]:
+    def emit(text: str) -> Ended:
+        (tmp_path / "own_kernel.mlir").write_text(text)
+        return stc_opt(tmp_path / "own_kernel.mlir", "--from", "dataflow-optimisation", "-t", "hls-cpp")
+
+    return emit
 
 
 @pytest.mark.parametrize(
@@ -29,12 +34,12 @@ def _emitted(text: str) -> subprocess.CompletedProcess[str]:
         ("out.write(token);\\0A  }", "out.write(token);", "twice.cpp:1: '{' is never closed"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused(old: str, new: str, message: str) -> None:
+def test_a_file_that_does_not_fit_is_refused(emitted_of: Callable[[str], Ended], old: str, new: str, message: str) -> None:
     assert old in TEXT
-    done = _emitted(TEXT.replace(old, new))
-    assert done.returncode == 2 and not done.stdout
+    done = emitted_of(TEXT.replace(old, new))
+    assert done.code == 2 and not done.stdout
     assert message in " ".join(done.stderr.split())
 
 
-def test_the_file_as_it_is_is_emitted() -> None:
-    assert _emitted(TEXT).returncode == 0
+def test_the_file_as_it_is_is_emitted(emitted_of: Callable[[str], Ended]) -> None:
+    assert emitted_of(TEXT).code == 0

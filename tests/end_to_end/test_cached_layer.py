@@ -19,10 +19,10 @@ pytestmark = pytest.mark.heavy
 
 
 def layers() -> Iterator[ParameterSet]:
-    """Presets and the rows of a launch: one without and one with grouped queries; the others on request."""
+    """Presets and the rows of a launch: one here, since `test_generation.py` has several; the others on request."""
     for preset in (preset for preset in PRESETS if preset.endswith("-tiny")):
         for rows in (1, 3):
-            here = (preset, rows) in (("gpt2-tiny", 1), ("qwen3-0.6b-tiny", 1))
+            here = (preset, rows) == ("gpt2-tiny", 1)
             yield pytest.param(preset, rows, marks=() if here else pytest.mark.full)
 
 
@@ -46,6 +46,7 @@ def test_as_many_rows_as_there_are(preset: str, rows: int, tmp_path: Path) -> No
         timed.run(SimulationOptions(at={"pos": last + 1}), report=None)
 
 
+@pytest.mark.full
 def test_all_rows_in_tiles(tmp_path: Path) -> None:
     """A part of the cache that is a multiple of a tile, under a mask: the rest of it lies behind."""
     words = ["compile", "gpt2-tiny", "--stage", "prefill", "--seq", "4", "--max-seq", "12", "--tile", "4"]

@@ -34,13 +34,14 @@ def test_tiny_blocks(compiled: Compile, model: str, seq: int, options: dict[str,
     assert project.report["memory_bytes"]["external"] == 0
 
 
-@pytest.mark.parametrize(("model", "seq", "options"), [ODD, full(SEVERAL_KERNELS)], ids=str)
+@pytest.mark.parametrize(("model", "seq", "options"), [VARIATIONS[0], full(ODD), full(SEVERAL_KERNELS)], ids=str)
 def test_under_sanitizers(compiled: Compile, model: str, seq: int, options: dict[str, Any]) -> None:
     """AddressSanitizer and UndefinedBehaviorSanitizer have nothing to say, in one kernel or in several."""
     result = csim(compiled(model, seq, **options).folder, optimisation=0, sanitized=True)
     assert result.passed, result.explanation
 
 
+@pytest.mark.full
 def test_a_reduction_loop_may_be_outermost(compiled: Compile, tmp_path: Path) -> None:
     schedule = tmp_path / "schedule.toml"
     schedule.write_text(
@@ -86,6 +87,7 @@ def test_names_are_the_models(compiled: Compile) -> None:
     assert {"attn_c_attn", "attn_c_proj", "mlp_c_fc", "mlp_c_proj", "mlp_act"} <= tasks
 
 
+@pytest.mark.full
 def test_equal_requests_give_equal_designs(compiled: Compile, tmp_path: Path) -> None:
     from stc.tools.compile import CompileRequest, compile_model
 

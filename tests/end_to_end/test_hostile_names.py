@@ -121,6 +121,7 @@ def test_a_file_may_be_called_anything(name: str, tmp_path: Path, monkeypatch: p
     assert not list(tmp_path.rglob(PAYLOAD))
 
 
+@pytest.mark.full
 def test_modules_and_dictionaries_of_pytorch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys of a ModuleDict, of keyword arguments and of returned dictionaries; the page of the report shows them."""
     monkeypatch.chdir(tmp_path)

@@ -78,6 +78,7 @@ def test_copies_become_tasks() -> None:
     assert tasks == [1, 4]
 
 
+@pytest.mark.full
 def test_more_dsp_are_faster(tmp_path: Path) -> None:
     cycles: list[int] = []
     for dsp in (20, 320):

@@ -24,6 +24,7 @@ def simulated(out: Path) -> SimulationResult:
     return result
 
 
+@pytest.mark.full
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")
 def test_partial_sums_agree_and_are_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     partial = simulated(tmp_path / "partial")

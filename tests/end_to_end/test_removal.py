@@ -80,6 +80,7 @@ def test_the_mask_matters(copy: Path) -> None:
     assert excess(copy) > MARGIN
 
 
+@pytest.mark.full
 def test_the_attention_scale_matters(tmp_path: Path) -> None:
     """The scale is a constant of the design: it is replaced in linalg, and the result compiled."""
     model = load_model("gpt2-tiny", seq=8)

@@ -71,6 +71,7 @@ def simulated(out: Path) -> SimulationResult:
     return result
 
 
+@pytest.mark.full
 def test_lanes_and_copies_are_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     split = simulated(tmp_path / "split")
     monkeypatch.setattr(SplitReductions, "apply", lambda self, ctx, op: None)

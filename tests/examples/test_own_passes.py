@@ -1,4 +1,5 @@
-"""The example passes: one loaded from its file, one from a package that looks installed, each run as its first lines say."""
+"""The example passes: one loaded from its file, one from a package that looks installed, each run as its first lines say; the
+second in a process of its own, whose packages are others."""
 
 from __future__ import annotations
 
@@ -9,9 +10,13 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from stc.tools.stc import app
 
 pytestmark = pytest.mark.heavy
 
@@ -28,11 +33,17 @@ def _command(text: str) -> list[str]:
 
 def _depths(words: list[str], out: Path, path: str = "") -> list[int]:
     """The depths of the FIFOs of what `stc` makes of a command line; `path`: where more packages are."""
-    done = subprocess.run(
-        [Path(sys.executable).parent / "stc", *words, str(out), *OPTIONS],
-        capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, "PYTHONPATH": path},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    arguments = [*words, str(out), *OPTIONS]
+    if path:
+        done = subprocess.run(
+            [Path(sys.executable).parent / "stc", *arguments],
+            capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, "PYTHONPATH": path},
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    else:
+        with chdir(ROOT):
+            ended = CliRunner().invoke(app, arguments)
+        assert ended.exit_code == 0, ended.output + repr(ended.exception)
     kernels = json.loads((out / "manifest.json").read_text())["kernels"]
     return [stream["depth"] for kernel in kernels for stream in kernel["streams"]]
 

@@ -1,7 +1,8 @@
 """Every module of `definitions.py`: refused with the sentence it should be, or right wherever it can be executed.
 
-`test_linalg` compares the IR with PyTorch before and after the linalg stage. `test_selection` and `test_theme` compile, build and
-run the emitted C++, several modules in one program: a selection in `make test`, all of them in `make test-full`.
+`test_linalg` compares the IR with PyTorch before and after the linalg stage, in `make test` where no other test does.
+`test_selection` and `test_theme` compile, build and run the emitted C++, several modules in one program: a selection in
+`make test`, all of them in `make test-full`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,15 @@ def require_golden(model: ExportedModel) -> None:
         np.testing.assert_allclose(got.astype(np.float64), wanted.astype(np.float64), rtol=0, atol=TOLERANCE * scale, err_msg=name)
 
 
-@pytest.mark.parametrize("case", SUPPORTED, ids=lambda case: case.name)
+def elsewhere(case: Case) -> bool:
+    """Whether its C++ is compared with PyTorch anyway, or other modules have what it has: attentions are products and softmaxes."""
+    return case.quick or case.theme == "attention"
+
+
+LINALG = [pytest.param(case, id=case.name, marks=[pytest.mark.full] if elsewhere(case) else []) for case in SUPPORTED]
+
+
+@pytest.mark.parametrize("case", LINALG)
 def test_linalg(case: Case) -> None:
     model = load(replace(request(case), check_inputs=("example",)))
     assert not support.obstacles(model.module)

@@ -1,10 +1,8 @@
-"""`stc simulate` as a process: exit code 1 where the run is at fault, 2 where the input is, and never a traceback."""
+"""How `stc simulate` ends: exit code 1 where the run is at fault, 2 where the input is, and never a traceback."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from handmade import fifo, loop, manifest
 from stc.manifest.files import to_json
 from stc.manifest.schema import Manifest
 from stc.simulation.package import copy_headers
+from stc_testing.commands import Stc
 
 pytestmark = pytest.mark.heavy
 
@@ -89,17 +88,16 @@ CASES: dict[str, tuple[Manifest, dict[str, int], tuple[str, ...], int, str]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_exit_codes(project: Path, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exit_codes(project: Path, case: str, stc: Stc, monkeypatch: pytest.MonkeyPatch) -> None:
     described, depths, options, code, told = CASES[case]
     monkeypatch.setenv("CXX", str(project / "quick"))
     (project / "manifest.json").write_text(to_json(described))
     (project / "depths.json").write_text(json.dumps(depths))
     (project / "build").mkdir(exist_ok=True)
     (project / "build" / "simulate.json").unlink(missing_ok=True)
-    command = [Path(sys.executable).with_name("stc"), "simulate", project, "--depths", project / "depths.json", *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = stc("simulate", project, "--depths", project / "depths.json", *options)
     printed = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode == code, printed
+    assert done.code == code, printed
     assert told in printed and "Traceback" not in printed
     if code == 2:
         assert done.stdout == "" and not (project / "build" / "simulate.json").exists()
