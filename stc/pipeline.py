@@ -118,9 +118,9 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     given = f'{{dsp={options.dsp} platform="{options.platform}"}}'
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
     chosen = f'choose-parallelism{{dsp={options.dsp} platform="{options.platform}" strategy="{options.parallelism}"{overall}}}'
-    parallel = ("transpose-operands", f"split-reductions{given}", chosen, "distribute-parallel")
+    parallel = ("pack-products", "transpose-operands", f"split-reductions{given}", chosen, "distribute-parallel")
     if not (options.dsp or options.overall_unroll_size):
-        parallel = ("transpose-operands{parameters-only=true}",)  # which costs nothing
+        parallel = ("pack-products", "transpose-operands{parameters-only=true}")  # which costs nothing
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
 

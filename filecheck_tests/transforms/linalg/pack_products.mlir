@@ -46,35 +46,36 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %fc_pairs : tensor<4x32xi8>, tensor<3x32xi8>) outs(%[[FILL2]] : tensor<4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
 // CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %[[VALUE3:.*]]: i8, %[[VALUE4:.*]]: i48):
 // CHECK-NEXT: %[[CONSTANT5:.*]] = arith.constant 4 : i8
-// CHECK-NEXT: %[[SHRSI:.*]] = arith.shrsi %[[VALUE3]], %[[CONSTANT5]] : i8
-// CHECK-NEXT: %[[TRUNCI:.*]] = arith.trunci %[[VALUE3]] : i8 to i4
-// CHECK-NEXT: %[[EXTSI1:.*]] = arith.extsi %[[TRUNCI]] : i4 to i27
-// CHECK-NEXT: %[[EXTSI2:.*]] = arith.extsi %[[SHRSI]] : i8 to i27
-// CHECK-NEXT: %[[CONSTANT6:.*]] = arith.constant 22 : i27
-// CHECK-NEXT: %[[SHLI1:.*]] = arith.shli %[[EXTSI2]], %[[CONSTANT6]] : i27
-// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %[[SHLI1]], %[[EXTSI1]] : i27
-// CHECK-NEXT: %[[EXTSI3:.*]] = arith.extsi %[[ADDI]] : i27 to i35
-// CHECK-NEXT: %[[EXTSI4:.*]] = arith.extsi %[[VALUE2]] : i8 to i35
-// CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i35
-// CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[MULI]] : i35 to i48
-// CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[EXTSI5]] : i48
+// CHECK-NEXT: %[[SHLI1:.*]] = arith.shli %[[VALUE3]], %[[CONSTANT5]] : i8
+// CHECK-NEXT: %[[SHRSI:.*]] = arith.shrsi %[[SHLI1]], %[[CONSTANT5]] : i8
+// CHECK-NEXT: %[[EXTSI1:.*]] = arith.extsi %[[SHRSI]] : i8 to i32
+// CHECK-NEXT: %[[SHRSI1:.*]] = arith.shrsi %[[VALUE3]], %[[CONSTANT5]] : i8
+// CHECK-NEXT: %[[EXTSI2:.*]] = arith.extsi %[[SHRSI1]] : i8 to i32
+// CHECK-NEXT: %[[CONSTANT6:.*]] = arith.constant 22 : i32
+// CHECK-NEXT: %[[SHLI2:.*]] = arith.shli %[[EXTSI2]], %[[CONSTANT6]] : i32
+// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %[[SHLI2]], %[[EXTSI1]] : i32
+// CHECK-NEXT: %[[TRUNCI:.*]] = arith.trunci %[[ADDI]] : i32 to i27
+// CHECK-NEXT: %[[EXTSI3:.*]] = arith.extsi %[[TRUNCI]] : i27 to i48
+// CHECK-NEXT: %[[EXTSI4:.*]] = arith.extsi %[[VALUE2]] : i8 to i48
+// CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i48
+// CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i48
 // CHECK-NEXT: linalg.yield %[[ADDI1]] : i48
 // CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map3, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[FC_PAIRS]] : tensor<4x3xi48>) outs(%[[FILL]] : tensor<4x3x2xi32>) attrs ={{ +}}{stc.name = "fc"} {
 // CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i48, %{{.*}}: i32):
 // CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i48 to i22
-// CHECK-NEXT: %[[EXTSI6:.*]] = arith.extsi %[[TRUNCI1]] : i22 to i32
+// CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[TRUNCI1]] : i22 to i32
 // CHECK-NEXT: %[[CONSTANT7:.*]] = arith.constant 21 : i48
 // CHECK-NEXT: %[[SHRUI:.*]] = arith.shrui %[[VALUE5]], %[[CONSTANT7]] : i48
 // CHECK-NEXT: %[[CONSTANT8:.*]] = arith.constant 1 : i48
 // CHECK-NEXT: %[[ANDI1:.*]] = arith.andi %[[SHRUI]], %[[CONSTANT8]] : i48
 // CHECK-NEXT: %[[CONSTANT9:.*]] = arith.constant 22 : i48
-// CHECK-NEXT: %[[SHRSI1:.*]] = arith.shrsi %[[VALUE5]], %[[CONSTANT9]] : i48
-// CHECK-NEXT: %[[ADDI2:.*]] = arith.addi %[[SHRSI1]], %[[ANDI1]] : i48
+// CHECK-NEXT: %[[SHRSI2:.*]] = arith.shrsi %[[VALUE5]], %[[CONSTANT9]] : i48
+// CHECK-NEXT: %[[ADDI2:.*]] = arith.addi %[[SHRSI2]], %[[ANDI1]] : i48
 // CHECK-NEXT: %[[TRUNCI2:.*]] = arith.trunci %[[ADDI2]] : i48 to i32
 // CHECK-NEXT: %[[INDEX1:.*]] = linalg.index 2 : index
 // CHECK-NEXT: %[[CONSTANT10:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %[[CMPI1:.*]] = arith.cmpi eq, %[[INDEX1]], %[[CONSTANT10]] : index
-// CHECK-NEXT: %[[SELECT1:.*]] = arith.select %[[CMPI1]], %[[EXTSI6]], %[[TRUNCI2]] : i32
+// CHECK-NEXT: %[[SELECT1:.*]] = arith.select %[[CMPI1]], %[[EXTSI5]], %[[TRUNCI2]] : i32
 // CHECK-NEXT: linalg.yield %[[SELECT1]] : i32
 // CHECK: %y = tensor.collapse_shape %[[GENERIC]] {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<4x3x2xi32> into tensor<4x6xi32>
 // CHECK-NEXT: func.return %y : tensor<4x6xi32>
@@ -130,35 +131,36 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[EXPAND_SHAPE]], %fc_pairs : tensor<4x4x7xi8>, tensor<3x4x7xi16>) outs(%[[FILL2]] : tensor<4x4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
 // CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %[[VALUE3:.*]]: i16, %[[VALUE4:.*]]: i48):
 // CHECK-NEXT: %[[CONSTANT5:.*]] = arith.constant 8 : i16
-// CHECK-NEXT: %[[SHRSI:.*]] = arith.shrsi %[[VALUE3]], %[[CONSTANT5]] : i16
-// CHECK-NEXT: %[[TRUNCI:.*]] = arith.trunci %[[VALUE3]] : i16 to i8
-// CHECK-NEXT: %[[EXTSI1:.*]] = arith.extsi %[[TRUNCI]] : i8 to i27
-// CHECK-NEXT: %[[EXTSI2:.*]] = arith.extsi %[[SHRSI]] : i16 to i27
-// CHECK-NEXT: %[[CONSTANT6:.*]] = arith.constant 18 : i27
-// CHECK-NEXT: %[[SHLI1:.*]] = arith.shli %[[EXTSI2]], %[[CONSTANT6]] : i27
-// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %[[SHLI1]], %[[EXTSI1]] : i27
-// CHECK-NEXT: %[[EXTSI3:.*]] = arith.extsi %[[ADDI]] : i27 to i35
-// CHECK-NEXT: %[[EXTSI4:.*]] = arith.extsi %[[VALUE2]] : i8 to i35
-// CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i35
-// CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[MULI]] : i35 to i48
-// CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[EXTSI5]] : i48
+// CHECK-NEXT: %[[SHLI1:.*]] = arith.shli %[[VALUE3]], %[[CONSTANT5]] : i16
+// CHECK-NEXT: %[[SHRSI:.*]] = arith.shrsi %[[SHLI1]], %[[CONSTANT5]] : i16
+// CHECK-NEXT: %[[EXTSI1:.*]] = arith.extsi %[[SHRSI]] : i16 to i32
+// CHECK-NEXT: %[[SHRSI1:.*]] = arith.shrsi %[[VALUE3]], %[[CONSTANT5]] : i16
+// CHECK-NEXT: %[[EXTSI2:.*]] = arith.extsi %[[SHRSI1]] : i16 to i32
+// CHECK-NEXT: %[[CONSTANT6:.*]] = arith.constant 18 : i32
+// CHECK-NEXT: %[[SHLI2:.*]] = arith.shli %[[EXTSI2]], %[[CONSTANT6]] : i32
+// CHECK-NEXT: %[[ADDI:.*]] = arith.addi %[[SHLI2]], %[[EXTSI1]] : i32
+// CHECK-NEXT: %[[TRUNCI:.*]] = arith.trunci %[[ADDI]] : i32 to i27
+// CHECK-NEXT: %[[EXTSI3:.*]] = arith.extsi %[[TRUNCI]] : i27 to i48
+// CHECK-NEXT: %[[EXTSI4:.*]] = arith.extsi %[[VALUE2]] : i8 to i48
+// CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i48
+// CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i48
 // CHECK-NEXT: linalg.yield %[[ADDI1]] : i48
 // CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[FC_PAIRS]] : tensor<4x4x3xi48>) outs(%[[FILL]] : tensor<4x3x2xi32>) attrs ={{ +}}{stc.name = "fc"} {
 // CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i48, %[[VALUE6:.*]]: i32):
 // CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i48 to i18
-// CHECK-NEXT: %[[EXTSI6:.*]] = arith.extsi %[[TRUNCI1]] : i18 to i32
+// CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[TRUNCI1]] : i18 to i32
 // CHECK-NEXT: %[[CONSTANT7:.*]] = arith.constant 17 : i48
 // CHECK-NEXT: %[[SHRUI:.*]] = arith.shrui %[[VALUE5]], %[[CONSTANT7]] : i48
 // CHECK-NEXT: %[[CONSTANT8:.*]] = arith.constant 1 : i48
 // CHECK-NEXT: %[[ANDI1:.*]] = arith.andi %[[SHRUI]], %[[CONSTANT8]] : i48
 // CHECK-NEXT: %[[CONSTANT9:.*]] = arith.constant 18 : i48
-// CHECK-NEXT: %[[SHRSI1:.*]] = arith.shrsi %[[VALUE5]], %[[CONSTANT9]] : i48
-// CHECK-NEXT: %[[ADDI2:.*]] = arith.addi %[[SHRSI1]], %[[ANDI1]] : i48
+// CHECK-NEXT: %[[SHRSI2:.*]] = arith.shrsi %[[VALUE5]], %[[CONSTANT9]] : i48
+// CHECK-NEXT: %[[ADDI2:.*]] = arith.addi %[[SHRSI2]], %[[ANDI1]] : i48
 // CHECK-NEXT: %[[TRUNCI2:.*]] = arith.trunci %[[ADDI2]] : i48 to i32
 // CHECK-NEXT: %[[INDEX1:.*]] = linalg.index 2 : index
 // CHECK-NEXT: %[[CONSTANT10:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %[[CMPI1:.*]] = arith.cmpi eq, %[[INDEX1]], %[[CONSTANT10]] : index
-// CHECK-NEXT: %[[SELECT1:.*]] = arith.select %[[CMPI1]], %[[EXTSI6]], %[[TRUNCI2]] : i32
+// CHECK-NEXT: %[[SELECT1:.*]] = arith.select %[[CMPI1]], %[[EXTSI5]], %[[TRUNCI2]] : i32
 // CHECK-NEXT: %[[ADDI3:.*]] = arith.addi %[[VALUE6]], %[[SELECT1]] : i32
 // CHECK-NEXT: linalg.yield %[[ADDI3]] : i32
 // CHECK: %y = tensor.collapse_shape %[[GENERIC]] {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<4x3x2xi32> into tensor<4x6xi32>

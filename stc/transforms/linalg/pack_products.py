@@ -176,14 +176,14 @@ def _sums(generic: GenericOp, found: Contraction, pairs: SSAValue, half: int, bl
     number = {loop: loop - (loop > half) for loop in range(len(loops.extents)) if loop != half}
     activation = generic.inputs[found.activation]
     block = Block(arg_types=[activation.type.element_type, _element(pairs), _SUM])  # pyright: ignore[reportAttributeAccessIssue]
-    body, bits = Body(block), _element(pairs).width.data // 2
-    low, high = IntegerType(bits), body.add(arith.ShRSIOp(block.args[1], body.constant(bits, _element(pairs))))
-    first = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(block.args[1], low)), _FACTOR))
-    second = body.add(arith.ShLIOp(body.add(arith.ExtSIOp(high, _FACTOR)), body.constant(found.packed.shift, _FACTOR)))
-    exact = IntegerType(FACTOR_BITS + _bits(generic, found.activation))
-    factor = body.add(arith.ExtSIOp(body.add(arith.AddiOp(second, first)), exact))
-    product = body.add(arith.MuliOp(factor, body.add(arith.ExtSIOp(block.args[0], exact))))
-    body.end(body.add(arith.AddiOp(block.args[2], body.add(arith.ExtSIOp(product, _SUM)))))
+    body, pair = Body(block), _element(pairs)
+    bits = body.constant(pair.width.data // 2, pair)
+    low = body.add(arith.ExtSIOp(body.add(arith.ShRSIOp(body.add(arith.ShLIOp(block.args[1], bits)), bits)), i32))
+    high = body.add(arith.ExtSIOp(body.add(arith.ShRSIOp(block.args[1], bits)), i32))
+    both = body.add(arith.AddiOp(body.add(arith.ShLIOp(high, body.constant(found.packed.shift, i32))), low))
+    factor = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(both, _FACTOR)), _SUM))
+    product = body.add(arith.MuliOp(factor, body.add(arith.ExtSIOp(block.args[0], _SUM))))
+    body.end(body.add(arith.AddiOp(block.args[2], product)))
     kept = _with_blocks([loop for loop in loops.output_dims[0] if loop != half], blocks)
     operands = [loops.input_dims[found.activation], [loop for loop in loops.input_dims[found.weight] if loop != half], kept]
     kinds = [REDUCTION if loop in loops.reductions and loop != blocks else PARALLEL for loop in number]

@@ -210,12 +210,16 @@ def test_what_stays(text: str, why: str):
     assert len(named(packed(text))) == 1, why
 
 
+ASKED_FOR = ("-p", "pack-products{terms=7}", "--replace", "pack-products")
+
+
 @pytest.mark.heavy
-def test_packed_bytes_as_cpp(tmp_path: Path, stc: Stc):
-    (tmp_path / "fc.mlir").write_text(contraction(3, 6, 35, 8))
+@pytest.mark.parametrize(("k", "w", "options"), [(35, 8, ASKED_FOR), (37, 4, ())])
+def test_packed_products_as_cpp(tmp_path: Path, stc: Stc, k: int, w: int, options: tuple[str, ...]):
+    """Nibbles in every compile, bytes on request: half as many multipliers as rows, and of 27 by 8 bits."""
+    (tmp_path / "fc.mlir").write_text(contraction(3, 6, k, w))
     out = tmp_path / "out"
-    options = ("-p", "pack-products{terms=7}", "--before", "transpose-operands", "--out", out, "--check")
-    ended = stc("compile", tmp_path / "fc.mlir", *options)
+    ended = stc("compile", tmp_path / "fc.mlir", *options, "--out", out, "--check")
     assert ended.code == 0, ended.stderr
-    assert "ap_int<35>(sum * " in (out / "kernel.cpp").read_text()  # 27 by 8 bits, not 35 by 35
-    assert " on 3 DSP " in ended.stdout  # for the 6 rows
+    assert "(ap_int<27>)sum * " in (out / "kernel.cpp").read_text()
+    assert " on 3 DSP " in ended.stdout
