@@ -35,6 +35,7 @@ def levels() -> list[ModuleOp]:
     return found
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("level", range(8))
 def test_a_broken_rule_is_found(levels: list[ModuleOp], level: int) -> None:
     checks, found = Reverification(), 0

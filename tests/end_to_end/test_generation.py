@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 import torch
 
+from stc.api import CompiledModel, compile_model
 from stc.diagnostics import CompileError
 from stc.frontend.families import CausalModel
 from stc.frontend.presets import FULL, PRESETS, SLIDING
@@ -47,17 +48,19 @@ LONG = [5, 17, 3, 44, 23]
 
 @dataclass(frozen=True)
 class Family:
-    """A tiny twin with these options of its configuration changed; `rows` of a launch of prefill, 1: no prefill project."""
+    """A tiny twin with these options of its configuration changed; `rows` of a launch of prefill, 1: no prefill project. `saved`:
+    its parameters come from a file, as a user's do."""
 
     twin: str
     rows: int
     options: dict[str, Any]
+    saved: bool = False
 
 
 GEMMA = {"num_hidden_layers": 3, "layer_types": [SLIDING, FULL, SLIDING]}
 FAMILIES = {
     "gpt2": Family("gpt2-tiny", ROWS, {"vocab_size": 512}),
-    "qwen2.5": Family("qwen2.5-0.5b-tiny", 1, {"num_hidden_layers": 2}),
+    "qwen2.5": Family("qwen2.5-0.5b-tiny", 1, {"num_hidden_layers": 2}, saved=True),
     "qwen3": Family("qwen3-0.6b-tiny", 1, {"num_hidden_layers": 2}),
     "llama-3.2": Family("llama-3.2-1b-tiny", 1, {"num_hidden_layers": 3}),
     "gemma3": Family("gemma3-1b-tiny", 1, GEMMA),
@@ -130,8 +133,13 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Twin]:
             spec = configured(root / name, family.twin, **family.options)
             if family.options.get("vocab_size") == 512:
                 shutil.copy(STORIES / "tokenizer.json", root / name)
-            folder = compiled(spec, root / f"{name}.out", rows=family.rows)
-            made[name] = Twin(LanguageModel(folder), in_torch(spec).whole())
+            model: Any = in_torch(spec).whole()
+            out = root / f"{name}.out"
+            if family.saved:
+                model.save_pretrained(root / name)
+                made[name] = Twin(compile_model(root / name, max_seq=MAX_SEQ, rows=family.rows, out=out).loaded, model)
+            else:
+                made[name] = Twin(LanguageModel(compiled(spec, out, rows=family.rows)), model)
         return made[name]
 
     return make
@@ -416,6 +424,7 @@ def test_text_and_json_from_the_command_line(twins: Callable[[str], Twin], stc: 
     ended = stc("generate", model.folder, "--prompt", "Lily", "--max-new-tokens", "5")
     assert (ended.code, ended.stdout) == (0, tokenizer.decode([*prompt, *expected]) + "\n")
     assert "near-ties: 0" in ended.stderr and "tokens per second" in ended.stderr
+    assert list(CompiledModel(model.folder).generate("Lily", 5)) == expected
     found = json.loads(stc("generate", model.folder, "--tokens", "5,17", "--max-new-tokens", "4", "--json").stdout)
     assert (found["tokens"], found["finish"]) == (list(model.generate([5, 17], 4)), LENGTH)
     drawn = [stc("generate", model.folder, "--tokens", "5", "--sample", f"2.5,0.9,{seed}", "--json") for seed in (1, 1, 2)]

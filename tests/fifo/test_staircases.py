@@ -65,6 +65,7 @@ def chained(lanes: int, per_slot: int, total: int, bits: tuple[int, int]) -> Dep
 CHAINS = [(1, 1, 60, (1, 1)), (3, 1, 40, (2, 5)), (4, 2, 60, (1, 3)), (2, 3, 61, (7, 3))]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("lanes, per_slot, total, bits", CHAINS)
 def test_staircases_take_few_runs_a_clause(lanes: int, per_slot: int, total: int, bits: tuple[int, int]):
     """The optimum is that of all choices, and the runs stay below what searching each clause of a staircase takes."""

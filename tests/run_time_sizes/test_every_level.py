@@ -13,6 +13,7 @@ from stc.transforms.finding_pass import run_pass
 from stc_testing.levels import levels
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("doubling", DOUBLINGS, ids=lambda each: each.name)
 def test_a_task_at_every_level(doubling: Doubling):
     module = parsed(doubling.text)

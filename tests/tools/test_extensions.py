@@ -210,6 +210,7 @@ def _installed(folder: Path, name: str, text: str) -> None:
     (metadata / "entry_points.txt").write_text(f"[xdsl.universe]\n{name} = {name}:UNIVERSE\n")
 
 
+@pytest.mark.heavy
 def test_entry_points_of_installed_packages(tmp_path: Path) -> None:
     universe = "\nfrom xdsl.universe import Universe\nUNIVERSE = Universe(all_passes={'mark': lambda: Mark})\n"
     _installed(tmp_path, "theirs", OWN + universe)

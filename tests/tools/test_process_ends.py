@@ -123,6 +123,7 @@ def test_a_standard_stream_that_is_closed(tmp_path: Path, closed: str) -> None:
     assert done.stdout == ("" if marks[1] else "out\nx\n") and done.stderr == ("" if marks[2] else "err\ny\n")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("arguments", [("stc", "--help"), ("stc_opt", "--list-passes")])
 def test_a_reader_that_has_gone_is_no_failure_of_ours(arguments: tuple[str, str]) -> None:
     """As of a program that SIGPIPE ends, and without a word."""

@@ -20,6 +20,7 @@ print([name for name in sys.argv[1].split(",") if name in sys.modules], file=sys
 """
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("arguments", "allowed"),
     [

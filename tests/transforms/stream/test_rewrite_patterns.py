@@ -173,6 +173,7 @@ def test_groups_that_are_interleaved() -> None:
     assert count(module, KernelOp) == 2
 
 
+@pytest.mark.heavy
 def test_tasks_are_lowered_one_by_one() -> None:
     """In the order of the text and in the reverse: neighbours of a lowered task see itensors through bridges."""
     module = prepared(RECONVERGENT, f"{KERNELS},choose-groups,{FUSED},insert-forks,vectorize-streams{{lanes=2}}")
