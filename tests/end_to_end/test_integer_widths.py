@@ -7,13 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
+from stc.codegen.project import emit_project
 from stc.diagnostics import CompileError
+from stc.dialects.context import make_context
 from stc.execution.layout import entries_of_bytes, unpack
+from stc.frontend.export import export
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.manifest.element_types import ElementType, element_type
 from stc.manifest.files import read_manifest
 from stc.manifest.schema import Port
+from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.runtime.accelerator import Accelerator
 from stc.simulation.csim import csim
 from stc.tools.compile import CompileRequest, compile_model
@@ -161,3 +167,29 @@ def test_entries_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     given = {"x": np.full((2, 4), 8, np.int8), "scale": np.ones(2, np.float32)}
     with pytest.raises(CompileError, match="input 'x' has entries from 8 to 8; accepted: -8 to 7"):
         Accelerator(out)(given)
+
+
+class IntegerLinear(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight: torch.Tensor
+        self.scale: torch.Tensor
+        generator = torch.Generator().manual_seed(1)
+        self.register_buffer("weight", torch.randint(-128, 128, (13, 24), generator=generator, dtype=torch.int8))
+        self.register_buffer("scale", torch.rand(13, generator=generator))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x.to(torch.int32) @ self.weight.to(torch.int32).t()).to(torch.float32) * self.scale
+
+
+def test_int8_weights_of_pytorch_stay_bytes(tmp_path: Path) -> None:
+    """Widening them was work of the host: they were packed, and sent through the design, as i32."""
+    x = torch.randint(-128, 128, (7, 24), generator=torch.Generator().manual_seed(2), dtype=torch.int8)
+    model = export(IntegerLinear(), (x,), name="linear")
+    run_stages(model.module, make_context(), stages(PipelineOptions(kernel_name="linear")))
+    emit_project(model.module, model, tmp_path, {}, report={"model": "linear"})
+    assert csim(tmp_path, optimisation=0).passed
+    (kernel,) = read_manifest(tmp_path).kernels
+    (weight,) = [port for port in kernel.ports if port.kind == "parameter" and port.element_type != "f32"]
+    assert weight.element_type == "i8" and weight.bytes == 384  # 24 tokens of 13 entries, in 16 each
+    assert {stream.element_type for stream in kernel.streams if "matmul" not in stream.name} == {"i8", "f32"}

@@ -112,3 +112,48 @@ func.func @two_users(%x: !T) -> (!T, !T) {
 // CHECK-LABEL: @two_users(
 // CHECK: %p = linalg.generic
 // CHECK: %q = linalg.generic {{.*}} ins(%p :
+
+// -----
+
+// What makes integers wider is wires: into a contraction too, of a parameter too; what is cut of an extension is one.
+#x = affine_map<(d0, d1, d2) -> (d0, d2)>
+#w = affine_map<(d0, d1, d2) -> (d1, d2)>
+#y = affine_map<(d0, d1, d2) -> (d0, d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @extensions(%x: tensor<3x5xi8>, %w: tensor<7x5xi4> {stc.parameter}, %o: tensor<3x7xi32>) -> (tensor<3x7xi32>, tensor<3x5xi32>) {
+  %e = tensor.empty() : tensor<3x5xi32>
+  %xw = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3x5xi8>) outs(%e : tensor<3x5xi32>) {
+  ^bb0(%a: i8, %b: i32):  %s = arith.extsi %a : i8 to i64  %t = arith.trunci %s : i64 to i32  linalg.yield %t : i32
+  } -> tensor<3x5xi32>
+  %f = tensor.empty() : tensor<7x5xi32>
+  %ww = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<7x5xi4>) outs(%f : tensor<7x5xi32>) {
+  ^bb0(%a: i4, %b: i32):  %s = arith.extui %a : i4 to i32  linalg.yield %s : i32
+  } -> tensor<7x5xi32>
+  %y = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]} ins(%xw, %ww : tensor<3x5xi32>, tensor<7x5xi32>) outs(%o : tensor<3x7xi32>) {
+  ^bb0(%a: i32, %b: i32, %c: i32):  %m = arith.muli %a, %b : i32  %s = arith.addi %m, %c : i32  linalg.yield %s : i32
+  } -> tensor<3x7xi32>
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%xw : tensor<3x5xi32>) outs(%e : tensor<3x5xi32>) {
+  ^bb0(%a: i32, %b: i32):  %s = arith.addi %a, %a : i32  linalg.yield %s : i32
+  } -> tensor<3x5xi32>
+  func.return %y, %z : tensor<3x7xi32>, tensor<3x5xi32>
+}
+
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK: #map3 = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @extensions(
+// CHECK-NEXT: %e = tensor.empty() : tensor<3x5xi32>
+// CHECK-NEXT: %y = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<3x5xi8>, tensor<7x5xi4>) outs(%o : tensor<3x7xi32>) {
+// CHECK-NEXT: ^bb0(%[[VALUE:.*]]: i8, %[[VALUE1:.*]]: i4, %c: i32):
+// CHECK-NEXT: %s = arith.extui %[[VALUE1]] : i4 to i32
+// CHECK-NEXT: %t = arith.extsi %[[VALUE]] : i8 to i32
+// CHECK-NEXT: %m = arith.muli %t, %s : i32
+// CHECK-NEXT: %[[S:.*]] = arith.addi %m, %c : i32
+// CHECK-NEXT: linalg.yield %[[S]] : i32
+// CHECK: %z = linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3x5xi8>) outs(%e : tensor<3x5xi32>) {
+// CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %b: i32):
+// CHECK-NEXT: %[[T:.*]] = arith.extsi %[[VALUE2]] : i8 to i32
+// CHECK-NEXT: %[[S1:.*]] = arith.addi %[[T]], %[[T]] : i32
+// CHECK-NEXT: linalg.yield %[[S1]] : i32
+// CHECK: func.return %y, %z : tensor<3x7xi32>, tensor<3x5xi32>

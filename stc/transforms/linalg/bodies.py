@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerType
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
@@ -31,11 +32,30 @@ def value_key(op: Operation, operands: Sequence[object]) -> tuple[object, ...]:
 
 
 def simplify_body(block: Block) -> None:
-    """Merge equal operations of a body, then erase those that nobody uses. Bodies have no side effects."""
+    """Merge equal operations and changes of width of a body, then erase those that nobody uses. Bodies have no side effects."""
+    _merge_changes_of_width(block)
     _merge_equal_operations(block)
     for op in reversed(list(block.ops)):
         if not op.has_trait(IsTerminator) and not any(result.uses for result in op.results):
             Rewriter.erase_op(op)
+
+
+def _merge_changes_of_width(block: Block) -> None:
+    """An extension of an extension of the same kind is one, and so is what is cut of an extension."""
+    for op in list(block.ops):
+        if not isinstance(op, arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp):
+            continue
+        inner, wanted = op.input.owner, op.result.type
+        if not isinstance(inner, arith.ExtSIOp | arith.ExtUIOp) or not (type(inner) is type(op) or isinstance(op, arith.TruncIOp)):
+            continue
+        narrow = inner.input
+        assert isinstance(narrow.type, IntegerType) and isinstance(wanted, IntegerType)
+        if narrow.type == wanted:
+            Rewriter.replace_op(op, [], [narrow])
+        elif narrow.type.width.data < wanted.width.data:
+            Rewriter.replace_op(op, type(inner)(narrow, wanted))
+        else:
+            Rewriter.replace_op(op, arith.TruncIOp(narrow, wanted))
 
 
 def _merge_equal_operations(block: Block) -> None:

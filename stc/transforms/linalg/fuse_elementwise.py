@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -67,6 +68,40 @@ class FuseProducer(RewritePattern):
                 return
 
 
+@dataclass
+class FuseExtension(RewritePattern):
+    """A wider form of narrow integers into each generic that uses it: contractions and packed parameters are of the narrow type.
+
+    It is nothing but wires. `host` as of `FuseProducer`: a wider parameter that only parameters are computed with is the host's.
+    """
+
+    host: set[SSAValue]
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: GenericOp, rewriter: PatternRewriter) -> None:
+        dims = all_dims(op)
+        if dims is None or op.results[0] in self.host:
+            return
+        for index, operand in enumerate(op.inputs):
+            producer = operand.owner
+            if isinstance(producer, GenericOp) and _is_extension(producer) and _bounds_all_loops(producer, op, dims, index):
+                rewriter.replace(op, _fuse(producer, op, dims, index))
+                return
+
+
+_WIDTHS = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
+
+
+def _is_extension(producer: GenericOp) -> bool:
+    """Whether a generic only makes integers wider."""
+    if not is_elementwise(producer) or len(producer.inputs) != 1 or len(producer.results) != 1:
+        return False
+    narrow, wide = (argument.type for argument in producer.body.block.args)
+    if not isinstance(narrow, IntegerType) or not isinstance(wide, IntegerType) or narrow.width.data >= wide.width.data:
+        return False
+    return all(isinstance(op, _WIDTHS) for op in producer.body.block.ops if op is not producer.body.block.last_op)
+
+
 def _stands_for(new: GenericOp, old: GenericOp, host: set[SSAValue]) -> None:
     """The replacement of host work is host work."""
     if old.results[0] in host:
@@ -80,7 +115,12 @@ def _may_fuse(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index:
     """
     if not is_elementwise(producer) or len(producer.results) != 1 or not covers_all(dims[index], loop_count(consumer)):
         return False
-    if not producer.results[0].has_one_use() or (below := all_dims(producer)) is None:
+    return producer.results[0].has_one_use() and _bounds_all_loops(producer, consumer, dims, index)
+
+
+def _bounds_all_loops(producer: GenericOp, consumer: GenericOp, dims: list[Dims], index: int) -> bool:
+    """Whether each loop of the consumer still runs along an operand when it reads the producer's."""
+    if (below := all_dims(producer)) is None:
         return False
     loop_of = dict(zip(below[-1], dims[index], strict=True))
     entries = [*dims[:index], *(_through(entry, loop_of) for entry in below[:-1]), *dims[index + 1 :]]
@@ -152,6 +192,9 @@ class FuseElementwisePass(ModulePass):
     * the user is no contraction: what is computed there per output column would be computed for every one of them,
     * the producer is no host work (dependent on parameters and constants alone), or the user is too.
 
+    What only makes integers wider is nothing to compute: it moves into every user, contractions too, also of a parameter, which
+    stays narrow in memory. A change of width behind another is one.
+
     Equal operands with equal maps are merged. The fused op belongs to the user's `stc.module`, or to the producer's where
     that lies inside the user's.
 
@@ -171,7 +214,7 @@ class FuseElementwisePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in functions_of(op):
             host = host_values(function)
-            pattern = GreedyRewritePatternApplier([MergeInputs(host), FuseProducer(host)])
+            pattern = GreedyRewritePatternApplier([MergeInputs(host), FuseExtension(host), FuseProducer(host)])
             PatternRewriteWalker(pattern).rewrite_region(function.body)
         erase_dead_ops(op)
 
