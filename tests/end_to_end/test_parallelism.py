@@ -60,7 +60,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+LARGER = ("three-products", "feed-forward", "attention", "atax-copies")
+"""Of what the others are made of: left to `make test-full`."""
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, marks=[pytest.mark.full] if case in LARGER else []) for case in CASES])
 def test_values_rules_and_dsp(case: str) -> None:
     factory, sizes, dsp = CASES[case]
     model = compiled(factory, sizes, dsp)

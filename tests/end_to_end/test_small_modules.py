@@ -19,7 +19,11 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("factory", RESULTS)
+QUICK = ("branching", "scores")
+"""Between them: several results, of other types, products, softmaxes and branches; `make test-full` has the others."""
+
+
+@pytest.mark.parametrize("factory", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.full]) for name in RESULTS])
 def test_factories(compiled: Compile, factory: str) -> None:
     project = compiled(f"{HERE / 'modules.py'}:{factory}")
     project.require_agreement()

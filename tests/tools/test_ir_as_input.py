@@ -98,14 +98,17 @@ def compiled(source: Path, out: Path, *options: str) -> int:
     return ended.value.code
 
 
+KINDS = ("linalg", "torch", "edited")
+
+
 @pytest.mark.parametrize(
     ("name", "every"),
-    [("linalg", 1), ("torch", 4), ("edited", 4), *(pytest.param(name, 1, marks=pytest.mark.full) for name in ("torch", "edited"))],
+    [*((name, 4) for name in KINDS), *(pytest.param(name, 1, marks=pytest.mark.full) for name in KINDS)],
 )
 def test_every_dump_leads_to_the_same_design(designs: dict[str, Path], name: str, every: int) -> None:
     """By induction: the dump behind each pass is read, and gives, through the next pass, the next dump, byte for byte.
 
-    Of two of the designs `make test` takes every fourth dump, `make test-full` all.
+    `make test` takes every fourth dump, `make test-full` all.
     """
     found = dumps(designs[name])
     assert len(found) > 40
