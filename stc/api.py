@@ -91,7 +91,7 @@ def compile(
     require_free(folder)
     begin = time.perf_counter()
     draws = None if check_inputs is None else tuple(check_inputs)
-    model = export(module, inputs, name=name, draws=Draws(draws, seed))
+    model = export(module, inputs, name=name, draws=Draws(draws, seed, chosen.quantize))
     before = print_module(model.module)
     request = CompileRequest(
         name, seed=seed, emit_ir=True, options=named(chosen, name), minimise_depths=minimise_depths, check_inputs=draws

@@ -23,6 +23,7 @@ from stc.diagnostics import CompileError
 from stc.dialects.preconditions import refused
 from stc.dialects.reverification import Reverification
 from stc.platforms.fifo_storage import MARGIN
+from stc.quantisation.formats import read_quantisation
 from stc.strategies.registry import decision
 from stc.transforms import all_passes
 from stc.transforms.finding_pass import run_pass
@@ -56,6 +57,7 @@ class PipelineOptions(ArgSpecConvertible):
     `pipeline_style`: of all loops (stp, flp), or of those without memory ports (frp).
     `slack`: part of the cycles that FIFOs may lose; `fifo_margin`: per cent that their depths get beyond what is required, -1 for
     exactly that; `run_ahead`: bytes of all FIFOs together that load tasks fill, 0 for what each needs.
+    `quantize`: which linear layers compute on integers, and how (`stc.quantisation.formats`), empty for none.
     `unsafe_math`: whether the vendor's tool may reassociate float additions and multiply by reciprocals of constants.
     """
 
@@ -84,6 +86,7 @@ class PipelineOptions(ArgSpecConvertible):
     run_ahead: int = 0
     unsafe_math: bool = False
     pipeline_style: str = "stp"
+    quantize: str = ""
 
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
@@ -94,6 +97,7 @@ class PipelineOptions(ArgSpecConvertible):
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
         if self.serial_converters not in get_args(Serial):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
+        read_quantisation(self.quantize)
         for name, decided in DECIDED_BY.items():
             if (value := getattr(self, name)) != getattr(type(self), name):  # ours need not be imported to be known
                 decision(decided).find(value)
@@ -124,13 +128,16 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
 
+    # Where weights are as the model stores them: later reshapes spread a reduction over several loops.
+    quantised = LINALG_STAGE.index("propagate-reshapes")
+    quantize = (f'quantize-linear{{format="{options.quantize}"}}',) if options.quantize else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:
         return f'duplicate-loads{what}{{least={options.duplicate_loads} platform="{options.platform}"}}'
 
     return (
-        Stage("linalg optimisation", LINALG_STAGE),
+        Stage("linalg optimisation", (*LINALG_STAGE[:quantised], *quantize, *LINALG_STAGE[quantised:])),
         Stage("linalg tiling", (*parallel, *schedule, tiles, "tile-linalg")),
         Stage(
             "kernel fusion",

@@ -197,10 +197,14 @@ class PartSizes:
 
 @dataclass(frozen=True)
 class Draws:
-    """Which draws are wanted: `names`, or None for those that suit the size of the design. Equal seeds give equal draws."""
+    """Which draws are wanted: `names`, or None for those that suit the size of the design. Equal seeds give equal draws.
+
+    `quantize`: the arithmetic of the references' linear layers (stc.quantisation.formats), empty for f32.
+    """
 
     names: tuple[str, ...] | None = (EXAMPLE,)
     seed: int = 0
+    quantize: str = ""
 
     def names_for(self, module: ModuleOp) -> tuple[str, ...]:
         """`module` holds linalg."""
@@ -228,11 +232,13 @@ def draw_references(
     run: Run,
     sizes: PartSizes = ALL_THERE,
     maxima: Mapping[str, int] = MappingProxyType({}),
+    unquantised: Run | None = None,
 ) -> Drawn:
     """Run the model on each of `draws`; `module` is the model as linalg. `run` gets what is there of the inputs.
 
     `maxima`: of the inputs of one integer which sizes or positions in `module` depend on, of which there is a draw at 0, 1, one
-    below the maximum and the maximum each, called after them (`pos_0`), with the example's other inputs.
+    below the maximum and the maximum each, called after them (`pos_0`), with the example's other inputs. `unquantised`: the model
+    in f32, where `run` is in another arithmetic.
 
     Left out is a draw that changes nothing of an earlier one, and one on which the model itself does not run. CompileError where
     nothing is left, and where the model does not run on its example.
@@ -253,9 +259,11 @@ def draw_references(
             left_out[name] = f"its inputs are those of {same}"
             continue
         try:
-            returned = partial(_returned, run, sizes, inputs, sizes.there(inputs, sizes.values(name)))
+            there = sizes.there(inputs, sizes.values(name))
+            returned = partial(_returned, run, sizes, inputs, there)
             golden = returned(None)
-            found.append(Reference(name, inputs, golden, _uncertainty(golden, partial(returned, random))))
+            exact = {} if unquantised is None else _returned(unquantised, sizes, inputs, there, None)
+            found.append(Reference(name, inputs, golden, _uncertainty(golden, partial(returned, random)), unquantised=exact))
         except CompileError as error:
             if name == EXAMPLE:
                 raise

@@ -37,6 +37,8 @@ from stc.frontend.signature import (
 )
 from stc.frontend.torch_import import INTEGERS_ACCEPTED, UNSUPPORTED_INTEGERS, lower_to_linalg
 from stc.frontend.user_code import UserCode
+from stc.quantisation.formats import read_quantisation
+from stc.quantisation.reference import quantised_model
 
 ROOT = "layer"
 
@@ -78,7 +80,7 @@ def export(
     otherwise). Module paths are kept in `stc.module`. Raises CompileError for inputs that are no tensors, dynamic shapes, and
     operations that torch-mlir cannot lower, naming the module path or operation. `draws`: what references are made for. `sizes`:
     how much of the inputs is there at run time, and which outputs are rows of inputs; the module is exported for all of them, and
-    run on what is there.
+    run on what is there. Where `draws` ask for quantised layers, the module is exported as it is, for `quantize-linear` to rewrite.
     """
     _refuse_scripts(module, name)
     inputs = _named_inputs(module, example_inputs, input_names)
@@ -113,7 +115,13 @@ def export(
     refuse_dynamic_shapes(ir)
     example = {key: to_numpy(value, key) for key, value in inputs.items()}
 
+    quantised = quantised_model(module, read_quantisation(draws.quantize), name) if draws.quantize else None
+
     def run(arrays: Mapping[str, np.ndarray], noise: np.random.Generator | None) -> dict[str, np.ndarray]:
+        with quantised.replaced() if quantised is not None else nullcontext():
+            return run_unquantised(arrays, noise)
+
+    def run_unquantised(arrays: Mapping[str, np.ndarray], noise: np.random.Generator | None) -> dict[str, np.ndarray]:
         moved = arrays if noise is None else {key: moved_by_rounding(array, noise) for key, array in arrays.items()}
         tensors = {key: to_tensor(np.ascontiguousarray(moved[key]), inputs[key]) for key in inputs}
         with warnings.catch_warnings(), torch.no_grad(), RoundingNoise(noise) if noise is not None else nullcontext():
@@ -126,17 +134,19 @@ def export(
     names = argument_names(ir)
     sized = {symbol.name for symbol in sizes.symbols}  # which have values in each draw of their own
     maxima = {names[index]: most for index, most in scalar_maxima(ir).items() if names[index] not in sized}
-    drawn = draw_references(draws, ir, example, run, sizes, maxima)
+    drawn = draw_references(draws, ir, example, run, sizes, maxima, None if quantised is None else run_unquantised)
     timings["references"] = time.perf_counter() - start
+    computed = next((draw.golden for draw in drawn.references if draw.name == EXAMPLE), None) if quantised is not None else None
     return ExportedModel(
         name,
         ir,
         example,
         {key: to_numpy(value, key) for key, value in state.items()},
-        sizes.returned({key: to_numpy(value, key) for key, value in outputs.items()}, example),
+        computed or sizes.returned({key: to_numpy(value, key) for key, value in outputs.items()}, example),
         timings,
         drawn.references,
         drawn.left_out,
+        quantised=frozenset() if quantised is None else quantised.used,
     )
 
 

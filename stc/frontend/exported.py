@@ -19,7 +19,7 @@ class Reference:
 
     `uncertainty`: for float outputs, by how much rounding errors alone move each entry (absolute, f64); 0 where it is missing,
     infinite where they make a number of an infinity or NaN, or the reverse. `unspecified`: the entries, True, that the model leaves
-    undefined; none of an output that is missing.
+    undefined; none of an output that is missing. `unquantised`: where the outputs are of quantised layers, those of the f32 model.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Reference:
     golden: Arrays
     uncertainty: Arrays = field(default_factory=dict[str, np.ndarray])
     unspecified: Arrays = field(default_factory=dict[str, np.ndarray])
+    unquantised: Arrays = field(default_factory=dict[str, np.ndarray])
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class ExportedModel:
     draws_left_out: Mapping[str, str] = field(default_factory=dict[str, str])
     reference: str = "PyTorch"
     """What computed the reference outputs."""
+    quantised: frozenset[str] = frozenset()
+    """The modules whose linear layers the reference computes on integers."""
 
     @property
     def references(self) -> tuple[Reference, ...]:

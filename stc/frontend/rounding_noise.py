@@ -10,10 +10,13 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
+_EXACT = frozenset({"round", "floor", "ceil", "trunc", "fmin", "fmax", "maximum", "minimum", "clamp", "abs", "neg", "amax", "amin"})
+"""Operations whose results are integers, or entries of their operands: there is no rounding error in them."""
+
 
 class RoundingNoise(TorchDispatchMode):
     """While it is active, every entry of a float result of an operation loses 0, half a, or one unit in the last place, also where
-    the result is written into a tensor that was there before (in place, `out=`).
+    the result is written into a tensor that was there before (in place, `out=`); but for operations that round nothing.
 
     Only magnitude is lost, so that what is finite stays finite. Views compute nothing, and are left alone. The same state of
     `random` gives the same noise.
@@ -31,7 +34,8 @@ class RoundingNoise(TorchDispatchMode):
         if torch.Tag.inplace_view not in func.tags:
             for written in _written(func._schema.arguments, args, kwargs or {}):
                 tree_map_only(torch.Tensor, lambda value: value.copy_(self._moved(value)), written)
-        if any(returned.alias_info is not None for returned in func._schema.returns):
+        is_exact = func._schema.name.removeprefix("aten::") in _EXACT
+        if is_exact or any(returned.alias_info is not None for returned in func._schema.returns):
             return result
         return tree_map_only(torch.Tensor, self._moved, result)
 

@@ -16,13 +16,14 @@ from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
 from stc.frontend.linalg_file import load_linalg_file
+from stc.quantisation.formats import DTYPES
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
     from stc.frontend.families import CausalModel
 
-DTYPES = ("f32",)
+F32 = "f32"
 PREFILL, DECODE, HEAD = STAGES = ("prefill", "decode", "head")
 LANES = 16
 """The head's vocabulary is filled up to a multiple of it, for words and vectors of that width: GPT-2 has 29 x 1733 tokens."""
@@ -36,7 +37,8 @@ def load_model(
     *,
     stage: str = "prefill",
     seq: int = 32,
-    dtype: str = "f32",
+    dtype: str = F32,
+    quantize: str = "",
     seed: int = 0,
     weights: str | None = None,
     layer: int | None = None,
@@ -54,14 +56,15 @@ def load_model(
     a scalar `pos` says, instead of all under a mask. Equal `seed`s give equal inputs and random parameters. `weights` is a folder
     of safetensors files, `hub:ID`, or `hub` (the preset's or configuration's own model); without it the parameters are random
     (presets, configurations, files) or the module's own (factories). `check_inputs`: the draws of inputs (stc.frontend.draws) that
-    references are made for, None for those that suit the size. Raises CompileError for everything unusable.
+    references are made for, None for those that suit the size. `quantize`: how the references' linear layers compute, as
+    `--quantize` says it, where it is more than `dtype`. Raises CompileError for everything unusable.
     """
-    if dtype not in DTYPES:
-        raise CompileError(f"unknown dtype {dtype}", where=spec, accepted=", ".join(DTYPES))
+    if dtype != F32 and dtype not in DTYPES:
+        raise CompileError(f"unknown dtype {dtype}", where=spec, accepted=", ".join((F32, *DTYPES)))
     if stage not in STAGES:
         raise CompileError(f"unknown stage {stage}", where=spec, accepted=", ".join(STAGES))
     part = Part(stage, seq, max_seq, layer, bool(run_time_sizes))
-    draws = Draws(None if check_inputs is None else tuple(check_inputs), seed)
+    draws = Draws(None if check_inputs is None else tuple(check_inputs), seed, quantize or DTYPES.get(dtype, ""))
     if spec.startswith(CONFIGURATION):
         model = _from_configuration(spec.removeprefix(CONFIGURATION), part, draws, weights)
     elif spec.endswith(".mlir"):
@@ -144,6 +147,9 @@ def _own(part: Part, spec: str, draws: Draws) -> Draws:
 def _from_linalg(spec: str, draws: Draws, weights: str | None) -> ExportedModel:
     if weights is not None:
         raise CompileError("weights cannot be given for a linalg file", where=spec, accepted="no weights")
+    if draws.quantize:
+        what = "a linalg file has no modules, whose arithmetic would be the reference of quantised layers"
+        raise CompileError(what, where=spec, accepted="a PyTorch model, or the pass quantize-linear (--before propagate-reshapes)")
     return load_linalg_file(Path(spec), draws)
 
 

@@ -22,12 +22,15 @@ from stc.dialects.stream import CreateOp
 from stc.execution.dtypes import numpy_type
 from stc.execution.run import execute, main_function
 from stc.execution.work import TooLong
+from stc.transforms.linalg.quantize_linear import QuantizeLinear
 from stc.transforms.stream.set_fifo_depths import SetFifoDepths
 
 TOLERANCE = 1e-5
 """Relative to the largest finite magnitude of the result: reassociated sums of floats stay well below it."""
 ROUNDINGS = 16
 """What a reassociated sum of short floats may differ by, in units of their last place: `TOLERANCE` is below one of f16."""
+OTHER_ARITHMETIC = frozenset({QuantizeLinear.name})
+"""Passes of a pipeline that are asked for another arithmetic: `--check` compares with a reference that has it."""
 _LARGEST_INTEGER = 4
 
 
@@ -186,6 +189,10 @@ class SemanticsCheck:
         except Exception as error:  # the executor met IR that nobody should have left
             complaint = f"{type(error).__name__}: {error}"
             raise SemanticsChanged(f"pass '{name}' left a module that cannot be executed: {complaint}") from None
+        if name in OTHER_ARITHMETIC:
+            self.notes.append(f"pass '{name}' is not checked: it computes otherwise, as the reference does")
+            self.results = results
+            return
         difference = compare(self.results, results, self.names)
         if difference is not None:
             raise SemanticsChanged(f"pass '{name}' changes what the module computes: {difference}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -43,6 +43,16 @@ def print_check(result: CsimResult, explanation: Explanation | None) -> None:
         output.print(f"  {', '.join(result.undecided)}: {UNDECIDED}", markup=False)
     if text := explanation.text if explanation is not None else result.explanation:
         output.print(text, markup=False)
+
+
+def print_quantisation(found: Mapping[str, Any] | None) -> None:
+    """How far quantised layers are from the f32 model."""
+    if found is None:
+        return
+    table = Table("inputs", "output", "max error", "rms of rms|out|", title=f"{found['format']} against the f32 model (executed)")
+    for entry in found["errors"]:
+        table.add_row(entry["draw"], entry["output"], f"{entry['max_abs_error']:.3g}", f"{entry['relative_rms']:.2g}")
+    output.print(table)
 
 
 def _verdict(result: CsimResult, draws: Sequence[DrawCheck]) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.bus_words import bus_words
@@ -21,7 +22,7 @@ from stc.analysis.resources import resource_report
 from stc.analysis.support import obstacles
 from stc.analysis.throughput import multiply_accumulates, throughput_report
 from stc.codegen.project import emit_project, require_free
-from stc.diagnostics import UnsupportedError
+from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import PROVENANCE, KernelOp, ProvenanceAttr, TaskOp
 from stc.dialects.printing import print_module
@@ -41,6 +42,7 @@ from stc.transforms.dataflow.verify_streams import VerifyStreams
 from stc.transforms.linalg.apply_schedule import Decided, decided_schedules
 from stc.transforms.linalg.default_tile_size import DefaultTileSize
 from stc.transforms.linalg.propagate_orders import PropagateOrders
+from stc.transforms.linalg.quantize_linear import QuantizeLinear
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
 from stc.transforms.stream.verify_bounds import VerifyBounds
 
@@ -84,6 +86,7 @@ def compile_from(
     if start.begin == 0 and (found := obstacles(model.module)):
         raise UnsupportedError(found)
     recorder = Recorder(request.emit_ir, progress, request.crash_reproducer, count=start.begin)
+    recorder.quantised = model.quantised
     keeps_source = request.emit_ir and is_named
     recorder.provenance = [provenance_of(request, options, step.label) for step in start.steps] if keeps_source else []
     if request.check_semantics:
@@ -97,6 +100,7 @@ def compile_from(
         "model": model.name,
         "source": start.source,
         "check_inputs": _draws_report(model),
+        **_quantisation_report(model, options),
         **design,
         "compile_seconds": front_end | design["compile_seconds"],
     }
@@ -114,6 +118,29 @@ def _draws_report(model: ExportedModel) -> dict[str, Any]:
     retained = {draw.name: list(retained_inputs(draw, model.inputs)) for draw in model.references if draw.name != EXAMPLE}
     names = [draw.name for draw in model.references]
     return {"draws": names, "kept": {name: keys for name, keys in retained.items() if keys}, "left_out": dict(model.draws_left_out)}
+
+
+def _quantisation_report(model: ExportedModel, options: PipelineOptions) -> dict[str, Any]:
+    """How far the reference of quantised layers is from the f32 model, by draw and output; nothing where there is none."""
+    if not options.quantize:
+        return {}
+    errors = [
+        {"draw": draw.name, "output": name, **_distance(draw.golden[name], exact)}
+        for draw in model.references
+        for name, exact in draw.unquantised.items()
+        if np.issubdtype(exact.dtype, np.floating)
+    ]
+    origin = "executed: the quantised reference and the f32 model, both by PyTorch"
+    return {"quantisation": {"origin": origin, "format": options.quantize, "layers": sorted(model.quantised), "errors": errors}}
+
+
+def _distance(found: np.ndarray, exact: np.ndarray) -> dict[str, float]:
+    """Of the finite entries: the largest difference, and the root mean square of all in parts of that of `exact`."""
+    finite = np.isfinite(found) & np.isfinite(exact)
+    difference = np.where(finite, found.astype(np.float64) - exact, 0.0)
+    size = float(np.sqrt(np.mean(np.where(finite, exact, 0.0).astype(np.float64) ** 2)))
+    spread = float(np.sqrt(np.mean(difference**2)))
+    return {"max_abs_error": float(np.abs(difference).max()), "relative_rms": spread / size if size else 0.0}
 
 
 def _minimised(
@@ -139,6 +166,7 @@ def design_report(
     """
     sequence = stages(options) if rest is None else rest
     run = run_or_reproduce(module, make_context(), sequence, [recorder], recorder.begin, recorder.crash_reproducer)
+    _require_reference(run.found.get(QuantizeLinear.name), recorder.quantised)
     streams, bounds, sizings = (run.found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
     resources = resource_report(module, load_platform(options.platform))
     makespans = None if sizings is None else [sizing.makespan for sizing in sizings]
@@ -159,6 +187,16 @@ def design_report(
         "resources": resources,
         "throughput": throughput_report(recorder.multiplies, makespans, resources, options.dsp),
     }
+
+
+def _require_reference(rewritten: Iterable[str] | None, reference: frozenset[str] | None) -> None:
+    """CompileError where a pass and the reference do not compute the same layers on integers."""
+    if rewritten is None or reference is None or (rewritten := frozenset(rewritten)) == reference:
+        return
+    layer = min(rewritten ^ reference)
+    what = "is a product with a parameter, but no linear layer" if layer in rewritten else "is no single product with a parameter"
+    accepted = f"--quantize with except={layer}"
+    raise CompileError(f"'{layer}' {what}: its reference computes otherwise", where="quantize-linear", accepted=accepted)
 
 
 _OF_THE_DESIGN = ("model", "stage", "seq", "dtype", "seed", "weights", "layer", "minimise_depths", "check_inputs")
@@ -196,6 +234,8 @@ class Recorder:
     semantics: SemanticsCheck | None = None
     """Executes the module after each pass, if asked for."""
     count: int = 0
+    quantised: frozenset[str] | None = None
+    """The modules whose linear layers the reference computes on integers; None where nobody knows."""
 
     def begin(self, stage: Stage, name: str) -> None:
         self.progress(f"{stage.name}: {name}")

@@ -15,7 +15,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
+from stc.quantisation.formats import DTYPES
 from stc.tools import options as said
 from stc.tools.command_line import debugging
 from stc.tools.listings import complete_part, complete_passes
@@ -31,6 +33,7 @@ MODEL: Mapping[str, Any] = {
 """The options that say which model, by the field of `CompileRequest`."""
 
 PIPELINE: Mapping[str, Any] = {
+    "quantize": said.Quantize,
     "tile": said.Tile, "rows": said.Rows, "lanes": said.Lanes, "dsp": said.Dsp, "uniform_tiles": said.UniformTiles,
     "schedule": said.Schedule, "platform": said.Platform, "budget": said.Budget, "duplicate_loads": said.DuplicateLoad,
     "serial_converters": said.SerialConverters, "tiling": said.Tiling, "fusion": said.Fusion, "converters": said.Converters,
@@ -153,7 +156,7 @@ def asked_compile(
         of_passes: dict[str, Any] = {name: options[name] for name in PIPELINE if name != "uniform_tiles"}
         of_passes |= {name: str(options[name] or "") for name in ("schedule", "fifo_depths")}
         chosen = PipelineOptions(**of_passes, propagate_orders=not options["uniform_tiles"])
-        chosen = with_schedule(chosen, _given(ctx))
+        chosen = _with_dtype(with_schedule(chosen, _given(ctx)), options["dtype"])
         request = dataclasses.replace(
             asked_model(**{name: options[name] for name in MODEL}),
             emit_ir=emit_ir,
@@ -167,6 +170,14 @@ def asked_compile(
             given=_given(ctx),
         )
     return Asked(request, check, debug)
+
+
+def _with_dtype(options: PipelineOptions, dtype: str) -> PipelineOptions:
+    """The options, with what `--dtype` stands for; CompileError where `--quantize` says something else."""
+    meant = DTYPES.get(dtype, "")
+    if meant and options.quantize not in ("", meant):
+        raise CompileError(f"--dtype {dtype} and --quantize {options.quantize}", accepted=f"one of both ({dtype} is '{meant}')")
+    return dataclasses.replace(options, quantize=options.quantize or meant)
 
 
 def _given(ctx: typer.Context) -> frozenset[str]:

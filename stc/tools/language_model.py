@@ -18,7 +18,7 @@ from stc.codegen.layer_parameters import PackedParameter, packed_parameters
 from stc.codegen.manifest_builder import tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, require_free
 from stc.codegen.templates import render_model
-from stc.diagnostics import NoRunTimeSize
+from stc.diagnostics import CompileError, NoRunTimeSize
 from stc.frontend.draws import EXAMPLE, FOR_LARGE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
@@ -81,6 +81,9 @@ def compile_language_model(
     `out`. Interrupted, and asked for the same again, it packs no parameters again that were packed before.
     """
     require_free(out)
+    if request.options.quantize:
+        what = "a whole model with quantised layers is not supported"
+        raise CompileError(what, where=request.model, accepted="--stage prefill, decode or head with --quantize")
     progress("reading the model")
     from stc.frontend.sources import find_language_model
 

@@ -30,7 +30,9 @@ Sequence = Annotated[int, typer.Option(help="Tokens of a preset's prefill.")]
 MaxSequence = Annotated[
     int | None, typer.Option("--max-seq", help="Positions of the cache; default: none for prefill, 128 or the model's for decode.")
 ]
-DType = Annotated[str, typer.Option(help="Element type of activations and weights: f32.")]
+DType = Annotated[
+    str, typer.Option(help="Arithmetic of linear layers: f32; w8a8 (int8), w4a8 (int4 weights): --quantize in short.")
+]
 Weights = Annotated[str | None, typer.Option(help="Folder of safetensors files, or hub:ID; default: random weights.")]
 Layer = Annotated[int | None, typer.Option(help="Which decoder layer; default: the preset's first.")]
 Seed = Annotated[int, typer.Option(help="Seed of random weights and inputs.")]
@@ -41,6 +43,14 @@ CheckInputs = Annotated[
 ]
 
 # How to compile it.
+Quantize = Annotated[
+    str,
+    typer.Option(
+        "--quantize",
+        metavar="FORMAT",
+        help="Linear layers on integers: bits=8|4, group=row|N, scale=f16, activations=token|group, except=PATH, PATH.bits=...",
+    ),
+]
 Tile = Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)]
 Rows = Annotated[int, typer.Option(help="Most rows of activations that share one pass over weights.", min=1)]
 Lanes = Annotated[int, typer.Option(help="Entries of a stream token where no schedule asks for another width.", min=1)]

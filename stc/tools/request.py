@@ -58,6 +58,7 @@ def load(request: CompileRequest) -> ExportedModel:
             stage=request.stage,
             seq=request.seq,
             dtype=request.dtype,
+            quantize=request.options.quantize,
             seed=request.seed,
             weights=request.weights,
             layer=request.layer,

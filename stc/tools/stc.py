@@ -23,7 +23,7 @@ from stc.simulation.csim import CsimResult, csim
 from stc.simulation.design_file import is_foreign
 from stc.simulation.explanation import Explanation
 from stc.tools.atomic_files import write_atomically
-from stc.tools.check_tables import check_report, print_check
+from stc.tools.check_tables import check_report, print_check, print_quantisation
 from stc.tools.command_line import debugging, run_app
 from stc.tools.compile_options import Asked, asked_compile, asked_model, including
 from stc.tools.consoles import messages, output
@@ -106,6 +106,7 @@ def compile_command(
             print_minimisation(report["fifo_sizing"]["minimisation"], minimal, output)
         if result is not None:
             print_check(result, explanation)
+            print_quantisation(report.get("quantisation"))
             _print_draws(report["check_inputs"])
     _exit_with(result)
     if minimal is not None and not minimal.passed:

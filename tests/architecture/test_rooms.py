@@ -17,7 +17,7 @@ are read, and the files of the simulator in a project."""
 _FACTS = frozenset({"iteration", "network", "scalars", "platforms", "xdsl_gaps", "dialects", "analysis"})
 _DECISIONS = _FACTS | {"manifest", "design_space", "fifo"}
 _ROOMS_BELOW_TOOLS = _DECISIONS | {
-    "extensions", "strategies", "transforms", "execution", "frontend", "codegen", "simulation", "runtime"
+    "extensions", "strategies", "quantisation", "transforms", "execution", "frontend", "codegen", "simulation", "runtime"
 }
 
 MAY_IMPORT: dict[str, frozenset[str]] = {
@@ -28,14 +28,15 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "manifest": frozenset({"iteration"}),
     "xdsl_gaps": frozenset(),
     "scalars": frozenset(),
+    "quantisation": frozenset(),
     "dialects": frozenset({"iteration", "xdsl_gaps", "extensions"}),
     "analysis": _FACTS - {"analysis"},
     "design_space": frozenset({"iteration", "platforms"}),
     "fifo": frozenset({"iteration", "network", "platforms"}),
     "strategies": frozenset({"iteration", "network", "platforms", "design_space", "fifo"}),
-    "transforms": _DECISIONS | {"extensions", "strategies"},
+    "transforms": _DECISIONS | {"extensions", "strategies", "quantisation"},
     "execution": frozenset({"scalars", "dialects", "iteration", "network", "analysis.index_ranges", "simulation.own_kernels"}),
-    "frontend": frozenset({"dialects", "iteration"}),
+    "frontend": frozenset({"dialects", "iteration", "quantisation"}),
     "codegen": _FACTS | {
         "manifest", "execution", "simulation.package", "simulation.ap_types", "simulation.vendor_interface",
         "simulation.own_kernels",

@@ -69,3 +69,9 @@ def gram():
 
 def scores():
     return Scores(), {"x": torch.randn(2, 7, 10)}
+
+
+def linear():
+    """Of 37 terms, which no group divides."""
+    torch.manual_seed(0)
+    return torch.nn.Linear(37, 6, bias=False), (torch.randn(3, 37),)

@@ -115,7 +115,7 @@ def test_full_size_presets() -> None:
         ({"spec": "gpt2", "seq": 0}, r"gpt2: sequence length 0; accepted: 1 to 1024"),
         ({"spec": "gpt2-tiny", "seq": 65}, r"gpt2-tiny: sequence length 65; accepted: 1 to 64"),
         ({"spec": "gpt2", "stage": "train"}, r"gpt2: unknown stage train; accepted: prefill, decode, head"),
-        ({"spec": "gpt2", "dtype": "int4"}, r"gpt2: unknown dtype int4; accepted: f32"),
+        ({"spec": "gpt2", "dtype": "int4"}, r"gpt2: unknown dtype int4; accepted: f32, w8a8, w4a8"),
         ({"spec": "gpt2-tiny", "stage": "decode", "max_seq": 65}, "gpt2-tiny: --max-seq 65; accepted: 1 to 64"),
         ({"spec": "gpt2-tiny", "stage": "decode", "layer": 1}, "gpt2-tiny: layer 1; accepted: 0 to 0"),
         ({"spec": "gpt2-tiny", "seq": 9, "max_seq": 8}, ".*: a launch of 9 rows behind .*; accepted: --max-seq of 11 at least"),

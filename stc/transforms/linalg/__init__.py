@@ -17,6 +17,7 @@ LINALG_PASSES = passes_of(
         "drop-unit-dims": "DropUnitDimsPass",
         "fold-fills": "FoldFillsPass",
         "fold-transposes": "FoldTransposesPass",
+        "quantize-linear": "QuantizeLinear",
         "propagate-reshapes": "PropagateReshapesPass",
         "fuse-elementwise": "FuseElementwisePass",
         "share-subexpressions": "ShareSubexpressionsPass",

@@ -1,12 +1,13 @@
-"""Rewriting inside the body of one `linalg.generic`: dead code, equal sub-expressions, operands."""
+"""Writing the body of a `linalg.generic`, and rewriting inside one: dead code, equal sub-expressions, operands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType
-from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.linalg.ops import GenericOp, IndexOp, YieldOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.traits import IsTerminator
@@ -108,3 +109,28 @@ def with_simplified_inputs(op: GenericOp, dims: Sequence[Dims]) -> GenericOp | N
         body.drop_all_references()
         return None
     return build(inputs, op.outputs, body, [*retained, *dims[count:]], kinds, op.attributes)
+
+
+@dataclass(frozen=True)
+class Body:
+    """The body of a generic that is being written."""
+
+    block: Block
+
+    def add(self, op: Operation) -> SSAValue:
+        self.block.add_op(op)
+        return op.results[0]
+
+    def constant(self, value: int, kind: IntegerType | IndexType) -> SSAValue:
+        return self.add(arith.ConstantOp(IntegerAttr(value, kind)))
+
+    def number(self, value: float, kind: AnyFloat) -> SSAValue:
+        return self.add(arith.ConstantOp(FloatAttr(value, kind)))
+
+    def is_first(self, loop: int) -> SSAValue:
+        """Whether this is the first iteration of `loop`."""
+        index = self.add(IndexOp(loop))
+        return self.add(arith.CmpiOp(index, self.constant(0, IndexType()), "eq"))
+
+    def end(self, result: SSAValue) -> None:
+        self.block.add_op(YieldOp(result))

@@ -8,10 +8,10 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import arith, tensor
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, TensorType, i32
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, TensorType, i32
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -19,6 +19,7 @@ from stc.analysis.generic_loops import Dims, GenericLoops, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.facts import NAME
 from stc.scalars.packed_products import FACTOR_BITS, SUM_BITS, Interval, PackedProducts, packing
+from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, combining, shape_of, starts_at_zero, stc_attributes
 from stc.transforms.linalg.propagate_reshapes import PropagateReshapesPass
 from stc.transforms.linalg.split_loops import split_by_operand
@@ -245,25 +246,3 @@ def _element(value: SSAValue) -> IntegerType:
     kind = value.type.element_type
     assert isinstance(kind, IntegerType)
     return kind
-
-
-@dataclass(frozen=True)
-class Body:
-    """The body of a generic that is being written."""
-
-    block: Block
-
-    def add(self, op: Operation) -> SSAValue:
-        self.block.add_op(op)
-        return op.results[0]
-
-    def constant(self, value: int, kind: IntegerType | IndexType) -> SSAValue:
-        return self.add(arith.ConstantOp(IntegerAttr(value, kind)))
-
-    def is_first(self, loop: int) -> SSAValue:
-        """Whether this is the first iteration of `loop`."""
-        index = self.add(linalg.IndexOp(loop))
-        return self.add(arith.CmpiOp(index, self.constant(0, IndexType()), "eq"))
-
-    def end(self, result: SSAValue) -> None:
-        self.block.add_op(linalg.YieldOp(result))

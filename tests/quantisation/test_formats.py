@@ -1,0 +1,60 @@
+"""What `--quantize` says, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from stc.diagnostics import CompileError
+from stc.quantisation.formats import DTYPES, LinearFormat, read_quantisation
+
+LAYERS = ("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj")
+
+
+def test_everything_is_said_once():
+    text = "bits=4, group=32,scale=bf16,activations=group,except=attn,mlp.c_proj.bits=8,mlp.c_proj.group=row"
+    found = read_quantisation(text)
+    assert found.format_of("mlp.c_fc") == LinearFormat(4, 32, "bf16", "group")
+    assert found.format_of("mlp.c_proj") == LinearFormat(8, 0, "bf16", "group")
+    assert found.format_of("attn.c_attn") is None and found.format_of("attn2.c_attn") is not None
+    found.require_known(LAYERS)
+
+
+def test_the_longest_path_counts():
+    found = read_quantisation("mlp.group=8,mlp.c_fc.group=16")
+    assert [found.format_of(layer).group for layer in LAYERS] == [0, 0, 16, 8]  # pyright: ignore[reportOptionalMemberAccess]
+
+
+@pytest.mark.parametrize("length, group, expected", [(37, 32, (2, 32)), (64, 32, (2, 32)), (16, 32, (1, 16)), (37, 0, (1, 37))])
+def test_groups(length: int, group: int, expected: tuple[int, int]):
+    assert LinearFormat(group=group).groups(length) == expected
+
+
+def test_dtypes_are_formats():
+    assert [read_quantisation(text).default for text in DTYPES.values()] == [LinearFormat(8), LinearFormat(4, 128)]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("bits=3", "--quantize: 'bits=3'; accepted: bits=4, bits=8"),
+        ("bit=4", "'bit=4'; accepted: bits=..., group=..., scale=..., activations=..., except=PATH, PATH.bits=..."),
+        ("group=0", "'group=0'; accepted: group=1 to 131072, or group=row"),
+        ("group=many", "'group=many'"),
+        ("scale=f32", "accepted: scale=f16, scale=bf16"),
+        ("activations=tensor", "accepted: activations=token, activations=group"),
+        ("w4a8", "'w4a8'"),
+        ("except=", "'except='"),
+        ("bits=4,bits=8", "'bits' is said twice"),
+        ("except=mlp,mlp.c_fc.bits=4", "layer 'mlp.c_fc' is excepted ('mlp') and has a format of its own; accepted: one of both"),
+    ],
+)
+def test_what_is_refused(text: str, complaint: str):
+    with pytest.raises(CompileError) as error:
+        read_quantisation(text)
+    assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["except=mlp.c_fx", "mlp.c_fx.bits=4"])
+def test_an_unknown_layer_is_named_with_near_ones(text: str):
+    with pytest.raises(CompileError, match=r"no linear layer is called 'mlp\.c_fx', did you mean 'mlp\.c_fc'"):
+        read_quantisation(text).require_known(LAYERS)

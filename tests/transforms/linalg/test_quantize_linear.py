@@ -1,0 +1,180 @@
+"""`quantize-linear`, executed: integers as the PyTorch reference has them bit for bit, f32 exactly where there is one order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from xdsl.dialects import arith, func, math
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, i32
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.rewriter import Rewriter
+
+from stc.diagnostics import CompileError
+from stc.dialects.context import make_context
+from stc.dialects.parsing import parse_module
+from stc.execution.run import execute
+from stc.quantisation.formats import read_quantisation
+from stc.quantisation.reference import QuantisedLinear, quantise_weight
+from stc.transforms.linalg.quantize_linear import QuantizeLinear
+
+pytestmark = pytest.mark.heavy
+
+LINEAR = """
+func.func @main(%x: tensor<{m}x{k}xf32>, %w: tensor<{shape}xf32> {{stc.parameter}}) -> tensor<{m}x{n}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<{m}x{n}xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<{m}x{n}xf32>) -> tensor<{m}x{n}xf32>
+  %y = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> ({along})>,
+      affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%x, %w : tensor<{m}x{k}xf32>, tensor<{shape}xf32>) outs(%f : tensor<{m}x{n}xf32>) attrs = {{stc.module = "fc"}} {{
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %b, %a : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  }} -> tensor<{m}x{n}xf32>
+  return %y : tensor<{m}x{n}xf32>
+}}
+"""
+FORMATS = ("bits=8", "bits=4", "bits=8,group=32", "bits=4,group=32", "bits=4,group=8,activations=group", "bits=8,activations=group")
+SPECIAL = [0.0, 1e-44, 1e-38, 1e-5, 1.0, 1e3, 1e36, np.inf, np.nan]
+
+
+def quantised(m: int, n: int, k: int, text: str, *, transposed: bool = False) -> ModuleOp:
+    shape, along = (f"{k}x{n}", "k, n") if transposed else (f"{n}x{k}", "n, k")
+    module = parse_module(LINEAR.format(m=m, n=n, k=k, shape=shape, along=along))
+    assert QuantizeLinear(text).find(make_context(), module) == ("fc",)
+    module.verify()
+    return module
+
+
+def arrays(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Tokens from 0 to infinity, with a group of zeros in one; weights of rows with scales from the least one on."""
+    random = np.random.default_rng(k)
+    x = random.standard_normal((len(SPECIAL), k)).astype(np.float32)
+    x[5, : k // 2] = 0
+    for row, factor in enumerate(SPECIAL):
+        x[row] = x[row] * np.float32(factor) if np.isfinite(factor) else x[row]
+        if not np.isfinite(factor):
+            x[row, k // 2] = factor
+    return x, (random.standard_normal((n, k)) * 10.0 ** -np.arange(n)[:, None]).astype(np.float32)
+
+
+def reference(weight: np.ndarray, text: str) -> QuantisedLinear:
+    chosen = read_quantisation(text).default
+    return QuantisedLinear(quantise_weight(torch.from_numpy(weight), chosen, "fc"), None, chosen.activations)
+
+
+def sums_of(module: ModuleOp, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The integers: what the module computes up to the sums of products."""
+    clone = module.clone()
+    function = next(op for op in clone.ops if isinstance(op, func.FuncOp))
+    sums = next(op for op in function.body.block.ops if isinstance(op, GenericOp) and _element(op) == i32)
+    Rewriter.replace_op(function.body.block.last_op, func.ReturnOp(sums.results[0]))  # pyright: ignore[reportArgumentType]
+    function.properties["function_type"] = FunctionType.from_lists(list(function.function_type.inputs), [sums.results[0].type])
+    function.properties.pop("res_attrs", None)
+    return execute(clone, [x, weight])[0]
+
+
+def _element(op: GenericOp) -> object:
+    kind = op.results[0].type
+    return kind.element_type if isinstance(kind, TensorType) else None
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("k", [1, 16, 37, 64])
+@pytest.mark.parametrize("text", FORMATS)
+def test_it_computes_what_the_reference_does(text: str, k: int, transposed: bool) -> None:
+    n = 7
+    x, weight = arrays(n, k)
+    layer = reference(weight, text)
+    module = quantised(len(x), n, k, text, transposed=transposed)
+    given = np.ascontiguousarray(weight.T) if transposed else weight
+    with np.errstate(all="ignore"):
+        integers, _ = layer.quantised(torch.from_numpy(x))
+        expected = layer.sums(integers).numpy()
+        np.testing.assert_array_equal(sums_of(module, x, given).reshape(expected.shape), expected)
+        (found,) = execute(module, [x, given])
+    result = layer(torch.from_numpy(x)).numpy()
+    if layer.scales.shape[1] == 1:
+        np.testing.assert_array_equal(found, result)
+    else:  # the executor adds groups up in its own order
+        scale = np.abs(np.where(np.isfinite(result), result, 0)).max(axis=1, keepdims=True)
+        np.testing.assert_array_equal(np.isfinite(found), np.isfinite(result))
+        with np.errstate(invalid="ignore"):
+            assert (np.abs(np.where(np.isfinite(found), found - result, 0)) <= 1e-6 * scale).all()
+
+
+# Seeded faults --------------------------------------------------------------------------------------------------------
+
+
+def _round_half_away(module: ModuleOp) -> None:
+    for op in list(module.walk()):
+        if isinstance(op, math.RoundEvenOp):
+            Rewriter.replace_op(op, math.RoundOp(op.operand))
+
+
+def _without_saturation(module: ModuleOp) -> None:
+    for op in list(module.walk()):
+        if isinstance(op, arith.MinnumfOp | arith.MaxnumfOp):
+            Rewriter.replace_op(op, [], [op.lhs])
+
+
+def _truncated(module: ModuleOp) -> None:
+    for op in list(module.walk()):
+        if isinstance(op, math.RoundEvenOp):
+            Rewriter.replace_op(op, [], [op.operand])
+
+
+@pytest.mark.parametrize("fault", [_round_half_away, _without_saturation, _truncated])
+def test_a_fault_of_rounding_shows_in_integers(fault: Callable[[ModuleOp], None]) -> None:
+    x = np.array([[127, 0.5, 1.5, 2.5], [np.inf, 1, 2, 3]], np.float32)  # the first scale is 1
+    weight = np.array([[1, 0.5, 0.25, 0.125], [-1, 1, 1, 1]], np.float32)
+    module, layer = quantised(2, 2, 4, "bits=8"), reference(weight, "bits=8")
+    expected = layer.sums(layer.quantised(torch.from_numpy(x))[0]).numpy()[..., 0]
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(sums_of(module, x, weight), expected)
+        fault(module)
+        assert (sums_of(module, x, weight) != expected).any()
+
+
+def test_the_scale_of_the_neighbouring_group_shows() -> None:
+    x, weight = arrays(3, 37)
+    x, module, layer = x[3:6], quantised(3, 3, 37, "bits=8,group=8"), reference(weight, "bits=8,group=8")
+    (found,) = execute(module, [x, weight])
+    np.testing.assert_allclose(found, layer(torch.from_numpy(x)).numpy(), rtol=1e-5, atol=1e-9)
+    layer.scales = layer.scales.roll(1, dims=1)
+    assert not np.allclose(found, layer(torch.from_numpy(x)).numpy(), rtol=1e-3, atol=1e-6)
+
+
+# What is refused or left alone ----------------------------------------------------------------------------------------
+
+
+def test_an_unknown_module_is_named() -> None:
+    module = parse_module(LINEAR.format(m=2, n=3, k=4, shape="3x4", along="n, k"))
+    with pytest.raises(CompileError, match=r"no linear layer is called .fd.*accepted: fc"):
+        QuantizeLinear("except=fd").apply(make_context(), module)
+
+
+def test_bf16_is_refused_below_the_reference() -> None:
+    module = parse_module(LINEAR.format(m=2, n=3, k=4, shape="3x4", along="n, k"))
+    with pytest.raises(CompileError, match="layer 'fc': scale=bf16; accepted: scale=f16"):
+        QuantizeLinear("scale=bf16").apply(make_context(), module)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LINEAR.replace(" {{stc.parameter}}", ""),
+        LINEAR.replace("constant 0.0", "constant 1.0"),
+        LINEAR.replace("%b, %a", "%b, %b"),
+        LINEAR.replace("addf", "maximumf"),
+    ],
+)
+def test_what_is_no_linear_layer_stays(text: str) -> None:
+    module = parse_module(text.format(m=2, n=3, k=4, shape="3x4", along="n, k"))
+    before = str(module)
+    assert QuantizeLinear().find(make_context(), module) == ()
+    assert str(module) == before
