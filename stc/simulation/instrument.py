@@ -454,11 +454,15 @@ class Instrumenter:
         return block.name if block.kind in ("for", "loop") else ""
 
     def flattened_nest(self, block: Block) -> int:
-        """The keyword of the outermost loop that is perfectly nested around `block`."""
+        """The keyword of the outermost loop that is perfectly nested around `block`, and merged with it.
+
+        Not merged is what runs a number of times known at run time only, which it says (`loop_tripcount`), with what is around it.
+        """
         keyword = self.keyword_of(block)
         outer = block.outer
         while outer is not None and outer.kind == "for" and self.holds_only(outer, keyword, block):
-            if any(p.name == "loop_flatten" and "off" in p.options for p in (*outer.pragmas, *block.pragmas)):
+            kept_apart = any(p.name == "loop_flatten" and "off" in p.options for p in (*outer.pragmas, *block.pragmas))
+            if kept_apart or any(p.name == "loop_tripcount" for p in block.pragmas):
                 break
             block, outer = outer, outer.outer
             keyword = self.keyword_of(block)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -12,10 +13,16 @@ import pytest
 from run_time_modules import DOUBLINGS, EXAMPLE, Doubling, example_draw, lowered, project, reference
 from typer.testing import CliRunner
 
+from stc.analysis.task_graph import task_graph, task_traces
+from stc.analysis.task_traces import Hardware
 from stc.diagnostics import CompileError
+from stc.dialects.dataflow import KernelOp
+from stc.fifo.network_run import Network, earliest_run
 from stc.iteration.size import sampled_values
+from stc.iteration.task_timeline import task_timeline
 from stc.manifest.files import from_json, read_manifest
 from stc.manifest.sizes import at_values
+from stc.platforms.platform import load_platform
 from stc.runtime.accelerator import Accelerator
 from stc.simulation.batch import simulate
 from stc.simulation.csim import csim
@@ -43,6 +50,24 @@ def test_values_at_every_position(tmp_path: Path):
     for name, result in simulate(projects, tmp_path).items():
         assert result.passed, f"{name}: {result.explanation} {result.draws}"
         assert len(result.draws) == len(sampled_values(next(d for d in DOUBLINGS if d.name == name).symbols))
+
+
+@pytest.mark.parametrize("name", ["rows", "rows_inside", "between", "two"])
+def test_the_model_counts_the_cycles_of_the_program(name: str, tmp_path: Path):
+    """Nests with run-time trips inside drain in each iteration around them."""
+    doubling = next(each for each in DOUBLINGS if each.name == name)
+    module, folder = lowered(doubling.text), emitted(doubling, tmp_path)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "memory": None}))
+    design, platform = timed_design(folder), load_platform("u55c")
+    (kernel,) = [op for op in module.walk() if isinstance(op, KernelOp)]
+    traces = task_traces(kernel, Hardware(platform.cycle_ns))
+    some = [values for values in sampled_values(doubling.symbols) if all(values.values())]  # streams without tokens have no times
+    for values in some:
+        found = design.run(SimulationOptions(at=values, unbounded=True), report=None)
+        here = {task: trace.at(values) for task, trace in traces.items()}
+        network = Network([task_timeline(trace) for trace in here.values()], task_graph(kernel, here))
+        assert {task.name: task.end for task in found.tasks} == earliest_run(network).ends, values
 
 
 @pytest.fixture(scope="module")
