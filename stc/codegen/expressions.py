@@ -114,9 +114,11 @@ def _form(operation: Operation) -> Form | None:
 
 
 def _cut_back(operation: Operation, text: str, precedence: int) -> tuple[str, int]:
-    """Narrow integers wrap around: C++ would compute in a wider type."""
+    """Narrow integers wrap around: C++ would compute in a wider type. Products of factors that are not extended are of another."""
     kind = operation.results[0].type
-    if not isinstance(operation, _WIDENING) or not isinstance(kind, IntegerType) or kind.width.data in (1, 32, 64):
+    if not isinstance(operation, _WIDENING) or not isinstance(kind, IntegerType) or kind.width.data == 1:
+        return text, precedence
+    if kind.width.data in (32, 64) and not any(_is_exact_factor(operand) for operand in operation.operands):
         return text, precedence
     return f"{scalar_type(kind)}({text})", PRIMARY
 

@@ -141,6 +141,45 @@ def test_values(case: Case, tmp_path: Path) -> None:
         assert np.array_equal(Accelerator(out)(given)[name], expected), name
 
 
+PRODUCT = """
+#same = affine_map<(d0) -> (d0)>
+func.func @main(%x: tensor<33xi8> {stc.name = "x"}, %w: tensor<33xi4> {stc.name = "w"}) -> (tensor<33xi32> {stc.name = "y"}) {
+  %c8 = arith.constant 8 : i32
+  %odd = arith.constant 16777619 : i32
+  %empty = tensor.empty() : tensor<33xi32>
+  %y = linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]}
+      ins(%x, %w : tensor<33xi8>, tensor<33xi4>) outs(%empty : tensor<33xi32>) {
+  ^bb0(%l: i8, %r: i4, %o: i32):
+    %lw = arith.extsi %l : i8 to i32
+    %rw = arith.extsi %r : i4 to i32
+    %lf = arith.extsi %l : i8 to i32
+    %p = arith.muli %lf, %rw : i32
+    USE
+    linalg.yield %u : i32
+  } -> tensor<33xi32>
+  return %y : tensor<33xi32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "%u = arith.shli %p, %c8 : i32",
+        "%q = arith.muli %p, %odd : i32\n %u = arith.shrsi %q, %c8 : i32",
+        "%k = arith.cmpi slt, %lw, %c8 : i32\n %u = arith.select %k, %p, %c8 : i32",
+    ],
+    ids=["shifted", "wrapped", "chosen"],
+)
+def test_a_product_has_the_width_of_its_type(use: str, tmp_path: Path) -> None:
+    """`ap_int` makes one of 12 bits of i8 times i4: what takes it must not."""
+    path, out = tmp_path / "product.mlir", tmp_path / "project"
+    path.write_text(PRODUCT.replace("USE", use))
+    compile_model(CompileRequest(str(path)), out)
+    result = csim(out, optimisation=0)
+    assert result.passed, result.explanation
+
+
 @pytest.mark.parametrize(
     ("file", "right", "wrong"),
     [

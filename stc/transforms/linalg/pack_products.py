@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.generic_loops import Dims, GenericLoops, generics_in, name_of
+from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.facts import NAME
 from stc.scalars.packed_products import FACTOR_BITS, SUM_BITS, Interval, PackedProducts, packing
@@ -88,8 +88,10 @@ def _contraction(generic: GenericOp, parameters: set[SSAValue]) -> Contraction |
     found = combining(generic)
     if found is None or not isinstance(found[0], arith.AddiOp) or not isinstance(product := found[1].owner, arith.MuliOp):
         return None
-    factors = [_extended(operand, generic) for operand in product.operands]
-    if None in factors or len(generic.inputs) != 2:
+    factors = {_extended(operand, generic) for operand in product.operands}
+    if len(generic.inputs) != 2 or factors != set(generic.body.block.args[:2]):
+        return None
+    if any(None in dims for dims in all_dims(generic) or [(None,)]):
         return None
     weights = [index for index in range(2) if generic.inputs[index] in parameters]
     if len(weights) != 1:
@@ -118,8 +120,8 @@ def _with_rows(generic: GenericOp, activation: int, weight: int) -> Contraction 
         return None
     extent = loops.extents[reductions[-1]]
     others = prod(loops.extents[loop] for loop in loops.reductions) // extent
-    block = max((size for size in range(1, extent + 1) if extent % size == 0 and size * others <= packed.longest_sum), default=1)
-    return Contraction(generic, activation, weight, rows[-1], reductions[-1], block, packed)
+    blocks = [size for size in range(1, extent + 1) if extent % size == 0 and size * others <= packed.longest_sum]
+    return None if not blocks else Contraction(generic, activation, weight, rows[-1], reductions[-1], blocks[-1], packed)
 
 
 def _bits(generic: GenericOp, operand: int) -> int:
@@ -168,7 +170,8 @@ def _pairs(generic: GenericOp, weight: int, half: int) -> SSAValue:
     outer = tuple(number for number, loop in enumerate(dims) if loop != half)
     kinds = [REDUCTION if loop == half else PARALLEL for loop in dims]
     name = f"{value.name_hint or name_of(generic)}_pairs"
-    return _made(generic, [value], pair, [tuple(range(len(dims))), outer], kinds, block, name)
+    extents = shape_of(value)
+    return _made(generic, [value], pair, [tuple(range(len(dims))), outer], kinds, extents, block, name)
 
 
 def _sums(generic: GenericOp, found: Contraction, pairs: SSAValue, half: int, blocks: int | None) -> SSAValue:
@@ -189,7 +192,8 @@ def _sums(generic: GenericOp, found: Contraction, pairs: SSAValue, half: int, bl
     operands = [loops.input_dims[found.activation], [loop for loop in loops.input_dims[found.weight] if loop != half], kept]
     kinds = [REDUCTION if loop in loops.reductions and loop != blocks else PARALLEL for loop in number]
     dims = [tuple(number[loop] for loop in operand) for operand in operands]
-    return _made(generic, [activation, pairs], _SUM, dims, kinds, block, f"{name_of(generic)}_pairs")
+    extents = [loops.extents[loop] for loop in number]
+    return _made(generic, [activation, pairs], _SUM, dims, kinds, extents, block, f"{name_of(generic)}_pairs")
 
 
 def _both(generic: GenericOp, shift: int, sums: SSAValue, half: int, blocks: int | None) -> GenericOp:
@@ -222,15 +226,11 @@ def _made(
     kind: IntegerType,
     dims: Sequence[Sequence[int]],
     kinds: Sequence[Attribute],
+    extents: Sequence[int],
     block: Block,
     name: str,
 ) -> SSAValue:
-    """A generic in front of `before`, accumulated from 0; its extents are those of its inputs."""
-    extents = {
-        loop: extent
-        for value, along in zip(inputs, dims, strict=False)
-        for loop, extent in zip(along, shape_of(value), strict=True)
-    }
+    """A generic in front of `before`, accumulated from 0. `extents`: of its loops, also of those that no input has."""
     zero = arith.ConstantOp(IntegerAttr(0, kind))
     empty = tensor.EmptyOp((), TensorType(kind, [extents[loop] for loop in dims[-1]]))
     fill = linalg.FillOp([zero.result], [empty.tensor], [empty.tensor.type])

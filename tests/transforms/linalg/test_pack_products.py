@@ -204,10 +204,35 @@ def test_one_term_too_many_is_found(k: int, w: int, monkeypatch: pytest.MonkeyPa
         (contraction(4, 6, 8).replace(", stc.parameter", ""), "two activations"),
         (contraction(4, 6, 8).replace("extsi %b", "extui %b"), "weights without a sign"),
         (contraction(4, 6, 8, 16), "weights of 16 bits"),
+        (contraction(4, 6, 8).replace("muli %d, %c", "muli %c, %c"), "weights that no product takes"),
+        (contraction(1, 6, 8).replace("-> (m, k)>", "-> (0, k)>"), "rows at 0"),
     ],
 )
 def test_what_stays(text: str, why: str):
     assert len(named(packed(text))) == 1, why
+
+
+@pytest.mark.parametrize(("terms", "places"), [(1, 9), (2, 9), (2, 3)])
+def test_sums_over_two_loops_stay_within_their_room(terms: int, places: int):
+    """Bytes have room for 7 products: none of 9 at a time, 6 where 3 places have 2 terms each."""
+    text = contraction(1, 6, 14, 8).replace("-> (m, k)>", "-> (j, k)>").replace("-> (n, k)>", "-> (n, j, k)>")
+    text = text.replace("(m, n, k)", "(m, n, j, k)").replace('"reduction"', '"reduction", "reduction"')
+    text = text.replace("tensor<1x14x", f"tensor<{places}x14x").replace("tensor<6x14x", f"tensor<6x{places}x14x")
+    after, rng = packed(text, terms), np.random.default_rng(0)
+    assert len(named(after)) == (3 if places == 3 else 1)
+    for weights in (np.full((6, places, 14), -128, np.int8), rng.integers(-128, 127, (6, places, 14)).astype(np.int8)):
+        activations = np.full((places, 14), -128, np.int8)
+        expected = np.einsum("jk,njk->n", activations.astype(np.int32), weights.astype(np.int32))
+        np.testing.assert_array_equal(execute(after, [activations, weights])[0], expected[None])
+
+
+def test_a_loop_that_no_input_has():
+    text = contraction(3, 6, 8).replace("-> (m, k)>", "-> (k)>").replace("tensor<3x8xi8>", "tensor<8xi8>")
+    after, rng = packed(text), np.random.default_rng(0)
+    activations, weights = rng.integers(-128, 127, 8).astype(np.int8), rng.integers(-8, 7, (6, 8)).astype(np.int8)
+    assert len(named(after)) == 3
+    expected = weights.astype(np.int32) @ activations.astype(np.int32)
+    np.testing.assert_array_equal(execute(after, [activations, weights])[0], np.stack([expected] * 3))
 
 
 ASKED_FOR = ("-p", "pack-products{terms=7}", "--replace", "pack-products")
