@@ -84,7 +84,7 @@ def markdown(rows: Sequence[Row]) -> str:
     """The table."""
     lines = [
         f"Whole models with random weights, f32 (`python benchmarks/packing.py`), *executed* on {os.cpu_count()} cores that other",
-        "work shared: times are upper ends.",
+        "work shared: times are upper ends. Packing: the layers' weights are drawn, packed, written and checksummed.",
         measured_at(),
         "",
         "| model | layers | positions, rows of prefill | compile | peak memory | parameters of layers, of which twice | packing |",

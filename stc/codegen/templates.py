@@ -34,13 +34,15 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
 
 
 def render_model(name: str, stages: Mapping[str, Manifest], platform: Platform) -> dict[str, str]:
-    """Texts by file name that link the kernels of all `stages`, projects by their folder, into one binary called `name`."""
+    """Texts by file name that make one of all `stages`, projects by their folder: C simulation, binary and host program of a model
+    called `name`."""
     context = {"platform": platform, "memory": platform.memory.kind}
     kernels = {folder: [kernel.name for kernel in manifest.kernels] for folder, manifest in stages.items()}
     every = [kernel for manifest in stages.values() for kernel in manifest.kernels]
     environment = _environment()
     return {
         "Makefile": environment.get_template("model.Makefile.j2").render(context, name=name, kernels=kernels),
+        "host.py": environment.get_template("model.host.py.j2").render(name=name),
         "connectivity.cfg": environment.get_template("connectivity.cfg.j2").render(context, m={"name": name, "kernels": every}),
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,10 +16,11 @@ from stc.simulation.design_file import is_foreign
 from stc.simulation.profile import RESOURCES, read_profile, with_profile
 from stc.simulation.projects import sound_manifest
 from stc.tools.consoles import output
+from stc.tools.stages import Told, on_each_stage
 
 
 def estimate_command(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="An emitted project, as `stc compile` writes.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `stc compile` wrote: a project, or a model.")],
     everything: Annotated[bool, typer.Option("--all", help="Every loop, not only those with an interval above 1.")] = False,
     profile: Annotated[Path | None, typer.Option(metavar="FILE", help="Measured figures: .json, .csv or csynth.xml.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
@@ -29,15 +29,21 @@ def estimate_command(
 
     Example: stc estimate build/gpt2-medium --all
     """
+    on_each_stage(directory, lambda folder: _estimated(folder, everything, profile), as_json, {"--profile": profile is not None})
+
+
+def _estimated(directory: Path, everything: bool, profile: Path | None) -> Told:
+    """Of one project."""
     if is_foreign(directory):
         what = "nothing is estimated for a design that stc did not write: its figures are those of its design file"
         raise CompileError(what, where=str(directory), accepted="a folder that `stc compile` wrote")
     manifest = sound_manifest(directory)
     if profile is not None:
         manifest = with_profile(manifest, read_profile(profile, manifest))
-    if as_json:
-        output.print_json(json.dumps(_as_json(manifest)))
-        return
+    return Told(True, _as_json(manifest), lambda: _print(manifest, everything))
+
+
+def _print(manifest: Manifest, everything: bool) -> None:
     loops = _pipelined(manifest)
     slow = [loop for loop in loops if (loop.ii or 1) > 1]
     _print_loops(loops if everything else slow)

@@ -135,7 +135,7 @@ class _Compiler:
         head = self._stage("head", "", None, 1)
         timing = head.manifest.memory
         assert timing is not None
-        self._link([head, *(stage for by_name in stages.values() for stage in by_name.values())])
+        self._link([*(stage for by_name in stages.values() for stage in by_name.values()), head])
         self._progress("embedding")
         embedding = model.embedding
         return ModelManifest(

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from stc.diagnostics import CompileError
+from stc.manifest.files import MANIFEST
+from stc.manifest.model_files import MODEL
 from stc.platforms.platform import platform_names
 
 # Which model.
@@ -114,4 +116,8 @@ def one_model(model: str | None, config: str | None) -> str:
     if (model is None) == (config is None):
         complaint = "no model is named" if model is None else "both MODEL and --config name a model"
         raise CompileError(complaint, accepted="MODEL, or --config PATH")
+    takes = "csim, simulate, estimate, size, report"
+    for file, commands in ((MODEL, f"generate, {takes}"), (MANIFEST, takes)):
+        if model is not None and (Path(model) / file).is_file():
+            raise CompileError(f"{model} is compiled already", accepted=f"the commands on what is: stc {commands}")
     return f"config:{config}" if model is None else model

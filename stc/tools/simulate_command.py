@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +13,7 @@ from rich.console import Console
 from stc.diagnostics import CompileError
 from stc.fifo.depths_file import read_depths
 from stc.manifest.schema import Manifest
-from stc.manifest.sizes import at_values
+from stc.manifest.sizes import at_values, scalar_maxima
 from stc.simulation.csim import check_timeout
 from stc.simulation.depth_cost import DepthCost, depth_cost
 from stc.simulation.design_file import is_foreign
@@ -28,12 +27,11 @@ from stc.simulation.waiting import Waiting, waiting_of
 from stc.tools.consoles import messages, output
 from stc.tools.explaining import explain_simulation, explanation_json, print_static, print_waiting
 from stc.tools.simulation_tables import path_json, print_run
-
-CHECK_FAILED = 1
+from stc.tools.stages import Told, on_each_stage, stages_of
 
 
 def simulate_command(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="An emitted project, or a folder with design.toml.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `stc compile` wrote, or a folder with design.toml.")],
     depths: Annotated[Path | None, typer.Option(help="JSON object: FIFO names and the depths to run with.")] = None,
     unlimited: Annotated[bool, typer.Option("--unlimited", help="FIFOs with as many slots as needed.")] = False,
     depth_error: Annotated[float, typer.Option(help="Multiply the estimated depth of every pipelined loop.")] = 1.0,
@@ -66,17 +64,46 @@ def simulate_command(
             "--style": style is not None, "--invocations": invocations != 1, "--limit": limit is not None,
             "--why": why is not None, "--profile": profile is not None,
         })
-    report = profile.resolve() if profile is not None and is_foreign(directory.resolve()) else None
-    manifest = project_manifest(directory.resolve(), report)
-    values = read_values(at or [])
-    manifest = at_values(manifest, values)
-    if static:
-        _check_only(manifest, str(directory), as_json)
-        return
-    measured = read_profile(profile, manifest) if profile is not None and report is None else None
-    options = SimulationOptions(read_depths(depths), unlimited, depth_error, style, invocations, limit, measured, at=values)
+    options = SimulationOptions(read_depths(depths), unlimited, depth_error, style, invocations, limit, at=read_values(at or []))
     if unlimited and options.depths:
         raise CompileError("both --depths and --unlimited", accepted="one of them")
+    asked = _Asked(options, profile, why, cost_of_depths, timeout)
+    # Of a model, each stage is run at the values of the scalars that it has.
+    scalars = {name for folder in stages_of(directory).values() for name in scalar_maxima(asked.manifest(folder))}
+
+    def run(folder: Path) -> Told:
+        own = scalar_maxima(asked.manifest(folder))
+        values = {name: value for name, value in options.at.items() if name in own or name not in scalars}
+        return _checked_only(folder, values) if static else _simulated(folder, replace(asked, options=replace(options, at=values)))
+
+    names = {"--depths": depths is not None, "--profile": profile is not None, "--why": why is not None}
+    on_each_stage(directory, run, as_json, names)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """How a project is to be run, and what is to be said of it."""
+
+    options: SimulationOptions
+    profile: Path | None
+    why: str | None
+    cost_of_depths: bool
+    timeout: float
+
+    def report(self, directory: Path) -> Path | None:
+        """The vendor's report of a design that stc did not write."""
+        return self.profile.resolve() if self.profile is not None and is_foreign(directory.resolve()) else None
+
+    def manifest(self, directory: Path) -> Manifest:
+        return project_manifest(directory.resolve(), self.report(directory))
+
+
+def _simulated(directory: Path, asked: _Asked) -> Told:
+    """One project, run with time."""
+    report, timeout, why = asked.report(directory), asked.timeout, asked.why
+    manifest = at_values(asked.manifest(directory), asked.options.at)
+    measured = read_profile(asked.profile, manifest) if asked.profile is not None and report is None else None
+    options = replace(asked.options, profile=measured)
     refuse_contradictions(manifest)
     check_timeout(timeout)
     timing_table(manifest, options)   # refuses options before anything is built
@@ -91,20 +118,20 @@ def simulate_command(
             status.update("looking for the least FIFO depths that fix it")
         explanation = explain_simulation(design, options, result, timeout)
         cost = None
-        if cost_of_depths and result.cycles is not None:
+        if asked.cost_of_depths and result.cycles is not None:
             cost = depth_cost(design, options, result, timeout, lambda runs: status.update(f"looking for what costs: run {runs}"))
     for note in result.notes:
         messages.print(f"note: {note}", markup=False)
-    if as_json:
-        output.print_json(json.dumps(report_of(result, options, explanation, waiting, cost)))
-    if not as_json and waiting is not None:
-        print_waiting(waiting, output)
-    if not as_json and cost is not None:
-        output.print(cost.text, markup=False, soft_wrap=True)
-    if not as_json and ((waiting is None and cost is None) or not result.passed):
-        print_result(result, origin_of(result, options), explanation, output)
-    if not result.passed:
-        raise typer.Exit(CHECK_FAILED)
+
+    def show() -> None:
+        if waiting is not None:
+            print_waiting(waiting, output)
+        if cost is not None:
+            output.print(cost.text, markup=False, soft_wrap=True)
+        if (waiting is None and cost is None) or not result.passed:
+            print_result(result, origin_of(result, options), explanation, output)
+
+    return Told(result.passed, report_of(result, options, explanation, waiting, cost), show)
 
 
 def read_values(texts: Sequence[str]) -> dict[str, int]:
@@ -130,17 +157,14 @@ def _refuse_beside_static(given: Mapping[str, bool]) -> None:
         raise CompileError(f"both --static and {name}", accepted="--static alone, or with --json; without it the design is run")
 
 
-def _check_only(manifest: Manifest, where: str, as_json: bool) -> None:
+def _checked_only(directory: Path, values: Mapping[str, int]) -> Told:
+    """One project, whose manifest alone is looked at."""
+    manifest = at_values(project_manifest(directory.resolve()), values)
     if manifest.platform == NO_PLATFORM:
         what = "--static of a design that stc did not write, whose FIFOs are known only when it runs"
-        raise CompileError(what, where=where, accepted="a folder that `stc compile` wrote")
+        raise CompileError(what, where=str(directory), accepted="a folder that `stc compile` wrote")
     report = check_statically(manifest)
-    if as_json:
-        output.print_json(json.dumps(report.as_json()))
-    else:
-        print_static(report, output)
-    if not report.passed:
-        raise typer.Exit(CHECK_FAILED)
+    return Told(report.passed, report.as_json(), lambda: print_static(report, output))
 
 
 def origin_of(result: SimulationResult, options: SimulationOptions) -> str:

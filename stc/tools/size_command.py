@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +12,8 @@ from rich.table import Table
 from stc.fifo.depth_search import MOST_RUNS
 from stc.tools.consoles import messages, output
 from stc.tools.size import DEPTHS, Confirmation, Sizing, size_project, write_sizing
+from stc.tools.stages import Told, on_each_stage
 
-CHECK_FAILED = 1
 MOST_LISTED = 40
 """FIFOs in the table; the file has all."""
 REQUIRED = "required (by the LP, or --minimise-depths)"
@@ -36,15 +35,14 @@ def size_command(
     Exit code 1 if the design as it is (with its emitted depths, or those given with C++ that stc did not write) is slower than with
     unlimited FIFOs (beyond the slack), wrong, or does not end: "not confirmed" says which.
     """
-    with messages.status("starting") as status:
-        sizing = size_project(directory, slack, most_runs, optimum, status.update)
-    write_sizing(sizing, directory)
-    if as_json:
-        output.print_json(json.dumps(sizing.as_json()))
-    else:
-        print_sizing(sizing, directory, output)
-    if not sizing.is_confirmed:
-        raise typer.Exit(CHECK_FAILED)
+
+    def run(folder: Path) -> Told:
+        with messages.status("starting") as status:
+            sizing = size_project(folder, slack, most_runs, optimum, status.update)
+        write_sizing(sizing, folder)
+        return Told(sizing.is_confirmed, sizing.as_json(), lambda: print_sizing(sizing, folder, output))
+
+    on_each_stage(directory, run, as_json)
 
 
 def print_sizing(sizing: Sizing, directory: Path, console: Console) -> None:

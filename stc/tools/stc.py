@@ -37,8 +37,8 @@ from stc.tools.reproducer import versions
 from stc.tools.request import CompileRequest
 from stc.tools.simulate_command import simulate_command
 from stc.tools.size_command import size_command
+from stc.tools.stages import CHECK_FAILED, Told, on_each_stage
 
-CHECK_FAILED = 1
 REPORT = "report.json"
 WHOLE_MODEL = "model"
 
@@ -176,19 +176,24 @@ def csim_command(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Build the C++ of DIR with g++, run it on the golden inputs with bounded FIFOs, compare with PyTorch.
+    """Build the C++ of DIR with g++, run it on the golden inputs with bounded FIFOs, compare with PyTorch; of a model, each stage.
 
     A deadlock ends at once; the blocked tasks and FIFOs are named, and the least depth that fixes it. Writes only under DIR/build.
     """
-    result = _checked(directory, timeout, [name.strip() for name in inputs.split(",") if name.strip()], sanitize)
-    explanation = _explained(directory, result, timeout)
-    if as_json:
-        output.print_json(json.dumps(check_report(result, explanation)))
-    else:
-        print_check(result, explanation)
-        if is_foreign(directory):
-            output.print(UNCHECKED_PORTS)
-    _exit_with(result)
+    draws = [name.strip() for name in inputs.split(",") if name.strip()]
+
+    def run(folder: Path) -> Told:
+        result = _checked(folder, timeout, draws, sanitize)
+        explanation = _explained(folder, result, timeout)
+        return Told(result.passed, check_report(result, explanation), lambda: _print_csim(folder, result, explanation))
+
+    on_each_stage(directory, run, as_json)
+
+
+def _print_csim(directory: Path, result: CsimResult, explanation: Explanation | None) -> None:
+    print_check(result, explanation)
+    if is_foreign(directory):
+        output.print(UNCHECKED_PORTS)
 
 
 app.command("report")(report_command)

@@ -485,6 +485,89 @@ def test_one_binary_of_all_stages(twins: Callable[[str], Twin], stc: Stc, monkey
     refused(ended, "build/model.xclbin: no such file", f"make -C {folder} xclbin")
 
 
+STAGES = ["prefill", "decode", "head"]
+
+
+def test_each_stage_is_run_by_one_command(twins: Callable[[str], Twin], stc: Stc, tmp_path: Path) -> None:
+    """Named as the model says, each with its own verdict, and one exit code."""
+    model = twins("gpt2").compiled
+    ended = stc("csim", model.folder, "--inputs", "example")
+    assert ended.code == 0 and re.findall(r"^(\w+):$", ended.stdout, re.MULTILINE) == STAGES
+    faulty = with_another_decode(model, tmp_path, "decode", r"int first_word = pos;", "int first_word = pos + 1;").folder
+    ended = stc("csim", faulty, "--inputs", "example", "--json")
+    passed = {stage: told["passed"] for stage, told in json.loads(ended.stdout).items()}
+    assert (ended.code, passed) == (1, {"prefill": True, "decode": False, "head": True})
+
+
+def test_time_of_each_stage(twins: Callable[[str], Twin], stc: Stc) -> None:
+    """At a position, which the head has none of."""
+    folder = twins("gpt2").compiled.folder
+    found = json.loads(stc("simulate", folder, "--at", "pos=3", "--json").stdout)
+    alone = {stage: json.loads(stc("simulate", folder / stage, "--at", "pos=3", "--json").stdout) for stage in STAGES[:2]}
+    assert list(found) == STAGES and all(found[stage]["cycles"] == alone[stage]["cycles"] for stage in alone)
+    assert list(json.loads(stc("estimate", folder, "--json").stdout)) == STAGES
+    assert stc("simulate", folder, "--static").code == 0
+    refused(stc("simulate", folder, "--at", "seq=3"), "prefill: the design has no scalar 'seq'; accepted: pos")
+    last = MAX_SEQ - ROWS
+    told = f"prefill: scalar 'pos' is {last + 1}; accepted: a value from 0 to {last}"
+    refused(stc("simulate", folder, "--at", f"pos={last + 1}"), told)
+    refused(stc("simulate", folder, "--why", "x"), "--why is about one stage", f"accepted: {folder}/prefill, {folder}/decode, ")
+
+
+def test_a_page_for_each_stage(twins: Callable[[str], Twin], stc: Stc) -> None:
+    folder = twins("gpt2").compiled.folder
+    assert stc("report", folder).code == 0
+    assert all((folder / stage / "build" / "report.html").is_file() for stage in STAGES)
+
+
+def test_what_is_compiled_is_no_model_to_compile(twins: Callable[[str], Twin], stc: Stc, tmp_path: Path) -> None:
+    folder = twins("gpt2").compiled.folder
+    for words in (("check",), ("compile", "--out", tmp_path / "out")):
+        refused(stc(*words, folder), f"{folder} is compiled already; accepted: the commands on what is: stc generate, csim")
+        refused(stc(*words, folder / "head"), "head is compiled already; accepted: the commands on what is: stc csim")
+
+
+def test_the_host_program_of_a_model(twins: Callable[[str], Twin]) -> None:
+    model = twins("gpt2").compiled
+
+    def ended(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(model.folder / "host.py"), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    written = ended("--tokens", "5,17,3", "--max-new-tokens", "4", "--device", "csim")
+    assert (written.returncode, written.stderr) == (0, "")
+    assert [int(token) for token in written.stdout.split()] == list(model.generate([5, 17, 3], 4))
+    for arguments, told in ((("--tokens", "512"), "token 512"), (("--tokens", "a"), "numbers with commas")):
+        wrong = ended(*arguments, "--device", "csim")
+        assert wrong.returncode == 2 and told in wrong.stderr and "Traceback" not in wrong.stderr
+
+
+def test_one_make_for_all_stages(twins: Callable[[str], Twin]) -> None:
+    folder = twins("gpt2").compiled.folder
+    dry = subprocess.run(["make", "-n", "-C", folder, "csim"], capture_output=True, text=True, check=True).stdout
+    assert f"for stage in {' '.join(STAGES)}; do" in dry
+
+
+def test_an_interrupted_compile_goes_on(tmp_path: Path) -> None:
+    """Layers that were packed are not packed again; what is written is what one compile writes."""
+    spec, out = configured(tmp_path / "config", "llama-3.2-1b-tiny", num_hidden_layers=3), tmp_path / "out"
+    request = model_request(spec, 8, None, 0, PipelineOptions(rows=1))
+
+    def interrupt(step: str) -> None:
+        if step == "packing layer 2 of 3":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compile_language_model(request, out, interrupt)
+    packed = {path.name: path.stat().st_mtime_ns for path in (tmp_path / ".out.partial" / "parameters").iterdir()}
+    assert sorted(packed) == ["000.bin", "001.bin"] and not out.exists()
+    model = compile_language_model(request, out)
+    kept = {path.name: path.stat().st_mtime_ns for path in (out / "parameters").iterdir()}
+    assert sorted(kept) == ["000.bin", "001.bin", "002.bin"] and packed.items() <= kept.items()
+    twin = Twin(LanguageModel(out), in_torch(spec, 8).whole())
+    assert len(model.layers) == 3 and list(twin.compiled.generate([5, 17], 4, ends=False)) == twin.greedy([5, 17], 4)
+
+
 def test_what_else_is_refused_before_a_compile(
     not_compiled: Path, stc: Stc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from stc.simulation.simulate import SimulationResult, timed_design
 from stc.simulation.timing_table import SimulationOptions, timing_table
 from stc.tools.atomic_files import write_atomically
 from stc.tools.consoles import messages, output
-from stc.tools.simulate_command import CHECK_FAILED
+from stc.tools.stages import Told, on_each_stage
 from stc.user_files import json_of
 
 PAGE = "report.html"
@@ -31,22 +31,30 @@ TRIAL = "report_trial"
 
 
 def report_command(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="An emitted project, as `stc compile` writes.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What `stc compile` wrote: a project, or a model.")],
     depths: Annotated[Path | None, typer.Option(help="JSON object: FIFO names and the depths to run with.")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds after which the run is stopped.")] = 600.0,
 ) -> None:
     """Write DIR/build/report.html: graph, timeline, token curves, memory, FIFOs, compile time, on one page without references.
 
+    Of a model each stage has a page of its own.
+
     The design is run with time (built only if its sources changed). Exit codes: 0 fine, 1 mismatch or deadlock (the page says
     which), 2 unusable project or options.
     """
-    with messages.status("building and running the emitted C++ with time"):
-        result = write_report(directory, read_depths(depths), timeout)
-    page = directory / "build" / PAGE
+
+    def run(folder: Path) -> Told:
+        with messages.status("building and running the emitted C++ with time"):
+            result = write_report(folder, read_depths(depths), timeout)
+        return Told(result.passed, None, lambda: _print(folder / "build" / PAGE, result))
+
+    on_each_stage(directory, run, own={"--depths": depths is not None})
+
+
+def _print(page: Path, result: SimulationResult) -> None:
     output.print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, {result.values.outcome}", markup=False)
     if not result.passed:
         output.print(result.values.explanation or "the values are wrong", markup=False)
-        raise typer.Exit(CHECK_FAILED)
 
 
 def write_report(
