@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,14 @@ def test_a_process_that_imports_torch_ends(library: str) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "mark the test `heavy`" in done.stderr
+
+
+def test_files_that_import_torch_say_that_they_are_heavy() -> None:
+    """In a line of their own: otherwise `make check` ends while it collects them."""
+    for path in TESTS.rglob("test_*.py"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if any(re.match(r"(import|from) (torch|torch_mlir|transformers)\b", line) for line in lines):
+            assert any(line.startswith("pytestmark") and "pytest.mark.heavy" in line for line in lines), path
 
 
 def test_nothing_is_compiled(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from stc.manifest.model_sharing import Sharing, sharing
 from stc.manifest.schema import Manifest
 from stc.platforms.platform import load_platform
 
+pytestmark = pytest.mark.heavy
+
 FILE = CheckedFile("", 0, "")
 
 

@@ -28,6 +28,8 @@ from stc.tools.stc import app
 from stc.transforms.finding_pass import run_pass
 from stc_testing.levels import levels
 
+pytestmark = pytest.mark.heavy
+
 MODULES = Path(__file__).with_name("append_modules.py")
 NAMES = [form.__name__ for form in FORMS]
 
@@ -87,7 +89,6 @@ def test_every_level_at_every_position(build: Callable[[], tuple[torch.nn.Module
 CACHES = ("cache", "keys", "values")
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["attention", "two_readers", "three_rows"])
 def test_emitted(name: str, tmp_path: Path):
     out = tmp_path / name

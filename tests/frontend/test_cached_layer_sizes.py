@@ -35,10 +35,7 @@ LAYERS = {
 """A preset, the rows of a launch, and the tile size."""
 
 
-QUICK = ("window, grouped queries", "grouped queries, heads of two tiles")
-
-
-@pytest.fixture(scope="module", params=[pytest.param(name, marks=[] if name in QUICK else pytest.mark.full) for name in LAYERS])
+@pytest.fixture(scope="module", params=LAYERS)
 def model(request: pytest.FixtureRequest) -> ExportedModel:
     preset, rows, _ = LAYERS[request.param]
     stage = "decode" if rows == 1 else "prefill"
