@@ -124,7 +124,7 @@ def _linear(generic: GenericOp, known: set[SSAValue]) -> Linear | None:
         return None
     first, second = (Along(generic.inputs[index], loops.input_dims[index]) for index in (1 - weights[0], weights[0]))
     reduction, kept = loops.reductions[0], loops.output_dims[0]
-    if reduction not in first.loops or reduction not in second.loops:
+    if reduction not in first.loops or reduction not in second.loops or not {*kept} <= {*first.loops, *second.loops}:
         return None
     return Linear(generic, MODULE.of(generic) or "", first, second, kept, reduction)
 
