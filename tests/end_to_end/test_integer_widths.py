@@ -199,12 +199,13 @@ def test_wrong_slices_are_caught(file: str, right: str, wrong: str, tmp_path: Pa
     assert not csim(out, optimisation=0).passed
 
 
-def test_entries_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("bits", "least"), [(4, 8), (8, 128)])
+def test_entries_that_do_not_fit_are_refused(bits: int, least: int, tmp_path: Path) -> None:
     path, out = tmp_path / "product.mlir", tmp_path / "project"
-    path.write_text(Case(4, 4, 32, 2, 2, 4).text)
+    path.write_text(Case(bits, 4, 32, 2, 2, 4).text)
     compile_model(CompileRequest(str(path)), out)
-    given = {"x": np.full((2, 4), 8, np.int8), "scale": np.ones(2, np.float32)}
-    with pytest.raises(CompileError, match="input 'x' has entries from 8 to 8; accepted: -8 to 7"):
+    given = {"x": np.full((2, 4), least, np.int64), "scale": np.ones(2, np.float32)}
+    with pytest.raises(CompileError, match=f"input 'x' has entries from {least} to {least}; accepted: {-least} to {least - 1}"):
         Accelerator(out)(given)
 
 
