@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.index_expressions import Term, index_expression
+from stc.analysis.integer_bits import unwrapped_bits
 from stc.analysis.loops import largest_bounds
 from stc.codegen.cpp_types import scalar_type, unsigned_type
 from stc.diagnostics import CompileError
@@ -57,6 +58,9 @@ _UNSIGNED_FORMS: dict[type[Operation], tuple[str, int]] = {
 # Integer operations whose C++ result is wider than the operands' type and must be cut back.
 _WIDENING = (arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.ShLIOp)
 
+_WIDE = (32, 64)
+"""Widths of integers in which C++ itself computes."""
+
 _SIGNED_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _ORDERED_COMPARISONS = {"oeq": "==", "ogt": ">", "oge": ">=", "olt": "<", "ole": "<=", "une": "!="}
 # An unordered comparison is the negation of the opposite ordered one.
@@ -72,7 +76,10 @@ def expression(operation: Operation, operands: list[Expression]) -> Expression |
         form = _form(operation)
         if form is None:
             return None
-        arguments = [operand.within(limit) for operand, limit in zip(operands, form.limits, strict=True)]
+        limits = form.limits
+        if _may_overflow(operation):
+            operands, limits = _unsigned_operands(operation, operands), [UNARY] * len(operands)
+        arguments = [operand.within(limit) for operand, limit in zip(operands, limits, strict=True)]
         text, precedence = form.template.format(*arguments), form.precedence
         text, precedence = _cut_back(operation, text, precedence)
     return Expression(text, precedence, any(operand.reads_memory for operand in operands))
@@ -113,12 +120,28 @@ def _form(operation: Operation) -> Form | None:
     return row.cpp
 
 
+def _may_overflow(operation: Operation) -> bool:
+    """Whether C++ leaves undefined what this is: sums, products and left shifts of its own wide integers do not wrap around."""
+    kind = operation.results[0].type if operation.results else None
+    if not isinstance(operation, _WIDENING) or not isinstance(kind, IntegerType) or kind.width.data not in _WIDE:
+        return False
+    if any(_is_exact_factor(operand) for operand in operation.operands):
+        return False
+    return unwrapped_bits(operation) > kind.width.data
+
+
+def _unsigned_operands(operation: Operation, operands: list[Expression]) -> list[Expression]:
+    texts = _as_unsigned(operation, operands)
+    return [Expression(text, UNARY, operand.reads_memory) for text, operand in zip(texts, operands, strict=True)]
+
+
 def _cut_back(operation: Operation, text: str, precedence: int) -> tuple[str, int]:
     """Narrow integers wrap around: C++ would compute in a wider type. Products of factors that are not extended are of another."""
     kind = operation.results[0].type
     if not isinstance(operation, _WIDENING) or not isinstance(kind, IntegerType) or kind.width.data == 1:
         return text, precedence
-    if kind.width.data in (32, 64) and not any(_is_exact_factor(operand) for operand in operation.operands):
+    is_exact = any(_is_exact_factor(operand) for operand in operation.operands)
+    if kind.width.data in _WIDE and not is_exact and not _may_overflow(operation):
         return text, precedence
     return f"{scalar_type(kind)}({text})", PRIMARY
 

@@ -180,6 +180,27 @@ def test_a_product_has_the_width_of_its_type(use: str, tmp_path: Path) -> None:
     assert result.passed, result.explanation
 
 
+@pytest.mark.optimised
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "arith.addi %lw, %most : i32",
+        "arith.subi %least, %lw : i32",
+        "arith.muli %lw, %most : i32",
+    ],
+)
+def test_wide_integers_wrap_around_in_optimised_programs(wrapped: str, tmp_path: Path) -> None:
+    """C++ leaves the overflow of its signed integers undefined: g++ takes x + 2^31 - 1 < x for false."""
+    path, out = tmp_path / "wrapped.mlir", tmp_path / "project"
+    use = f"""%most = arith.constant 2147483647 : i32  %least = arith.constant -2147483648 : i32
+    %q = {wrapped}
+    %k = arith.cmpi slt, %q, %lw : i32  %u = arith.select %k, %p, %c8 : i32"""
+    path.write_text(PRODUCT.replace("USE", use))
+    compile_model(CompileRequest(str(path)), out)
+    result = csim(out, optimisation=3)
+    assert result.passed, result.explanation
+
+
 @pytest.mark.parametrize(
     ("file", "right", "wrong"),
     [
@@ -207,6 +228,8 @@ def test_entries_that_do_not_fit_are_refused(bits: int, least: int, tmp_path: Pa
     given = {"x": np.full((2, 4), least, np.int64), "scale": np.ones(2, np.float32)}
     with pytest.raises(CompileError, match=f"input 'x' has entries from {least} to {least}; accepted: {-least} to {least - 1}"):
         Accelerator(out)(given)
+    with pytest.raises(CompileError, match="input 'x' has entries of type float32; accepted: integers"):
+        Accelerator(out)({**given, "x": np.full((2, 4), 1.5, np.float32)})
 
 
 class IntegerLinear(nn.Module):

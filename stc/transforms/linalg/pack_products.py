@@ -41,8 +41,14 @@ class Contraction:
     reduction: int
     """The loop that is cut into blocks."""
     block: int
-    """Terms of the innermost reduction that are summed before both sums are taken apart."""
+    """Terms of that loop that are summed before both sums are taken apart."""
     packed: PackedProducts
+
+    @property
+    def terms(self) -> int:
+        """Terms of all loops that are."""
+        loops = GenericLoops(self.generic)
+        return self.block * prod(loops.extents[loop] for loop in loops.reductions if loop != self.reduction)
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ class PackProducts(ModulePass):
         for function in functions_of(op):
             parameters = host_values(function)
             for generic in generics_in(function):
-                if (found := _contraction(generic, parameters)) is not None and found.block >= self.terms:
+                if (found := _contraction(generic, parameters)) is not None and found.terms >= self.terms:
                     _pack(found)
         PropagateReshapesPass().apply(ctx, op)
 

@@ -67,7 +67,7 @@ static void running(hls::stream<int32_x1> &turned, hls::stream<int32_x1> &y_stre
       } else {
         picked = 0 - wide;
       }
-      const int32_t next = sum + picked;
+      const int32_t next = int32_t((uint32_t)sum + (uint32_t)picked);
       y_stream.write(int32_x1(next));
       sum = next;
     }

@@ -1,0 +1,45 @@
+"""How many bits the value of an integer takes, which may be fewer than those of its type."""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType
+from xdsl.ir import Operation, SSAValue
+
+DEEPEST = 8
+"""Operations that are looked through."""
+
+
+def bits_of_value(value: SSAValue, depth: int = DEEPEST) -> int:
+    """Bits, with a sign, that every value of the integer (or of each lane) fits in; at most one more than its type has, for i1."""
+    kind = value.type.element_type if isinstance(value.type, VectorType) else value.type
+    assert isinstance(kind, IntegerType)
+    width = kind.width.data
+    if depth == 0 or not isinstance(owner := value.owner, Operation):
+        return width
+    return min(width, unwrapped_bits(owner, depth))
+
+
+def unwrapped_bits(op: Operation, depth: int = DEEPEST) -> int:
+    """Bits, with a sign, of what an operation on integers computes before it is cut back to the width of its type."""
+
+    def bits(operand: SSAValue) -> int:
+        return bits_of_value(operand, depth - 1)
+
+    match op:
+        case arith.ExtSIOp():
+            return bits(op.input)
+        case arith.ExtUIOp():
+            return bits_of_value(op.input, 0) + 1
+        case arith.AddiOp() | arith.SubiOp():
+            return max(bits(op.lhs), bits(op.rhs)) + 1
+        case arith.MuliOp():
+            return bits(op.lhs) + bits(op.rhs)
+        case arith.ShLIOp(rhs=amount) if isinstance(amount.owner, arith.ConstantOp) and isinstance(amount.owner.value, IntegerAttr):
+            return bits(op.lhs) + max(amount.owner.value.value.data, 0)
+        case arith.ConstantOp(value=IntegerAttr() as number):
+            return number.value.data.bit_length() + 1
+        case arith.ShLIOp():
+            return 1 << 16
+        case _:
+            return bits_of_value(op.results[0], 0)
