@@ -93,4 +93,4 @@ def _is_packed(kernel: KernelOp) -> bool:
 def _packed(kind: ItensorType) -> TensorType[VectorType]:
     """One token in a word of a power of two of lanes."""
     lanes = 1 << (kind.order.element_count - 1).bit_length()
-    return TensorType(VectorType(stored_type(kind.element_type), [lanes]), [packed_words(kind.order, lanes) or 1])
+    return TensorType(VectorType(stored_type(kind.element_type, lanes), [lanes]), [packed_words(kind.order, lanes) or 1])
