@@ -55,20 +55,21 @@ inline ap_uint<Width * Lanes> {PACK}(const ap_int<Width> (&lanes)[Lanes]) {{
 }}""",
     QUOTIENT: f"""\
 // Integer division of data, towards zero: a divider of its own, not an index computation. By zero, 0.
+// A quotient of ap_int has a bit more, and does not overflow before it is cut.
 template <typename T> inline T {QUOTIENT}(T a, T b) {{
-    const bool overflows = b == T(-1) && a == std::numeric_limits<T>::min();
+    const bool overflows = std::numeric_limits<T>::is_specialized && b == T(-1) && a == std::numeric_limits<T>::min();
     return b == 0 ? T(0) : overflows ? a : T(a / b);
 }}""",
     FLOOR_QUOTIENT: f"""\
 // Integer division of data, towards negative infinity. By zero, 0.
 template <typename T> inline T {FLOOR_QUOTIENT}(T a, T b) {{
-    const bool overflows = b == T(-1) && a == std::numeric_limits<T>::min();
+    const bool overflows = std::numeric_limits<T>::is_specialized && b == T(-1) && a == std::numeric_limits<T>::min();
     return b == 0 ? T(0) : overflows ? a : T(a / b - (a % b != 0 && (a < 0) != (b < 0)));
 }}""",
     REMAINDER: f"""\
 // Remainder of `{QUOTIENT}`, with the sign of the dividend. By zero, 0.
 template <typename T> inline T {REMAINDER}(T a, T b) {{
-    const bool overflows = b == T(-1) && a == std::numeric_limits<T>::min();
+    const bool overflows = std::numeric_limits<T>::is_specialized && b == T(-1) && a == std::numeric_limits<T>::min();
     return b == 0 || overflows ? T(0) : T(a % b);
 }}""",
 }

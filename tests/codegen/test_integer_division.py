@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from xdsl.dialects import arith
 from xdsl.dialects import test as placeholders
-from xdsl.dialects.builtin import i8, i32, i64
+from xdsl.dialects.builtin import IntegerType, i8, i32, i64
 
 from stc.codegen.expressions import Expression, expression
 from stc.codegen.helpers_h import helper_definitions
 from stc.execution import scalars
+from stc.execution.dtypes import numpy_type
 from stc.execution.elementwise import function_of
 from stc.scalars.forms import FLOOR_QUOTIENT, QUOTIENT, REMAINDER
+from stc.simulation.ap_types import copy_ap_types
 
 pytestmark = pytest.mark.heavy
 
@@ -51,4 +53,35 @@ def test_every_quotient_has_a_value(tmp_path: Path, dtype: type[np.signedinteger
         assert function is not None
         with np.errstate(all="ignore"):
             wanted = [int(function(dtype(a), dtype(b))) for a, b in pairs]
+        assert list(found[:, column]) == wanted, operation.name
+
+
+@pytest.mark.parametrize("width", [2, 3, 4, 12, 33])
+def test_every_quotient_of_odd_widths(tmp_path: Path, width: int) -> None:
+    """Found by `stc fuzz --integers`: no least value is known of `ap_int`, and what was compared with instead had no value."""
+    kind, half = IntegerType(width), 1 << (width - 1)
+    values = [*range(-half, half)] if width <= 4 else [*VALUES, -half, half - 1]
+    left, right = placeholders.TestOp(result_types=[kind, kind]).results
+    operations = [operation(left, right) for operation in OPERATIONS]
+    texts = [found.text for operation in operations if (found := expression(operation, [Expression("a"), Expression("b")]))]
+    copy_ap_types(tmp_path)
+    (tmp_path / "main.cpp").write_text(
+        "#include <cstdint>\n#include <cstdio>\n#include <limits>\n#include <ap_int.h>\n"
+        + "\n".join(helper_definitions(f"{QUOTIENT} {FLOOR_QUOTIENT} {REMAINDER}"))
+        + f"\nint main() {{\nap_int<{width}> a, b; long long x, y;\nwhile (scanf(\"%lld %lld\", &x, &y) == 2) {{ a = x; b = y;\n"
+        + "\n".join(f'printf("%lld ", (long long)({text}));' for text in texts)
+        + "\n} }\n"
+    )
+    command = ["g++", "-O2", "-w", "-ftrivial-auto-var-init=pattern", f"-I{tmp_path}", "main.cpp", "-o", "main"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    pairs = [(a, b) for a in values for b in values]
+    text = "\n".join(f"{a} {b}" for a, b in pairs)
+    printed = subprocess.run([str(tmp_path / "main")], input=text, capture_output=True, text=True, check=True).stdout
+    found = np.array(printed.split(), np.int64).reshape(len(pairs), len(operations))
+    host = numpy_type(kind).type
+    for column, operation in enumerate(operations):
+        function = function_of(operation)
+        assert function is not None
+        with np.errstate(all="ignore"):
+            wanted = [int(function(host(a), host(b))) for a, b in pairs]
         assert list(found[:, column]) == wanted, operation.name
