@@ -19,6 +19,7 @@ from stc.analysis.lane_demand import LaneDemand
 from stc.analysis.loop_names import dimension_names
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp
+from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.itensor import ConverterOp, ItensorType, MergeOp, ReadOp, SplitOp, WriteOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.round_robin import interleaved
@@ -88,7 +89,9 @@ class VectorizeStreams(ModulePass):
 
     def _vectorized(self, value: SSAValue, demand: LaneDemand) -> StreamOrder:
         assert isinstance(value.type, ItensorType)
-        return vectorized(value.type.order, min(demand.lanes(value), max(1, self.bits // bits_of(value.type.element_type))))
+        # A token may be a word of memory, where its entries take what holds them, and as many as a power of two.
+        stored = bits_of(stored_type(value.type.element_type, self.bits))
+        return vectorized(value.type.order, min(demand.lanes(value), max(1, self.bits // stored)))
 
 
 def _interleaved(full: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValue, StreamOrder]) -> StreamOrder:
