@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from stc.diagnostics import CompileError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _BYTE = 8
 
@@ -29,7 +31,7 @@ class ElementType:
     @property
     def host_bytes(self) -> int:
         """Bytes of an entry of a tensor of the host."""
-        return np.dtype(self.numpy).itemsize
+        return int(self.numpy[2:])
 
     @property
     def is_packed(self) -> bool:
@@ -76,4 +78,6 @@ def fits_port(name: str, stored: str) -> bool:
 
 def numpy_type(name: str) -> np.dtype:
     """The little-endian numpy type of tensors of element type `name` on the host."""
+    import numpy as np  # which `stc-opt` starts without
+
     return np.dtype(element_type(name).numpy)

@@ -8,8 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from stc.diagnostics import CompileError
 from stc.manifest.codec import decode, encode
@@ -26,6 +25,9 @@ from stc.manifest.model_schema import (
 )
 from stc.manifest.schema import Manifest, Order, Port
 from stc.user_files import json_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MODEL = "model.json"
 ACCEPTED = "a folder written by `stc compile --stage model`"
@@ -126,11 +128,15 @@ def require_intact(folder: Path, file: CheckedFile) -> Path:
 
 def mapped(folder: Path, file: CheckedFile) -> np.ndarray:
     """The bytes of a file, memory-mapped, after `require_intact`."""
+    import numpy as np  # which `stc-opt` starts without, and knows the name of the file
+
     return np.memmap(require_intact(folder, file), dtype=np.uint8, mode="r")
 
 
 def mapped_table(folder: Path, table: Table) -> np.ndarray:
     """A table, memory-mapped, after `require_intact`."""
+    import numpy as np
+
     return np.memmap(require_intact(folder, table.file), dtype="<f4", mode="r", shape=table.shape)
 
 

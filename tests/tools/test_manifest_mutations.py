@@ -126,7 +126,7 @@ def test_mutants_of_what_is_built_and_run(project: Path, run: Run, monkeypatch: 
         (("kernels", 0, "ports", 0, "words"), 7, "'kernels[0].ports[0].words' is 7; accepted: "),
         (("kernels", 0, "ports", 0, "bytes"), 7, "'kernels[0].ports[0].bytes' is 7; accepted: "),
         (("kernels", 0, "ports", 0, "tensor"), "nowhere", "'kernels[0].ports[0].tensor' names no tensor: 'nowhere'"),
-        (("kernels", 0, "ports", 0, "element_type"), "f33", "'kernels[0].ports[0].element_type' is 'f33'; accepted: f32, f16, i1"),
+        (("kernels", 0, "ports", 0, "element_type"), "f33", "'kernels[0].ports[0].element_type' is 'f33'; accepted: f32, f16, i2"),
         (("kernels", 0, "ports", 0, "lanes"), 3, "'kernels[0].ports[0].lanes' is 3; accepted: "),
         (("kernels", 0, "ports", 0, "shape"), [3], "'kernels[0].ports[0].order' has 2 coordinates; accepted: 1"),
         (("kernels", 0, "ports", 0, "order", "loops", 0, "trip"), 10**6, "'kernels[0].ports[0].order' reaches "),

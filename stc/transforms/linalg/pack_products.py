@@ -77,12 +77,17 @@ class PackProducts(ModulePass):
     terms: int = 16
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in functions_of(op):
-            parameters = host_values(function)
-            for generic in generics_in(function):
-                if (found := _contraction(generic, parameters)) is not None and found.terms >= self.terms:
-                    _pack(found)
-        PropagateReshapesPass().apply(ctx, op)
+        found = [
+            contraction
+            for function in functions_of(op)
+            for parameters in [host_values(function)]
+            for generic in generics_in(function)
+            if (contraction := _contraction(generic, parameters)) is not None and contraction.terms >= self.terms
+        ]
+        for contraction in found:
+            _pack(contraction)
+        if found:
+            PropagateReshapesPass().apply(ctx, op)
 
 
 # What is packed -------------------------------------------------------------------------------------------------------

@@ -212,6 +212,20 @@ def test_what_stays(text: str, why: str):
     assert len(named(packed(text))) == 1, why
 
 
+def test_without_integers_no_reshape_moves():
+    """Reshapes that travel split the loops of others, for which a schedule may stand there already."""
+    text = """func.func @main(%x: tensor<6xf32>) -> tensor<2x3xf32> {
+      %e = tensor.empty() : tensor<6xf32>
+      %y = linalg.exp ins(%x : tensor<6xf32>) outs(%e : tensor<6xf32>) -> tensor<6xf32>
+      %z = tensor.expand_shape %y [[0, 1]] output_shape [2, 3] : tensor<6xf32> into tensor<2x3xf32>
+      return %z : tensor<2x3xf32>
+    }"""
+    module = parse_module(text)
+    before = str(module)
+    PackProducts().apply(make_context(), module)
+    assert str(module) == before
+
+
 @pytest.mark.parametrize(("terms", "places"), [(1, 9), (2, 9), (6, 3), (7, 3)])
 def test_sums_over_two_loops_stay_within_their_room(terms: int, places: int):
     """Bytes have room for 7 products: none of 9 at a time, 6 where 3 places have 2 terms each."""
