@@ -74,9 +74,7 @@ FAMILIES = {
 """All have room for more positions than the twin. The two twins of Gemma are one model here, with both kinds of layers; gpt2 has
 one layer, and the tokenizer of stories260K."""
 
-QUICK = ("gpt2", "qwen2.5", "gemma3")
-"""In `make test`: rows of a table for positions or rotary ones, shared key heads, norms of queries and keys, windows, prefill."""
-NAMES = [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.full]) for name in FAMILIES]
+NAMES = [pytest.param(name, marks=[pytest.mark.full] if "with prefill" in name else []) for name in FAMILIES]
 
 
 @dataclass(frozen=True)
@@ -382,7 +380,6 @@ def test_a_cache_shorter_than_the_window(tmp_path: Path, stc: Stc) -> None:
     assert list(twin.compiled.generate([5, 17, 3], 9, ends=False)) == twin.greedy([5, 17, 3], 4)
 
 
-@pytest.mark.full
 @pytest.mark.optimised
 def test_a_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """What `make demo` runs: real weights, a real tokenizer, 200 tokens, nothing from the network."""
