@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measured_at import measured_at
+from measured_at import measured_at, write_between
 
 from stc.manifest.element_types import ELEMENT_TYPES
 from stc.manifest.files import read_manifest
@@ -129,8 +129,7 @@ def main() -> int:
     table = markdown(arguments.model, arguments.max_seq, arguments.tile, rows)
     print(json.dumps([asdict(row) for row in rows], indent=1) if arguments.json else table)
     if arguments.write:
-        before, rest = DOCUMENT.read_text().split(BEGIN)
-        DOCUMENT.write_text(before + BEGIN + table + END + rest.split(END)[1])
+        write_between(DOCUMENT, BEGIN, table, END)
     return 0
 
 

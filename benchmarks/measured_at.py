@@ -1,4 +1,4 @@
-"""Which state of stc the figures of a document are of: written into it by every benchmark that writes one."""
+"""Figures in documents: which state of stc they are of, and how a benchmark writes its part of one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ def measured_at() -> str:
         return f"Measured on {day}, outside a checkout."
     changed = " with changes" if _git("status", "--porcelain", "--untracked-files=no") else ""
     return f"Measured on {day} at commit {commit}{changed}."
+
+
+def write_between(document: Path, begin: str, text: str, end: str) -> None:
+    """Write `text` between the lines `begin` and `end` of a document, in place of what is there."""
+    before, rest = document.read_text().split(begin)
+    document.write_text(before + begin + text + end + rest.split(end)[1])
 
 
 def _git(*arguments: str) -> str | None:

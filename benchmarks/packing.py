@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measured_at import measured_at
+from measured_at import measured_at, write_between
 
 from stc.manifest.model_sharing import sharing
 from stc.pipeline import PipelineOptions
@@ -114,8 +114,7 @@ def main() -> int:
     table = markdown(rows)
     print(json.dumps([asdict(row) for row in rows], indent=1) if arguments.json else table)
     if arguments.write:
-        before, rest = DOCUMENT.read_text().split(BEGIN)
-        DOCUMENT.write_text(before + BEGIN + table + END + rest.split(END)[1])
+        write_between(DOCUMENT, BEGIN, table, END)
     return 0
 
 

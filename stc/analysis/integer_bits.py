@@ -7,11 +7,15 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType
 from xdsl.ir import Operation, SSAValue
 
 DEEPEST = 8
-"""Operations that are looked through."""
+_ANY = 1 << 16
+"""More than any type has: what is shifted left by a number that is not known."""
 
 
 def bits_of_value(value: SSAValue, depth: int = DEEPEST) -> int:
-    """Bits, with a sign, that every value of the integer (or of each lane) fits in; at most one more than its type has, for i1."""
+    """Bits, with a sign, that every value of the integer (or of each lane) fits in: those of its type at most.
+
+    `depth`: operations behind it that are looked through.
+    """
     kind = value.type.element_type if isinstance(value.type, VectorType) else value.type
     assert isinstance(kind, IntegerType)
     width = kind.width.data
@@ -35,11 +39,10 @@ def unwrapped_bits(op: Operation, depth: int = DEEPEST) -> int:
             return max(bits(op.lhs), bits(op.rhs)) + 1
         case arith.MuliOp():
             return bits(op.lhs) + bits(op.rhs)
-        case arith.ShLIOp(rhs=amount) if isinstance(amount.owner, arith.ConstantOp) and isinstance(amount.owner.value, IntegerAttr):
-            return bits(op.lhs) + max(amount.owner.value.value.data, 0)
+        case arith.ShLIOp():
+            amount = op.rhs.owner.value if isinstance(op.rhs.owner, arith.ConstantOp) else None
+            return bits(op.lhs) + max(amount.value.data, 0) if isinstance(amount, IntegerAttr) else _ANY
         case arith.ConstantOp(value=IntegerAttr() as number):
             return number.value.data.bit_length() + 1
-        case arith.ShLIOp():
-            return 1 << 16
         case _:
             return bits_of_value(op.results[0], 0)

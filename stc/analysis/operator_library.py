@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import AnyFloat, Float16Type, Float32Type, Float64Typ
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from stc.analysis.integer_bits import bits_of_value
 from stc.analysis.reciprocals import constant_divisor, exact_factor
 from stc.diagnostics import CompileError
 from stc.dialects.stream import ReadOp, WriteOp
@@ -188,10 +189,7 @@ def multiplier(op: Operation) -> str:
 
 def _factor_bits(value: SSAValue) -> int:
     """Bits, with a sign, of a factor: an extension is none to a multiplier."""
-    extension = value.owner if isinstance(value.owner, arith.ExtSIOp | arith.ExtUIOp) else None
-    kind = _element(value.type if extension is None else extension.input.type)
-    assert isinstance(kind, IntegerType)
-    return kind.width.data + isinstance(extension, arith.ExtUIOp)
+    return bits_of_value(value, depth=int(isinstance(value.owner, arith.ExtSIOp | arith.ExtUIOp)))
 
 
 def _is_added_by_multiplier(op: Operation) -> bool:

@@ -23,9 +23,9 @@ from stc.scalars.forms import PACK, TERNARY, UNPACK
 
 MAX_EXPRESSION = 72
 SHORT_INDEX = 2   # blanks in `first_column + column`
-# Operations whose text repeats an operand, which then must be a name or a literal.
 # Operations that take a vector whole.
 _WHOLE = (WriteOp, memref.StoreOp, scf.YieldOp, scf.ForOp)
+# Operations whose text repeats an operand, which then must be a name or a literal.
 _REPEATING = (arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, arith.CmpfOp)
 
 

@@ -76,12 +76,10 @@ def expression(operation: Operation, operands: list[Expression]) -> Expression |
         form = _form(operation)
         if form is None:
             return None
-        limits = form.limits
-        if _may_overflow(operation):
-            operands, limits = _unsigned_operands(operation, operands), [UNARY] * len(operands)
-        arguments = [operand.within(limit) for operand, limit in zip(operands, limits, strict=True)]
-        text, precedence = form.template.format(*arguments), form.precedence
-        text, precedence = _cut_back(operation, text, precedence)
+        wraps = _may_overflow(operation)
+        arguments = [operand.within(limit) for operand, limit in zip(operands, form.limits, strict=True)]
+        text = form.template.format(*(_as_unsigned(operation, operands) if wraps else arguments))
+        text, precedence = _cut_back(operation, text, form.precedence, wraps=wraps)
     return Expression(text, precedence, any(operand.reads_memory for operand in operands))
 
 
@@ -130,18 +128,16 @@ def _may_overflow(operation: Operation) -> bool:
     return unwrapped_bits(operation) > kind.width.data
 
 
-def _unsigned_operands(operation: Operation, operands: list[Expression]) -> list[Expression]:
-    texts = _as_unsigned(operation, operands)
-    return [Expression(text, UNARY, operand.reads_memory) for text, operand in zip(texts, operands, strict=True)]
+def _cut_back(operation: Operation, text: str, precedence: int, *, wraps: bool) -> tuple[str, int]:
+    """Narrow integers wrap around: C++ would compute in a wider type. Products of factors that are not extended are of another.
 
-
-def _cut_back(operation: Operation, text: str, precedence: int) -> tuple[str, int]:
-    """Narrow integers wrap around: C++ would compute in a wider type. Products of factors that are not extended are of another."""
+    `wraps`: it was computed unsigned.
+    """
     kind = operation.results[0].type
     if not isinstance(operation, _WIDENING) or not isinstance(kind, IntegerType) or kind.width.data == 1:
         return text, precedence
     is_exact = any(_is_exact_factor(operand) for operand in operation.operands)
-    if kind.width.data in _WIDE and not is_exact and not _may_overflow(operation):
+    if kind.width.data in _WIDE and not is_exact and not wraps:
         return text, precedence
     return f"{scalar_type(kind)}({text})", PRIMARY
 

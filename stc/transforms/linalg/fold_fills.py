@@ -21,7 +21,16 @@ from xdsl.rewriter import InsertPoint
 
 from stc.analysis.generic_loops import all_dims, reduction_loops
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import PARALLEL, build, combining, output_arguments, shape_of, stc_attributes, tensor_like
+from stc.transforms.linalg.generics import (
+    PARALLEL,
+    build,
+    combining,
+    filled,
+    output_arguments,
+    shape_of,
+    stc_attributes,
+    tensor_like,
+)
 from stc.transforms.linalg.inline_constants import uniform_value
 
 _NEUTRAL: dict[type[Operation], float | int] = {
@@ -96,7 +105,7 @@ class ReductionInitial(RewritePattern):
             value = uniform_value(output)
             if value is None and (value := self._split_off(op, index, rewriter)) is None:
                 continue
-            ops = _fill(value, output)
+            ops = filled(value, shape_of(output))
             rewriter.insert(ops, InsertPoint.before(op))
             op.operands[len(op.inputs) + index] = ops[-1].results[0]
             rewriter.notify_op_modified(op)
@@ -149,12 +158,6 @@ def _is_private_fill(value: SSAValue) -> bool:
         return False
     empty = fill.outputs[0]
     return isinstance(empty.owner, tensor.EmptyOp) and empty.has_one_use()
-
-
-def _fill(value: FloatAttr | IntegerAttr, like: SSAValue) -> list[Operation]:
-    constant = arith.ConstantOp(value)
-    empty = tensor.EmptyOp((), tensor_like(like, shape_of(like)))
-    return [constant, empty, FillOp((constant.result,), (empty.tensor,))]
 
 
 @dataclass(frozen=True)

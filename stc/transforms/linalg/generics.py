@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, IntegerAttr, ShapedType, TensorType
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
@@ -132,6 +132,13 @@ def build(
     op = GenericOp(inputs, outputs, body, maps, iterators, [output.type for output in outputs])
     op.attributes.update(attributes)
     return op
+
+
+def filled(value: FloatAttr | IntegerAttr, shape: Sequence[int]) -> tuple[Operation, ...]:
+    """A tensor of `shape` that holds `value` everywhere: the constant, what is filled, and the fill."""
+    constant = arith.ConstantOp(value)
+    empty = tensor.EmptyOp((), TensorType(value.type, shape))
+    return constant, empty, FillOp((constant.result,), (empty.tensor,), (empty.tensor.type,))
 
 
 def stc_attributes(op: Operation) -> dict[str, Attribute]:

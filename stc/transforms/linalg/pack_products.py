@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, TensorType, i32
-from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -20,7 +19,16 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.facts import NAME
 from stc.scalars.packed_products import FACTOR_BITS, SUM_BITS, Interval, PackedProducts, packing
 from stc.transforms.linalg.bodies import Body
-from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, combining, shape_of, starts_at_zero, stc_attributes
+from stc.transforms.linalg.generics import (
+    PARALLEL,
+    REDUCTION,
+    build,
+    combining,
+    filled,
+    shape_of,
+    starts_at_zero,
+    stc_attributes,
+)
 from stc.transforms.linalg.propagate_reshapes import PropagateReshapesPass
 from stc.transforms.linalg.split_loops import split_by_operand
 
@@ -46,7 +54,7 @@ class Contraction:
 
     @property
     def terms(self) -> int:
-        """Terms of all loops that are."""
+        """As many of all loops that are summed over."""
         loops = GenericLoops(self.generic)
         return self.block * prod(loops.extents[loop] for loop in loops.reductions if loop != self.reduction)
 
@@ -94,7 +102,7 @@ class PackProducts(ModulePass):
 
 
 def _contraction(generic: GenericOp, parameters: set[SSAValue]) -> Contraction | None:
-    if set(generic.results) <= parameters or not starts_at_zero(generic) or generic.results[0].type.element_type != i32:  # pyright: ignore
+    if set(generic.results) <= parameters or not starts_at_zero(generic) or generic.body.block.args[-1].type != i32:
         return None
     found = combining(generic)
     if found is None or not isinstance(found[0], arith.AddiOp) or not isinstance(product := found[1].owner, arith.MuliOp):
@@ -171,7 +179,7 @@ def _pairs(generic: GenericOp, weight: int, half: int) -> SSAValue:
     value, dims = generic.inputs[weight], GenericLoops(generic).input_dims[weight]
     bits = _bits(generic, weight)
     pair = IntegerType(2 * _HALF if bits <= _HALF else 4 * _HALF)
-    block = Block(arg_types=[value.type.element_type, pair])  # pyright: ignore[reportAttributeAccessIssue]
+    block = Block(arg_types=[_element(value), pair])
     body = Body(block)
     wide = body.add(arith.ExtSIOp(block.args[0], pair))
     low = body.add(arith.AndIOp(wide, body.constant((1 << pair.width.data // 2) - 1, pair)))
@@ -190,8 +198,9 @@ def _sums(generic: GenericOp, found: Contraction, pairs: SSAValue, half: int, bl
     loops = GenericLoops(generic)
     number = {loop: loop - (loop > half) for loop in range(len(loops.extents)) if loop != half}
     activation = generic.inputs[found.activation]
-    block = Block(arg_types=[activation.type.element_type, _element(pairs), _SUM])  # pyright: ignore[reportAttributeAccessIssue]
-    body, pair = Body(block), _element(pairs)
+    pair = _element(pairs)
+    block = Block(arg_types=[_element(activation), pair, _SUM])
+    body = Body(block)
     bits = body.constant(pair.width.data // 2, pair)
     low = body.add(arith.ExtSIOp(body.add(arith.ShRSIOp(body.add(arith.ShLIOp(block.args[1], bits)), bits)), i32))
     high = body.add(arith.ExtSIOp(body.add(arith.ShRSIOp(block.args[1], bits)), i32))
@@ -242,13 +251,11 @@ def _made(
     name: str,
 ) -> SSAValue:
     """A generic in front of `before`, accumulated from 0. `extents`: of its loops, also of those that no input has."""
-    zero = arith.ConstantOp(IntegerAttr(0, kind))
-    empty = tensor.EmptyOp((), TensorType(kind, [extents[loop] for loop in dims[-1]]))
-    fill = linalg.FillOp([zero.result], [empty.tensor], [empty.tensor.type])
+    zeros = filled(IntegerAttr(0, kind), [extents[loop] for loop in dims[-1]])
     attributes = stc_attributes(before) | NAME.entry(name)
-    made = build(inputs, [fill.results[0]], Region(block), [tuple(along) for along in dims], kinds, attributes)
+    made = build(inputs, [zeros[-1].results[0]], Region(block), [tuple(along) for along in dims], kinds, attributes)
     made.results[0].name_hint = name
-    Rewriter.insert_op([zero, empty, fill, made], InsertPoint.before(before))
+    Rewriter.insert_op([*zeros, made], InsertPoint.before(before))
     return made.results[0]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, ModuleOp, TensorType, f16, f32, i32
-from xdsl.dialects.linalg.ops import FillOp, GenericOp
+from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -27,7 +27,7 @@ from stc.quantisation.formats import (
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, combining, shape_of, starts_at_zero
+from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, combining, filled, shape_of, starts_at_zero
 from stc.transforms.linalg.reshapes import expand_shape
 
 _BYTE = IntegerType(8)
@@ -272,11 +272,9 @@ class _Writer:
         return concat.results[0]
 
     def _filled(self, shape: Sequence[int], value: FloatAttr | IntegerAttr) -> SSAValue:
-        constant = arith.ConstantOp(value)
-        empty = tensor.EmptyOp((), TensorType(value.type, shape))
-        fill = FillOp([constant.result], [empty.tensor], [empty.tensor.type])
-        self._insert(constant, empty, fill)
-        return fill.results[0]
+        ops = filled(value, shape)
+        self._insert(*ops)
+        return ops[-1].results[0]
 
     def _generic(
         self,

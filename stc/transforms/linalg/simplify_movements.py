@@ -6,16 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, ModuleOp, i64
-from xdsl.dialects.linalg.ops import FillOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.dialects.facts import MODULE
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import shape_of, tensor_like
+from stc.transforms.linalg.generics import filled, shape_of, tensor_like
 from stc.transforms.linalg.inline_constants import scalar_constant, uniform_value
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape
 
@@ -72,16 +71,15 @@ class _Builder:
         self.ops.append(op)
         return op.results[0]
 
-    def filled(self, value: FloatAttr | IntegerAttr, like: SSAValue, shape: Sequence[int]) -> SSAValue:
-        scalar = arith.ConstantOp(value)
-        empty = tensor.EmptyOp((), tensor_like(like, shape))
-        self.ops += [scalar, empty]
-        return self.add(FillOp((scalar.result,), (empty.tensor,)))
+    def filled(self, value: FloatAttr | IntegerAttr, shape: Sequence[int]) -> SSAValue:
+        constant, empty, fill = filled(value, shape)
+        self.ops += [constant, empty]
+        return self.add(fill)
 
     def part(self, value: SSAValue, offsets: Sequence[int], sizes: Sequence[int]) -> SSAValue:
         """A slice of stride 1, or a constant where the value is one."""
         if (constant := uniform_value(value)) is not None:
-            return self.filled(constant, value, sizes)
+            return self.filled(constant, sizes)
         if tuple(sizes) == shape_of(value):
             return value
         return self.add(tensor.ExtractSliceOp(value, offsets, sizes, [1] * len(sizes), tensor_like(value, sizes)))
@@ -122,7 +120,7 @@ def _pad(builder: _Builder, op: Operation) -> SSAValue | None:
     value = op.source
     for dim, (before, after) in enumerate(zip(low, high, strict=True)):
         edges = [(*shape_of(value)[:dim], extent, *shape_of(value)[dim + 1 :]) for extent in (before, after)]
-        first, last = ([builder.filled(constant, value, edge)] if edge[dim] else [] for edge in edges)
+        first, last = ([builder.filled(constant, edge)] if edge[dim] else [] for edge in edges)
         value = builder.joined([*first, value, *last], dim)
     return value
 
@@ -154,7 +152,7 @@ def _spread(builder: _Builder, value: SSAValue, dim: int, stride: int, constant:
         return value
     split = tuple((extent, 1) if index == dim else (extent,) for index, extent in enumerate(shape))
     entries = builder.add(expand_shape(value, split))
-    gaps = builder.filled(constant, value, (*shape[: dim + 1], stride - 1, *shape[dim + 1 :]))
+    gaps = builder.filled(constant, (*shape[: dim + 1], stride - 1, *shape[dim + 1 :]))
     periods = builder.joined([entries, gaps], dim + 1)
     merged = tuple((extent, stride) if index == dim else (extent,) for index, extent in enumerate(shape))
     row = builder.add(collapse_shape(periods, merged))
