@@ -72,6 +72,20 @@ def pytest_collection_finish() -> None:
         utils._materialize_cpp_cia_ops = functools.cache(utils._materialize_cpp_cia_ops)  # pyright: ignore[reportPrivateUsage]
 
 
+def pytest_fixture_setup() -> None:
+    _seed()
+
+
+def pytest_runtest_call() -> None:
+    _seed()
+
+
+def _seed() -> None:
+    """PyTorch draws the same numbers in each run of a test, in whichever order workers take them: new seeds are for fuzzing."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Forget the precompiled headers of yesterday: each takes 90 MB."""
     if not hasattr(session.config, "workerinput"):
