@@ -37,6 +37,7 @@ from stc.frontend.signature import (
 )
 from stc.frontend.torch_import import INTEGERS_ACCEPTED, UNSUPPORTED_INTEGERS, lower_to_linalg
 from stc.frontend.user_code import UserCode
+from stc.frontend.wrapped_tensors import unwrapped, wrapping_of
 from stc.quantisation.formats import read_quantisation
 from stc.quantisation.reference import quantised_model
 
@@ -49,16 +50,18 @@ class _WithArguments(torch.nn.Module):
     The layer is a submodule, because only then do the nodes of the exported graph carry its module paths.
     """
 
-    def __init__(self, layer: torch.nn.Module, inputs: Sequence[str], positional: int, state: Sequence[str]):
+    def __init__(self, layer: torch.nn.Module, inputs: Sequence[str], positional: int, state: Mapping[str, torch.Tensor]):
         super().__init__()
         self.layer = layer
         self._inputs = tuple(inputs)
         self._positional = positional
-        self._state = tuple(state)
+        self._state = tuple(unwrapped(state))
+        self._wrappings = {name: wrapping_of(tensor) for name, tensor in state.items()}
 
     def forward(self, *arguments: torch.Tensor) -> tuple[torch.Tensor, ...]:
         count = len(self._inputs)
-        state = dict(zip(self._state, arguments[count:], strict=True))
+        plain = dict(zip(self._state, arguments[count:], strict=True))
+        state = {name: wrapping.around(name, plain) for name, wrapping in self._wrappings.items()}
         keywords = dict(zip(self._inputs[self._positional :], arguments[self._positional : count], strict=True))
         result = torch.func.functional_call(self.layer, state, arguments[: self._positional], keywords)
         return tuple(tensor for _, tensor in named_tensors(result))
@@ -84,7 +87,8 @@ def export(
     """
     _refuse_scripts(module, name)
     inputs = _named_inputs(module, example_inputs, input_names)
-    state = module_state(module)
+    owned = module_state(module)
+    state = unwrapped(owned)
     _refuse_tensors({f"input {key}": value for key, value in inputs.items()} | state, name)
     _refuse_names(state, name)
     clash = sorted(inputs.keys() & state.keys())
@@ -96,7 +100,7 @@ def export(
         warnings.simplefilter("ignore")
         golden = reference_results(module, inputs, positional, name)
         start = time.perf_counter()
-        wrapper = _WithArguments(module, tuple(inputs), positional, tuple(state)).eval()
+        wrapper = _WithArguments(module, tuple(inputs), positional, owned).eval()
         # One tensor given twice is still two inputs, which tracing tells apart by the tensors.
         arguments = (*(value.clone() for value in inputs.values()), *state.values())
         program = _export_program(wrapper, arguments, name)

@@ -30,6 +30,8 @@ from types import (
 import numpy as np
 import torch
 
+from stc.frontend.wrapped_tensors import inner_tensors
+
 Leaves = dict[str, object]
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, bytearray)
 _CONTAINERS = (list, tuple, deque)
@@ -114,6 +116,8 @@ def _leaf(value: object) -> object:
 
 def _tensor_leaf(tensor: torch.Tensor) -> object:
     kind = (tensor.dtype, tuple(tensor.shape), tensor.device)
+    if inner := inner_tensors(tensor):
+        return (*kind, tuple((name, _tensor_leaf(value)) for name, value in inner.items()))
     if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_meta or torch.nn.parameter.is_lazy(tensor):
         return (*kind, id(tensor))
     plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous().reshape(-1)

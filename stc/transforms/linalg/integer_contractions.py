@@ -1,0 +1,212 @@
+"""Building sums of products of integers in groups, with scales and zero points (docs/quantisation.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from xdsl.dialects import arith, tensor
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, TensorType, f32, i32
+from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.dialects.facts import MODULE
+from stc.transforms.linalg.bodies import Body
+from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, filled, shape_of
+from stc.transforms.linalg.reshapes import expand_shape
+
+
+@dataclass(frozen=True)
+class Along:
+    """A tensor, and the loop along each of its dimensions."""
+
+    value: SSAValue
+    loops: tuple[int, ...]
+
+    @property
+    def element(self) -> Attribute:
+        assert isinstance(self.value.type, TensorType)
+        return self.value.type.element_type
+
+
+@dataclass(frozen=True)
+class Quantised:
+    """Integers that stand for (integer - zero) * scale.
+
+    `integers`: of at most 8 bits with a sign, along what the factor of the contraction is along; with the loop over groups in front
+    of the reduction, or still without. `scale` (f32, f16 or bf16) and `zero` (integers of at most 32 bits; None: 0 everywhere) have
+    no entry for each term of the reduction: they are along other loops of `integers`, the one over groups among them.
+    """
+
+    integers: Along
+    scale: Along
+    zero: Along | None = None
+
+
+Write = Callable[[Body, Sequence[SSAValue]], SSAValue]
+"""Writes a body whose arguments are these (the accumulator last); what it yields."""
+
+
+@dataclass(frozen=True)
+class ContractionWriter:
+    """Writes operations in front of a contraction: a sum over the loop `reduction`, to a result along the loops of `kept`.
+
+    The reduction is cut into `count` groups of `size` terms; a short last one is filled up with zeros.
+    """
+
+    replaced: GenericOp
+    kept: tuple[int, ...]
+    reduction: int
+    count: int
+    size: int
+
+    @property
+    def group(self) -> int:
+        """The loop over groups, which is new."""
+        return len(self.replaced.iterator_types)
+
+    def contraction(self, activations: Quantised, weights: Quantised) -> SSAValue:
+        """What both factors come to, f32: docs/quantisation.md has the order of additions and products.
+
+        Where both have zero points, groups are whole: of a short one, other terms than its own would be counted.
+        """
+        assert activations.zero is None or weights.zero is None or self._terms_missing(activations.integers) == 0
+        activations, weights = (replace(factor, integers=self.grouped(factor.integers)) for factor in (activations, weights))
+        return self._total(self._sums(activations.integers, weights.integers), activations, weights)
+
+    def grouped(self, tensor_: Along) -> Along:
+        """The dimension along the reduction filled up with zeros, and split into groups and terms; as it is where it is already."""
+        if self.count == 1 or self.group in tensor_.loops:
+            return tensor_
+        axis, shape = tensor_.loops.index(self.reduction), shape_of(tensor_.value)
+        value = self._filled_up(tensor_.value, axis)
+        groups = tuple((self.count, self.size) if index == axis else (extent,) for index, extent in enumerate(shape))
+        expanded = expand_shape(value, groups)
+        self.insert(expanded)
+        return Along(expanded.result, (*tensor_.loops[:axis], self.group, *tensor_.loops[axis:]))
+
+    def generic(
+        self,
+        inputs: Sequence[Along],
+        kept: tuple[int, ...],
+        kind: Attribute,
+        write: Write,
+        start: FloatAttr | IntegerAttr | None = None,
+    ) -> Along:
+        """A generic along the loops `kept`, which reduces the other loops of its inputs from `start`."""
+        reduced = [loop for loop in dict.fromkeys(loop for entry in inputs for loop in entry.loops) if loop not in kept]
+        order = [*kept, *reduced]
+        extents = {loop: extent for e in inputs for loop, extent in zip(e.loops, shape_of(e.value), strict=True)}
+        shape = [extents[loop] for loop in kept]
+        block = Block(arg_types=[*(entry.element for entry in inputs), kind])
+        body = Body(block)
+        body.end(write(body, block.args))
+        if start is None:
+            empty = tensor.EmptyOp((), TensorType(kind, shape))
+            self.insert(empty)
+            begin = empty.tensor
+        else:
+            begin = self._filled(shape, start)
+        dims = [tuple(order.index(loop) for loop in loops) for loops in (*(entry.loops for entry in inputs), kept)]
+        kinds = [PARALLEL] * len(kept) + [REDUCTION] * len(reduced)
+        values = [entry.value for entry in inputs]
+        made = build(values, [begin], Region(block), dims, kinds, MODULE.retained(self.replaced))
+        self.insert(made)
+        return Along(made.results[0], kept)
+
+    def insert(self, *ops: Operation) -> None:
+        Rewriter.insert_op(list(ops), InsertPoint.before(self.replaced))
+
+    def _sums(self, activations: Along, weights: Along) -> Along:
+        """Of products, within each group: i32."""
+
+        def body(body: Body, values: Sequence[SSAValue]) -> SSAValue:
+            first, second = (_widened(body, value) for value in values[:2])
+            return body.add(arith.AddiOp(values[2], body.add(arith.MuliOp(first, second))))
+
+        kept = self.kept if self.count == 1 else (*self.kept, self.group)
+        return self.generic([activations, weights], kept, i32, body, IntegerAttr(0, i32))
+
+    def _sum_of(self, integers: Along) -> Along:
+        """Of integers, within each group: i32."""
+
+        def body(body: Body, values: Sequence[SSAValue]) -> SSAValue:
+            return body.add(arith.AddiOp(values[1], _widened(body, values[0])))
+
+        kept = tuple(loop for loop in integers.loops if loop != self.reduction)
+        return self.generic([integers], kept, i32, body, IntegerAttr(0, i32))
+
+    def _total(self, sums: Along, activations: Quantised, weights: Quantised) -> SSAValue:
+        """Without what zero points add, times the scales, added up over groups in f32."""
+        corrections = self._corrections(activations, weights)
+        inputs = [sums, *(entry for pair in corrections for entry in pair), weights.scale]
+        last = len(inputs) - 1
+
+        def scaled(body: Body, values: Sequence[SSAValue]) -> SSAValue:
+            exact = self._corrected(body, values[:last], activations, weights)
+            return body.add(arith.MulfOp(body.add(arith.SIToFPOp(exact, f32)), _f32(body, values[last])))
+
+        def both(body: Body, values: Sequence[SSAValue]) -> SSAValue:
+            return body.add(arith.MulfOp(scaled(body, values), _f32(body, values[last + 1])))
+
+        def added(term: Write) -> Write:
+            return lambda body, values: body.add(arith.AddfOp(values[-1], term(body, values)))
+
+        def times(body: Body, values: Sequence[SSAValue]) -> SSAValue:
+            return body.add(arith.MulfOp(values[0], _f32(body, values[1])))
+
+        kept, zero = self.kept, FloatAttr(0.0, f32)
+        if self.count == 1:
+            return self.generic([*inputs, activations.scale], kept, f32, both).value
+        if self.group in activations.scale.loops:
+            return self.generic([*inputs, activations.scale], kept, f32, added(both), zero).value
+        total = self.generic(inputs, kept, f32, added(scaled), zero)
+        return self.generic([total, activations.scale], kept, f32, times).value
+
+    def _corrections(self, activations: Quantised, weights: Quantised) -> list[tuple[Along, Along]]:
+        """For each factor with zero points: those, and the sums of the other's integers. Of parameters the host computes them."""
+        factors = ((activations, weights), (weights, activations))
+        return [(one.zero, self._sum_of(other.integers)) for one, other in factors if one.zero is not None]
+
+    def _corrected(self, body: Body, values: Sequence[SSAValue], activations: Quantised, weights: Quantised) -> SSAValue:
+        """sum (a - za) (q - zq) = sum a q - za sum q - zq sum a + n za zq, where `values` are sum a q, za, sum q, zq, sum a."""
+        result, zeros = values[0], [_widened(body, value) for value in values[1::2]]
+        for zero, total in zip(zeros, values[2::2], strict=True):
+            result = body.add(arith.SubiOp(result, body.add(arith.MuliOp(zero, total))))
+        if activations.zero is None or weights.zero is None:
+            return result
+        product = body.add(arith.MuliOp(zeros[0], zeros[1]))
+        return body.add(arith.AddiOp(result, body.add(arith.MuliOp(product, body.constant(self.size, i32)))))
+
+    def _filled_up(self, value: SSAValue, axis: int) -> SSAValue:
+        shape, kind = shape_of(value), Along(value, ()).element
+        missing = self.count * self.size - shape[axis]
+        if not missing:
+            return value
+        rest = tuple(missing if index == axis else extent for index, extent in enumerate(shape))
+        zeros = self._filled(rest, IntegerAttr(0, kind) if isinstance(kind, IntegerType) else FloatAttr(0.0, f32))
+        whole = tuple(shape[axis] + missing if index == axis else extent for index, extent in enumerate(shape))
+        concat = tensor.ConcatOp([value, zeros], axis, TensorType(kind, whole))
+        self.insert(concat)
+        return concat.results[0]
+
+    def _terms_missing(self, integers: Along) -> int:
+        """How many zeros fill up the last group."""
+        cut = (loop in (self.group, self.reduction) for loop in integers.loops)
+        return self.count * self.size - prod(extent for extent, of in zip(shape_of(integers.value), cut, strict=True) if of)
+
+    def _filled(self, shape: Sequence[int], value: FloatAttr | IntegerAttr) -> SSAValue:
+        ops = filled(value, shape)
+        self.insert(*ops)
+        return ops[-1].results[0]
+
+
+def _widened(body: Body, value: SSAValue) -> SSAValue:
+    return value if value.type == i32 else body.add(arith.ExtSIOp(value, i32))
+
+
+def _f32(body: Body, value: SSAValue) -> SSAValue:
+    assert isinstance(value.type, AnyFloat)
+    return value if value.type == f32 else body.add(arith.ExtFOp(value, f32))
