@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from projects import Compile
+from projects import Compile, Project
+
+from stc.pipeline import PipelineOptions
+from stc.tools.compile import CompileRequest, compile_model
 
 pytestmark = pytest.mark.heavy
 
@@ -32,3 +35,11 @@ def test_a_layer_has_the_bits_of_its_reference(compiled: Compile, text: str) -> 
 @pytest.mark.parametrize("text", ["bits=8", "bits=4,group=32", "bits=8,group=24,activations=group,except=attn.c_proj"])
 def test_a_layer_of_gpt2(compiled: Compile, text: str) -> None:
     compiled("gpt2-tiny", 5, quantize=text).require_agreement()
+
+
+@pytest.mark.parametrize("text", ["bits=4,group=8", pytest.param("bits=4,group=32,activations=group", marks=pytest.mark.full)])
+def test_a_layer_behind_a_cache(tmp_path: Path, text: str) -> None:
+    """Pairs of rows, and groups that cut heads of 16: neither reaches the cache, which is written in place."""
+    request = CompileRequest("gpt2-tiny", stage="decode", max_seq=8, options=PipelineOptions(quantize=text))
+    report = compile_model(request, tmp_path / "layer")
+    Project(tmp_path / "layer", report, 0).require_agreement()

@@ -118,3 +118,35 @@ func.func @unaligned(%x: tensor<10xf32>) -> tensor<2x3xf32> {
 // CHECK-NEXT: %h = tensor.expand_shape %s {{\[\[}}0 : i64, 1 : i64]] output_shape [2, 3] : tensor<6xf32> into tensor<2x3xf32>
 // CHECK: %p = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%h :
 // CHECK: func.return %p : tensor<2x3xf32>
+
+// -----
+
+// A cache that is updated has one shape: what cuts the query stays behind it.
+// SHOW: _shape|slice|concat|linalg.generic .*ins\(.*? : ...|return
+func.func @cache(%x: tensor<2x8xf32>, %cache: tensor<2x4x8xf32>, %p: index) -> (tensor<2x4xf32>, tensor<2x4x8xf32>) {
+  %q0 = tensor.empty() : tensor<2x4x2xf32>
+  %q1 = tensor.expand_shape %x [[0], [1, 2]] output_shape [2, 4, 2] : tensor<2x8xf32> into tensor<2x4x2xf32>
+  %q2 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%q1 : tensor<2x4x2xf32>) outs(%q0 : tensor<2x4x2xf32>) {
+  ^bb0(%a: f32, %b: f32):  %m = math.exp %a : f32  linalg.yield %m : f32
+  } -> tensor<2x4x2xf32>
+  %q = tensor.collapse_shape %q2 [[0], [1, 2]] : tensor<2x4x2xf32> into tensor<2x8xf32>
+  %e = tensor.empty() : tensor<2x4xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%q, %cache : tensor<2x8xf32>, tensor<2x4x8xf32>) outs(%e : tensor<2x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):  %m = arith.mulf %a, %b : f32  %t = arith.addf %c, %m : f32  linalg.yield %t : f32
+  } -> tensor<2x4xf32>
+  %row = tensor.expand_shape %x [[0, 1], [2]] output_shape [2, 1, 8] : tensor<2x8xf32> into tensor<2x1x8xf32>
+  %u = tensor.insert_slice %row into %cache[0, %p, 0] [2, 1, 8] [1, 1, 1] : tensor<2x1x8xf32> into tensor<2x4x8xf32>
+  func.return %s, %u : tensor<2x4xf32>, tensor<2x4x8xf32>
+}
+
+// CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: func.func @cache(
+// CHECK: %q1 = tensor.expand_shape %x {{\[\[}}0 : i64], [1 : i64, 2 : i64]] output_shape [2, 4, 2] : tensor<2x8xf32> into tensor<2x4x2xf32>
+// CHECK-NEXT: %q2 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%q1 :
+// CHECK: %q = tensor.collapse_shape %q2 {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<2x4x2xf32> into tensor<2x8xf32>
+// CHECK: %s = linalg.generic {indexing_maps = [#map1, #map, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%q, %cache :
+// CHECK: %row = tensor.expand_shape %x {{\[\[}}0 : i64, 1 : i64], [2 : i64]] output_shape [2, 1, 8] : tensor<2x8xf32> into tensor<2x1x8xf32>
+// CHECK-NEXT: %u = tensor.insert_slice %row into %cache[0, %p, 0] [2, 1, 8] [1, 1, 1] : tensor<2x1x8xf32> into tensor<2x4x8xf32>
+// CHECK-NEXT: func.return %s, %u : tensor<2x4xf32>, tensor<2x4x8xf32>

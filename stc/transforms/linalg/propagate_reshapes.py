@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
@@ -73,7 +73,7 @@ class RaiseExpand(RewritePattern):
             return
         result = list(producer.results).index(op.src)  # pyright: ignore[reportArgumentType]
         split = split_by_result(producer, result, groups_of(op))
-        if split is not None:
+        if split is not None and not _dropped(split):
             _replace(producer, split, rewriter)
 
 
@@ -86,9 +86,28 @@ class SinkCollapse(RewritePattern):
             return
         for use in list(op.result.uses):
             split = split_by_operand(use.operation, use.index, groups_of(op))
-            if split is not None:
+            if split is not None and not _dropped(split):
                 _replace(use.operation, split, rewriter)
                 return
+
+
+def _dropped(split: Split) -> bool:
+    """Whether an argument that the function updates, or a part of it, would come with dimensions cut: then `split` is dropped."""
+    if not any(isinstance(op, tensor.ExpandShapeOp) and _is_updated(op.src) for op in split.ops):
+        return False
+    for op in reversed(split.ops):
+        op.erase()
+    return True
+
+
+def _is_updated(value: SSAValue) -> bool:
+    if isinstance(value, BlockArgument):
+        return any(isinstance(use.operation, tensor.InsertSliceOp) and use.operation.dest is value for use in value.uses)
+    match value.owner:
+        case tensor.ExtractSliceOp() | tensor.ConcatOp() | tensor.ExpandShapeOp() | tensor.CollapseShapeOp() as op:
+            return any(_is_updated(operand) for operand in op.operands)
+        case _:
+            return False
 
 
 def _only_returned(value: SSAValue) -> bool:
@@ -110,8 +129,9 @@ def _replace(op: Operation, split: Split, rewriter: PatternRewriter) -> None:
 class PropagateReshapesPass(ModulePass):
     """Move `tensor.expand_shape` up and `tensor.collapse_shape` down through generics, slices and concatenations, whose
     loops and dimensions are split for it. They cancel where they meet. What stays: reshapes of function arguments and of
-    function results (layout of external memory), those with dimensions of extent 1, and those without a common refinement
-    ([2, 3] to [3, 2]), which really reorder loops.
+    function results (layout of external memory), those with dimensions of extent 1, those without a common refinement
+    ([2, 3] to [3, 2]), which really reorder loops, and those that would cut an argument that the function updates (a cache,
+    `tensor.insert_slice`): it has one shape for what is read and for what is written.
 
     For attention, heads become loops of their own: the projection yields [token, head, entry] with its weight expanded.
 
