@@ -48,33 +48,25 @@ LONG = [5, 17, 3, 44, 23]
 
 @dataclass(frozen=True)
 class Family:
-    """A tiny twin with these options of its configuration changed; `rows` of a launch of prefill, 1: no prefill project. `saved`:
-    its parameters come from a file, as a user's do."""
+    """A tiny twin with these options of its configuration changed. `saved`: its parameters come from a file, as a user's do."""
 
     twin: str
-    rows: int
     options: dict[str, Any]
     saved: bool = False
 
 
 GEMMA = {"num_hidden_layers": 3, "layer_types": [SLIDING, FULL, SLIDING]}
 FAMILIES = {
-    "gpt2": Family("gpt2-tiny", ROWS, {"vocab_size": 512}),
-    "qwen2.5": Family("qwen2.5-0.5b-tiny", 1, {"num_hidden_layers": 2}, saved=True),
-    "qwen3": Family("qwen3-0.6b-tiny", 1, {"num_hidden_layers": 2}),
-    "llama-3.2": Family("llama-3.2-1b-tiny", 1, {"num_hidden_layers": 3}),
-    "gemma3": Family("gemma3-1b-tiny", 1, GEMMA),
-    "gpt2-medium with prefill": Family("gpt2-medium-tiny", ROWS, {"n_layer": 2}),
-    "qwen2.5 with prefill": Family("qwen2.5-0.5b-tiny", ROWS, {"num_hidden_layers": 2}),
-    "qwen3 with prefill": Family("qwen3-0.6b-tiny", ROWS, {"num_hidden_layers": 2}),
-    "tinyllama with prefill": Family("tinyllama-1.1b-tiny", ROWS, {"num_hidden_layers": 3}),
-    "llama-3.2 with prefill": Family("llama-3.2-1b-tiny", ROWS, {"num_hidden_layers": 2}),
-    "gemma3 with prefill": Family("gemma3-1b-tiny", ROWS, GEMMA),
+    "gpt2": Family("gpt2-tiny", {"vocab_size": 512}),
+    "gpt2-medium": Family("gpt2-medium-tiny", {"n_layer": 2}),
+    "qwen2.5": Family("qwen2.5-0.5b-tiny", {"num_hidden_layers": 2}, saved=True),
+    "qwen3": Family("qwen3-0.6b-tiny", {"num_hidden_layers": 2}),
+    "tinyllama": Family("tinyllama-1.1b-tiny", {"num_hidden_layers": 3}),
+    "llama-3.2": Family("llama-3.2-1b-tiny", {"num_hidden_layers": 2}),
+    "gemma3": Family("gemma3-1b-tiny", GEMMA),
 }
 """All have room for more positions than the twin. The two twins of Gemma are one model here, with both kinds of layers; gpt2 has
 one layer, and the tokenizer of stories260K."""
-
-NAMES = [pytest.param(name, marks=[pytest.mark.full] if "with prefill" in name else []) for name in FAMILIES]
 
 
 @dataclass(frozen=True)
@@ -135,9 +127,9 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Twin]:
             out = root / f"{name}.out"
             if family.saved:
                 model.save_pretrained(root / name)
-                made[name] = Twin(compile_model(root / name, max_seq=MAX_SEQ, rows=family.rows, out=out).loaded, model)
+                made[name] = Twin(compile_model(root / name, max_seq=MAX_SEQ, rows=ROWS, out=out).loaded, model)
             else:
-                made[name] = Twin(LanguageModel(compiled(spec, out, rows=family.rows)), model)
+                made[name] = Twin(LanguageModel(compiled(spec, out)), model)
         return made[name]
 
     return make
@@ -147,7 +139,7 @@ def close(found: np.ndarray, expected: np.ndarray) -> bool:
     return float(np.abs(found - expected).max()) <= 1e-4 * float(np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_greedy_tokens_are_those_of_transformers(twins: Callable[[str], Twin], name: str) -> None:
     twin = twins(name)
     for prompt in (LONG, LONG[:1]):
@@ -160,7 +152,7 @@ def test_greedy_tokens_are_those_of_transformers(twins: Callable[[str], Twin], n
         assert generation.logits is not None and close(generation.logits, expected[-1])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_logits_of_drawn_tokens(twins: Callable[[str], Twin], name: str) -> None:
     """Greedy tokens of random models repeat; drawn ones differ, and equal logits at each of them say that each row of the cache is
     right. The prompt is no multiple of the rows of a launch: its last one has a row of padding."""
@@ -250,7 +242,7 @@ def test_a_fault_of_the_device_is_caught(twins: Callable[[str], Twin], tmp_path:
     try:
         assert not agrees(faulty)
     except CompileError as error:
-        assert error.what == f"the logits behind position {len(LONG) - 1} are no numbers"  # of a row that nobody wrote
+        assert error.what == f"the logits behind position {len(LONG)} are no numbers"  # of a row that nobody wrote
 
 
 def test_a_stage_is_compared_where_rows_lie_behind(twins: Callable[[str], Twin], tmp_path: Path, stc: Stc) -> None:
@@ -312,7 +304,7 @@ def test_a_chunk_that_would_pass_the_end_of_the_cache(tmp_path: Path) -> None:
     assert (generation.finish, generation.launches) == (CACHE_FULL, Counter(prefill=1, decode=3, head=1))
 
 
-@pytest.mark.parametrize("name", ["gpt2", pytest.param("gemma3 with prefill", marks=pytest.mark.full)])
+@pytest.mark.parametrize("name", ["gpt2", "gemma3"])
 def test_stages_share_parameters(twins: Callable[[str], Twin], name: str) -> None:
     """Packed once, and one buffer on the device for both stages: what the host computes of parameters (Gemma's norms), too."""
     model = twins(name).compiled
