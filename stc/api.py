@@ -70,6 +70,7 @@ def compile(
     from stc.dialects.printing import print_module
     from stc.frontend.draws import Draws
     from stc.frontend.export import export
+    from stc.quantisation.formats import read_quantisation
     from stc.tools.compile import compile_from
     from stc.tools.loading import load_all
     from stc.tools.request import CompileRequest, named
@@ -89,6 +90,7 @@ def compile(
     folder = Path(temporary.name) / "design" if temporary is not None else Path(out or "")
     name = name or type(module).__name__.lower()
     require_free(folder)
+    read_quantisation(chosen.quantize).require_no_cache(name)
     begin = time.perf_counter()
     draws = None if check_inputs is None else tuple(check_inputs)
     model = export(module, inputs, name=name, draws=Draws(draws, seed, chosen.quantize))

@@ -40,6 +40,7 @@ from stc.frontend.user_code import UserCode
 from stc.frontend.wrapped_tensors import unwrapped, wrapping_of
 from stc.quantisation.formats import read_quantisation
 from stc.quantisation.reference import quantised_model
+from stc.quantisation.rows import attention_in_f32
 
 ROOT = "layer"
 
@@ -133,12 +134,16 @@ def export(
             results = run_eagerly(module, tensors, positional, name, frozenset(sizes.of))
         return {key: to_numpy(value, key) for key, value in zip(outputs, results.values(), strict=True)}
 
+    def run_in_f32(arrays: Mapping[str, np.ndarray], noise: np.random.Generator | None) -> dict[str, np.ndarray]:
+        with attention_in_f32():
+            return run_unquantised(arrays, noise)
+
     start = time.perf_counter()
     example |= sizes.scalars(EXAMPLE)
     names = argument_names(ir)
     sized = {symbol.name for symbol in sizes.symbols}  # which have values in each draw of their own
     maxima = {names[index]: most for index, most in scalar_maxima(ir).items() if names[index] not in sized}
-    drawn = draw_references(draws, ir, example, run, sizes, maxima, None if quantised is None else run_unquantised)
+    drawn = draw_references(draws, ir, example, run, sizes, maxima, None if quantised is None else run_in_f32)
     timings["references"] = time.perf_counter() - start
     computed = next((draw.golden for draw in drawn.references if draw.name == EXAMPLE), None) if quantised is not None else None
     return ExportedModel(

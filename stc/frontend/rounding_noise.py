@@ -10,8 +10,11 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
-_EXACT = frozenset({"round", "floor", "ceil", "trunc", "fmin", "fmax", "maximum", "minimum", "clamp", "abs", "neg", "amax", "amin"})
-"""Operations whose results are integers, or entries of their operands: there is no rounding error in them."""
+_EXACT = frozenset(
+    {"round", "floor", "ceil", "trunc", "fmin", "fmax", "maximum", "minimum", "clamp", "abs", "neg", "amax", "amin", "where"}
+    | {"scalar_tensor"}
+)
+"""Operations whose results are integers, constants, or entries of their operands: there is no rounding error in them."""
 
 
 class RoundingNoise(TorchDispatchMode):

@@ -16,7 +16,7 @@ from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
 from stc.frontend.linalg_file import load_linalg_file
-from stc.quantisation.formats import DTYPES
+from stc.quantisation.formats import DTYPES, read_quantisation
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -65,6 +65,8 @@ def load_model(
         raise CompileError(f"unknown stage {stage}", where=spec, accepted=", ".join(STAGES))
     part = Part(stage, seq, max_seq, layer, bool(run_time_sizes))
     draws = Draws(None if check_inputs is None else tuple(check_inputs), seed, quantize or DTYPES.get(dtype, ""))
+    if part.is_plain or part.stage == HEAD:
+        read_quantisation(draws.quantize).require_no_cache(spec)
     if spec.startswith(CONFIGURATION):
         model = _from_configuration(spec.removeprefix(CONFIGURATION), part, draws, weights)
     elif spec.endswith(".mlir"):
@@ -198,9 +200,12 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     """A layer behind its cache, or the head, of a model that has been taken apart."""
     if part.stage == HEAD:
         return export(*model.head(LANES), name=f"{name}_{HEAD}", draws=draws)
+    from stc.quantisation.rows import ROW_FORMATS
+
     index = part.layer or 0
-    built = model.cached_layer(index, part.rows, window=part.run_time_sizes)
-    sizes = model.cache_sizes(index, built, sized=part.run_time_sizes)
+    stored = ROW_FORMATS[read_quantisation(draws.quantize).kv]
+    built = model.cached_layer(index, part.rows, window=part.run_time_sizes, stored=stored)
+    sizes = model.cache_sizes(index, built, sized=part.run_time_sizes, stored=stored)
     return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
 
 

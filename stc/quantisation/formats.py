@@ -23,7 +23,10 @@ LONGEST_GROUP = 2**17
 """Terms of a sum of int8 by int8 that i32 has room for: 2^17 * 127 * 127 < 2^31."""
 
 TOKEN, GROUP = "token", "group"
+F32, INT8 = "f32", "int8"
 _EXCEPT = "except"
+_EVERYWHERE: Mapping[str, tuple[str, ...]] = MappingProxyType({"kv": (F32, INT8)})
+"""What is said once, of the whole model."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,12 @@ _ACCEPTED: Mapping[str, tuple[Any, ...]] = MappingProxyType(
 @dataclass(frozen=True)
 class Quantisation:
     """The format of all linear layers but `excepted`; `own` formats of single ones. Both by path of modules; a path names what is
-    below it too."""
+    below it too. `kv`: how caches store rows of keys and values (`stc.quantisation.rows`)."""
 
     default: LinearFormat = LinearFormat()
     excepted: tuple[str, ...] = ()
     own: Mapping[str, LinearFormat] = field(default_factory=dict[str, LinearFormat])
+    kv: str = F32
 
     def format_of(self, layer: str) -> LinearFormat | None:
         """How a layer is quantised, None for one that stays f32."""
@@ -68,6 +72,12 @@ class Quantisation:
             return None
         named = [path for path in self.own if _holds(path, layer)]
         return self.own[max(named, key=len)] if named else self.default
+
+    def require_no_cache(self, where: str) -> None:
+        """CompileError where something is said of caches: there is none."""
+        if self.kv != F32:
+            accepted = "a decoder layer behind a cache: --stage decode, or prefill with --max-seq"
+            raise CompileError(f"kv={self.kv}, and there is no cache", where=where, accepted=accepted)
 
     def require_known(self, layers: Iterable[str]) -> None:
         """CompileError where a path names none of `layers`."""
@@ -84,12 +94,13 @@ def _holds(path: str, layer: str) -> bool:
 
 
 def read_quantisation(text: str) -> Quantisation:
-    """What `bits=4,group=32,scale=f16,activations=group,except=lm_head,mlp.c_proj.bits=8` says.
+    """What `bits=4,group=32,scale=f16,activations=group,except=lm_head,mlp.c_proj.bits=8,kv=int8` says.
 
     `except` may be repeated. `PATH.bits` (`.group`, ...) is of the layers below that path alone; what is not said of them is as for
     all others. CompileError for unknown words and values, and where a layer is excepted and has a format of its own.
     """
     default: dict[str, Any] = {}
+    everywhere: dict[str, Any] = {}
     own: dict[str, dict[str, Any]] = {}
     excepted: list[str] = []
     for entry in filter(None, (part.strip() for part in text.split(","))):
@@ -98,21 +109,23 @@ def read_quantisation(text: str) -> Quantisation:
             excepted.append(value)
             continue
         path, _, name = key.rpartition(".")
-        target = own.setdefault(path, {}) if path else default
+        target = own.setdefault(path, {}) if path else everywhere if name in _EVERYWHERE else default
         if name in target:
             raise CompileError(f"'{key}' is said twice", where="--quantize", accepted="each once")
-        target[name] = _value(name, value, entry)
-    everywhere = LinearFormat(**default)
-    formats = {path: replace(everywhere, **said) for path, said in own.items()}
+        target[name] = _value(name, value, entry, of_one=bool(path))
+    linear = LinearFormat(**default)
+    formats = {path: replace(linear, **said) for path, said in own.items()}
     for path in formats:
         if other := next((other for other in excepted if _holds(other, path)), None):
             what = f"layer '{path}' is excepted ('{other}') and has a format of its own"
             raise CompileError(what, where="--quantize", accepted="one of both")
-    return Quantisation(everywhere, tuple(excepted), formats)
+    return Quantisation(linear, tuple(excepted), formats, **everywhere)
 
 
-def _value(name: str, text: str, entry: str) -> int | str:
+def _value(name: str, text: str, entry: str, *, of_one: bool) -> int | str:
     names = [part.name for part in fields(LinearFormat)]
+    if not of_one:
+        names += _EVERYWHERE
     if name not in names or not text:
         accepted = f"{', '.join(f'{known}=...' for known in names)}, {_EXCEPT}=PATH, PATH.{names[0]}=..."
         raise CompileError(f"'{entry}'", where="--quantize", accepted=accepted)
@@ -122,8 +135,9 @@ def _value(name: str, text: str, entry: str) -> int | str:
         if not text.isdigit() or not 1 <= int(text) <= LONGEST_GROUP:
             raise CompileError(f"'{entry}'", where="--quantize", accepted=f"group=1 to {LONGEST_GROUP}, or group=row")
         return int(text)
-    for value in _ACCEPTED[name]:
+    values = {**_ACCEPTED, **_EVERYWHERE}[name]
+    for value in values:
         if text == str(value):
             return value
-    accepted = ", ".join(f"{name}={value}" for value in _ACCEPTED[name])
+    accepted = ", ".join(f"{name}={value}" for value in values)
     raise CompileError(f"'{entry}'", where="--quantize", accepted=accepted)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import torch
 
 from stc.diagnostics import CompileError
-from stc.quantisation.formats import ACTIVATION_LARGEST, GROUP, LEAST_ACTIVATION_SCALE, SCALES, LinearFormat, Quantisation
+from stc.quantisation.formats import F32, GROUP, SCALES, LinearFormat, Quantisation
+from stc.quantisation.rows import integers_of, saturated, scales_of
 
 _SCALE_TYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
 
@@ -34,19 +35,13 @@ def quantise_weight(weight: torch.Tensor, chosen: LinearFormat, where: str) -> Q
         raise CompileError(f"a scale is too large for {chosen.scale}", where=where, accepted="scale=bf16, or smaller weights")
     scales = torch.maximum(scales, torch.tensor(SCALES[chosen.scale], dtype=scales.dtype))
     quotients = grouped / scales.to(torch.float32).unsqueeze(-1)
-    return QuantisedWeight(_saturated(torch.round(quotients), chosen.largest), scales)
+    return QuantisedWeight(saturated(torch.round(quotients), chosen.largest), scales)
 
 
 def _in_groups(rows: torch.Tensor, count: int, size: int) -> torch.Tensor:
     """[..., inputs] as [..., count, size], filled up with zeros."""
     missing = count * size - rows.shape[-1]
     return torch.nn.functional.pad(rows, (0, missing)).unflatten(-1, (count, size))
-
-
-def _saturated(rounded: torch.Tensor, largest: int) -> torch.Tensor:
-    """Integers in f32 as int8, cut to -largest to largest; NaN as largest."""
-    bound = torch.tensor(float(largest))
-    return torch.fmax(torch.fmin(rounded, bound), -bound).to(torch.int8)
 
 
 class QuantisedLinear(torch.nn.Module):
@@ -70,9 +65,8 @@ class QuantisedLinear(torch.nn.Module):
         largest = grouped.abs().amax(dim=-1)
         if self._activations != GROUP:
             largest = largest.amax(dim=-1, keepdim=True)
-        scales = torch.maximum(largest / float(ACTIVATION_LARGEST), torch.tensor(LEAST_ACTIVATION_SCALE))
-        rounded = torch.round(grouped * (1.0 / scales).unsqueeze(-1))
-        return _saturated(rounded, ACTIVATION_LARGEST), scales
+        scales = scales_of(largest)
+        return integers_of(grouped, scales.unsqueeze(-1)), scales
 
     def sums(self, integers: torch.Tensor) -> torch.Tensor:
         """The sum of products within each group, [..., outputs, groups] int32, of activations [..., groups, size] int8."""
@@ -137,7 +131,7 @@ class QuantisedModel:
 
 
 def quantised_model(module: torch.nn.Module, chosen: Quantisation, where: str) -> QuantisedModel:
-    """The linear layers of `module` as `chosen` says. CompileError for a path that names none, and where none is left."""
+    """The linear layers of `module` as `chosen` says. CompileError for a path that names none, and where nothing is left."""
     found = linear_layers(module)
     chosen.require_known(found)
     layers: dict[str, QuantisedLinear] = {}
@@ -148,7 +142,7 @@ def quantised_model(module: torch.nn.Module, chosen: Quantisation, where: str) -
         bias = getattr(layer, "bias", None)
         quantised = quantise_weight(weight, own, path or where)
         layers[path] = QuantisedLinear(quantised, None if bias is None else bias.detach(), own.activations)
-    if not layers:
+    if not layers and chosen.kv == F32:
         accepted = "models with layers of torch.nn.Linear that are not excepted"
         raise CompileError("there is no linear layer to quantise", where=where, accepted=accepted)
     return QuantisedModel(module, layers)

@@ -40,6 +40,7 @@ from stc.manifest.schema import Manifest
 from stc.names import cpp_identifier
 from stc.pipeline import PipelineOptions
 from stc.platforms.platform import load_platform
+from stc.quantisation.formats import read_quantisation
 from stc.tools.compile import Progress, compile_from
 from stc.tools.reproducer import versions
 from stc.tools.request import CompileRequest
@@ -53,7 +54,6 @@ ROWS = 16
 """Tokens of a launch of prefill where nothing is said."""
 
 TOKENIZER = "tokenizer.json"
-CACHES = ("k_cache", "v_cache")
 POSITION = "pos"
 ESTIMATED = "estimated by FIFO sizing, without synthesis"
 
@@ -198,8 +198,12 @@ class _Compiler:
         return _Stage(project, manifest, design)
 
     def _kind(self, name: str, layer: int, stages: Mapping[str, _Stage], packed: list[PackedParameter]) -> LayerKind:
+        from stc.frontend.families.cached_layer import cache_names
+        from stc.quantisation.rows import ROW_FORMATS
+
         decode, tables = stages[DECODE], self._model.tables(layer)
-        caches = {key: cache_layout(decode.manifest, key, decode.project.folder) for key in CACHES}
+        names = cache_names(ROW_FORMATS[read_quantisation(self._request.options.quantize).kv])
+        caches = {key: cache_layout(decode.manifest, key, decode.project.folder) for key in names}
         for stage in stages.values():
             for key, layout in caches.items():
                 require_cache(stage.manifest, key, layout, stage.project.folder)

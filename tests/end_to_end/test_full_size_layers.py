@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from stc.frontend.families.cached_layer import UPDATES
+from stc.frontend.families.cached_layer import updates
 from stc.frontend.presets import PRESETS
 from stc.frontend.sources import find_language_model
 from stc.pipeline import PipelineOptions
+from stc.quantisation.rows import F32_ROWS
 from stc.runtime.accelerator import Accelerator
 from stc.tools.compile import CompileRequest, compile_model
 
@@ -49,7 +50,7 @@ def test_a_layer_at_positions(name: str, tmp_path: Path) -> None:
 
 def rows_of(outputs: dict[str, np.ndarray], position: int) -> dict[str, np.ndarray]:
     """The outputs, with the row that was appended in place of a cache."""
-    appended = {rows: outputs[name][:, :, position : position + 1] for rows, (_, name) in UPDATES.items()}
+    appended = {rows: outputs[name][:, :, position : position + 1] for rows, (_, name) in updates(F32_ROWS).items()}
     return {"y": outputs["y"], **appended}
 
 

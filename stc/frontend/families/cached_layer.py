@@ -7,63 +7,87 @@ from typing import Any
 import torch
 
 from stc.frontend.families.layer_call import CACHE, HIDDEN, MASK, LayerCall
+from stc.quantisation.rows import Parts, RowFormat, is_in_f32
 
-KEYS, VALUES = "k_cache", "v_cache"
-OUTPUTS = ("y", "k_rows", "v_rows")
-UPDATES = {"k_rows": (KEYS, "k_updated"), "v_rows": (VALUES, "v_updated")}
-"""Where a compiled layer puts the new rows: the cache that they become a part of, and what this is called as an output."""
+KEYS, VALUES = CACHES = ("k_cache", "v_cache")
+ROWS, UPDATED = ("k_rows", "v_rows"), ("k_updated", "v_updated")
 
 POSITION = "pos"
 """The scalar of a compiled layer: how many rows the cache has, behind which the new ones come."""
 
 
-class CacheRows:
-    """What transformers' attention sees as its cache: it appends the new rows, and keeps them.
+def cache_names(stored: RowFormat) -> tuple[str, ...]:
+    """The inputs that hold earlier rows, [1, heads, positions, entries] each: parts of keys, then of values."""
+    return tuple(f"{cache}{part}" for cache in CACHES for part in stored.parts)
 
-    `keys`, `values` [1, heads, positions, head size]: those of earlier positions.
+
+def outputs(stored: RowFormat) -> tuple[str, ...]:
+    """What a layer returns: `y`, and its rows of each of `cache_names`."""
+    return ("y", *(f"{rows}{part}" for rows in ROWS for part in stored.parts))
+
+
+def updates(stored: RowFormat) -> dict[str, tuple[str, str]]:
+    """Where a compiled layer puts the new rows, by their name: the cache that they become a part of, and what this is called as an
+    output."""
+    updated = (f"{name}{part}" for name in UPDATED for part in stored.parts)
+    return dict(zip(outputs(stored)[1:], zip(cache_names(stored), updated, strict=True), strict=True))
+
+
+class CacheRows:
+    """What transformers' attention sees as its cache: it appends the new rows, and keeps them as they are stored.
+
+    `before`: those of earlier positions, [1, heads, positions, entries] each (`cache_names`); none where it is empty. Attention
+    sees earlier and new rows alike, widened from what is stored.
     """
 
-    def __init__(self, keys: torch.Tensor | None = None, values: torch.Tensor | None = None):
-        self._before = (keys, values)
-        self.rows: tuple[torch.Tensor, torch.Tensor] | None = None
+    def __init__(self, stored: RowFormat, before: Parts = ()):
+        self._stored, self._before = stored, before
+        self.rows: Parts | None = None
 
     def update(self, keys: torch.Tensor, values: torch.Tensor, *_: Any, **__: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """All rows, the new ones behind those of earlier positions."""
         if self.rows is not None:
             raise RuntimeError("the layer updates its cache twice")
-        self.rows = (keys, values)
-        before = self._before
-        return tuple(new if old is None else torch.cat([old, new], 2) for old, new in zip(before, self.rows, strict=True))  # pyright: ignore[reportReturnType]
+        count = len(self._stored.parts)
+        new = [self._stored.stored(rows) for rows in (keys, values)]
+        self.rows = (*new[0], *new[1])
+        before = [self._before[:count], self._before[count:]]
+        return tuple(self._all(*three) for three in zip(before, new, (keys, values), strict=True))  # pyright: ignore[reportReturnType]
+
+    def _all(self, before: Parts, new: Parts, rows: torch.Tensor) -> torch.Tensor:
+        if is_in_f32():
+            return torch.cat([self._stored.widened(before), rows], 2) if before else rows
+        return self._stored.widened(tuple(torch.cat(pair, 2) for pair in zip(before, new, strict=True)) if before else new)
 
     def get_seq_length(self, *_: Any) -> int:
         """How many positions came before."""
-        return 0 if self._before[0] is None else self._before[0].shape[2]
+        return self._before[0].shape[2] if self._before else 0
 
 
-def row_shapes(module: torch.nn.Module, call: LayerCall, hidden: torch.Tensor) -> tuple[torch.Size, ...]:
-    """The shapes of the rows of keys and values [1, heads, 1, head size] that the layer makes for one token."""
-    cache = CacheRows()
+def rows_of_one_token(module: torch.nn.Module, call: LayerCall, hidden: torch.Tensor, stored: RowFormat) -> Parts:
+    """The rows [1, heads, 1, entries] that the layer makes for the first token of `hidden`, as they are stored."""
+    cache = CacheRows(stored)
     one = {name: value[..., :1, :1] if name == MASK else value[..., :1, :] for name, value in call.inputs.items()}
     args, kwargs = call.arguments({**one, HIDDEN: hidden[:, :1], CACHE: cache})
     module(*args, **kwargs)
     if cache.rows is None:
         raise RuntimeError("the layer does not use its cache")
-    return tuple(rows.shape for rows in cache.rows)
+    return cache.rows
 
 
-def take_cache_by_name(module: torch.nn.Module, call: LayerCall, earlier: int) -> None:
-    """Change the class of `module`: its `forward` takes inputs by name, `k_cache` and `v_cache` among them, and returns `OUTPUTS`.
+def take_cache_by_name(module: torch.nn.Module, call: LayerCall, earlier: int, stored: RowFormat) -> None:
+    """Change the class of `module`: its `forward` takes inputs by name, `cache_names` among them, and returns `outputs`.
 
     Of the caches it reads the first `earlier` rows: behind these there is room for the new ones. Its parameters keep their names.
     """
     original: Any = type(module)
 
     def forward(self: torch.nn.Module, **inputs: torch.Tensor) -> dict[str, torch.Tensor]:
-        cache = CacheRows(inputs[KEYS][:, :, :earlier], inputs[VALUES][:, :, :earlier])
+        cache = CacheRows(stored, tuple(inputs[name][:, :, :earlier] for name in cache_names(stored)))
         args, kwargs = call.arguments({**inputs, CACHE: cache})
         result = original.forward(self, *args, **kwargs)
         assert cache.rows is not None
         y = result if isinstance(result, torch.Tensor) else result[0]
-        return dict(zip(OUTPUTS, (y, *cache.rows), strict=True))
+        return dict(zip(outputs(stored), (y, *cache.rows), strict=True))
 
     module.__class__ = type(original.__name__, (original,), {"forward": forward})

@@ -16,7 +16,14 @@ from transformers import AutoModelForCausalLM, PreTrainedConfig
 from stc.diagnostics import CompileError
 from stc.frontend.checkpoint import load_weights
 from stc.frontend.draws import Append, PartSizes
-from stc.frontend.families.cached_layer import KEYS, POSITION, UPDATES, VALUES, CacheRows, row_shapes, take_cache_by_name
+from stc.frontend.families.cached_layer import (
+    POSITION,
+    CacheRows,
+    cache_names,
+    rows_of_one_token,
+    take_cache_by_name,
+    updates,
+)
 from stc.frontend.families.decoder_layer import (
     MODEL_ERRORS,
     OLD_BUFFERS,
@@ -35,6 +42,7 @@ from stc.frontend.families.model_rest import Head, ModelRest
 from stc.frontend.families.weightless import allocate, fill_with_zeros
 from stc.frontend.parameters import randomise
 from stc.iteration.size import Size, Symbol, largest_of, least_of, sum_of, value_at
+from stc.quantisation.rows import F32_ROWS, RowFormat
 
 ACCEPTED = "decoder-only models whose layers take a mask, rotary tables of one row for each position, and a cache"
 
@@ -113,13 +121,15 @@ class CausalModel:
             load_weights(module, self._weights, prefixes=prefixes, ignored=OLD_BUFFERS)
         return module
 
-    def cached_layer(self, index: int, rows: int, position: int | None = None, *, window: bool = False) -> DecoderLayer:
+    def cached_layer(
+        self, index: int, rows: int, position: int | None = None, *, window: bool = False, stored: RowFormat = F32_ROWS
+    ) -> DecoderLayer:
         """A layer for `rows` tokens behind a cache of `max_seq` positions, and inputs for it: at `position`, by default the last at
         which there is room for them.
 
-        `x` [1, rows, hidden], `k_cache`, `v_cache` [1, heads, max_seq, head size] and what `tables` gives; it returns
-        `cached_layer.OUTPUTS`. The cache's rows from the position on are zero. `window`: it reads no more rows of the cache than
-        may be seen, from the first on: whoever calls it moves those of a position there.
+        `x` [1, rows, hidden], `cached_layer.cache_names` [1, heads, max_seq, entries] and what `tables` gives; it returns
+        `cached_layer.outputs`. The cache's rows from the position on are zero. `window`: it reads no more rows of the cache than
+        may be seen, from the first on: whoever calls it moves those of a position there. `stored`: how the caches store rows.
         """
         if not 1 <= rows <= self.max_seq - 2:  # of one earlier row there would be no loop that runs less often
             what = f"a launch of {rows} row{'s' * (rows != 1)} behind a cache of {self.max_seq} positions"
@@ -131,17 +141,18 @@ class CausalModel:
         module, call = self.layer(index), self._call(index)
         x = torch.randn(1, rows, self.configuration.hidden_size, generator=generator)
         with self._understood():
-            shapes = row_shapes(module, call, x)
-        caches = [torch.zeros(*shape[:2], self.max_seq, shape[3]) for shape in shapes]
+            new = rows_of_one_token(module, call, x, stored)
+        caches = [torch.zeros(*part.shape[:2], self.max_seq, part.shape[3]) for part in new[:: len(stored.parts)]]
         for cache in caches:
             cache[:, :, :position] = torch.randn(cache[:, :, :position].shape, generator=generator)
-        take_cache_by_name(module, call, reach)
+        inputs = dict(zip(cache_names(stored), (part for cache in caches for part in stored.stored(cache)), strict=True))
+        take_cache_by_name(module, call, reach, stored)
         tables = self.tables(index).inputs_at(position, rows, reach, reach)
         rest = {name: torch.from_numpy(array) for name, array in tables.items()}
         path = layer_prefixes(self._model.base_model_prefix, self._inner_path, index)
-        return DecoderLayer(module, {HIDDEN: x, KEYS: caches[0], VALUES: caches[1], **rest}, path)
+        return DecoderLayer(module, {HIDDEN: x, **inputs, **rest}, path)
 
-    def cache_sizes(self, index: int, layer: DecoderLayer, *, sized: bool) -> PartSizes:
+    def cache_sizes(self, index: int, layer: DecoderLayer, *, sized: bool, stored: RowFormat = F32_ROWS) -> PartSizes:
         """Where the rows of a cached layer go: behind the `pos` rows that its caches have.
 
         `sized`: of a layer with its window (`cached_layer`), which gets as many rows of the caches as there are and may be seen,
@@ -149,19 +160,20 @@ class CausalModel:
         """
         rows = layer.inputs[HIDDEN].shape[1]
         pos = Symbol(POSITION, self.max_seq - rows)
-        shapes = {name: tuple(layer.inputs[name].shape) for name in (KEYS, VALUES, MASK)}
+        caches = cache_names(stored)
+        shapes = {name: tuple(layer.inputs[name].shape) for name in (*caches, MASK)}
         tables = self.tables(index)
         reach = min(pos.maximum, tables.reach) if sized else pos.maximum
         seen, begin = least_of(pos, reach), largest_of(sum_of(pos, -reach), 0)
-        sizes: dict[str, tuple[Size, ...]] = {name: (*shapes[name][:2], seen, shapes[name][3]) for name in (KEYS, VALUES)}
+        sizes: dict[str, tuple[Size, ...]] = {name: (*shapes[name][:2], seen, shapes[name][3]) for name in caches}
         sizes[MASK] = (*shapes[MASK][:3], sum_of(seen, rows))
 
         def at(values: Mapping[str, int]) -> dict[str, np.ndarray]:
             position = values[POSITION]
             return tables.inputs_at(position, rows, value_at(seen, values) if sized else reach, reach)
 
-        appends = {key: Append(name, into, 2, pos) for key, (into, name) in UPDATES.items()}
-        begins: dict[str, tuple[Size, ...]] = {} if begin == 0 else dict.fromkeys((KEYS, VALUES), (0, 0, begin, 0))
+        appends = {key: Append(name, into, 2, pos) for key, (into, name) in updates(stored).items()}
+        begins: dict[str, tuple[Size, ...]] = {} if begin == 0 else dict.fromkeys(caches, (0, 0, begin, 0))
         return PartSizes(sizes, at, appends, begins) if sized else PartSizes({}, at, appends)
 
     def tables(self, index: int) -> PositionTables:
@@ -259,7 +271,7 @@ class CausalModel:
     def _rest(self) -> ModelRest:
         module = self.layer(0)
         call = self._call(0)
-        args, kwargs = call.arguments({**call.inputs, CACHE: CacheRows()})
+        args, kwargs = call.arguments({**call.inputs, CACHE: CacheRows(F32_ROWS)})
         returns_tensor = isinstance(module(*args, **kwargs), torch.Tensor)
         rest = ModelRest(build_model(self.configuration, AutoModelForCausalLM), self._path, module, returns_tensor)
         allocate(rest.model)

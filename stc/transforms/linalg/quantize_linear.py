@@ -58,7 +58,7 @@ class QuantizeLinear(FindingPass):
 
     Options: `format`, as `--quantize` takes it: `bits=8` (of weights; or 4), `group=row` (or a length), `scale=f16`,
     `activations=token` (or `group`), `except=PATH` for each module (`stc.module`) that stays f32, and `PATH.bits=4` (`.group`, ...)
-    for what is of one alone.
+    for what is of one alone. What the format says of caches concerns who exports a model, and changes nothing here.
 
         %y = linalg.generic {...} ins(%x, %w : tensor<5x16xf32>, tensor<24x16xf32>) { s + x * w } ... -> tensor<5x24xf32>
       becomes

@@ -1,0 +1,75 @@
+"""Rows of keys and values as a cache stores them: PyTorch that a layer computes with, and that is exported with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import torch
+
+from stc.quantisation.formats import ACTIVATION_LARGEST, F32, INT8, LEAST_ACTIVATION_SCALE
+
+Parts = tuple[torch.Tensor, ...]
+
+
+def scales_of(largest: torch.Tensor) -> torch.Tensor:
+    """The scales of numbers whose largest magnitudes these are; NaN of NaN."""
+    return torch.maximum(largest / float(ACTIVATION_LARGEST), torch.tensor(LEAST_ACTIVATION_SCALE))
+
+
+def integers_of(rows: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
+    """int8: rows times the reciprocals of `scales`, which may have to be broadcast."""
+    return saturated(torch.round(rows * (1.0 / scales)), ACTIVATION_LARGEST)
+
+
+def saturated(rounded: torch.Tensor, largest: int) -> torch.Tensor:
+    """Integers in f32 as int8, cut to -largest to largest; NaN as largest."""
+    below = torch.where(rounded < float(largest), rounded, float(largest))
+    return torch.where(below > -float(largest), below, -float(largest)).to(torch.int8)
+
+
+@dataclass(frozen=True)
+class RowFormat:
+    """How a cache stores rows [..., entries]: as tensors of the same shape but for the last dimension, one for each of `parts`, by
+    what is behind the cache's name. `stored` makes them of f32, `widened` f32 of them."""
+
+    parts: tuple[str, ...]
+    stored: Callable[[torch.Tensor], Parts]
+    widened: Callable[[Parts], torch.Tensor]
+
+
+def _quantised(rows: torch.Tensor) -> Parts:
+    scales = scales_of(rows.abs().amax(dim=-1, keepdim=True))
+    return integers_of(rows, scales), scales
+
+
+def _widened(parts: Parts) -> torch.Tensor:
+    integers, scales = parts
+    return integers.to(torch.float32) * scales
+
+
+F32_ROWS = RowFormat(("",), lambda rows: (rows,), lambda parts: parts[0])
+INT8_ROWS = RowFormat(("", "_scales"), _quantised, _widened)
+ROW_FORMATS: Mapping[str, RowFormat] = MappingProxyType({F32: F32_ROWS, INT8: INT8_ROWS})
+"""By what `kv=` says."""
+
+
+_IN_F32 = ContextVar("in_f32", default=False)
+
+
+@contextmanager
+def attention_in_f32() -> Generator[None]:
+    """Meanwhile attention gets new rows as they are, not as the cache stores them: what the f32 model computes behind it."""
+    token = _IN_F32.set(True)
+    try:
+        yield
+    finally:
+        _IN_F32.reset(token)
+
+
+def is_in_f32() -> bool:
+    """Whether `attention_in_f32` is active."""
+    return _IN_F32.get()
