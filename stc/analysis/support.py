@@ -12,6 +12,7 @@ from xdsl.dialects import arith, cf, func, math, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseIntOrFPElementsAttr,
+    Float16Type,
     Float32Type,
     Float64Type,
     FloatAttr,
@@ -30,7 +31,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from xdsl.traits import IsTerminator
 from xdsl.utils.hints import isa
 
-from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.host_work import functions_of, host_values, parameter_indices
 from stc.analysis.loops import integer_constant
 from stc.diagnostics import Obstacle
 from stc.dialects.facts import MODULE, NAME, UNSUPPORTED
@@ -42,6 +43,7 @@ from stc.scalars.table import EMITTED, ROWS, Unit
 INTEGER_WIDTHS = range(1, 65)
 TYPES_ACCEPTED = "f32, signless integers of 1 to 64 bits"
 
+_FLOATS = (Float32Type, Float64Type)
 _STRUCTURED = (LinalgStructuredOperation, linalg.BroadcastOp, linalg.ReduceOp)
 _MOVEMENTS = (
     tensor.EmptyOp,
@@ -78,7 +80,8 @@ def _of_function(function: func.FuncOp) -> Iterator[Obstacle]:
 
 
 def _of_signature(function: func.FuncOp) -> Iterator[Obstacle]:
-    kinds = function.function_type
+    """Of arguments and results; a parameter of f16 is widened by the host, or by what reads it."""
+    kinds, parameters = function.function_type, parameter_indices(function)
     for attributes, types, role in (
         (function.arg_attrs, kinds.inputs, "argument"),
         (function.res_attrs, kinds.outputs, "result"),
@@ -88,7 +91,8 @@ def _of_signature(function: func.FuncOp) -> Iterator[Obstacle]:
             label = str(index) if name is None else name
             if isinstance(_element(kind), Float64Type):
                 yield Obstacle(f"{role} {label}", f"type {kind}", TYPES_ACCEPTED)
-            yield from _of_type(kind, f"{role} {label}")
+            is_parameter = role == "argument" and index in parameters
+            yield from _of_type(kind, f"{role} {label}", (*_FLOATS, Float16Type) if is_parameter else _FLOATS)
 
 
 def _of_results(function: func.FuncOp, host: set[SSAValue]) -> Iterator[Obstacle]:
@@ -113,10 +117,10 @@ def _element(kind: Attribute) -> Attribute:
     return kind.element_type if isa(kind, TensorType) else kind
 
 
-def _of_type(kind: Attribute, where: str) -> Iterator[Obstacle]:
+def _of_type(kind: Attribute, where: str, floats: tuple[type[Attribute], ...] = _FLOATS) -> Iterator[Obstacle]:
     element = _element(kind)
     is_integer = isinstance(element, IntegerType) and element.width.data in INTEGER_WIDTHS and element == IntegerType(element.width)
-    if not (is_integer or isinstance(element, Float32Type | Float64Type | IndexType)):
+    if not (is_integer or isinstance(element, (*floats, IndexType))):
         yield Obstacle(where, f"type {kind}", TYPES_ACCEPTED)
     shape = kind.get_shape() if isinstance(kind, ShapedType) else ()
     if any(extent == DYNAMIC_INDEX for extent in shape):

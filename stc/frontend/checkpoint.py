@@ -10,6 +10,8 @@ import safetensors
 import torch
 
 from stc.diagnostics import CompileError
+from stc.frontend.packed_checkpoint import CONFIGURATIONS, PACKED_TENSORS, unpacked_layers
+from stc.quantisation.packed_linear import PackedLinear
 
 HUB = "hub:"
 WEIGHTS_ACCEPTED = f"a folder with *.safetensors files, or {HUB}ORGANISATION/MODEL"
@@ -20,20 +22,26 @@ def load_weights(module: torch.nn.Module, source: str, *, prefixes: Sequence[str
 
     `source` is a folder, or `hub:ID`, the only form that uses the network. The checkpoint stores the module under one of
     `prefixes`; names below it that are in `ignored` (buffers of old versions) are skipped. f16 and bf16 are widened to the
-    parameter's dtype. Raises CompileError for a missing folder, a truncated file, a missing or superfluous name, a wrong shape or
-    dtype; nothing is replaced then.
+    parameter's dtype. Linear layers that the checkpoint has in the format of GPTQ or AWQ are replaced by `PackedLinear`. Raises
+    CompileError for a missing folder, a truncated file, a missing or superfluous name, a wrong shape or dtype, an unknown format of
+    packed layers; nothing is replaced then.
     """
     folder = _download(source.removeprefix(HUB)) if source.startswith(HUB) else Path(source)
     files = _files(folder)
     names = _names(files)
     prefix = _prefix(names, prefixes, folder)
     found = {name.removeprefix(prefix): file for name, file in names.items() if name.startswith(prefix)}
-    required = dict(module.named_parameters())
-    _compare_names(found, required, prefix, ignored, folder)
+    packed = unpacked_layers(module, found, lambda name: _tensor(found[name], prefix + name), prefix, folder)
+    unpacked = {f"{path}.{name}" for path in packed for name in ("weight", *PACKED_TENSORS)}
+    required = {name: parameter for name, parameter in module.named_parameters() if name not in unpacked}
+    _compare_names({name: file for name, file in found.items() if name not in unpacked}, required, prefix, ignored, folder)
     values = {name: _read(found[name], prefix + name, parameter) for name, parameter in required.items()}
     with torch.no_grad():
         for name, parameter in required.items():
             parameter.copy_(values[name])
+    for path, weight in packed.items():
+        bias = module.get_submodule(path).bias
+        module.set_submodule(path, PackedLinear(weight, bias.detach() if isinstance(bias, torch.Tensor) else None))
 
 
 def _download(model: str) -> Path:
@@ -41,7 +49,7 @@ def _download(model: str) -> Path:
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
-        return Path(snapshot_download(model, allow_patterns=["*.safetensors"]))
+        return Path(snapshot_download(model, allow_patterns=["*.safetensors", *CONFIGURATIONS]))
     except (HFValidationError, HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         reason = str(error).strip().splitlines()[0]
         raise CompileError(f"cannot fetch weights from the hub: {reason}", where=model, accepted=WEIGHTS_ACCEPTED) from None
@@ -95,9 +103,13 @@ def _compare_names(
         raise CompileError(f"tensor {prefix}{extra[0]} is not a parameter of the model", where=str(folder))
 
 
-def _read(file: Path, name: str, parameter: torch.Tensor) -> torch.Tensor:
+def _tensor(file: Path, name: str) -> torch.Tensor:
     with _opened(file) as handle:
-        value = handle.get_tensor(name)
+        return handle.get_tensor(name)
+
+
+def _read(file: Path, name: str, parameter: torch.Tensor) -> torch.Tensor:
+    value = _tensor(file, name)
     if value.shape != parameter.shape:
         expected = f"shape {tuple(parameter.shape)}"
         raise CompileError(f"tensor {name} has shape {tuple(value.shape)}", where=str(file), accepted=expected)

@@ -132,6 +132,6 @@ restricted to layers with full attention, by default the first of those."""
 def find_preset(name: str) -> Preset:
     """The preset called `name`; CompileError listing the names otherwise."""
     if name not in PRESETS:
-        others = "config:PATH, file.py:factory, or file.mlir"
+        others = "config:PATH, a folder with config.json, file.py:factory, or file.mlir"
         raise CompileError(f"unknown model {name}", accepted=f"{', '.join(PRESETS)}, {others}")
     return PRESETS[name]

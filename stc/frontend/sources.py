@@ -225,8 +225,15 @@ def _checkpoint(weights: str | None, hub_id: str | None, where: str) -> str | No
 
 
 def _require_f32(model: ExportedModel) -> None:
+    """UnsupportedError for floats of other types; parameters of f16, such as scales, are widened where they are used."""
     arrays = {**model.arguments, **model.golden}
-    unusable = [name for name, array in arrays.items() if np.issubdtype(array.dtype, np.inexact) and array.dtype != np.float32]
+    accepted = {np.dtype(np.float32)}
+    unusable = [
+        name
+        for name, array in arrays.items()
+        if np.issubdtype(array.dtype, np.inexact)
+        and array.dtype not in (accepted | {np.dtype(np.float16)} if name in model.parameters else accepted)
+    ]
     if unusable:
         raise UnsupportedError(
             [Obstacle(model.name, f"{name} has dtype {arrays[name].dtype}", "float32, integers, bool") for name in unusable]

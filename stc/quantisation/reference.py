@@ -93,10 +93,10 @@ class QuantisedLinear(torch.nn.Module):
 
 def linear_layers(module: torch.nn.Module) -> dict[str, torch.nn.Module]:
     """The linear layers of `module` by their path: `torch.nn.Linear`, and what transformers calls Conv1D."""
-    return {path: layer for path, layer in module.named_modules() if _weight(layer) is not None}
+    return {path: layer for path, layer in module.named_modules() if weight_of(layer) is not None}
 
 
-def _weight(layer: torch.nn.Module) -> torch.Tensor | None:
+def weight_of(layer: torch.nn.Module) -> torch.Tensor | None:
     """[outputs, inputs]; None of what is no linear layer."""
     if isinstance(layer, torch.nn.Linear) and type(layer).forward is torch.nn.Linear.forward:
         return layer.weight.detach()
@@ -136,7 +136,7 @@ def quantised_model(module: torch.nn.Module, chosen: Quantisation, where: str) -
     chosen.require_known(found)
     layers: dict[str, QuantisedLinear] = {}
     for path, layer in found.items():
-        weight, own = _weight(layer), chosen.format_of(path)
+        weight, own = weight_of(layer), chosen.format_of(path)
         if own is None or weight is None:
             continue
         bias = getattr(layer, "bias", None)

@@ -23,7 +23,7 @@ from stc.tools.command_line import debugging
 from stc.tools.listings import complete_part, complete_passes
 from stc.tools.loading import load_all
 from stc.tools.plan import asked_plan
-from stc.tools.request import CompileRequest
+from stc.tools.request import CompileRequest, in_folder
 from stc.tools.schedule_file import with_schedule
 
 MODEL: Mapping[str, Any] = {
@@ -101,7 +101,9 @@ class Asked:
 @declaring(MODEL)
 def asked_model(**options: Any) -> CompileRequest:
     """The model that they name, and nothing else; CompileError unless it is named in exactly one way."""
-    return CompileRequest(said.one_model(options.pop("model"), options.pop("config")), **options)
+    named = said.one_model(options.pop("model"), options.pop("config"))
+    model, options["weights"] = in_folder(named, options["weights"])
+    return CompileRequest(model, **options)
 
 
 @declaring({**MODEL, **PIPELINE})

@@ -43,7 +43,7 @@ from stc.platforms.platform import load_platform
 from stc.quantisation.formats import read_quantisation
 from stc.tools.compile import Progress, compile_from
 from stc.tools.reproducer import versions
-from stc.tools.request import CompileRequest
+from stc.tools.request import CompileRequest, in_folder
 from stc.tools.resumed import FinishedFiles, resumed_folder
 from stc.tools.start import Start
 
@@ -62,10 +62,7 @@ def model_request(
     model: str, max_seq: int | None, weights: str | None, seed: int, options: PipelineOptions
 ) -> CompileRequest:
     """What is asked for a preset, or for a folder of transformers, whose weights are its own where nothing else is said."""
-    path = Path(model)
-    if path.is_dir():
-        weights = weights or (model if any(path.glob("*.safetensors")) else None)
-        model = f"config:{model}"
+    model, weights = in_folder(model, weights)
     return CompileRequest(model, seed=seed, weights=weights, options=options, given=frozenset({"rows"}), max_seq=max_seq)
 
 
@@ -98,7 +95,7 @@ def compile_language_model(
 def _work(request: CompileRequest) -> list[Any]:
     """What decides the packed parameters, beside the designs: the model, and its weights as files."""
     weights = Path(request.weights or "")
-    files = sorted(weights.glob("*.safetensors")) if request.weights else []
+    files = sorted([*weights.glob("*.safetensors"), *weights.glob("*.json")]) if request.weights else []
     states = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
     return [versions(), request.model, request.max_seq, request.seed, request.weights, states]
 

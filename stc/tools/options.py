@@ -13,7 +13,9 @@ from stc.manifest.model_files import MODEL
 from stc.platforms.platform import platform_names
 
 # Which model.
-Model = Annotated[str | None, typer.Argument(help="A preset (gpt2-medium, ...), file.py:factory, or file.mlir.")]
+Model = Annotated[
+    str | None, typer.Argument(help="A preset (gpt2-medium, ...), a folder of transformers, file.py:factory, or file.mlir.")
+]
 Config = Annotated[str | None, typer.Option(help="Instead of MODEL: a transformers config.json, its folder, or a hub id.")]
 ModelStage = Annotated[
     str,

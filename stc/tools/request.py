@@ -47,6 +47,14 @@ class CompileRequest:
     run_time_sizes: bool | None = None
 
 
+def in_folder(model: str, weights: str | None) -> tuple[str, str | None]:
+    """What the front end calls a model, and where its weights are: a folder of transformers is `config:FOLDER`, with its own."""
+    path = Path(model)
+    if not (path / "config.json").is_file():
+        return model, weights
+    return f"config:{model}", weights or (model if any(path.glob("*.safetensors")) else None)
+
+
 def load(request: CompileRequest) -> ExportedModel:
     """The model that `request` names; CompileError where it is unusable, UnsupportedError where it cannot be expressed."""
     from stc.analysis.support import obstacles
