@@ -16,14 +16,13 @@ from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
 from stc.frontend.linalg_file import load_linalg_file
-from stc.quantisation.formats import DTYPES, read_quantisation
+from stc.quantisation.formats import F32, format_of_dtype, read_quantisation
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
     from stc.frontend.families import CausalModel
 
-F32 = "f32"
 PREFILL, DECODE, HEAD = STAGES = ("prefill", "decode", "head")
 LANES = 16
 """The head's vocabulary is filled up to a multiple of it, for words and vectors of that width: GPT-2 has 29 x 1733 tokens."""
@@ -59,12 +58,11 @@ def load_model(
     references are made for, None for those that suit the size. `quantize`: how the references' linear layers compute, as
     `--quantize` says it, where it is more than `dtype`. Raises CompileError for everything unusable.
     """
-    if dtype != F32 and dtype not in DTYPES:
-        raise CompileError(f"unknown dtype {dtype}", where=spec, accepted=", ".join((F32, *DTYPES)))
+    meant = format_of_dtype(dtype, spec)
     if stage not in STAGES:
         raise CompileError(f"unknown stage {stage}", where=spec, accepted=", ".join(STAGES))
     part = Part(stage, seq, max_seq, layer, bool(run_time_sizes))
-    draws = Draws(None if check_inputs is None else tuple(check_inputs), seed, quantize or DTYPES.get(dtype, ""))
+    draws = Draws(None if check_inputs is None else tuple(check_inputs), seed, quantize or meant)
     if part.is_plain or part.stage == HEAD:
         read_quantisation(draws.quantize).require_no_cache(spec)
     if spec.startswith(CONFIGURATION):

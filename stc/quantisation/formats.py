@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -16,16 +16,19 @@ SCALES: Mapping[str, float] = MappingProxyType({"f16": 2.0**-14, "bf16": 2.0**-1
 LEAST_ACTIVATION_SCALE = 2.0**-126
 """The least normal f32: what is flushed to zero below it in hardware is no scale."""
 
-DTYPES: Mapping[str, str] = MappingProxyType({"w8a8": "bits=8", "w4a8": "bits=4,group=128"})
-"""What `--dtype` stands for."""
+DTYPES: Mapping[str, str] = MappingProxyType({"w8a8": "bits=8", "w4a8": "bits=4,group=128,head=8"})
+"""What `--dtype` stands for, but f32."""
+
+HEAD = "lm_head"
+"""The path of the layer behind the last norm of a language model, as transformers calls it."""
 
 LONGEST_GROUP = 2**17
 """Terms of a sum of int8 by int8 that i32 has room for: 2^17 * 127 * 127 < 2^31."""
 
 TOKEN, GROUP = "token", "group"
 F32, INT8 = "f32", "int8"
-_EXCEPT = "except"
-_EVERYWHERE: Mapping[str, tuple[str, ...]] = MappingProxyType({"kv": (F32, INT8)})
+_EXCEPT, _CACHE = "except", "kv"
+_OF_MODEL: Mapping[str, tuple[Any, ...]] = MappingProxyType({_CACHE: (F32, INT8), "head": (4, 8, F32)})
 """What is said once, of the whole model."""
 
 
@@ -59,11 +62,13 @@ _ACCEPTED: Mapping[str, tuple[Any, ...]] = MappingProxyType(
 @dataclass(frozen=True)
 class Quantisation:
     """The format of all linear layers but `excepted`; `own` formats of single ones. Both by path of modules; a path names what is
-    below it too. `kv`: how caches store rows of keys and values (`stc.quantisation.rows`)."""
+    below it too. `head`: the format of the layer `HEAD` where neither speaks of it, None: f32. `kv`: how caches store rows of keys
+    and values (`stc.quantisation.rows`)."""
 
     default: LinearFormat = LinearFormat()
     excepted: tuple[str, ...] = ()
     own: Mapping[str, LinearFormat] = field(default_factory=dict[str, LinearFormat])
+    head: LinearFormat | None = LinearFormat()
     kv: str = F32
 
     def format_of(self, layer: str) -> LinearFormat | None:
@@ -71,7 +76,9 @@ class Quantisation:
         if any(_holds(path, layer) for path in self.excepted):
             return None
         named = [path for path in self.own if _holds(path, layer)]
-        return self.own[max(named, key=len)] if named else self.default
+        if named:
+            return self.own[max(named, key=len)]
+        return self.head if layer == HEAD else self.default
 
     def require_no_cache(self, where: str) -> None:
         """CompileError where something is said of caches: there is none."""
@@ -93,51 +100,95 @@ def _holds(path: str, layer: str) -> bool:
     return layer == path or layer.startswith(f"{path}.")
 
 
+def format_of_dtype(dtype: str, where: str) -> str:
+    """What `--dtype` stands for; CompileError where it is none."""
+    if dtype != F32 and dtype not in DTYPES:
+        raise CompileError(f"unknown dtype {dtype}", where=where, accepted=", ".join((F32, *DTYPES)))
+    return DTYPES.get(dtype, "")
+
+
+def require_some(chosen: Quantisation, layers: Collection[str], where: str) -> None:
+    """CompileError where a path names a layer that is none of `layers`, and where nothing is quantised."""
+    chosen.require_known(layers)
+    if chosen.kv == F32 and all(chosen.format_of(layer) is None for layer in layers):
+        accepted = "models with layers of torch.nn.Linear that are not excepted"
+        raise CompileError("there is no linear layer to quantise", where=where, accepted=accepted)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A part `text` of a format: the layers that `path` holds are excepted, or have `name`=`value`; an empty path holds all."""
+
+    text: str
+    path: str
+    name: str = ""
+    value: str = ""
+    is_exception: bool = False
+
+
+def _entries(text: str) -> Iterator[_Entry]:
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        key, _, value = part.partition("=")
+        path, _, name = key.rpartition(".")
+        yield _Entry(part, value, is_exception=True) if key == _EXCEPT and value else _Entry(part, path, name, value)
+
+
+def of_part(text: str, layers: Collection[str], *, has_cache: bool) -> str:
+    """What `text` (`read_quantisation`) says of a part of a model with these linear layers; empty where it all stays f32."""
+    said = [entry for entry in _entries(text) if not entry.path or any(_holds(entry.path, layer) for layer in layers)]
+    of_this = ",".join(entry.text for entry in said if has_cache or entry.name != _CACHE) or f"bits={LinearFormat.bits}"
+    chosen = read_quantisation(of_this)
+    changes = chosen.kv != F32 or any(chosen.format_of(layer) is not None for layer in layers)
+    return of_this if text and changes else ""
+
+
 def read_quantisation(text: str) -> Quantisation:
-    """What `bits=4,group=32,scale=f16,activations=group,except=lm_head,mlp.c_proj.bits=8,kv=int8` says.
+    """What `bits=4,group=32,scale=f16,activations=group,head=8,kv=int8,except=attn,mlp.c_proj.bits=8` says.
 
     `except` may be repeated. `PATH.bits` (`.group`, ...) is of the layers below that path alone; what is not said of them is as for
-    all others. CompileError for unknown words and values, and where a layer is excepted and has a format of its own.
+    all others. `head`: bits of the layer `HEAD`, or f32; what is not said of it is as for all others, too. CompileError for unknown
+    words and values, and where a layer is excepted and has a format of its own.
     """
-    default: dict[str, Any] = {}
-    everywhere: dict[str, Any] = {}
-    own: dict[str, dict[str, Any]] = {}
+    said: dict[str, dict[str, Any]] = {"": {}}
     excepted: list[str] = []
-    for entry in filter(None, (part.strip() for part in text.split(","))):
-        key, _, value = entry.partition("=")
-        if key == _EXCEPT and value:
-            excepted.append(value)
+    for entry in _entries(text):
+        if entry.is_exception:
+            excepted.append(entry.path)
             continue
-        path, _, name = key.rpartition(".")
-        target = own.setdefault(path, {}) if path else everywhere if name in _EVERYWHERE else default
-        if name in target:
-            raise CompileError(f"'{key}' is said twice", where="--quantize", accepted="each once")
-        target[name] = _value(name, value, entry, of_one=bool(path))
+        target = said.setdefault(entry.path, {})
+        if entry.name in target:
+            raise CompileError(f"'{entry.text.partition('=')[0]}' is said twice", where="--quantize", accepted="each once")
+        target[entry.name] = _value(entry)
+    default = said.pop("")
+    of_model = {name: default.pop(name) for name in _OF_MODEL if name in default}
     linear = LinearFormat(**default)
-    formats = {path: replace(linear, **said) for path, said in own.items()}
+    of_head = of_model.pop("head", linear.bits)
+    head = None if of_head == F32 else replace(linear, bits=of_head)
+    formats = {path: replace((head if path == HEAD else None) or linear, **own) for path, own in said.items()}
     for path in formats:
         if other := next((other for other in excepted if _holds(other, path)), None):
             what = f"layer '{path}' is excepted ('{other}') and has a format of its own"
             raise CompileError(what, where="--quantize", accepted="one of both")
-    return Quantisation(linear, tuple(excepted), formats, **everywhere)
+    return Quantisation(linear, tuple(excepted), formats, head, **of_model)
 
 
-def _value(name: str, text: str, entry: str, *, of_one: bool) -> int | str:
+def _value(entry: _Entry) -> int | str:
     names = [part.name for part in fields(LinearFormat)]
-    if not of_one:
-        names += _EVERYWHERE
-    if name not in names or not text:
-        accepted = f"{', '.join(f'{known}=...' for known in names)}, {_EXCEPT}=PATH, PATH.{names[0]}=..."
-        raise CompileError(f"'{entry}'", where="--quantize", accepted=accepted)
+    if not entry.path:
+        names += _OF_MODEL
+    if entry.name not in names or not entry.value:
+        accepted = f"{', '.join(f'{name}=...' for name in names)}, {_EXCEPT}=PATH, PATH.{names[0]}=..."
+        raise CompileError(f"'{entry.text}'", where="--quantize", accepted=accepted)
+    name, text = entry.name, entry.value
     if name == "group":
         if text == "row":
             return 0
         if not text.isdigit() or not 1 <= int(text) <= LONGEST_GROUP:
-            raise CompileError(f"'{entry}'", where="--quantize", accepted=f"group=1 to {LONGEST_GROUP}, or group=row")
+            raise CompileError(f"'{entry.text}'", where="--quantize", accepted=f"group=1 to {LONGEST_GROUP}, or group=row")
         return int(text)
-    values = {**_ACCEPTED, **_EVERYWHERE}[name]
+    values = {**_ACCEPTED, **_OF_MODEL}[name]
     for value in values:
         if text == str(value):
             return value
     accepted = ", ".join(f"{name}={value}" for value in values)
-    raise CompileError(f"'{entry}'", where="--quantize", accepted=accepted)
+    raise CompileError(f"'{entry.text}'", where="--quantize", accepted=accepted)

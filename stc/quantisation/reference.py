@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from stc.diagnostics import CompileError
-from stc.quantisation.formats import F32, GROUP, SCALES, LinearFormat, Quantisation
+from stc.quantisation.formats import GROUP, SCALES, LinearFormat, Quantisation, require_some
 from stc.quantisation.rows import integers_of, saturated, scales_of
 
 _SCALE_TYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
@@ -117,13 +117,18 @@ class QuantisedModel:
         """The layers that have run."""
         return frozenset(path for path, layer in self.layers.items() if layer.is_used)
 
+    def replace(self) -> None:
+        """From now on the layers of the module compute on integers."""
+        originals = linear_layers(self.module)
+        for path, layer in self.layers.items():
+            originals[path].forward = layer.forward
+
     @contextmanager
     def replaced(self) -> Generator[None]:
-        """Meanwhile the layers of the module compute on integers."""
+        """Meanwhile they do."""
         originals = linear_layers(self.module)
         try:
-            for path, layer in self.layers.items():
-                originals[path].forward = layer.forward
+            self.replace()
             yield
         finally:
             for path in self.layers:
@@ -133,7 +138,7 @@ class QuantisedModel:
 def quantised_model(module: torch.nn.Module, chosen: Quantisation, where: str) -> QuantisedModel:
     """The linear layers of `module` as `chosen` says. CompileError for a path that names none, and where nothing is left."""
     found = linear_layers(module)
-    chosen.require_known(found)
+    require_some(chosen, found, where)
     layers: dict[str, QuantisedLinear] = {}
     for path, layer in found.items():
         weight, own = weight_of(layer), chosen.format_of(path)
@@ -142,7 +147,4 @@ def quantised_model(module: torch.nn.Module, chosen: Quantisation, where: str) -
         bias = getattr(layer, "bias", None)
         quantised = quantise_weight(weight, own, path or where)
         layers[path] = QuantisedLinear(quantised, None if bias is None else bias.detach(), own.activations)
-    if not layers and chosen.kv == F32:
-        accepted = "models with layers of torch.nn.Linear that are not excepted"
-        raise CompileError("there is no linear layer to quantise", where=where, accepted=accepted)
     return QuantisedModel(module, layers)

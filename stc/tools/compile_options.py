@@ -17,7 +17,7 @@ import typer
 
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
-from stc.quantisation.formats import DTYPES
+from stc.quantisation.formats import format_of_dtype
 from stc.tools import options as said
 from stc.tools.command_line import debugging
 from stc.tools.listings import complete_part, complete_passes
@@ -158,7 +158,7 @@ def asked_compile(
         of_passes: dict[str, Any] = {name: options[name] for name in PIPELINE if name != "uniform_tiles"}
         of_passes |= {name: str(options[name] or "") for name in ("schedule", "fifo_depths")}
         chosen = PipelineOptions(**of_passes, propagate_orders=not options["uniform_tiles"])
-        chosen = _with_dtype(with_schedule(chosen, _given(ctx)), options["dtype"])
+        chosen = with_dtype(with_schedule(chosen, _given(ctx)), options["dtype"])
         request = dataclasses.replace(
             asked_model(**{name: options[name] for name in MODEL}),
             emit_ir=emit_ir,
@@ -174,9 +174,9 @@ def asked_compile(
     return Asked(request, check, debug)
 
 
-def _with_dtype(options: PipelineOptions, dtype: str) -> PipelineOptions:
+def with_dtype(options: PipelineOptions, dtype: str) -> PipelineOptions:
     """The options, with what `--dtype` stands for; CompileError where `--quantize` says something else."""
-    meant = DTYPES.get(dtype, "")
+    meant = format_of_dtype(dtype, "--dtype")
     if meant and options.quantize not in ("", meant):
         raise CompileError(f"--dtype {dtype} and --quantize {options.quantize}", accepted=f"one of both ({dtype} is '{meant}')")
     return dataclasses.replace(options, quantize=options.quantize or meant)

@@ -17,8 +17,10 @@ from stc.diagnostics import CompileError
 from stc.manifest.model_files import MODEL
 from stc.manifest.model_schema import BINARY
 from stc.pipeline import PipelineOptions
+from stc.quantisation.formats import F32
+from stc.tools.compile_options import with_dtype
 from stc.tools.consoles import messages, output
-from stc.tools.options import AsJson, MaxSequence, Rows, Seed, Weights
+from stc.tools.options import AsJson, DType, MaxSequence, Quantize, Rows, Seed, Weights
 
 if TYPE_CHECKING:
     from stc.frontend.sources import LanguageModelSource
@@ -38,6 +40,8 @@ def generate_command(
     sample: Annotated[str, typer.Option(metavar="T,P,SEED", help="Draw tokens: temperature,top-p,seed. Default: greedy.")] = "",
     max_seq: MaxSequence = None,
     rows: Rows = 16,
+    dtype: DType = F32,
+    quantize: Quantize = "",
     weights: Weights = None,
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep what is compiled in this new folder.")] = None,
@@ -52,7 +56,8 @@ def generate_command(
 
     asked, sampling = _Asked.read(prompt, tokens, max_new_tokens), read_sampling(sample)
     opened = _device(device, xclbin, Path(model))
-    with _folder(model, max_seq, rows, weights, seed, out, asked) as folder:
+    options = with_dtype(PipelineOptions(rows=rows, quantize=quantize), dtype)
+    with _folder(model, max_seq, weights, seed, options, out, asked) as folder:
         given = asked.tokens_for(folder)
         with messages.status("building the emitted C++" if device == CSIM else "loading the design"):
             loaded = LanguageModel(folder, opened, xclbin)
@@ -176,18 +181,19 @@ def _device(device: str, xclbin: Path | None, model: Path) -> str:
 
 @contextmanager
 def _folder(
-    model: str, max_seq: int | None, rows: int, weights: str | None, seed: int, out: Path | None, asked: _Asked
+    model: str, max_seq: int | None, weights: str | None, seed: int, options: PipelineOptions, out: Path | None, asked: _Asked
 ) -> Generator[Path]:
     """The compiled project that `model` is, or that it is compiled to for as long as it is wanted, if it can do what is asked."""
     path = Path(model)
     if (path / MODEL).is_file():
-        if max_seq is not None or weights is not None or out is not None:
-            raise CompileError("the model is compiled already", where=model, accepted="no --max-seq, --weights or --out")
+        if max_seq is not None or weights is not None or out is not None or options.quantize:
+            accepted = "no --max-seq, --weights, --dtype, --quantize or --out"
+            raise CompileError("the model is compiled already", where=model, accepted=accepted)
         yield path
         return
     from stc.tools.language_model import compile_language_model, model_request
 
-    request = model_request(model, max_seq, weights, seed, PipelineOptions(rows=rows))
+    request = model_request(model, max_seq, weights, seed, options)
     with tempfile.TemporaryDirectory(prefix="stc-") as temporary:
         folder = out or Path(temporary) / "model"
         with messages.status("starting") as status:

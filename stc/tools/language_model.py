@@ -18,7 +18,7 @@ from stc.codegen.layer_parameters import PackedParameter, packed_parameters
 from stc.codegen.manifest_builder import tensor_names
 from stc.codegen.project import DEFAULT_TOLERANCE, require_free
 from stc.codegen.templates import render_model
-from stc.diagnostics import CompileError, NoRunTimeSize
+from stc.diagnostics import NoRunTimeSize
 from stc.frontend.draws import EXAMPLE, FOR_LARGE, Draws
 from stc.manifest.codec import encode
 from stc.manifest.files import MANIFEST, digest, read_manifest
@@ -78,9 +78,6 @@ def compile_language_model(
     `out`. Interrupted, and asked for the same again, it packs no parameters again that were packed before.
     """
     require_free(out)
-    if request.options.quantize:
-        what = "a whole model with quantised layers is not supported"
-        raise CompileError(what, where=request.model, accepted="--stage prefill, decode or head with --quantize")
     progress("reading the model")
     from stc.frontend.sources import find_language_model
 
@@ -117,8 +114,10 @@ class _Compiler:
     def __init__(self, request: CompileRequest, source: LanguageModelSource, files: FinishedFiles, progress: Progress):
         self._request, self._source, self._files, self._progress = request, source, files, progress
         self._folder = files.folder
-        self._model = source.model
+        self._model, self._quantize = source.model, request.options.quantize
         asked = request.options.rows if "rows" in request.given else ROWS
+        if self._quantize:
+            self._model.require_quantisation(self._quantize)
         self._rows = max(1, min(asked, self._model.max_seq - 2))  # a cached layer leaves room
 
     def compiled(self) -> ModelManifest:
@@ -138,7 +137,7 @@ class _Compiler:
         return ModelManifest(
             version=MODEL_VERSION,
             name=self._source.name,
-            source={"model": self._request.model, "weights": self._request.weights, "seed": self._request.seed},
+            source={name: getattr(self._request, name) for name in ("model", "weights", "seed")} | {"quantize": self._quantize},
             max_seq=model.max_seq,
             hidden=embedding.tokens.shape[1],
             vocabulary=embedding.tokens.shape[0],
@@ -174,14 +173,15 @@ class _Compiler:
         begin = time.perf_counter()
         name = f"{stage}_{kind}" if kind else stage
         self._progress(f"{name}: export to linalg")
-        asked = self._request
+        quantize = self._model.quantisation_of(layer, self._quantize)
+        asked = replace(self._request, options=replace(self._request.options, quantize=quantize))
         # The example is the last position: of a layer another one is compared, too, behind which there are rows that must stay.
         draws = asked.check_inputs or (FOR_LARGE if stage in (PREFILL, DECODE) else (EXAMPLE,))
         request = replace(
             asked, stage=stage, seq=rows, max_seq=self._model.max_seq, layer=layer, check_inputs=draws, run_time_sizes=sized or None
         )
         part = Part(stage, rows, request.max_seq, layer, sized)
-        model = export_part(self._model, part, Draws(draws, request.seed), self._source.name)
+        model = export_part(self._model, part, Draws(draws, request.seed, quantize), self._source.name)
         options = replace(request.options, kernel_name=cpp_identifier(f"{self._source.name}_{name}"))
         start = Start(request, model, options, request.plan.steps(options), 0, {"reference": model.reference})
         seconds = {"torch_import": 0.0, "export": time.perf_counter() - begin}

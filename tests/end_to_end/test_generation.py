@@ -48,11 +48,13 @@ LONG = [5, 17, 3, 44, 23]
 
 @dataclass(frozen=True)
 class Family:
-    """A tiny twin with these options of its configuration changed. `saved`: its parameters come from a file, as a user's do."""
+    """A tiny twin with these options of its configuration changed. `saved`: its parameters come from a file, as a user's do.
+    `quantize`: how it computes, as the reference does."""
 
     twin: str
     options: dict[str, Any]
     saved: bool = False
+    quantize: str = ""
 
 
 GEMMA = {"num_hidden_layers": 3, "layer_types": [SLIDING, FULL, SLIDING]}
@@ -64,6 +66,7 @@ FAMILIES = {
     "tinyllama": Family("tinyllama-1.1b-tiny", {"num_hidden_layers": 3}),
     "llama-3.2": Family("llama-3.2-1b-tiny", {"num_hidden_layers": 2}),
     "gemma3": Family("gemma3-1b-tiny", GEMMA),
+    "gpt2 in w8a8": Family("gpt2-tiny", {}, quantize="bits=8"),
 }
 """All have room for more positions than the twin. The two twins of Gemma are one model here, with both kinds of layers; gpt2 has
 one layer, and the tokenizer of stories260K."""
@@ -101,9 +104,9 @@ def configured(folder: Path, name: str, **options: Any) -> str:
 
 
 def compiled(
-    spec: str, out: Path, *, max_seq: int = MAX_SEQ, rows: int = ROWS, weights: str | None = None, tile: int = PipelineOptions.tile
+    spec: str, out: Path, *, max_seq: int = MAX_SEQ, rows: int = ROWS, weights: str | None = None, **options: Any
 ) -> Path:
-    compile_language_model(model_request(spec, max_seq, weights, 0, PipelineOptions(rows=rows, tile=tile)), out)
+    compile_language_model(model_request(spec, max_seq, weights, 0, PipelineOptions(rows=rows, **options)), out)
     return out
 
 
@@ -123,13 +126,13 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Twin]:
             spec = configured(root / name, family.twin, **family.options)
             if family.options.get("vocab_size") == 512:
                 shutil.copy(STORIES / "tokenizer.json", root / name)
-            model: Any = in_torch(spec).whole()
+            model: Any = in_torch(spec).whole(family.quantize)
             out = root / f"{name}.out"
             if family.saved:
                 model.save_pretrained(root / name)
                 made[name] = Twin(compile_model(root / name, max_seq=MAX_SEQ, rows=ROWS, out=out).loaded, model)
             else:
-                made[name] = Twin(LanguageModel(compiled(spec, out)), model)
+                made[name] = Twin(LanguageModel(compiled(spec, out, quantize=family.quantize)), model)
         return made[name]
 
     return make

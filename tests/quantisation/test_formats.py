@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stc.diagnostics import CompileError
-from stc.quantisation.formats import DTYPES, LinearFormat, read_quantisation
+from stc.quantisation.formats import DTYPES, LinearFormat, of_part, read_quantisation
 
 LAYERS = ("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj")
 
@@ -29,6 +29,30 @@ def test_groups(length: int, group: int, expected: tuple[int, int]):
     assert LinearFormat(group=group).groups(length) == expected
 
 
+def test_the_head_has_a_format_of_its_own():
+    said = {"bits=4,group=32": (4, 32), "bits=4,group=32,head=8": (8, 32), "bits=4,head=8,lm_head.group=16": (8, 16)}
+    for text, (bits, group) in said.items():
+        assert read_quantisation(text).format_of("lm_head") == LinearFormat(bits, group)
+    assert read_quantisation("bits=4,group=32,head=8").format_of("mlp.c_fc") == LinearFormat(4, 32)
+    assert read_quantisation("head=f32").format_of("lm_head") is None
+    assert read_quantisation("head=f32,lm_head.bits=4").format_of("lm_head") == LinearFormat(4)
+
+
+@pytest.mark.parametrize(
+    ("text", "layers", "head"),
+    [
+        ("", "", ""),
+        ("bits=4,head=8,kv=int8", "bits=4,head=8,kv=int8", "bits=4,head=8"),
+        ("mlp.bits=4, except=lm_head,except=attn.c_proj", "mlp.bits=4,except=attn.c_proj", ""),
+        ("except=attn,except=mlp", "", "bits=8"),
+        ("except=attn,except=mlp,kv=int8,head=f32", "except=attn,except=mlp,kv=int8,head=f32", ""),
+    ],
+)
+def test_what_concerns_a_part(text: str, layers: str, head: str):
+    assert of_part(text, LAYERS, has_cache=True) == layers
+    assert of_part(text, ("lm_head",), has_cache=False) == head
+
+
 def test_dtypes_are_formats():
     assert [read_quantisation(text).default for text in DTYPES.values()] == [LinearFormat(8), LinearFormat(4, 128)]
 
@@ -37,7 +61,7 @@ def test_dtypes_are_formats():
     ("text", "complaint"),
     [
         ("bits=3", "--quantize: 'bits=3'; accepted: bits=4, bits=8"),
-        ("bit=4", "'bit=4'; accepted: bits=..., group=..., scale=..., activations=..., kv=..., except=PATH, PATH.bits=..."),
+        ("bit=4", "'bit=4'; accepted: bits=..., group=..., scale=..., activations=..., kv=..., head=..., except=PATH, PATH.bits"),
         ("group=0", "'group=0'; accepted: group=1 to 131072, or group=row"),
         ("group=many", "'group=many'"),
         ("scale=f32", "accepted: scale=f16, scale=bf16"),
@@ -45,6 +69,8 @@ def test_dtypes_are_formats():
         ("w4a8", "'w4a8'"),
         ("except=", "'except='"),
         ("bits=4,bits=8", "'bits' is said twice"),
+        ("mlp.except=mlp", "'mlp.except=mlp'"),
+        ("mlp.head=8", "'mlp.head=8'; accepted: bits=..., group=..., scale=..., activations=..., except=PATH"),
         ("except=mlp,mlp.c_fc.bits=4", "layer 'mlp.c_fc' is excepted ('mlp') and has a format of its own; accepted: one of both"),
     ],
 )

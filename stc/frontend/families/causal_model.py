@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from transformers import AutoModelForCausalLM, PreTrainedConfig
+from transformers import AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
 
 from stc.diagnostics import CompileError
 from stc.frontend.checkpoint import load_weights
@@ -42,6 +42,8 @@ from stc.frontend.families.model_rest import Head, ModelRest
 from stc.frontend.families.weightless import allocate, fill_with_zeros
 from stc.frontend.parameters import randomise
 from stc.iteration.size import Size, Symbol, largest_of, least_of, sum_of, value_at
+from stc.quantisation.formats import HEAD, of_part, read_quantisation, require_some
+from stc.quantisation.reference import linear_layers, quantised_model
 from stc.quantisation.rows import F32_ROWS, RowFormat
 
 ACCEPTED = "decoder-only models whose layers take a mask, rotary tables of one row for each position, and a cache"
@@ -263,9 +265,28 @@ class CausalModel:
                 raise ValueError("what follows the last layer is more than a norm and a matrix product")
         return Head(norm, output, multiple), {HIDDEN: x}
 
-    def whole(self) -> torch.nn.Module:
-        """The model itself, with all its parameters: for comparison."""
-        return self._rest.with_layers([self.layer(index) for index in range(len(self._layers))])
+    def whole(self, quantize: str = "") -> torch.nn.Module:
+        """The model itself, with all its parameters: for comparison. Its linear layers compute as `quantize` says, if it does."""
+        layers = [self.layer(index) for index in range(len(self._layers))]
+        model = self._rest.with_layers(layers)
+        for index, part in ((None, _head_of(model)), *enumerate(layers)):
+            if own := self.quantisation_of(index, quantize):
+                quantised_model(part, read_quantisation(own), self._where).replace()
+        return model
+
+    # Linear layers that compute on integers -------------------------------------------------------------------------------
+
+    def require_quantisation(self, quantize: str) -> None:
+        """CompileError where a format (stc.quantisation.formats) names a linear layer that is not there, or leaves all in f32."""
+        known = dict.fromkeys(path for index in (*range(len(self._layers)), None) for path in self._linear_layers(index))
+        require_some(read_quantisation(quantize), known, self._where)
+
+    def quantisation_of(self, index: int | None, quantize: str) -> str:
+        """What a format says of a decoder layer, or, of None, of what is behind the last; empty where that stays f32."""
+        return of_part(quantize, self._linear_layers(index), has_cache=index is not None)
+
+    def _linear_layers(self, index: int | None) -> tuple[str, ...]:
+        return tuple(linear_layers(_head_of(self._model) if index is None else self._layers[index]))
 
     @cached_property
     def _rest(self) -> ModelRest:
@@ -295,3 +316,9 @@ class CausalModel:
             except MODEL_ERRORS as error:
                 what = f"{self.configuration.model_type} cannot be taken apart: {' '.join(str(error).split())[:200]}"
                 raise CompileError(what, where=self._where, accepted=ACCEPTED) from None
+
+
+def _head_of(model: PreTrainedModel) -> torch.nn.Module:
+    """What is behind the last layer, with the linear layer of all models under its name."""
+    output = model.get_output_embeddings()
+    return torch.nn.ModuleDict({} if output is None else {HEAD: output})

@@ -19,10 +19,10 @@ class Head(torch.nn.Module):
 
     def __init__(self, norm: torch.nn.Module, output: torch.nn.Linear, multiple: int = 1):
         super().__init__()
-        self.norm, self.output = norm, _filled_up(output, multiple)
+        self.norm, self.lm_head = norm, _filled_up(output, multiple)
 
     def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
-        logits = self.output(self.norm(x))
+        logits = self.lm_head(self.norm(x))
         return {"token": logits.argmax(-1), "logits": logits}
 
 
