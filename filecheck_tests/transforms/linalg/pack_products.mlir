@@ -1,6 +1,6 @@
 // RUN: stc-opt %s -p 'pack-products{terms=7}' --split-input-file | filecheck %s
 
-// Rows 2n and 2n + 1 of i4 weights in one byte; their products with one activation summed 22 bits apart.
+// Rows n and n + 3 of i4 weights in one byte; their products with one activation summed 22 bits apart.
 #maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
 func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tensor<4x6xi32> {
   %zero = arith.constant 0 : i32
@@ -16,25 +16,25 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 }
 
 // CHECK: #map = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
-// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d0, d2)>
-// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d2)>
 // CHECK: #map3 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @i4(
 // CHECK-NEXT: %zero = arith.constant 0 : i32
-// CHECK-NEXT: %[[EXPAND_SHAPE:.*]] = tensor.expand_shape %w {{\[\[}}0 : i64, 1 : i64], [2 : i64]] output_shape [3, 2, 32] : tensor<6x32xi4> into tensor<3x2x32xi4>
-// CHECK-NEXT: %[[EMPTY:.*]] = tensor.empty() : tensor<4x3x2xi32>
-// CHECK-NEXT: %[[FILL:.*]] = linalg.fill ins(%zero : i32) outs(%[[EMPTY]] : tensor<4x3x2xi32>) -> tensor<4x3x2xi32>
+// CHECK-NEXT: %[[EXPAND_SHAPE:.*]] = tensor.expand_shape %w {{\[\[}}0 : i64, 1 : i64], [2 : i64]] output_shape [2, 3, 32] : tensor<6x32xi4> into tensor<2x3x32xi4>
+// CHECK-NEXT: %[[EMPTY:.*]] = tensor.empty() : tensor<4x2x3xi32>
+// CHECK-NEXT: %[[FILL:.*]] = linalg.fill ins(%zero : i32) outs(%[[EMPTY]] : tensor<4x2x3xi32>) -> tensor<4x2x3xi32>
 // CHECK-NEXT: %[[CONSTANT:.*]] = arith.constant 0 : i8
 // CHECK-NEXT: %[[EMPTY1:.*]] = tensor.empty() : tensor<3x32xi8>
 // CHECK-NEXT: %[[FILL1:.*]] = linalg.fill ins(%[[CONSTANT]] : i8) outs(%[[EMPTY1]] : tensor<3x32xi8>) -> tensor<3x32xi8>
-// CHECK-NEXT: %fc_pairs = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction", "parallel"]} ins(%[[EXPAND_SHAPE]] : tensor<3x2x32xi4>) outs(%[[FILL1]] : tensor<3x32xi8>) attrs ={{ +}}{stc.name = "fc_pairs"} {
+// CHECK-NEXT: %fc_pairs = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["reduction", "parallel", "parallel"]} ins(%[[EXPAND_SHAPE]] : tensor<2x3x32xi4>) outs(%[[FILL1]] : tensor<3x32xi8>) attrs ={{ +}}{stc.name = "fc_pairs"} {
 // CHECK-NEXT: ^bb0(%[[VALUE:.*]]: i4, %[[VALUE1:.*]]: i8):
 // CHECK-NEXT: %[[EXTSI:.*]] = arith.extsi %[[VALUE]] : i4 to i8
 // CHECK-NEXT: %[[CONSTANT1:.*]] = arith.constant 15 : i8
 // CHECK-NEXT: %[[ANDI:.*]] = arith.andi %[[EXTSI]], %[[CONSTANT1]] : i8
 // CHECK-NEXT: %[[CONSTANT2:.*]] = arith.constant 4 : i8
 // CHECK-NEXT: %[[SHLI:.*]] = arith.shli %[[EXTSI]], %[[CONSTANT2]] : i8
-// CHECK-NEXT: %[[INDEX:.*]] = linalg.index 1 : index
+// CHECK-NEXT: %[[INDEX:.*]] = linalg.index 0 : index
 // CHECK-NEXT: %[[CONSTANT3:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %[[CMPI:.*]] = arith.cmpi eq, %[[INDEX]], %[[CONSTANT3]] : index
 // CHECK-NEXT: %[[SELECT:.*]] = arith.select %[[CMPI]], %[[ANDI]], %[[SHLI]] : i8
@@ -43,7 +43,7 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 // CHECK: %[[CONSTANT4:.*]] = arith.constant 0 : i48
 // CHECK-NEXT: %[[EMPTY2:.*]] = tensor.empty() : tensor<4x3xi48>
 // CHECK-NEXT: %[[FILL2:.*]] = linalg.fill ins(%[[CONSTANT4]] : i48) outs(%[[EMPTY2]] : tensor<4x3xi48>) -> tensor<4x3xi48>
-// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %fc_pairs : tensor<4x32xi8>, tensor<3x32xi8>) outs(%[[FILL2]] : tensor<4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
+// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map2, #map1, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %fc_pairs : tensor<4x32xi8>, tensor<3x32xi8>) outs(%[[FILL2]] : tensor<4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
 // CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %[[VALUE3:.*]]: i8, %[[VALUE4:.*]]: i48):
 // CHECK-NEXT: %[[CONSTANT5:.*]] = arith.constant 4 : i8
 // CHECK-NEXT: %[[SHLI1:.*]] = arith.shli %[[VALUE3]], %[[CONSTANT5]] : i8
@@ -60,7 +60,7 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i48
 // CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i48
 // CHECK-NEXT: linalg.yield %[[ADDI1]] : i48
-// CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map3, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[FC_PAIRS]] : tensor<4x3xi48>) outs(%[[FILL]] : tensor<4x3x2xi32>) attrs ={{ +}}{stc.name = "fc"} {
+// CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map2, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[FC_PAIRS]] : tensor<4x3xi48>) outs(%[[FILL]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
 // CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i48, %{{.*}}: i32):
 // CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i48 to i22
 // CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[TRUNCI1]] : i22 to i32
@@ -72,12 +72,12 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[SHRSI2:.*]] = arith.shrsi %[[VALUE5]], %[[CONSTANT9]] : i48
 // CHECK-NEXT: %[[ADDI2:.*]] = arith.addi %[[SHRSI2]], %[[ANDI1]] : i48
 // CHECK-NEXT: %[[TRUNCI2:.*]] = arith.trunci %[[ADDI2]] : i48 to i32
-// CHECK-NEXT: %[[INDEX1:.*]] = linalg.index 2 : index
+// CHECK-NEXT: %[[INDEX1:.*]] = linalg.index 1 : index
 // CHECK-NEXT: %[[CONSTANT10:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %[[CMPI1:.*]] = arith.cmpi eq, %[[INDEX1]], %[[CONSTANT10]] : index
 // CHECK-NEXT: %[[SELECT1:.*]] = arith.select %[[CMPI1]], %[[EXTSI5]], %[[TRUNCI2]] : i32
 // CHECK-NEXT: linalg.yield %[[SELECT1]] : i32
-// CHECK: %y = tensor.collapse_shape %[[GENERIC]] {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<4x3x2xi32> into tensor<4x6xi32>
+// CHECK: %y = tensor.collapse_shape %[[GENERIC]] {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<4x2x3xi32> into tensor<4x6xi32>
 // CHECK-NEXT: func.return %y : tensor<4x6xi32>
 
 // -----
@@ -98,28 +98,28 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 }
 
 // CHECK: #map = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
-// CHECK: #map1 = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
-// CHECK: #map2 = affine_map<(d0, d1, d2, d3) -> (d1, d2, d3)>
+// CHECK: #map1 = affine_map<(d0, d1, d2, d3) -> (d1, d2, d3)>
+// CHECK: #map2 = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
 // CHECK: #map3 = affine_map<(d0, d1, d2, d3) -> (d0, d2, d1)>
-// CHECK: #map4 = affine_map<(d0, d1, d2, d3) -> (d0, d3, d1)>
+// CHECK: #map4 = affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>
 // CHECK: #map5 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 // CHECK-LABEL: func.func @i8(
 // CHECK-NEXT: %zero = arith.constant 0 : i32
 // CHECK-NEXT: %[[EXPAND_SHAPE:.*]] = tensor.expand_shape %x {{\[\[}}0 : i64], [1 : i64, 2 : i64]] output_shape [4, 4, 7] : tensor<4x28xi8> into tensor<4x4x7xi8>
-// CHECK-NEXT: %[[EXPAND_SHAPE1:.*]] = tensor.expand_shape %w {{\[\[}}0 : i64, 1 : i64], [2 : i64, 3 : i64]] output_shape [3, 2, 4, 7] : tensor<6x28xi8> into tensor<3x2x4x7xi8>
-// CHECK-NEXT: %[[EMPTY:.*]] = tensor.empty() : tensor<4x3x2xi32>
-// CHECK-NEXT: %[[FILL:.*]] = linalg.fill ins(%zero : i32) outs(%[[EMPTY]] : tensor<4x3x2xi32>) -> tensor<4x3x2xi32>
+// CHECK-NEXT: %[[EXPAND_SHAPE1:.*]] = tensor.expand_shape %w {{\[\[}}0 : i64, 1 : i64], [2 : i64, 3 : i64]] output_shape [2, 3, 4, 7] : tensor<6x28xi8> into tensor<2x3x4x7xi8>
+// CHECK-NEXT: %[[EMPTY:.*]] = tensor.empty() : tensor<4x2x3xi32>
+// CHECK-NEXT: %[[FILL:.*]] = linalg.fill ins(%zero : i32) outs(%[[EMPTY]] : tensor<4x2x3xi32>) -> tensor<4x2x3xi32>
 // CHECK-NEXT: %[[CONSTANT:.*]] = arith.constant 0 : i16
 // CHECK-NEXT: %[[EMPTY1:.*]] = tensor.empty() : tensor<3x4x7xi16>
 // CHECK-NEXT: %[[FILL1:.*]] = linalg.fill ins(%[[CONSTANT]] : i16) outs(%[[EMPTY1]] : tensor<3x4x7xi16>) -> tensor<3x4x7xi16>
-// CHECK-NEXT: %fc_pairs = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "reduction", "parallel", "parallel"]} ins(%[[EXPAND_SHAPE1]] : tensor<3x2x4x7xi8>) outs(%[[FILL1]] : tensor<3x4x7xi16>) attrs ={{ +}}{stc.name = "fc_pairs"} {
+// CHECK-NEXT: %fc_pairs = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["reduction", "parallel", "parallel", "parallel"]} ins(%[[EXPAND_SHAPE1]] : tensor<2x3x4x7xi8>) outs(%[[FILL1]] : tensor<3x4x7xi16>) attrs ={{ +}}{stc.name = "fc_pairs"} {
 // CHECK-NEXT: ^bb0(%[[VALUE:.*]]: i8, %[[VALUE1:.*]]: i16):
 // CHECK-NEXT: %[[EXTSI:.*]] = arith.extsi %[[VALUE]] : i8 to i16
 // CHECK-NEXT: %[[CONSTANT1:.*]] = arith.constant 255 : i16
 // CHECK-NEXT: %[[ANDI:.*]] = arith.andi %[[EXTSI]], %[[CONSTANT1]] : i16
 // CHECK-NEXT: %[[CONSTANT2:.*]] = arith.constant 8 : i16
 // CHECK-NEXT: %[[SHLI:.*]] = arith.shli %[[EXTSI]], %[[CONSTANT2]] : i16
-// CHECK-NEXT: %[[INDEX:.*]] = linalg.index 1 : index
+// CHECK-NEXT: %[[INDEX:.*]] = linalg.index 0 : index
 // CHECK-NEXT: %[[CONSTANT3:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %[[CMPI:.*]] = arith.cmpi eq, %[[INDEX]], %[[CONSTANT3]] : index
 // CHECK-NEXT: %[[SELECT:.*]] = arith.select %[[CMPI]], %[[ANDI]], %[[SHLI]] : i16
@@ -128,7 +128,7 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK: %[[CONSTANT4:.*]] = arith.constant 0 : i48
 // CHECK-NEXT: %[[EMPTY2:.*]] = tensor.empty() : tensor<4x4x3xi48>
 // CHECK-NEXT: %[[FILL2:.*]] = linalg.fill ins(%[[CONSTANT4]] : i48) outs(%[[EMPTY2]] : tensor<4x4x3xi48>) -> tensor<4x4x3xi48>
-// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[EXPAND_SHAPE]], %fc_pairs : tensor<4x4x7xi8>, tensor<3x4x7xi16>) outs(%[[FILL2]] : tensor<4x4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
+// CHECK-NEXT: %[[FC_PAIRS:.*]] = linalg.generic {indexing_maps = [#map2, #map1, #map3], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[EXPAND_SHAPE]], %fc_pairs : tensor<4x4x7xi8>, tensor<3x4x7xi16>) outs(%[[FILL2]] : tensor<4x4x3xi48>) attrs ={{ +}}{stc.name = "fc_pairs"} {
 // CHECK-NEXT: ^bb0(%[[VALUE2:.*]]: i8, %[[VALUE3:.*]]: i16, %[[VALUE4:.*]]: i48):
 // CHECK-NEXT: %[[CONSTANT5:.*]] = arith.constant 8 : i16
 // CHECK-NEXT: %[[SHLI1:.*]] = arith.shli %[[VALUE3]], %[[CONSTANT5]] : i16
@@ -145,7 +145,7 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i48
 // CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i48
 // CHECK-NEXT: linalg.yield %[[ADDI1]] : i48
-// CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[FC_PAIRS]] : tensor<4x4x3xi48>) outs(%[[FILL]] : tensor<4x3x2xi32>) attrs ={{ +}}{stc.name = "fc"} {
+// CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[FC_PAIRS]] : tensor<4x4x3xi48>) outs(%[[FILL]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
 // CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i48, %[[VALUE6:.*]]: i32):
 // CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i48 to i18
 // CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[TRUNCI1]] : i18 to i32
@@ -157,11 +157,11 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[SHRSI2:.*]] = arith.shrsi %[[VALUE5]], %[[CONSTANT9]] : i48
 // CHECK-NEXT: %[[ADDI2:.*]] = arith.addi %[[SHRSI2]], %[[ANDI1]] : i48
 // CHECK-NEXT: %[[TRUNCI2:.*]] = arith.trunci %[[ADDI2]] : i48 to i32
-// CHECK-NEXT: %[[INDEX1:.*]] = linalg.index 2 : index
+// CHECK-NEXT: %[[INDEX1:.*]] = linalg.index 1 : index
 // CHECK-NEXT: %[[CONSTANT10:.*]] = arith.constant 0 : index
 // CHECK-NEXT: %[[CMPI1:.*]] = arith.cmpi eq, %[[INDEX1]], %[[CONSTANT10]] : index
 // CHECK-NEXT: %[[SELECT1:.*]] = arith.select %[[CMPI1]], %[[EXTSI5]], %[[TRUNCI2]] : i32
 // CHECK-NEXT: %[[ADDI3:.*]] = arith.addi %[[VALUE6]], %[[SELECT1]] : i32
 // CHECK-NEXT: linalg.yield %[[ADDI3]] : i32
-// CHECK: %y = tensor.collapse_shape %[[GENERIC]] {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<4x3x2xi32> into tensor<4x6xi32>
+// CHECK: %y = tensor.collapse_shape %[[GENERIC]] {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<4x2x3xi32> into tensor<4x6xi32>
 // CHECK-NEXT: func.return %y : tensor<4x6xi32>

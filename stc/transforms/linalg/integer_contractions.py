@@ -116,6 +116,14 @@ class ContractionWriter:
         self.insert(made)
         return Along(made.results[0], kept)
 
+    def in_lanes(self, loops: tuple[int, ...]) -> tuple[int, ...]:
+        """`loops`, that over groups in front of the last loop of results, along which lanes lie."""
+        if self.group not in loops or not self.kept or (lanes := self.kept[-1]) not in loops:
+            return loops
+        others = [loop for loop in loops if loop != self.group]
+        at = others.index(lanes)
+        return (*others[:at], self.group, *others[at:])
+
     def insert(self, *ops: Operation) -> None:
         Rewriter.insert_op(list(ops), InsertPoint.before(self.replaced))
 
@@ -126,7 +134,7 @@ class ContractionWriter:
             first, second = (_widened(body, value) for value in values[:2])
             return body.add(arith.AddiOp(values[2], body.add(arith.MuliOp(first, second))))
 
-        kept = self.kept if self.count == 1 else (*self.kept, self.group)
+        kept = self.kept if self.count == 1 else self.in_lanes((*self.kept, self.group))
         return self.generic([activations, weights], kept, i32, body, IntegerAttr(0, i32))
 
     def _sum_of(self, integers: Along) -> Along:
@@ -135,7 +143,7 @@ class ContractionWriter:
         def body(body: Body, values: Sequence[SSAValue]) -> SSAValue:
             return body.add(arith.AddiOp(values[1], _widened(body, values[0])))
 
-        kept = tuple(loop for loop in integers.loops if loop != self.reduction)
+        kept = self.in_lanes(tuple(loop for loop in integers.loops if loop != self.reduction))
         return self.generic([integers], kept, i32, body, IntegerAttr(0, i32))
 
     def _total(self, sums: Along, activations: Quantised, weights: Quantised) -> SSAValue:

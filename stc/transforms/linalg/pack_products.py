@@ -16,8 +16,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.integer_ranges import range_of
 from stc.dialects.facts import NAME
-from stc.scalars.packed_products import FACTOR_BITS, SUM_BITS, Interval, PackedProducts, packing
+from stc.iteration.reshape import positions, without_units
+from stc.iteration.vectorize import largest_divisor
+from stc.scalars.packed_products import FACTOR_BITS, SUM_BITS, PackedProducts, packing
 from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.generics import (
     PARALLEL,
@@ -36,6 +39,9 @@ _FACTOR, _SUM = IntegerType(FACTOR_BITS), IntegerType(SUM_BITS)
 _HALF = 4
 """Bits of a weight that is packed into a byte with another; wider ones take two bytes."""
 
+WORD = 512
+"""Bits of the widest word of external memory: as many pairs as it holds lie side by side."""
+
 
 @dataclass(frozen=True)
 class Contraction:
@@ -46,6 +52,8 @@ class Contraction:
     weight: int
     rows: int
     """The parallel loop along which weights are paired."""
+    apart: int
+    """How many iterations of that loop the rows of a pair are apart."""
     reduction: int
     """The loop that is cut into blocks."""
     block: int
@@ -63,9 +71,11 @@ class Contraction:
 class PackProducts(ModulePass):
     """Multiply an activation by two weights at once, in integer contractions whose products are as short as that needs.
 
-    A multiplier of a DSP48E2 takes 27 by 18 bits and adds up 48. Rows n and n + 1 of a parameter become one factor, w1 * 2^s + w0.
-    Behind a sum of as many terms as its low part has room for (2047 of i4 by i8, 7 of i8 by i8) a second computation takes
-    both sums out of it, and adds up those of longer reductions. The host makes the pairs. Integers come out the same.
+    A multiplier of a DSP48E2 takes 27 by 18 bits and adds up 48. Two rows of a parameter become one factor, w1 * 2^s + w0: as far
+    apart as a word of memory has pairs (64 of i4, 32 of i8), so that lanes lie along rows in both halves of the result.
+    Behind a sum of as many terms as its low part has room for (2047 of i4 by i8, 7 of i8 by i8, 16 where both are in -127 to 127)
+    a second computation takes both sums out of it, and adds up those of longer reductions. The host makes the pairs. Integers
+    come out the same.
 
     What has an odd number of rows, or two activations for operands, stays.
 
@@ -73,11 +83,11 @@ class PackProducts(ModulePass):
 
         %y = linalg.generic {...} ins(%x, %w : tensor<4x32xi8>, tensor<6x32xi4>) { s + extsi(x) * extsi(w) } ... -> tensor<4x6xi32>
       becomes
-        %v = tensor.expand_shape %w [[0, 1], [2]] : tensor<6x32xi4> into tensor<3x2x32xi4>
-        %pairs = linalg.generic {...} ins(%v : tensor<3x2x32xi4>) { w0 | w1 << 4 } ... -> tensor<3x32xi8>
+        %v = tensor.expand_shape %w [[0, 1], [2]] : tensor<6x32xi4> into tensor<2x3x32xi4>
+        %pairs = linalg.generic {...} ins(%v : tensor<2x3x32xi4>) { w0 | w1 << 4 } ... -> tensor<3x32xi8>
         %sums = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %pairs) { (w1 * 2^22 + w0) * x } ... -> tensor<4x3xi48>
-        %both = linalg.generic {"parallel", "parallel", "parallel"} ins(%sums : tensor<4x3xi48>) ... -> tensor<4x3x2xi32>
-        %y = tensor.collapse_shape %both [[0], [1, 2]] : tensor<4x3x2xi32> into tensor<4x6xi32>
+        %both = linalg.generic {"parallel", "parallel", "parallel"} ins(%sums : tensor<4x3xi48>) ... -> tensor<4x2x3xi32>
+        %y = tensor.collapse_shape %both [[0], [1, 2]] : tensor<4x2x3xi32> into tensor<4x6xi32>
     """
 
     name = "pack-products"
@@ -128,7 +138,7 @@ def _extended(value: SSAValue, generic: GenericOp) -> SSAValue | None:
 
 def _with_rows(generic: GenericOp, activation: int, weight: int) -> Contraction | None:
     loops = GenericLoops(generic)
-    packed = packing(Interval.of_bits(_bits(generic, weight)), Interval.of_bits(_bits(generic, activation)))
+    packed = packing(*(range_of(generic.inputs[operand]) for operand in (weight, activation)))
     rows = [
         loop
         for loop in loops.input_dims[weight]
@@ -140,7 +150,23 @@ def _with_rows(generic: GenericOp, activation: int, weight: int) -> Contraction 
     extent = loops.extents[reductions[-1]]
     others = prod(loops.extents[loop] for loop in loops.reductions) // extent
     blocks = [size for size in range(1, extent + 1) if extent % size == 0 and size * others <= packed.longest_sum]
-    return None if not blocks else Contraction(generic, activation, weight, rows[-1], reductions[-1], blocks[-1], packed)
+    if not blocks:
+        return None
+    row, apart = _paired_rows(loops, rows, WORD // _pair_type(_bits(generic, weight)).width.data)
+    return Contraction(generic, activation, weight, row, apart, reductions[-1], blocks[-1], packed)
+
+
+def _paired_rows(loops: GenericLoops, rows: Sequence[int], lanes: int) -> tuple[int, int]:
+    """Which loop is paired, and how far apart the rows of a pair are: results of `lanes` pairs lie side by side, in both halves.
+
+    The last loop where it is long enough; else one outside of it, of which whole lines are paired then.
+    """
+    last = loops.output_dims[0][-1]
+    if last not in rows:
+        return rows[-1], 1
+    apart = largest_divisor(loops.extents[last] // 2, lanes)
+    others = [loop for loop in rows if loop != last]
+    return (others[-1], 1) if others and apart < min(lanes, loops.extents[last]) else (last, apart)
 
 
 def _bits(generic: GenericOp, operand: int) -> int:
@@ -149,21 +175,28 @@ def _bits(generic: GenericOp, operand: int) -> int:
     return kind.width.data
 
 
+def _pair_type(bits: int) -> IntegerType:
+    """What holds two weights of so many bits."""
+    return IntegerType(2 * _HALF if bits <= _HALF else 4 * _HALF)
+
+
 # Rewriting ------------------------------------------------------------------------------------------------------------
 
 
 def _pack(found: Contraction) -> None:
     """Pairs of weights, sums of their products, and what is taken out of those, in place of the contraction."""
     loops = GenericLoops(found.generic)
-    parts = {found.rows: (loops.extents[found.rows] // 2, 2), found.reduction: _blocks(found, loops)}
+    rows = without_units((loops.extents[found.rows] // (2 * found.apart), 2)) + without_units((found.apart,))
+    parts = {found.rows: rows, found.reduction: _blocks(found, loops)}
     groups = tuple(parts.get(loop, (loops.extents[loop],)) for loop in loops.input_dims[found.weight])
     split = split_by_operand(found.generic, found.weight, groups)
     assert split is not None
     Rewriter.insert_op(split.ops, InsertPoint.before(found.generic))
     ((generic,), results) = [op for op in split.ops if isinstance(op, GenericOp)], split.results
     Rewriter.replace_op(found.generic, [], results)
-    half = found.rows + (found.reduction < found.rows and len(parts[found.reduction]) == 2) + 1
-    blocks = found.reduction + (found.rows < found.reduction) if len(parts[found.reduction]) == 2 else None
+    numbers = positions(tuple(parts.get(loop, (extent,)) for loop, extent in enumerate(loops.extents)))
+    half = numbers[found.rows][len(rows) - 1 - (found.apart > 1)]
+    blocks = numbers[found.reduction][0] if len(parts[found.reduction]) == 2 else None
     pairs = _pairs(generic, found.weight, half)
     sums = _sums(generic, found, pairs, half, blocks)
     Rewriter.replace_op(generic, _both(generic, found.packed.shift, sums, half, blocks))
@@ -177,8 +210,7 @@ def _blocks(found: Contraction, loops: GenericLoops) -> tuple[int, ...]:
 def _pairs(generic: GenericOp, weight: int, half: int) -> SSAValue:
     """The two weights of each pair in one integer, the first in its low half; the host makes them."""
     value, dims = generic.inputs[weight], GenericLoops(generic).input_dims[weight]
-    bits = _bits(generic, weight)
-    pair = IntegerType(2 * _HALF if bits <= _HALF else 4 * _HALF)
+    pair = _pair_type(_bits(generic, weight))
     block = Block(arg_types=[_element(value), pair])
     body = Body(block)
     wide = body.add(arith.ExtSIOp(block.args[0], pair))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -17,6 +17,7 @@ from stc.analysis.kernel_memory import bytes_of
 from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.order_propagation import ConcatOf, ReshapeOf, SliceOf, TiledOp, TilingNode
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes
+from stc.design_space.parallelism import MOST_LANES_PER_TASK
 from stc.design_space.tiling import default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
@@ -29,6 +30,9 @@ from stc.transforms.dataflow.layout_to_dataflow import is_host_reshape
 from stc.transforms.linalg.tile_linalg import check_schedule, element_type
 from stc.transforms.stream.names import UniqueNames
 
+_ENTRY_BITS = 32
+"""Of what `lanes` counts."""
+
 
 @dataclass(frozen=True)
 class PropagateOrders(ModulePass):
@@ -40,7 +44,8 @@ class PropagateOrders(ModulePass):
     input takes the order in which its first reader wants it.
 
     Options: `columns` (default 16), the tile of a last dimension that no stream fixes; `rows` (default 128), of the one
-    before it; `lanes` (default 16), the most points of a tile computed at once; `strategy` (default propagated), which chooses
+    before it; `lanes` (default 16), the most points of a tile computed at once, and as many times more as integers of a
+    parameter are shorter than 32 bits (64 at most): a word of memory in each cycle; `strategy` (default propagated), which chooses
     tiles and orders (`stc.strategies.tiling`).
 
         %h = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w) ...        // x[i, k], w[k, j]
@@ -60,7 +65,7 @@ class PropagateOrders(ModulePass):
             if getattr(self, option) < 1:
                 raise CompileError(f"{option} is {getattr(self, option)}", where=self.name, accepted="at least 1")
         for function in functions_of(op):
-            graph = TilingGraph(function)
+            graph = TilingGraph(function, self.lanes)
             problem = TilingProblem(graph.nodes, TileSizes(self.columns, self.rows))
             plans = TILING.decide(self.strategy, problem)
             for node in problem.computations:
@@ -86,9 +91,13 @@ class PropagateOrders(ModulePass):
 
 
 class TilingGraph:
-    """The `nodes` of a function (`stc.design_space.order_propagation`), the generics among them by name, and tensors' `names`."""
+    """The `nodes` of a function (`stc.design_space.order_propagation`), the generics among them by name, and tensors' `names`.
 
-    def __init__(self, function: func.FuncOp) -> None:
+    `lanes`: entries of 32 bits that a word holds.
+    """
+
+    def __init__(self, function: func.FuncOp, lanes: int) -> None:
+        self._lanes = lanes
         self.nodes: list[TilingNode] = []
         self.generics: dict[str, GenericOp] = {}
         self.names: dict[SSAValue, str] = {}
@@ -127,7 +136,20 @@ class TilingGraph:
         plan = LoopPlan(given.tiles, given.loop_order) if given is not None else None
         single = tuple(loop for loop, size in enumerate(self._sizes.loops_of(generic)) if not is_static(size))
         computation = Computation(loops.extents, loops.reductions, inputs, outputs, single)
-        return TiledOp(name, computation, lanes_of(generic), plan)
+        return TiledOp(name, computation, lanes_of(generic) or self._lanes_of_words(generic, loops), plan)
+
+    def _lanes_of_words(self, generic: GenericOp, loops: GenericLoops) -> int:
+        """As many points as a word holds integers of a parameter, where they are shorter than 32 bits; 0: nothing asks for more."""
+        last = loops.output_dims[0][-1] if loops.output_dims[0] else None
+        bits = [
+            kind.width.data
+            for value, dims in zip(generic.inputs, loops.input_dims, strict=True)
+            if value in self._host and last in dims and isinstance(kind := element_type(value.type), IntegerType)
+        ]
+        if not bits or not loops.reductions or max(bits) >= _ENTRY_BITS or last is None:
+            return 0
+        most = min(self._lanes * _ENTRY_BITS // max(bits), max(MOST_LANES_PER_TASK, self._lanes))
+        return largest_divisor(loops.extents[last], most)
 
     def _operand(self, value: SSAValue, dims: tuple[int, ...]) -> Operand:
         return Operand(self._name(value), dims, bytes_of(element_type(value.type)), is_parameter=value in self._host)

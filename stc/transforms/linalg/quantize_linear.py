@@ -177,7 +177,7 @@ def _largest(writer: ContractionWriter, tensor: Along) -> Along:
     def body(body: Body, values: Sequence[SSAValue]) -> SSAValue:
         return body.add(arith.MaximumfOp(values[1], body.add(math.AbsFOp(values[0]))))
 
-    kept = tuple(loop for loop in tensor.loops if loop != writer.reduction)
+    kept = writer.in_lanes(tuple(loop for loop in tensor.loops if loop != writer.reduction))
     return writer.generic([tensor], kept, f32, body, FloatAttr(0.0, f32))
 
 

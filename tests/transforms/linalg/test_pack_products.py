@@ -103,9 +103,9 @@ def computed(generic: linalg.GenericOp, operands: list[z3.BitVecRef], half: int)
     raise AssertionError("a body without an end")
 
 
-def counterexample(module: ModuleOp, w: int, x: int) -> z3.ModelRef | None:
-    """Operands of one product pair for which a half of it is not the product."""
-    pairs, sums, both = named(module)
+def counterexample(module: ModuleOp, w: int, x: int, most: int | None = None) -> z3.ModelRef | None:
+    """Operands of one product pair, with magnitudes of `most`, for which a half of it is not the product."""
+    pairs, sums, both = named(module)[-3:]
     activation, weights = z3.BitVec("x", x), [z3.BitVec(f"w{half}", w) for half in range(2)]
     pair = z3.BitVecVal(0, 8 if w <= 4 else 16)
     for half, weight in enumerate(weights):
@@ -113,11 +113,62 @@ def counterexample(module: ModuleOp, w: int, x: int) -> z3.ModelRef | None:
     total = computed(sums, [activation, pair, z3.BitVecVal(0, 48)], 0)
     for half, weight in enumerate(weights):
         solver = z3.Solver()
+        for operand in (activation, *weights):
+            solver.add(*([operand >= -most, operand <= most] if most is not None else []))
         found = computed(both, [total, z3.BitVecVal(0, 32)], half)
         solver.add(found != z3.SignExt(32 - w, weight) * z3.SignExt(32 - x, activation))
         if solver.check() != z3.unsat:
             return solver.model()
     return None
+
+
+CUT = """
+  %cut_e = tensor.empty() : tensor<{shape}xi8>
+  %cut_{name} = linalg.generic {{indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>],
+      iterator_types = ["parallel", "parallel"]}} ins(%{name} : tensor<{shape}xf32>) outs(%cut_e : tensor<{shape}xi8>) {{
+  ^bb0(%a: f32, %b: i8):
+    %most = arith.constant {most}.0 : f32
+    %least = arith.constant -{most}.0 : f32
+    %n = arith.minnumf %a, %most : f32
+    %m = arith.maxnumf %n, %least : f32
+    %i = arith.fptosi %m : f32 to i8
+    linalg.yield %i : i8
+  }} -> tensor<{shape}xi8>
+"""
+
+
+def cut_contraction(m: int, n: int, k: int, most: int = 127) -> str:
+    """Of int8, both factors f32 cut to magnitudes of `most`."""
+    text = contraction(m, n, k, 8).replace(f"%x: tensor<{m}x{k}xi8>", f"%x: tensor<{m}x{k}xf32>")
+    text = text.replace(f"%w: tensor<{n}x{k}xi8>", f"%w: tensor<{n}x{k}xf32>").replace("ins(%x, %w", "ins(%cut_x, %cut_w")
+    cuts = [CUT.format(name=name, shape=shape, most=most) for name, shape in (("x", f"{m}x{k}"), ("w", f"{n}x{k}"))]
+    return text.replace("  %zero =", cuts[0] + cuts[1].replace("cut_e", "cut_f") + "  %zero =", 1)
+
+
+def test_magnitudes_of_127_have_room_for_16_terms():
+    """As quantised weights and activations have them: one term more has none."""
+    cut = Interval(-127, 127)
+    assert (found := packing(cut, cut)) is not None and (found.shift, found.longest_sum) == (19, 16)
+    module = packed(cut_contraction(3, 6, 32), 16)
+    x, w = (np.full(shape, 1000 * sign, np.float32) for shape, sign in (((3, 32), 1), ((6, 32), -1)))
+    for left, right in ((x, w), (w[:3], x[:1].repeat(6, 0)), (x, x[:1].repeat(6, 0))):
+        expected = np.full((3, 6), 32 * 127 * 127 * np.sign(left[0, 0] * right[0, 0]))
+        np.testing.assert_array_equal(execute(module, [left, right])[0], expected)
+    assert len([op for op in named(module) if "fc" in str(op.attributes.get("stc.name"))]) == 3
+    assert len(named(packed(cut_contraction(3, 6, 17), 16))) == 3  # 17 is a prime: nothing is packed, both cuts are there
+
+
+@pytest.mark.parametrize(("most", "terms"), [(127, 16), (100, 26), (128, 7)])
+def test_what_cuts_a_factor_decides_its_range(most: int, terms: int):
+    """128 is beyond int8: the whole type then."""
+    module = packed(cut_contraction(1, 2, terms, most), terms)
+    assert len(named(module)) == 5
+    assert len(named(packed(cut_contraction(1, 2, terms, most), terms + 1))) == 3
+
+
+@pytest.mark.full
+def test_both_products_of_cut_factors_come_out():
+    assert counterexample(packed(cut_contraction(1, 2, 16), 16), 8, 8, 127) is None
 
 
 WIDTHS = [(4, 8), (3, 8), pytest.param(8, 8, marks=pytest.mark.full), (5, 6)]

@@ -68,14 +68,15 @@ def reference(weight: np.ndarray, text: str) -> QuantisedLinear:
 
 
 def sums_of(module: ModuleOp, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The integers: what the module computes up to the sums of products."""
+    """The integers: what the module computes up to the sums of products, by token, output and group (where there are several)."""
     clone = module.clone()
     function = next(op for op in clone.ops if isinstance(op, func.FuncOp))
     sums = next(op for op in function.body.block.ops if isinstance(op, GenericOp) and _element(op) == i32)
     Rewriter.replace_op(function.body.block.last_op, func.ReturnOp(sums.results[0]))  # pyright: ignore[reportArgumentType]
     function.properties["function_type"] = FunctionType.from_lists(list(function.function_type.inputs), [sums.results[0].type])
     function.properties.pop("res_attrs", None)
-    return execute(clone, [x, weight])[0]
+    found = execute(clone, [x, weight])[0]
+    return np.swapaxes(found, 1, 2) if found.ndim == 3 else found
 
 
 def _element(op: GenericOp) -> object:

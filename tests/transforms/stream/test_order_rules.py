@@ -107,7 +107,7 @@ def test_orders_are_predicted_as_kernels_will_have_them(seed: int) -> None:
     for op in function.body.block.ops:
         if op.results and "stc.name" not in op.attributes:
             op.attributes["stc.name"] = StringAttr(op.results[0].name_hint or "")
-    graph = TilingGraph(function)
+    graph = TilingGraph(function, 16)
     orders = Propagation(graph.nodes, TileSizes(columns=4, rows=4)).orders
     predicted = {value.name_hint: orders[name] for value, name in graph.names.items() if name in orders}
     for one in read_pipeline(f"propagate-orders{{columns=4 rows=4 lanes=4}},{TO_KERNELS}", all_passes()):
