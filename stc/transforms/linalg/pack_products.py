@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith
+from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, TensorType, i32
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -77,7 +77,8 @@ class PackProducts(ModulePass):
     a second computation takes both sums out of it, and adds up those of longer reductions. The host makes the pairs. Integers
     come out the same.
 
-    What has an odd number of rows, or two activations for operands, stays.
+    What has an odd number of rows, or two activations for operands, stays. So do several tokens at once whose results are
+    written into a cache: a launch for one token finds it in the order of its heads, which a reshape of many rows would change.
 
     Options: `terms` (default 16): where fewer can be summed before both sums are taken apart, nothing is packed.
 
@@ -123,10 +124,33 @@ def _contraction(generic: GenericOp, parameters: set[SSAValue]) -> Contraction |
     if any(None in dims for dims in all_dims(generic) or [(None,)]):
         return None
     weights = [index for index in range(2) if generic.inputs[index] in parameters]
-    if len(weights) != 1:
+    if len(weights) != 1 or (_has_rows(generic, weights[0]) and _is_cached(generic)):
         return None
     (weight,) = weights
     return _with_rows(generic, 1 - weight, weight)
+
+
+def _has_rows(generic: GenericOp, weight: int) -> bool:
+    """Whether there are several results for each row of the weights: several tokens."""
+    loops = GenericLoops(generic)
+    return any(loops.extents[loop] > 1 for loop in loops.parallels if loop not in loops.input_dims[weight])
+
+
+def _is_cached(generic: GenericOp) -> bool:
+    """Whether something of what `generic` computes is written into an argument, a cache."""
+    reached, seen = [use.operation for use in _uses(generic)], set[Operation]()
+    while reached:
+        op = reached.pop()
+        if isinstance(op, tensor.InsertSliceOp):
+            return True
+        if op not in seen:
+            seen.add(op)
+            reached += [use.operation for use in _uses(op)]
+    return False
+
+
+def _uses(op: Operation) -> list[Use]:
+    return [use for result in op.results for use in result.uses]
 
 
 def _extended(value: SSAValue, generic: GenericOp) -> SSAValue | None:

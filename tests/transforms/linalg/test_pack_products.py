@@ -263,6 +263,17 @@ def test_what_stays(text: str, why: str):
     assert len(named(packed(text))) == 1, why
 
 
+@pytest.mark.parametrize(("tokens", "kernels"), [(1, 3), (3, 1)])
+def test_several_tokens_that_a_cache_takes_stay(tokens: int, kernels: int):
+    """A reshape of many rows would ask for them one by one, in another order than a launch for one token reads the cache in."""
+    made = f"return %y : tensor<{tokens}x6xi32>"
+    signature = f'stc.parameter}})\n    -> (tensor<{tokens}x6xi32> {{stc.name = "out"}})'
+    text = contraction(tokens, 6, 8).replace(signature, "stc.parameter}, %cache: tensor<9x6xi32>, %at: index) -> tensor<9x6xi32>")
+    insert = f"tensor.insert_slice %y into %cache[%at, 0] [{tokens}, 6] [1, 1] : tensor<{tokens}x6xi32> into tensor<9x6xi32>"
+    text = text.replace(made, f"%u = {insert}\n  return %u : tensor<9x6xi32>")
+    assert len(named(packed(text))) == kernels
+
+
 def test_without_integers_no_reshape_moves():
     """Reshapes that travel split the loops of others, for which a schedule may stand there already."""
     text = """func.func @main(%x: tensor<6xf32>) -> tensor<2x3xf32> {
