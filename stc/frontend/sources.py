@@ -16,7 +16,7 @@ from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.frontend.factory import build_from_factory
 from stc.frontend.linalg_file import load_linalg_file
-from stc.quantisation.formats import F32, format_of_dtype, read_quantisation
+from stc.quantisation.formats import F32, INT8, format_of_dtype, read_quantisation
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -201,8 +201,9 @@ def export_part(model: CausalModel, part: Part, draws: Draws, name: str) -> Expo
     from stc.quantisation.rows import ROW_FORMATS
 
     index = part.layer or 0
-    stored = ROW_FORMATS[read_quantisation(draws.quantize).kv]
-    built = model.cached_layer(index, part.rows, window=part.run_time_sizes, stored=stored)
+    chosen = read_quantisation(draws.quantize)
+    stored, in_integers = ROW_FORMATS[chosen.kv], chosen.attention == INT8
+    built = model.cached_layer(index, part.rows, window=part.run_time_sizes, stored=stored, in_integers=in_integers)
     sizes = model.cache_sizes(index, built, sized=part.run_time_sizes, stored=stored)
     return export(built.module, built.inputs, name=f"{name}_{part.stage}", draws=draws, sizes=sizes)
 

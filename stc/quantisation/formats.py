@@ -27,8 +27,9 @@ LONGEST_GROUP = 2**17
 
 TOKEN, GROUP = "token", "group"
 F32, INT8 = "f32", "int8"
-_EXCEPT, _CACHE = "except", "kv"
-_OF_MODEL: Mapping[str, tuple[Any, ...]] = MappingProxyType({_CACHE: (F32, INT8), "head": (4, 8, F32)})
+_EXCEPT = "except"
+_OF_CACHES: Mapping[str, tuple[Any, ...]] = MappingProxyType({"kv": (F32, INT8), "attention": (F32, INT8)})
+_OF_MODEL: Mapping[str, tuple[Any, ...]] = MappingProxyType({**_OF_CACHES, "head": (4, 8, F32)})
 """What is said once, of the whole model."""
 
 
@@ -63,13 +64,14 @@ _ACCEPTED: Mapping[str, tuple[Any, ...]] = MappingProxyType(
 class Quantisation:
     """The format of all linear layers but `excepted`; `own` formats of single ones. Both by path of modules; a path names what is
     below it too. `head`: the format of the layer `HEAD` where neither speaks of it, None: f32. `kv`: how caches store rows of keys
-    and values (`stc.quantisation.rows`)."""
+    and values (`stc.quantisation.rows`). `attention`: of what its products are."""
 
     default: LinearFormat = LinearFormat()
     excepted: tuple[str, ...] = ()
     own: Mapping[str, LinearFormat] = field(default_factory=dict[str, LinearFormat])
     head: LinearFormat | None = LinearFormat()
     kv: str = F32
+    attention: str = F32
 
     def format_of(self, layer: str) -> LinearFormat | None:
         """How a layer is quantised, None for one that stays f32."""
@@ -136,14 +138,14 @@ def _entries(text: str) -> Iterator[_Entry]:
 def of_part(text: str, layers: Collection[str], *, has_cache: bool) -> str:
     """What `text` (`read_quantisation`) says of a part of a model with these linear layers; empty where it all stays f32."""
     said = [entry for entry in _entries(text) if not entry.path or any(_holds(entry.path, layer) for layer in layers)]
-    of_this = ",".join(entry.text for entry in said if has_cache or entry.name != _CACHE) or f"bits={LinearFormat.bits}"
+    of_this = ",".join(entry.text for entry in said if has_cache or entry.name not in _OF_CACHES) or f"bits={LinearFormat.bits}"
     chosen = read_quantisation(of_this)
     changes = chosen.kv != F32 or any(chosen.format_of(layer) is not None for layer in layers)
     return of_this if text and changes else ""
 
 
 def read_quantisation(text: str) -> Quantisation:
-    """What `bits=4,group=32,scale=f16,activations=group,head=8,kv=int8,except=attn,mlp.c_proj.bits=8` says.
+    """What `bits=4,group=32,scale=f16,activations=group,head=8,kv=int8,attention=int8,except=attn,mlp.c_proj.bits=8` says.
 
     `except` may be repeated. `PATH.bits` (`.group`, ...) is of the layers below that path alone; what is not said of them is as for
     all others. `head`: bits of the layer `HEAD`, or f32; what is not said of it is as for all others, too. CompileError for unknown
@@ -169,6 +171,8 @@ def read_quantisation(text: str) -> Quantisation:
         if other := next((other for other in excepted if _holds(other, path)), None):
             what = f"layer '{path}' is excepted ('{other}') and has a format of its own"
             raise CompileError(what, where="--quantize", accepted="one of both")
+    if (of_model.get("kv", F32), of_model.get("attention", F32)) == (F32, INT8):
+        raise CompileError("attention=int8 with kv=f32", where="--quantize", accepted="kv=int8 with it, whose rows are the factors")
     return Quantisation(linear, tuple(excepted), formats, head, **of_model)
 
 

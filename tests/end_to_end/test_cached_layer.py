@@ -18,22 +18,28 @@ from stc.tools.stc import app
 pytestmark = pytest.mark.heavy
 
 
+QUANTISED = ("", "bits=8,kv=int8", "bits=8,kv=int8,attention=int8")
+
+
 def layers() -> Iterator[ParameterSet]:
-    """Presets and the rows of a launch: one here, since `test_generation.py` has several; the others on request."""
+    """Presets, the rows of a launch, and what is quantised: one here, since `test_generation.py` has several in f32; the others on
+    request."""
     for preset in (preset for preset in PRESETS if preset.endswith("-tiny")):
         for rows in (1, 3):
-            here = (preset, rows) == ("gpt2-tiny", 1)
-            yield pytest.param(preset, rows, marks=() if here else pytest.mark.full)
+            for quantised in QUANTISED:
+                here = (preset, rows, quantised) == ("gpt2-tiny", 1, QUANTISED[-1])
+                yield pytest.param(preset, rows, quantised, marks=() if here else pytest.mark.full)
 
 
-@pytest.mark.parametrize(("preset", "rows"), layers())
-def test_as_many_rows_as_there_are(preset: str, rows: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("preset", "rows", "quantised"), layers())
+def test_as_many_rows_as_there_are(preset: str, rows: int, quantised: str, tmp_path: Path) -> None:
     """Values at all draws' positions, NaN behind them; the more rows there are, the more cycles."""
     out = tmp_path / "layer"
     stage = ["decode"] if rows == 1 else ["prefill", "--seq", str(rows)]
     words = ["compile", preset, "--stage", *stage, "--max-seq", "16", "--run-time-sizes", "--out", str(out), "--check"]
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 0 and done.output.count("│ ok │") == 15, done.output
+    done = CliRunner().invoke(app, [*words, "--quantize", quantised])
+    outputs = 5 if "kv=int8" in quantised else 3
+    assert done.exit_code == 0 and done.output.count("│ ok │") == 5 * outputs, done.output
     timed = timed_design(out)
     last = 16 - rows
     cycles = [timed.run(SimulationOptions(at={"pos": pos}), report=None).cycles or 0 for pos in (0, 1, 8, last - 1, last)]

@@ -66,7 +66,7 @@ FAMILIES = {
     "tinyllama": Family("tinyllama-1.1b-tiny", {"num_hidden_layers": 3}),
     "llama-3.2": Family("llama-3.2-1b-tiny", {"num_hidden_layers": 2}),
     "gemma3": Family("gemma3-1b-tiny", GEMMA),
-    "gpt2 in w8a8": Family("gpt2-tiny", {}, quantize="bits=8"),
+    "gpt2 in w8a8": Family("gpt2-tiny", {}, quantize="bits=8,kv=int8,attention=int8"),
 }
 """All have room for more positions than the twin. The two twins of Gemma are one model here, with both kinds of layers; gpt2 has
 one layer, and the tokenizer of stories260K."""

@@ -26,12 +26,12 @@ MAX_SEQ = 16
 LEVELS = ("verify-streams", "lower-tasks", "verify-bounds")
 
 
-INTEGER_CACHE = "kv=int8,except=self_attn,except=mlp"
+INTEGER_CACHE = "kv=int8,attention=int8,except=self_attn,except=mlp"
 """With linear layers in f32, which leaves no integer near a tie here."""
 LAYERS = {
     "one row": ("gpt2-tiny", 1, 16, ""),
     "window, grouped queries": ("gemma3-1b-tiny", 1, 16, INTEGER_CACHE),
-    "three rows": ("qwen3-0.6b-tiny", 3, 16, INTEGER_CACHE),
+    "three rows": ("qwen3-0.6b-tiny", 3, 16, "kv=int8,except=self_attn,except=mlp"),
     "grouped queries, heads of two tiles": ("qwen2.5-0.5b-tiny", 1, 3, ""),
 }
 """A preset, the rows of a launch, the tile size, and what is quantised."""

@@ -61,7 +61,7 @@ def test_dtypes_are_formats():
     ("text", "complaint"),
     [
         ("bits=3", "--quantize: 'bits=3'; accepted: bits=4, bits=8"),
-        ("bit=4", "'bit=4'; accepted: bits=..., group=..., scale=..., activations=..., kv=..., head=..., except=PATH, PATH.bits"),
+        ("bit=4", "'bit=4'; accepted: bits=..., group=..., scale=..., activations=..., kv=..., attention=..., head=..., "),
         ("group=0", "'group=0'; accepted: group=1 to 131072, or group=row"),
         ("group=many", "'group=many'"),
         ("scale=f32", "accepted: scale=f16, scale=bf16"),

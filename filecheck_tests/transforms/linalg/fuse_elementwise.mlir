@@ -157,3 +157,42 @@ func.func @extensions(%x: tensor<3x5xi8>, %w: tensor<7x5xi4> {stc.parameter}, %o
 // CHECK-NEXT: %[[S1:.*]] = arith.addi %[[T]], %[[T]] : i32
 // CHECK-NEXT: linalg.yield %[[S1]] : i32
 // CHECK: func.return %y, %z : tensor<3x7xi32>, tensor<3x5xi32>
+
+// -----
+
+// What is computed for a contraction alone stays narrow: the contraction extends it.
+// SHOW: arith.(ext|fpto)|linalg.generic .*ins\(.*? : ...|return
+#x = affine_map<(d0, d1, d2) -> (d0, d2)>
+#w = affine_map<(d0, d1, d2) -> (d1, d2)>
+#y = affine_map<(d0, d1, d2) -> (d0, d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+func.func @computed(%x: tensor<3x5xf32>, %w: tensor<7x5xi8>, %o: tensor<3x7xi32>) -> tensor<3x7xi32> {
+  %e = tensor.empty() : tensor<3x5xi8>
+  %q = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3x5xf32>) outs(%e : tensor<3x5xi8>) {
+  ^bb0(%a: f32, %b: i8):  %s = arith.fptosi %a : f32 to i8  linalg.yield %s : i8
+  } -> tensor<3x5xi8>
+  %e1 = tensor.empty() : tensor<3x5xi64>
+  %l = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<3x5xi8>) outs(%e1 : tensor<3x5xi64>) {
+  ^bb0(%a: i8, %b: i64):  %s = arith.extsi %a : i8 to i64  linalg.yield %s : i64
+  } -> tensor<3x5xi64>
+  %e2 = tensor.empty() : tensor<3x5xi32>
+  %i = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%l : tensor<3x5xi64>) outs(%e2 : tensor<3x5xi32>) {
+  ^bb0(%a: i64, %b: i32):  %s = arith.trunci %a : i64 to i32  linalg.yield %s : i32
+  } -> tensor<3x5xi32>
+  %y = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]} ins(%i, %w : tensor<3x5xi32>, tensor<7x5xi8>) outs(%o : tensor<3x7xi32>) {
+  ^bb0(%a: i32, %b: i8, %c: i32):  %n = arith.extsi %b : i8 to i32  %m = arith.muli %a, %n : i32  %s = arith.addi %m, %c : i32  linalg.yield %s : i32
+  } -> tensor<3x7xi32>
+  func.return %y : tensor<3x7xi32>
+}
+
+// CHECK: #map = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK: #map1 = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK: #map2 = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK: #map3 = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: func.func @computed(
+// CHECK: %q = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%x :
+// CHECK: arith.fptosi %a : f32 to i8
+// CHECK: %y = linalg.generic {indexing_maps = [#map1, #map2, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%q, %w :
+// CHECK: arith.extsi %{{.*}} : i8 to i32
+// CHECK-NEXT: arith.extsi %b_{{.*}} : i8 to i32
+// CHECK: func.return %y : tensor<3x7xi32>

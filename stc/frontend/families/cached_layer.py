@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
+from torch.utils import _pytree as pytree
+from transformers import Cache
 
 from stc.frontend.families.layer_call import CACHE, HIDDEN, MASK, LayerCall
 from stc.quantisation.rows import Parts, RowFormat, is_in_f32
@@ -43,6 +48,22 @@ class CacheRows:
     def __init__(self, stored: RowFormat, before: Parts = ()):
         self._stored, self._before = stored, before
         self.rows: Parts | None = None
+        self.all_rows: tuple[Parts, ...] = ()
+        """All rows of keys, and of values, as they are stored."""
+
+    @contextmanager
+    def used(self) -> Generator[None]:
+        """Meanwhile this is the cache `in_use`."""
+        token = _IN_USE.set(self)
+        try:
+            yield
+        finally:
+            _IN_USE.reset(token)
+
+    @staticmethod
+    def in_use() -> CacheRows:
+        """The one that the layer that runs was called with."""
+        return _IN_USE.get()
 
     def update(self, keys: torch.Tensor, values: torch.Tensor, *_: Any, **__: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """All rows, the new ones behind those of earlier positions."""
@@ -52,16 +73,22 @@ class CacheRows:
         new = [self._stored.stored(rows) for rows in (keys, values)]
         self.rows = (*new[0], *new[1])
         before = [self._before[:count], self._before[count:]]
-        return tuple(self._all(*three) for three in zip(before, new, (keys, values), strict=True))  # pyright: ignore[reportReturnType]
-
-    def _all(self, before: Parts, new: Parts, rows: torch.Tensor) -> torch.Tensor:
         if is_in_f32():
-            return torch.cat([self._stored.widened(before), rows], 2) if before else rows
-        return self._stored.widened(tuple(torch.cat(pair, 2) for pair in zip(before, new, strict=True)) if before else new)
+            exact = zip(before, (keys, values), strict=True)
+            return tuple(torch.cat([self._stored.widened(old), rows], 2) if old else rows for old, rows in exact)  # pyright: ignore[reportReturnType]
+        self.all_rows = tuple(_behind(*pair) for pair in zip(before, new, strict=True))
+        return tuple(self._stored.widened(parts) for parts in self.all_rows)  # pyright: ignore[reportReturnType]
 
     def get_seq_length(self, *_: Any) -> int:
         """How many positions came before."""
         return self._before[0].shape[2] if self._before else 0
+
+
+def _behind(before: Parts, new: Parts) -> Parts:
+    return tuple(torch.cat(pair, 2) for pair in zip(before, new, strict=True)) if before else new
+
+
+_IN_USE: ContextVar[CacheRows] = ContextVar("cache_in_use")
 
 
 def rows_of_one_token(module: torch.nn.Module, call: LayerCall, hidden: torch.Tensor, stored: RowFormat) -> Parts:
@@ -75,6 +102,40 @@ def rows_of_one_token(module: torch.nn.Module, call: LayerCall, hidden: torch.Te
     return cache.rows
 
 
+class _SequenceRows(CacheRows):
+    """In a cache of transformers, `inner`: earlier rows are kept with it, those of a layer under its number."""
+
+    def __init__(self, stored: RowFormat, inner: Cache, layer: int):
+        super().__init__(stored)
+        self._inner, self._layer = inner, layer
+
+    def update(self, keys: torch.Tensor, values: torch.Tensor, *rest: Any, **named: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        count = self._inner.update(keys, values, *rest, **named)[0].shape[2] - keys.shape[2]  # it forgets what a window has passed
+        held: dict[int, Parts] = self._inner.__dict__.setdefault("stc_rows", {})
+        self._before = tuple(part[:, :, part.shape[2] - count :] for part in held.get(self._layer, ()))
+        found = super().update(keys, values)
+        held[self._layer] = tuple(part for parts in self.all_rows for part in parts)
+        return found
+
+
+def append_rows(module: torch.nn.Module, layer: int, stored: RowFormat) -> None:
+    """Let layer number `layer` of a model keep its rows as they are `stored`, whatever cache the model brings; RuntimeError where
+    it brings none."""
+    original = module.forward
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        leaves, tree = pytree.tree_flatten((args, kwargs))
+        (inner,) = {id(leaf): leaf for leaf in leaves if isinstance(leaf, Cache)}.values() or [None]
+        if inner is None:
+            raise RuntimeError("the model brings no cache: use_cache=True")
+        cache = _SequenceRows(stored, inner, layer)
+        args, kwargs = pytree.tree_unflatten([cache if leaf is inner else leaf for leaf in leaves], tree)
+        with cache.used():
+            return original(*args, **kwargs)
+
+    module.forward = forward
+
+
 def take_cache_by_name(module: torch.nn.Module, call: LayerCall, earlier: int, stored: RowFormat) -> None:
     """Change the class of `module`: its `forward` takes inputs by name, `cache_names` among them, and returns `outputs`.
 
@@ -85,7 +146,8 @@ def take_cache_by_name(module: torch.nn.Module, call: LayerCall, earlier: int, s
     def forward(self: torch.nn.Module, **inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         cache = CacheRows(stored, tuple(inputs[name][:, :, :earlier] for name in cache_names(stored)))
         args, kwargs = call.arguments({**inputs, CACHE: cache})
-        result = original.forward(self, *args, **kwargs)
+        with cache.used():
+            result = original.forward(self, *args, **kwargs)
         assert cache.rows is not None
         y = result if isinstance(result, torch.Tensor) else result[0]
         return dict(zip(outputs(stored), (y, *cache.rows), strict=True))

@@ -19,6 +19,7 @@ from stc.frontend.draws import Append, PartSizes
 from stc.frontend.families.cached_layer import (
     POSITION,
     CacheRows,
+    append_rows,
     cache_names,
     rows_of_one_token,
     take_cache_by_name,
@@ -37,14 +38,15 @@ from stc.frontend.families.decoder_layer import (
     prefixes_of,
     without_unused,
 )
+from stc.frontend.families.integer_attention import CLOSE, let_attend
 from stc.frontend.families.layer_call import CACHE, HIDDEN, MASK, LayerCall, observe_call
 from stc.frontend.families.model_rest import Head, ModelRest
 from stc.frontend.families.weightless import allocate, fill_with_zeros
 from stc.frontend.parameters import randomise
 from stc.iteration.size import Size, Symbol, largest_of, least_of, sum_of, value_at
-from stc.quantisation.formats import HEAD, of_part, read_quantisation, require_some
+from stc.quantisation.formats import F32, HEAD, INT8, LONGEST_GROUP, of_part, read_quantisation, require_some
 from stc.quantisation.reference import linear_layers, quantised_model
-from stc.quantisation.rows import F32_ROWS, RowFormat
+from stc.quantisation.rows import F32_ROWS, ROW_FORMATS, RowFormat, attention_in_f32
 
 ACCEPTED = "decoder-only models whose layers take a mask, rotary tables of one row for each position, and a cache"
 
@@ -124,7 +126,14 @@ class CausalModel:
         return module
 
     def cached_layer(
-        self, index: int, rows: int, position: int | None = None, *, window: bool = False, stored: RowFormat = F32_ROWS
+        self,
+        index: int,
+        rows: int,
+        position: int | None = None,
+        *,
+        window: bool = False,
+        stored: RowFormat = F32_ROWS,
+        in_integers: bool = False,
     ) -> DecoderLayer:
         """A layer for `rows` tokens behind a cache of `max_seq` positions, and inputs for it: at `position`, by default the last at
         which there is room for them.
@@ -132,6 +141,7 @@ class CausalModel:
         `x` [1, rows, hidden], `cached_layer.cache_names` [1, heads, max_seq, entries] and what `tables` gives; it returns
         `cached_layer.outputs`. The cache's rows from the position on are zero. `window`: it reads no more rows of the cache than
         may be seen, from the first on: whoever calls it moves those of a position there. `stored`: how the caches store rows.
+        `in_integers`: attention computes its products by these rows, which are int8.
         """
         if not 1 <= rows <= self.max_seq - 2:  # of one earlier row there would be no loop that runs less often
             what = f"a launch of {rows} row{'s' * (rows != 1)} behind a cache of {self.max_seq} positions"
@@ -152,7 +162,23 @@ class CausalModel:
         tables = self.tables(index).inputs_at(position, rows, reach, reach)
         rest = {name: torch.from_numpy(array) for name, array in tables.items()}
         path = layer_prefixes(self._model.base_model_prefix, self._inner_path, index)
-        return DecoderLayer(module, {HIDDEN: x, **inputs, **rest}, path)
+        layer = DecoderLayer(module, {HIDDEN: x, **inputs, **rest}, path)
+        if in_integers:
+            self._attend_in_integers(layer)
+        return layer
+
+    def _attend_in_integers(self, layer: DecoderLayer) -> None:
+        """CompileError where that would be another attention than the model's, but for the integers."""
+        if self.max_seq > LONGEST_GROUP:
+            what = f"attention=int8 behind a cache of {self.max_seq} positions"
+            raise CompileError(what, where=self._where, accepted=f"--max-seq of at most {LONGEST_GROUP}: sums of i32")
+        with self._understood(), attention_in_f32():
+            expected = layer.module(**layer.inputs)["y"]
+            found = layer.module(**layer.inputs)["y"] if let_attend(layer.module) else torch.full_like(expected, torch.nan)
+        if not (found - expected).abs().max() <= CLOSE * expected.abs().max():
+            accepted = "models whose layers call transformers' attention interface for a softmax of scaled, masked products"
+            raise CompileError(f"attention=int8: the attention of {self.configuration.model_type} is another one",
+                               where=self._where, accepted=accepted)
 
     def cache_sizes(self, index: int, layer: DecoderLayer, *, sized: bool, stored: RowFormat = F32_ROWS) -> PartSizes:
         """Where the rows of a cached layer go: behind the `pos` rows that its caches have.
@@ -266,12 +292,18 @@ class CausalModel:
         return Head(norm, output, multiple), {HIDDEN: x}
 
     def whole(self, quantize: str = "") -> torch.nn.Module:
-        """The model itself, with all its parameters: for comparison. Its linear layers compute as `quantize` says, if it does."""
+        """The model itself, with all its parameters: for comparison. Its linear layers, caches and attention compute as `quantize`
+        says, if it does; of caches, where it is run with one (`use_cache`)."""
         layers = [self.layer(index) for index in range(len(self._layers))]
         model = self._rest.with_layers(layers)
         for index, part in ((None, _head_of(model)), *enumerate(layers)):
             if own := self.quantisation_of(index, quantize):
-                quantised_model(part, read_quantisation(own), self._where).replace()
+                chosen = read_quantisation(own)
+                quantised_model(part, chosen, self._where).replace()
+                if index is not None and chosen.kv != F32:
+                    append_rows(part, index, ROW_FORMATS[chosen.kv])
+                if chosen.attention == INT8:
+                    let_attend(part)
         return model
 
     # Linear layers that compute on integers -------------------------------------------------------------------------------

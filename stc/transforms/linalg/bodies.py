@@ -42,8 +42,11 @@ def simplify_body(block: Block) -> None:
 
 
 def _merge_changes_of_width(block: Block) -> None:
-    """An extension of an extension of the same kind is one, and so is what is cut of an extension."""
+    """An extension of an extension of the same kind is one, and so is what is cut of an extension, or made a float of one."""
     for op in list(block.ops):
+        if isinstance(op, arith.SIToFPOp) and isinstance(op.input.owner, arith.ExtSIOp):
+            Rewriter.replace_op(op, arith.SIToFPOp(op.input.owner.input, op.result.type))
+            continue
         if not isinstance(op, arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp):
             continue
         inner, wanted = op.input.owner, op.result.type

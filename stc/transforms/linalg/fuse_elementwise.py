@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
@@ -56,9 +56,12 @@ class FuseProducer(RewritePattern):
         dims = all_dims(op)
         if dims is None or is_contraction(op):
             return
+        is_narrowly_used = _widens_for_contractions(op)
         for index, operand in enumerate(op.inputs):
             producer = operand.owner
             if operand in self.host and op.results[0] not in self.host:
+                continue
+            if is_narrowly_used and not _is_change_of_width(producer):
                 continue
             if isinstance(producer, GenericOp) and _may_fuse(producer, op, dims, index):
                 fused = _fuse(producer, op, dims, index)
@@ -94,12 +97,26 @@ _WIDTHS = (arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp)
 
 def _is_extension(producer: GenericOp) -> bool:
     """Whether a generic only makes integers wider."""
-    if not is_elementwise(producer) or len(producer.inputs) != 1 or len(producer.results) != 1:
+    if not _is_change_of_width(producer):
         return False
     narrow, wide = (argument.type for argument in producer.body.block.args)
-    if not isinstance(narrow, IntegerType) or not isinstance(wide, IntegerType) or narrow.width.data >= wide.width.data:
+    return isinstance(narrow, IntegerType) and isinstance(wide, IntegerType) and narrow.width.data < wide.width.data
+
+
+def _is_change_of_width(op: Operation | Block) -> bool:
+    """Whether it is a generic that only makes integers wider or narrower."""
+    if not isinstance(op, GenericOp) or not is_elementwise(op) or len(op.inputs) != 1 or len(op.results) != 1:
         return False
-    return all(isinstance(op, _WIDTHS) for op in producer.body.block.ops if op is not producer.body.block.last_op)
+    *computed, _ = op.body.block.ops
+    return bool(computed) and all(isinstance(inner, _WIDTHS) for inner in computed)
+
+
+def _widens_for_contractions(op: GenericOp) -> bool:
+    """Whether all that it does is to change widths for contractions, which will do that themselves (`FuseExtension`)."""
+    users = [use.operation for use in op.results[0].uses]
+    if not users or not _is_change_of_width(op):
+        return False
+    return all(isinstance(user, GenericOp) and (is_contraction(user) or _widens_for_contractions(user)) for user in users)
 
 
 def _stands_for(new: GenericOp, old: GenericOp, host: set[SSAValue]) -> None:
@@ -193,7 +210,8 @@ class FuseElementwisePass(ModulePass):
     * the producer is no host work (dependent on parameters and constants alone), or the user is too.
 
     What only makes integers wider is nothing to compute: it moves into every user, contractions too, also of a parameter, which
-    stays narrow in memory. A change of width behind another is one.
+    stays narrow in memory, and of what is computed in front of a contraction, which stays narrow in its stream. A change of width
+    behind another is one.
 
     Equal operands with equal maps are merged. The fused op belongs to the user's `stc.module`, or to the producer's where
     that lies inside the user's.
