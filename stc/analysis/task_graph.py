@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
 from xdsl.ir import SSAValue
 
 from stc.analysis.kernel_memory import bits_of
@@ -9,7 +12,7 @@ from stc.analysis.task_traces import Hardware, task_trace
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, StreamType
-from stc.iteration.trace import TaskTrace, most_per_iteration
+from stc.iteration.trace import TaskTrace
 from stc.network.graph import Channel, TaskGraph
 
 
@@ -50,26 +53,37 @@ def task_traces(kernel: KernelOp, hardware: Hardware | None = None) -> dict[str,
     return {task.sym_name.data: task_trace(task, names, hardware) for task in tasks_of(kernel)}
 
 
-def task_graph(kernel: KernelOp, traces: dict[str, TaskTrace] | None = None) -> TaskGraph:
+def task_graph(kernel: KernelOp, traces: Mapping[str, TaskTrace] | None = None) -> TaskGraph:
     """The tasks of `kernel` and its channels, with the tokens that cross them according to their writers, at most.
 
     `traces`: of its tasks, if they are at hand, perhaps at some values of the symbols. CompileError unless each channel has one
     writer and one reader, and where a count depends on data.
     """
-    made = {name: trace.largest for name, trace in (task_traces(kernel) if traces is None else traces).items()}
     tasks = tasks_of(kernel)
     loads = frozenset(task.sym_name.data for task in tasks if task.kind == TaskKind.LOAD)
-    channels = tuple(_channel(op, made) for op in channels_of(kernel))
-    return TaskGraph(kernel.sym_name.data, tuple(task.sym_name.data for task in tasks), channels, loads)
+    channels = tuple(map(_uncounted, channels_of(kernel)))
+    graph = TaskGraph(kernel.sym_name.data, tuple(task.sym_name.data for task in tasks), channels, loads)
+    return replace(graph, channels=counted(channels, task_traces(kernel) if traces is None else traces))
 
 
-def _channel(op: CreateOp | BufferOp, traces: dict[str, TaskTrace]) -> Channel:
-    name = op.sym_name.data
+def counted(channels: Iterable[Channel], traces: Mapping[str, TaskTrace]) -> tuple[Channel, ...]:
+    """The same channels with the tokens that tasks move at most that do as `traces` say, by task."""
+    largest = {name: trace.largest for name, trace in traces.items()}
+    return tuple(_counted(channel, largest[channel.producer], largest[channel.consumer]) for channel in channels)
+
+
+def _uncounted(op: CreateOp | BufferOp) -> Channel:
     producer, consumer = (task.sym_name.data for task in ends_of(op.result))
-    tokens = traces[producer].tokens(name, writes=True)
     kind = op.result.type
     if isinstance(kind, BlockType):
-        return Channel(name, producer, consumer, tokens, kind.count, is_ring=True)
+        return Channel(op.sym_name.data, producer, consumer, 0, kind.count, is_ring=True)
     assert isinstance(kind, StreamType)
-    written, read = (most_per_iteration(traces[task], name, task == producer) for task in (producer, consumer))
-    return Channel(name, producer, consumer, tokens, kind.depth, kind.lanes * bits_of(kind.scalar_type), False, written, read)
+    return Channel(op.sym_name.data, producer, consumer, 0, kind.depth, kind.lanes * bits_of(kind.scalar_type))
+
+
+def _counted(channel: Channel, producer: TaskTrace, consumer: TaskTrace) -> Channel:
+    name, tokens = channel.name, producer.tokens(channel.name, writes=True)
+    if channel.is_ring:
+        return replace(channel, tokens=tokens)
+    written, read = producer.most_per_iteration(name, writes=True), consumer.most_per_iteration(name, writes=False)
+    return replace(channel, tokens=tokens, written=written, read=read)

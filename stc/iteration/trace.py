@@ -7,7 +7,7 @@ run. Trip counts are sizes: integers, and what is made of symbols, to which `Tas
 Everything else is a query:
 
 * `tokens`, `executions`: how often an access happens, as products of trip counts and of the points at which guards hold;
-* `accesses_of_iteration`, `most_per_iteration`: what one iteration of a loop moves;
+* `accesses_of_iteration`, `TaskTrace.most_per_iteration`: what one iteration of a loop moves;
 * `steps`: loops, repetitions and lock events in order, of which the next two are views. An outer loop is split where
   a guard changes, not at every iteration, and so is a merged nest (`Nest.cases`);
 * `stc.iteration.firings`: without time: which numbered firing moves which token;
@@ -157,7 +157,8 @@ class TaskTrace:
     name: str
     body: Block
     _sizes: dict[Port, Size] = field(default_factory=dict[Port, Size], init=False, repr=False)
-    """Tokens by port, as they were asked for: networks ask again for each value of their symbols."""
+    _most: dict[Port, int] = field(default_factory=dict[Port, int], init=False, repr=False)
+    """By port tokens, and the most of an iteration, as they were asked for: networks ask again for each value of their symbols."""
 
     def at(self, values: Mapping[str, int]) -> TaskTrace:
         """The same where each symbol has its value in `values`; this one where nothing depends on a symbol.
@@ -200,6 +201,18 @@ class TaskTrace:
             found = (points(loops, guards) for item, loops, guards in placed(self.body) if _port(item) == required)
             self._sizes[required] = sum_of(*found)
         return self._sizes[required]
+
+    def most_per_iteration(self, name: str, writes: bool) -> int:
+        """The most tokens of `name` that one iteration of any loop moves, or the task outside its loops; 1 where it moves none.
+
+        A loop that is unrolled by a factor is one whose iterations do the work of that many.
+        """
+        port = (name, writes)
+        if port not in self._most:
+            loops = [item for item in items_of(self.body) if isinstance(item, For) and not item.is_unrolled]
+            bodies = [(self.body, 1), *((loop.body, min(loop.unroll or 1, maximum(loop.trips))) for loop in loops)]
+            self._most[port] = max(1, *(_tokens_in(body, port) * copies for body, copies in bodies))
+        return self._most[port]
 
     def bytes(self, writes: bool) -> int:
         """How many bytes of memories it moves."""
@@ -307,16 +320,6 @@ def accesses_of_iteration(block: Block, times: int = 1) -> Iterator[tuple[Access
                 yield from accesses_of_iteration(item.other, times)
             case _:
                 yield item, times
-
-
-def most_per_iteration(trace: TaskTrace, name: str, writes: bool) -> int:
-    """The most tokens that one iteration of any loop moves, or the task outside its loops; 1 where it moves none.
-
-    A loop that is unrolled by a factor is one whose iterations do the work of that many.
-    """
-    loops = [item for item in items_of(trace.body) if isinstance(item, For) and not item.is_unrolled]
-    bodies = [(trace.body, 1), *((loop.body, min(loop.unroll or 1, maximum(loop.trips))) for loop in loops)]
-    return max(1, *(_tokens_in(body, (name, writes)) * copies for body, copies in bodies))
 
 
 def _tokens_in(body: Block, port: Port) -> int:

@@ -13,7 +13,7 @@ from stc.iteration.firings import firings
 from stc.iteration.index_expressions import IndexExpression, Operator, computed, variable
 from stc.iteration.size import Entry, Symbol, ceildiv, maximum, product_of, sum_of, value_at
 from stc.iteration.task_timeline import loop_of
-from stc.iteration.trace import Access, Branch, For, MemoryBeats, Nest, Pipeline, Style, TaskTrace, most_per_iteration, steps
+from stc.iteration.trace import Access, Branch, For, MemoryBeats, Nest, Pipeline, Style, TaskTrace, steps
 from stc.network.graph import Channel
 
 ROWS = Symbol("rows", 12)
@@ -26,7 +26,7 @@ def test_trip_counts_may_be_symbols_and_entries_of_a_table():
     inner = For("k", phases, (READ,), merged=False)
     trace = TaskTrace("task", (For("i", ROWS, (inner, Branch(LAST, (WRITE,))), unroll=2), For("j", ceildiv(ROWS, 5), (WRITE,))))
     assert trace.symbols == {"rows", "phase"}
-    assert most_per_iteration(trace, "s", False) == 1, "known without any values"
+    assert trace.most_per_iteration("s", False) == 1, "known without any values"
     for rows in (0, 1, 7, 12):
         for phase, trips in enumerate(phases.entries):
             found = trace.at({"rows": rows, "phase": phase})

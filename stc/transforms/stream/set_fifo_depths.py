@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from stc.analysis.task_graph import streams_of, task_graph, task_traces
+from stc.analysis.task_graph import counted, streams_of, task_graph, task_traces
 from stc.diagnostics import CompileError
 from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
@@ -20,7 +20,7 @@ from stc.fifo.token_run import grown_depths, least_depth_of
 from stc.iteration.firings import Firings, firings
 from stc.iteration.size import sampled_values
 from stc.iteration.trace import TaskTrace
-from stc.network.graph import Channel
+from stc.network.graph import Channel, TaskGraph
 
 BUSY_TOKENS = 1 << 16
 BUSY_DEPTH = 8
@@ -70,12 +70,13 @@ def depths_of_run(
     style or one that flushes. A bridge of the undirected graph of tasks cannot be part of a deadlock: it is left out of the run.
     """
     found = traces or task_traces(kernel)
+    graph = task_graph(kernel, found)
     fired_before: dict[_Asked, Firings] = {}
     fixed: dict[str, TaskTrace] = {}
     for values in sampled_values(kernel.symbols):
         at_values = {task: fixed.get(task) or trace.at(values) for task, trace in found.items()} if values else found
         fixed = {task: trace for task, trace in at_values.items() if trace is found[task]}
-        begin = _depths_of_run(kernel, begin, at_values, fired_before)
+        begin = _depths_of_run(graph, begin, at_values, fired_before)
         fired_before = {asked: fired for asked, fired in fired_before.items() if asked[0].name in fixed}
     assert begin is not None
     return dict(begin)
@@ -86,25 +87,24 @@ _Asked: TypeAlias = tuple[TaskTrace, frozenset[str]]
 
 
 def _depths_of_run(
-    kernel: KernelOp, begin: Mapping[str, int] | None, traces: dict[str, TaskTrace], fired_before: dict[_Asked, Firings]
+    graph: TaskGraph, begin: Mapping[str, int] | None, traces: dict[str, TaskTrace], fired_before: dict[_Asked, Firings]
 ) -> dict[str, int]:
-    graph = task_graph(kernel, traces)
-    free = {fifo.name for fifo in graph.fifos if fifo.name in graph.bridges}
-    inside = frozenset(channel.name for channel in graph.channels) - free
+    inside = frozenset(channel.name for channel in graph.channels if channel.is_ring or channel.name not in graph.bridges)
     for trace in traces.values():
         if (trace, inside) not in fired_before:
             fired_before[trace, inside] = firings(trace.only(inside), DEEPER)
     fired = {task: fired_before[trace, inside] for task, trace in traces.items()}
+    here = counted(graph.channels, traces)
     channels = [
         channel if channel.is_ring else replace(channel, depth=_first_depth(channel, fired, begin))
-        for channel in graph.channels
+        for channel in here
         if channel.name in inside
     ]
     found = grown_depths(list(fired.values()), channels)
-    retained = begin or {fifo.name: least_depth(fifo) for fifo in graph.fifos}
+    fifos = [channel for channel in here if not channel.is_ring]
+    retained = begin or {fifo.name: least_depth(fifo) for fifo in fifos}
     return {
-        fifo.name: max(room_of_iterations(fifo), retained[fifo.name]) if fifo.name in free else found[fifo.name]
-        for fifo in graph.fifos
+        fifo.name: found[fifo.name] if fifo.name in inside else max(room_of_iterations(fifo), retained[fifo.name]) for fifo in fifos
     }
 
 
