@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from stc.simulation.ap_types import copy_ap_types
 from stc.simulation.package import INCLUDE
 
 TESTS = Path(__file__).parents[1]
@@ -79,6 +80,15 @@ def test_precompiled_headers_are_taken(compiler: Run) -> None:
         read = [line for line in done.stderr.splitlines() if line.endswith((".h", ".gch"))]
         assert read[0].startswith("! ") == uses, read  # `!`: a precompiled header that is used
     assert [line for line in read if str(INCLUDE) in line] == [f". {INCLUDE}/stc_sim.h"]  # whose guard ends it
+
+
+@pytest.mark.heavy
+def test_the_vendors_integers_are_precompiled_where_they_are_used(tmp_path: Path, compiler: Run) -> None:
+    copy_ap_types(tmp_path / "types")
+    (tmp_path / "unit.cpp").write_text(UNIT.replace("\n", '\n#include "ap_int.h"\nap_int<5> five = 5;\n', 1))
+    command = [*FLAGS, str(INCLUDE), "-I", "types", "-c", "unit.cpp", "-H", "-w"]
+    read = [compiler(*command) for _ in range(2)][1]
+    assert read.returncode == 0 and read.stderr.startswith("! ") and "ap_private.h" not in read.stderr, read.stderr
 
 
 @pytest.mark.heavy

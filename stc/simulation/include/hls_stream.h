@@ -4,7 +4,6 @@
 #define STC_HLS_STREAM_H
 
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 #include "stc_sim/engine.h"
@@ -23,6 +22,7 @@ class stream<Value_, 0> : private stc_sim::Channel {
 
   stream() : stream(default_depth, nullptr) {}
   stream(const char *name) : stream(default_depth, name) {}
+  ~stream() { delete[] ring_; }
 
   void write(const Value_ &value) {
     begin_write();
@@ -82,13 +82,14 @@ class stream<Value_, 0> : private stc_sim::Channel {
   // Storage follows the occupancy that occurs, not the declared depth: a deep FIFO that stays empty costs nothing.
   void grow() {
     const std::uint64_t old_mask = mask_, capacity = ring_ == nullptr ? 4 : 2 * (mask_ + 1);
-    std::unique_ptr<Value_[]> larger(new Value_[capacity]);
+    Value_ *const larger = new Value_[capacity];
     mask_ = capacity - 1;
     for (std::uint64_t i = freed_; i != written_; ++i) larger[i & mask_] = std::move(ring_[i & old_mask]);
-    ring_ = std::move(larger);
+    delete[] ring_;
+    ring_ = larger;
   }
 
-  std::unique_ptr<Value_[]> ring_;
+  Value_ *ring_ = nullptr;  // no std::unique_ptr: that is 50 more functions to compile for each type of token
   std::uint64_t mask_ = 0;
 };
 

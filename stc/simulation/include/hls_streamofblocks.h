@@ -3,7 +3,6 @@
 #define STC_HLS_STREAMOFBLOCKS_H
 
 #include <cstddef>
-#include <memory>
 
 #include "stc_sim/engine.h"
 
@@ -29,6 +28,7 @@ class stream_of_blocks<Value_, 2> : private stc_sim::Channel {
         count_(std::uint64_t(depth)) {
     if (name != nullptr) set_name(name);
   }
+  ~stream_of_blocks() { delete[] blocks_; }
 
   bool empty() { return !finds_token(); }
   bool full() { return !finds_slot(); }
@@ -65,7 +65,7 @@ class stream_of_blocks<Value_, 2> : private stc_sim::Channel {
     stc_sim::scheduler.fail(std::move(reason));
   }
 
-  std::unique_ptr<Block[]> blocks_;
+  Block *const blocks_;
   std::uint64_t count_;
 };
 
