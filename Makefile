@@ -49,7 +49,10 @@ check: .venv/installed
 	$(BIN)/lit -q --workers $(WORKERS) filecheck_tests
 	$(BIN)/pytest --fast $(PYTEST) --dist worksteal tests
 
-test: lint lit pytest
+# Types are checked by one process, tests of lit by the other.
+test: .venv/installed
+	$(MAKE) --jobs 2 --output-sync lint lit
+	$(MAKE) pytest
 
 lint: .venv/installed
 	$(BIN)/ruff check .

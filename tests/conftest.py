@@ -66,14 +66,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What is imported stays, so that nobody looks for garbage in it. PyTorch asks its dispatcher for all operations at each export,
-    and makes types of annotations for each of them twice, a fifth of what a small one takes: in tests once."""
+    """What is imported stays: nobody looks for garbage in it. At each export PyTorch asks its dispatcher for all operations,
+    and makes the types of annotations for each of them, a third of what a small one takes: in tests once."""
     if "torch" in sys.modules:
         import torch._ops
         from torch._export import utils
 
         utils._materialize_cpp_cia_ops = functools.cache(utils._materialize_cpp_cia_ops)  # pyright: ignore[reportPrivateUsage]
-        torch._ops.Callable = typing.Callable  # the one that remembers the types it made
+        torch._ops.Callable = typing.Callable  # which remembers types  # pyright: ignore[reportPrivateImportUsage]
     gc.collect()
     gc.freeze()
 
