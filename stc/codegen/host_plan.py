@@ -111,20 +111,20 @@ def host_plan(module: ModuleOp) -> HostPlan:
 
 def argument_name(function: func.FuncOp, index: int) -> str:
     """`stc.name` of an argument, or its position."""
-    name = NAME.of(_entry(function.arg_attrs, index))
+    name = NAME.of(entry_of(function.arg_attrs, index))
     return f"arg{index}" if name is None else name
 
 
 def is_parameter(function: func.FuncOp, index: int) -> bool:
-    return PARAMETER.on(_entry(function.arg_attrs, index))
+    return PARAMETER.on(entry_of(function.arg_attrs, index))
 
 
 def _result_name(function: func.FuncOp, index: int) -> str:
-    name = NAME.of(_entry(function.res_attrs, index))
+    name = NAME.of(entry_of(function.res_attrs, index))
     return f"result{index}" if name is None else name
 
 
-def _entry(attributes: ArrayAttr[DictionaryAttr] | None, index: int) -> DictionaryAttr | None:
+def entry_of(attributes: ArrayAttr[DictionaryAttr] | None, index: int) -> DictionaryAttr | None:
     return None if attributes is None else attributes.data[index]
 
 

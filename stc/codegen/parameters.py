@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects import func
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from stc.codegen.design import PortDesign
-from stc.codegen.host_plan import HostPlan, argument_name
+from stc.codegen.host_plan import HostPlan, argument_name, entry_of
 from stc.diagnostics import CompileError
+from stc.dialects.facts import VALUES
 from stc.execution.layout import pack, word_bytes
 from stc.execution.run import execute
 from stc.manifest.element_types import numpy_type
@@ -97,7 +99,11 @@ def _computed(value: SSAValue, function: func.FuncOp) -> tuple[tuple[str, ...], 
     body.add_op(func.ReturnOp(mapping[value]))
     types = ([argument.type for argument in arguments], [value.type])
     names = tuple(argument_name(function, argument.index) for argument in arguments)
-    return names, func.FuncOp("parameter", types, Region(body))
+    made = func.FuncOp("parameter", types, Region(body))
+    said = [VALUES.retained(entry_of(function.arg_attrs, argument.index)) for argument in arguments]
+    if any(said):
+        made.arg_attrs = ArrayAttr([DictionaryAttr(entry) for entry in said])
+    return names, made
 
 
 def _parameter(name: str, parameters: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -152,6 +152,13 @@ COMMENT = _text("stc.comment")
 """A line of text above what is emitted for an operation."""
 PARAMETER = _mark("stc.parameter")
 """An argument that is known before the accelerator runs."""
+VALUES: Fact[tuple[int, ...]] = Fact(
+    "stc.values",
+    DenseArrayBase,
+    lambda attribute: tuple(int(value) for value in attribute.get_values()),
+    lambda bounds: DenseArrayBase.from_list(i64, bounds),
+)
+"""The least and the largest entry of a parameter of integers. Who packs parameters checks it."""
 SIZES: Fact[tuple[Size, ...]] = Fact(
     "stc.sizes",
     ArrayAttr[SizeAttr],
@@ -223,7 +230,7 @@ PREFIX = "stc."
 FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
-        NAME, MODULE, COMMENT, PARAMETER, SIZES, BEGINS, UNSUPPORTED,
+        NAME, MODULE, COMMENT, PARAMETER, VALUES, SIZES, BEGINS, UNSUPPORTED,
         SCHEDULE, FIXED, LANES, COPIES, STRIPE, TILE,
         LABEL, PIPELINE, DEPTH, STYLE, UNROLL, COUNTERS, PARTITION, DUPLICATE_LOADS,
     )

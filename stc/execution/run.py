@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 from stc.diagnostics import CompileError
+from stc.dialects.facts import VALUES
 from stc.execution import (
     emit_control,
     emit_memory,
@@ -77,6 +78,10 @@ def _check_input(function: func.FuncOp, index: int, argument: SSAValue, array: n
             where=f"@{function.sym_name.data}",
             accepted=f"{expected[1]}{list(expected[0])}",
         )
+    said = VALUES.of(function.arg_attrs.data[index]) if function.arg_attrs is not None else None
+    if said is not None and array.size and not said[0] <= array.min() <= array.max() <= said[1]:
+        found = f"input {index} has entries from {array.min()} to {array.max()}"
+        raise CompileError(found, where=f"@{function.sym_name.data}", accepted=f"{said[0]} to {said[1]}, as {VALUES.name} says")
 
 
 def translate(function: func.FuncOp, depths: bool) -> Callable[..., Sequence[np.ndarray]]:

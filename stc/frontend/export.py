@@ -28,6 +28,7 @@ from stc.frontend.exported import ExportedModel
 from stc.frontend.rounding_noise import RoundingNoise
 from stc.frontend.signature import (
     add_sizes,
+    add_values,
     annotate,
     annotate_rest,
     argument_names,
@@ -114,6 +115,8 @@ def export(
     timings["parse"] = time.perf_counter() - start
     outputs = _rename(golden, output_names)
     annotate(ir, tuple(inputs), tuple(state), tuple(outputs))
+    parameters = {key: to_numpy(value, key) for key, value in state.items()}
+    add_values(ir, parameters)
     add_sizes(ir, sizes.of, sizes.begins, sizes.symbols)
     for key, rows in sizes.appends.items():
         return_updated(ir, key, rows.name, rows.into, rows.dimension, rows.at.name)
@@ -150,7 +153,7 @@ def export(
         name,
         ir,
         example,
-        {key: to_numpy(value, key) for key, value in state.items()},
+        parameters,
         computed or sizes.returned({key: to_numpy(value, key) for key, value in outputs.items()}, example),
         timings,
         drawn.references,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 from xdsl.builder import Builder
 from xdsl.dialects import tensor
 from xdsl.dialects.arith import IndexCastOp
@@ -14,7 +15,7 @@ from xdsl.utils.hints import isa
 
 from stc.diagnostics import CompileError, Obstacle, UnsupportedError
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.facts import BEGINS, MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED
+from stc.dialects.facts import BEGINS, MODULE, NAME, PARAMETER, SIZES, UNSUPPORTED, VALUES
 from stc.dialects.locations import source_location
 from stc.dialects.updates import last_offsets, scalar_argument
 from stc.iteration.size import Size, Symbol
@@ -93,6 +94,25 @@ def annotate(module: ModuleOp, inputs: Sequence[str], state: Sequence[str], outp
     function.res_attrs = ArrayAttr([_named(key) for key in outputs])
     for argument, key in zip(function.body.block.args, (*inputs, *state), strict=True):
         argument.name_hint = identifier(key)
+
+
+def add_values(module: ModuleOp, parameters: Mapping[str, np.ndarray]) -> None:
+    """Say what parameters of integers hold that are of fewer bits than their type: 4 bits in bytes, zero points that are all 0."""
+    function = main_function(module)
+    entries = list(function.arg_attrs or ())
+    for index, entry in enumerate(entries):
+        array = parameters.get(attribute_name(entry))
+        if array is None or not np.issubdtype(array.dtype, np.integer):
+            continue
+        least, most = int(array.min()), int(array.max())
+        held = next((least_most for least_most in _RANGES if least_most[0] <= least and most <= least_most[1]), None)
+        if held is not None and held[1] < np.iinfo(array.dtype).max:
+            entries[index] = DictionaryAttr({**entry.data, **VALUES.entry(held)})
+    function.arg_attrs = ArrayAttr(entries)
+
+
+_RANGES = ((0, 0), *(bounds for n in (4, 8, 16, 32) for bounds in ((-(1 << n - 1), (1 << n - 1) - 1), (0, (1 << n) - 1))))
+"""What is said of values: few things, so that layers of one model have the same said of them."""
 
 
 def add_sizes(

@@ -22,6 +22,7 @@ from stc.diagnostics import Obstacle, UnsupportedError
 from stc.dialects.context import make_context
 from stc.dialects.facts import MODULE
 from stc.frontend.appends import canonicalise_appends
+from stc.frontend.fake_quantization import quantisation_decompositions
 from stc.frontend.isolation import isolated
 from stc.frontend.narrow_integers import widen_narrow_integers
 from stc.frontend.reference import nested_operations
@@ -106,7 +107,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         torch.ops.aten.bitwise_right_shift.Tensor_Scalar: lambda x, bits: x >> bits,
     }
     pytorchs = get_decompositions([torch.ops.aten.gelu.default, torch.ops.aten.elu.default])
-    return {**retained, **pytorchs, **extrema, **own}
+    return {**retained, **pytorchs, **extrema, **own, **quantisation_decompositions()}
 
 
 def _negative(x: torch.Tensor) -> torch.Tensor:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from stc.diagnostics import CompileError
 from stc.quantisation.formats import GROUP, SCALES, LinearFormat, Quantisation, require_some
@@ -144,6 +145,10 @@ def quantised_model(module: torch.nn.Module, chosen: Quantisation, where: str) -
         weight, own = weight_of(layer), chosen.format_of(path)
         if own is None or weight is None:
             continue
+        if is_traceable_wrapper_subclass(weight):
+            what = f"the layer is quantised already: its weight is a {type(weight).__name__}"
+            accepted = "neither --quantize nor --dtype" + (f", or --quantize with except={path}" if path else "")
+            raise CompileError(what, where=path or where, accepted=accepted)
         bias = getattr(layer, "bias", None)
         quantised = quantise_weight(weight, own, path or where)
         layers[path] = QuantisedLinear(quantised, None if bias is None else bias.detach(), own.activations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -53,6 +54,19 @@ def print_quantisation(found: Mapping[str, Any] | None) -> None:
     for entry in found["errors"]:
         table.add_row(entry["draw"], entry["output"], f"{entry['max_abs_error']:.3g}", f"{entry['relative_rms']:.2g}")
     output.print(table)
+
+
+def print_recognised(found: Mapping[str, Any] | None) -> None:
+    """Which contractions compute on integers of the model's own, and which that look like it do not."""
+    for layer, count in Counter(found["layers"]).items() if found is not None else ():
+        output.print(f"integers of the model's own: {_of_layer(layer, count)}", markup=False)
+    for entry in found["left"] if found is not None else ():
+        output.print(f"stays f32: {_of_layer(entry['layer'], 1)}: {entry['why']}", markup=False)
+
+
+def _of_layer(layer: str, count: int) -> str:
+    """Contractions of one module; '' is outside of modules."""
+    return f"{count} contraction{'s' if count > 1 else ''} of {repr(layer) if layer else 'the model itself'}"
 
 
 def _verdict(result: CsimResult, draws: Sequence[DrawCheck]) -> str:

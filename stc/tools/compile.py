@@ -43,6 +43,7 @@ from stc.transforms.linalg.apply_schedule import Decided, decided_schedules
 from stc.transforms.linalg.default_tile_size import DefaultTileSize
 from stc.transforms.linalg.propagate_orders import PropagateOrders
 from stc.transforms.linalg.quantize_linear import QuantizeLinear
+from stc.transforms.linalg.recognize_quantization import Recognised, RecognizeQuantization
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
 from stc.transforms.stream.verify_bounds import VerifyBounds
 
@@ -86,7 +87,7 @@ def compile_from(
     if start.begin == 0 and (found := obstacles(model.module)):
         raise UnsupportedError(found)
     recorder = Recorder(request.emit_ir, progress, request.crash_reproducer, count=start.begin)
-    recorder.quantised = model.quantised
+    recorder.quantised, recorder.parameters = model.quantised, model.parameters
     keeps_source = request.emit_ir and is_named
     recorder.provenance = [provenance_of(request, options, step.label) for step in start.steps] if keeps_source else []
     if request.check_semantics:
@@ -167,11 +168,14 @@ def design_report(
     sequence = stages(options) if rest is None else rest
     run = run_or_reproduce(module, make_context(), sequence, [recorder], recorder.begin, recorder.crash_reproducer)
     _require_reference(run.found.get(QuantizeLinear.name), recorder.quantised)
+    recognised: Recognised | None = run.found.get(RecognizeQuantization.name)
+    _require_scales(recognised, recorder.parameters)
     streams, bounds, sizings = (run.found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
     resources = resource_report(module, load_platform(options.platform))
     makespans = None if sizings is None else [sizing.makespan for sizing in sizings]
     return {
         "compile_seconds": {"origin": "executed", **run.by_stage},
+        "quantised_by_model": None if recognised is None else recognised.report(),
         "pass_seconds": [{"stage": stage, "pass": name, "seconds": seconds} for stage, name, seconds in run.by_pass],
         **_design_figures(module),
         "converter_buffers": {"origin": "inferred from the types; the bound counted token by token", "list": recorder.converters},
@@ -197,6 +201,16 @@ def _require_reference(rewritten: Iterable[str] | None, reference: frozenset[str
     what = "is a product with a parameter, but no linear layer" if layer in rewritten else "is no single product with a parameter"
     accepted = f"--quantize with except={layer}"
     raise CompileError(f"'{layer}' {what}: its reference computes otherwise", where="quantize-linear", accepted=accepted)
+
+
+def _require_scales(recognised: Recognised | None, parameters: Mapping[str, np.ndarray]) -> None:
+    """CompileError where a scale of integers that the model brings with it is none."""
+    for layer, name in () if recognised is None else recognised.scales:
+        scales = parameters.get(name, np.ones(1, np.float32))
+        wrong = scales[~np.isfinite(scales) | (scales == 0)]
+        if wrong.size:
+            where = f"{name}, of layer '{layer}'" if layer else name
+            raise CompileError(f"a scale is {wrong.flat[0]}", where=where, accepted="finite scales other than 0")
 
 
 _OF_THE_DESIGN = ("model", "stage", "seq", "dtype", "seed", "weights", "layer", "minimise_depths", "check_inputs")
@@ -236,6 +250,7 @@ class Recorder:
     count: int = 0
     quantised: frozenset[str] | None = None
     """The modules whose linear layers the reference computes on integers; None where nobody knows."""
+    parameters: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
 
     def begin(self, stage: Stage, name: str) -> None:
         self.progress(f"{stage.name}: {name}")

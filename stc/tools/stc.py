@@ -23,7 +23,7 @@ from stc.simulation.csim import CsimResult, csim
 from stc.simulation.design_file import is_foreign
 from stc.simulation.explanation import Explanation
 from stc.tools.atomic_files import write_atomically
-from stc.tools.check_tables import check_report, print_check, print_quantisation
+from stc.tools.check_tables import check_report, print_check, print_quantisation, print_recognised
 from stc.tools.command_line import debugging, run_app
 from stc.tools.compile_options import Asked, asked_compile, asked_model, including
 from stc.tools.consoles import messages, output
@@ -264,6 +264,7 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
     added, saved = duplicate_loads["traffic_bytes"], duplicate_loads["saved_bytes"]
     _print_throughput(report["throughput"])
     _print_estimates(report)
+    print_recognised(report["quantised_by_model"])
     if (semantics := report.get("semantics")) is not None:
         output.print(f"semantics (executed on the model's inputs): {semantics['passes_checked']} passes change no value")
         for note in semantics["not_checked"]:

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.heavy
 
 FACTORIES = """
 import torch
+from stc_testing import quantised_modules
 
 class Applied(torch.nn.Module):
     def __init__(self, function):
@@ -36,6 +37,13 @@ def half(): return of(torch.relu, 3, dtype=torch.float16)
 def double(): return of(torch.relu, 3, dtype=torch.float64)
 def gather(): return of(lambda x: x[torch.tensor([2, 0])], 3, 5)
 def raises(): return {}["key"]
+def wrapped(): return quantised_modules.wrapped_weights()
+def scaled(scale):
+    module, inputs = quantised_modules.tokens()
+    module.weights.scales[1] = scale
+    return module, inputs
+def zero_scale(): return scaled(0)
+def nan_scale(): return scaled(float("nan"))
 def product(): return of(lambda x: torch.relu(x) @ x.transpose(0, 1), 6, 4)
 """
 
@@ -71,6 +79,8 @@ CASES = {
     "models.py:svd": ("torch.aten._linalg_svd is not supported", "accepted:"),
     "models.py:scan": ("a running sum or product (torch.cumsum, cumprod) is not supported", "accepted:"),
     "models.py:nonzero": ("aten.nonzero.default gives a dynamic shape", "accepted: static shapes"),
+    "models.py:zero_scale": ("weights.scales: a scale is 0.0", "accepted: finite scales other than 0"),
+    "models.py:nan_scale": ("weights.scales: a scale is nan", "accepted: finite scales other than 0"),
     "models.py:half": ("x has dtype float16", "accepted: float32"),
     "models.py:double": ("x has dtype float64", "accepted: float32"),
     "models.py:gather": ("computed positions", "accepted:"),
@@ -95,6 +105,11 @@ def test_unusable_models(stc: Stc, model: str) -> None:
     before = files_here()
     refused(stc("compile", model, "--out", "out"), *CASES[model])
     assert files_here() == before
+
+
+def test_layers_are_not_quantised_twice(stc: Stc) -> None:
+    asked = ("compile", "models.py:wrapped", "--dtype", "w8a8", "--out", "out")
+    refused(stc(*asked), "0: the layer is quantised already: its weight is a Scaled", "neither --quantize nor --dtype", "except=0")
 
 
 OPTIONS = {

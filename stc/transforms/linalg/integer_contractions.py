@@ -12,9 +12,10 @@ from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from stc.analysis.generic_loops import GenericLoops, all_dims
 from stc.dialects.facts import MODULE
 from stc.transforms.linalg.bodies import Body
-from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, filled, shape_of
+from stc.transforms.linalg.generics import PARALLEL, REDUCTION, build, combining, filled, shape_of, starts_at_zero
 from stc.transforms.linalg.reshapes import expand_shape
 
 
@@ -32,6 +33,41 @@ class Along:
 
 
 @dataclass(frozen=True)
+class ProductSum:
+    """The sum over the loop `reduction` of products of two tensors, f32, to a result along the loops of `kept`."""
+
+    generic: GenericOp
+    first: Along
+    second: Along
+    kept: tuple[int, ...]
+    reduction: int
+
+
+def product_sum(generic: GenericOp) -> ProductSum | None:
+    """What a generic sums up, from 0, where that is products of entries of two tensors of f32, along one loop."""
+    dims, combined = all_dims(generic), combining(generic) if len(generic.results) == 1 else None
+    if dims is None or any(None in entry for entry in dims) or combined is None or not starts_at_zero(generic):
+        return None
+    adding, term = combined
+    factors = list(term.owner.operands) if isinstance(term.owner, arith.MulfOp) else []
+    arguments = list(generic.body.block.args[:2])
+    if not isinstance(adding, arith.AddfOp) or len(generic.inputs) != 2 or factors not in (arguments, arguments[::-1]):
+        return None
+    loops = GenericLoops(generic)
+    if len(loops.reductions) != 1 or any(argument.type != f32 for argument in generic.body.block.args):
+        return None
+    first, second = (Along(value, along) for value, along in zip(generic.inputs, loops.input_dims, strict=True))
+    reduction, kept = loops.reductions[0], loops.output_dims[0]
+    if reduction not in first.loops or reduction not in second.loops or not {*kept} <= {*first.loops, *second.loops}:
+        return None
+    return ProductSum(generic, first, second, kept, reduction)
+
+
+Factor = Along | FloatAttr | IntegerAttr
+"""A tensor, or one number for all points."""
+
+
+@dataclass(frozen=True)
 class Quantised:
     """Integers that stand for (integer - zero) * scale.
 
@@ -41,8 +77,8 @@ class Quantised:
     """
 
     integers: Along
-    scale: Along
-    zero: Along | None = None
+    scale: Factor
+    zero: Factor | None = None
 
 
 Write = Callable[[Body, Sequence[SSAValue]], SSAValue]
@@ -77,8 +113,8 @@ class ContractionWriter:
         return self._total(self._sums(activations.integers, weights.integers), activations, weights)
 
     def grouped(self, tensor_: Along) -> Along:
-        """The dimension along the reduction filled up with zeros, and split into groups and terms; as it is where it is already."""
-        if self.count == 1 or self.group in tensor_.loops:
+        """The dimension along the reduction filled up with zeros, and split into groups and terms; what has none as it is."""
+        if self.count == 1 or self.group in tensor_.loops or self.reduction not in tensor_.loops:
             return tensor_
         axis, shape = tensor_.loops.index(self.reduction), shape_of(tensor_.value)
         value = self._filled_up(tensor_.value, axis)
@@ -89,30 +125,31 @@ class ContractionWriter:
 
     def generic(
         self,
-        inputs: Sequence[Along],
+        inputs: Sequence[Factor],
         kept: tuple[int, ...],
         kind: Attribute,
         write: Write,
         start: FloatAttr | IntegerAttr | None = None,
     ) -> Along:
-        """A generic along the loops `kept`, which reduces the other loops of its inputs from `start`."""
-        reduced = [loop for loop in dict.fromkeys(loop for entry in inputs for loop in entry.loops) if loop not in kept]
+        """A generic along the loops `kept`, which reduces the other loops of its inputs from `start`; numbers are in its body."""
+        tensors = [entry for entry in inputs if isinstance(entry, Along)]
+        reduced = [loop for loop in dict.fromkeys(loop for entry in tensors for loop in entry.loops) if loop not in kept]
         order = [*kept, *reduced]
-        extents = {loop: extent for e in inputs for loop, extent in zip(e.loops, shape_of(e.value), strict=True)}
+        extents = {loop: extent for e in tensors for loop, extent in zip(e.loops, shape_of(e.value), strict=True)}
         shape = [extents[loop] for loop in kept]
-        block = Block(arg_types=[*(entry.element for entry in inputs), kind])
-        body = Body(block)
-        body.end(write(body, block.args))
+        block = Block(arg_types=[*(entry.element for entry in tensors), kind])
+        body, arguments = Body(block), iter(block.args)
+        values = [next(arguments) if isinstance(e, Along) else body.add(arith.ConstantOp(e)) for e in inputs]
+        body.end(write(body, [*values, *arguments]))
         if start is None:
             empty = tensor.EmptyOp((), TensorType(kind, shape))
             self.insert(empty)
             begin = empty.tensor
         else:
             begin = self._filled(shape, start)
-        dims = [tuple(order.index(loop) for loop in loops) for loops in (*(entry.loops for entry in inputs), kept)]
+        dims = [tuple(order.index(loop) for loop in loops) for loops in (*(entry.loops for entry in tensors), kept)]
         kinds = [PARALLEL] * len(kept) + [REDUCTION] * len(reduced)
-        values = [entry.value for entry in inputs]
-        made = build(values, [begin], Region(block), dims, kinds, MODULE.retained(self.replaced))
+        made = build([entry.value for entry in tensors], [begin], Region(block), dims, kinds, MODULE.retained(self.replaced))
         self.insert(made)
         return Along(made.results[0], kept)
 
@@ -168,12 +205,12 @@ class ContractionWriter:
         kept, zero = self.kept, FloatAttr(0.0, f32)
         if self.count == 1:
             return self.generic([*inputs, activations.scale], kept, f32, both).value
-        if self.group in activations.scale.loops:
+        if isinstance(activations.scale, Along) and self.group in activations.scale.loops:
             return self.generic([*inputs, activations.scale], kept, f32, added(both), zero).value
         total = self.generic(inputs, kept, f32, added(scaled), zero)
         return self.generic([total, activations.scale], kept, f32, times).value
 
-    def _corrections(self, activations: Quantised, weights: Quantised) -> list[tuple[Along, Along]]:
+    def _corrections(self, activations: Quantised, weights: Quantised) -> list[tuple[Factor, Along]]:
         """For each factor with zero points: those, and the sums of the other's integers. Of parameters the host computes them."""
         factors = ((activations, weights), (weights, activations))
         return [(one.zero, self._sum_of(other.integers)) for one, other in factors if one.zero is not None]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerType, ModuleOp, f16, f32
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerType, ModuleOp, f16, f32, i32
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
-from stc.analysis.generic_loops import GenericLoops, all_dims, generics_in
+from stc.analysis.generic_loops import generics_in
 from stc.analysis.host_work import functions_of, host_values
 from stc.diagnostics import CompileError
 from stc.dialects.facts import MODULE
@@ -27,8 +27,8 @@ from stc.quantisation.formats import (
 from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.dead_ops import erase_dead_ops
-from stc.transforms.linalg.generics import combining, shape_of, starts_at_zero
-from stc.transforms.linalg.integer_contractions import Along, ContractionWriter, Quantised
+from stc.transforms.linalg.generics import shape_of
+from stc.transforms.linalg.integer_contractions import Along, ContractionWriter, Quantised, product_sum
 
 _BYTE = IntegerType(8)
 _SCALE_TYPES: dict[str, AnyFloat] = {"f16": f16}
@@ -81,7 +81,7 @@ class QuantizeLinear(FindingPass):
         """The modules whose contractions were rewritten; '' for one outside of modules."""
         chosen = read_quantisation(self.format)
         found = [linear for function in functions_of(op) for linear in _linears(generics_in(function), host_values(function))]
-        chosen.require_known(linear.layer for linear in found)
+        chosen.require_known([*(linear.layer for linear in found), *_of_integers(op)])
         rewritten = {linear: own for linear in found if (own := chosen.format_of(linear.layer)) is not None}
         for linear, own in rewritten.items():
             _quantise(linear, own)
@@ -97,23 +97,17 @@ def _linears(generics: Sequence[GenericOp], known: set[SSAValue]) -> list[Linear
     return [found for generic in generics if (found := _linear(generic, known)) is not None]
 
 
+def _of_integers(module: ModuleOp) -> set[str]:
+    """The modules that compute on integers before: a path may except them."""
+    return {MODULE.of(generic) or "" for generic in generics_in(module) if generic.body.block.args[-1].type == i32}
+
+
 def _linear(generic: GenericOp, known: set[SSAValue]) -> Linear | None:
-    dims, combined = all_dims(generic), combining(generic) if len(generic.results) == 1 else None
-    if dims is None or any(None in entry for entry in dims) or combined is None or not starts_at_zero(generic):
+    read = product_sum(generic)
+    if read is None or (read.first.value in known) is (read.second.value in known):
         return None
-    adding, term = combined
-    factors = list(term.owner.operands) if isinstance(term.owner, arith.MulfOp) else []
-    arguments = list(generic.body.block.args[:2])
-    if not isinstance(adding, arith.AddfOp) or len(generic.inputs) != 2 or factors not in (arguments, arguments[::-1]):
-        return None
-    loops, weights = GenericLoops(generic), [index for index in range(2) if generic.inputs[index] in known]
-    if len(weights) != 1 or len(loops.reductions) != 1 or any(argument.type != f32 for argument in generic.body.block.args):
-        return None
-    first, second = (Along(generic.inputs[index], loops.input_dims[index]) for index in (1 - weights[0], weights[0]))
-    reduction, kept = loops.reductions[0], loops.output_dims[0]
-    if reduction not in first.loops or reduction not in second.loops or not {*kept} <= {*first.loops, *second.loops}:
-        return None
-    return Linear(generic, MODULE.of(generic) or "", first, second, kept, reduction)
+    activations, weights = (read.first, read.second) if read.second.value in known else (read.second, read.first)
+    return Linear(generic, MODULE.of(generic) or "", activations, weights, read.kept, read.reduction)
 
 
 # Rewriting ------------------------------------------------------------------------------------------------------------
