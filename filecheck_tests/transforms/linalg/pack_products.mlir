@@ -60,7 +60,7 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i48
 // CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i48
 // CHECK-NEXT: linalg.yield %[[ADDI1]] : i48
-// CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map2, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[FC_PAIRS]] : tensor<4x3xi48>) outs(%[[FILL]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
+// CHECK: %y = linalg.generic {indexing_maps = [#map2, #map], iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[FC_PAIRS]] : tensor<4x3xi48>) outs(%[[FILL]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
 // CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i48, %{{.*}}: i32):
 // CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i48 to i22
 // CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[TRUNCI1]] : i22 to i32
@@ -77,8 +77,8 @@ func.func @i4(%x: tensor<4x32xi8>, %w: tensor<6x32xi4> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[CMPI1:.*]] = arith.cmpi eq, %[[INDEX1]], %[[CONSTANT10]] : index
 // CHECK-NEXT: %[[SELECT1:.*]] = arith.select %[[CMPI1]], %[[EXTSI5]], %[[TRUNCI2]] : i32
 // CHECK-NEXT: linalg.yield %[[SELECT1]] : i32
-// CHECK: %y = tensor.collapse_shape %[[GENERIC]] {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<4x2x3xi32> into tensor<4x6xi32>
-// CHECK-NEXT: func.return %y : tensor<4x6xi32>
+// CHECK: %[[Y:.*]] = tensor.collapse_shape %y {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<4x2x3xi32> into tensor<4x6xi32>
+// CHECK-NEXT: func.return %[[Y]] : tensor<4x6xi32>
 
 // -----
 
@@ -145,7 +145,7 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[MULI:.*]] = arith.muli %[[EXTSI3]], %[[EXTSI4]] : i48
 // CHECK-NEXT: %[[ADDI1:.*]] = arith.addi %[[VALUE4]], %[[MULI]] : i48
 // CHECK-NEXT: linalg.yield %[[ADDI1]] : i48
-// CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[FC_PAIRS]] : tensor<4x4x3xi48>) outs(%[[FILL]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
+// CHECK: %y = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[FC_PAIRS]] : tensor<4x4x3xi48>) outs(%[[FILL]] : tensor<4x2x3xi32>) attrs ={{ +}}{stc.name = "fc"} {
 // CHECK-NEXT: ^bb0(%[[VALUE5:.*]]: i48, %[[VALUE6:.*]]: i32):
 // CHECK-NEXT: %[[TRUNCI1:.*]] = arith.trunci %[[VALUE5]] : i48 to i18
 // CHECK-NEXT: %[[EXTSI5:.*]] = arith.extsi %[[TRUNCI1]] : i18 to i32
@@ -163,5 +163,5 @@ func.func @i8(%x: tensor<4x28xi8>, %w: tensor<6x28xi8> {stc.parameter}) -> tenso
 // CHECK-NEXT: %[[SELECT1:.*]] = arith.select %[[CMPI1]], %[[EXTSI5]], %[[TRUNCI2]] : i32
 // CHECK-NEXT: %[[ADDI3:.*]] = arith.addi %[[VALUE6]], %[[SELECT1]] : i32
 // CHECK-NEXT: linalg.yield %[[ADDI3]] : i32
-// CHECK: %y = tensor.collapse_shape %[[GENERIC]] {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<4x2x3xi32> into tensor<4x6xi32>
-// CHECK-NEXT: func.return %y : tensor<4x6xi32>
+// CHECK: %[[Y:.*]] = tensor.collapse_shape %y {{\[\[}}0 : i64], [1 : i64, 2 : i64]] : tensor<4x2x3xi32> into tensor<4x6xi32>
+// CHECK-NEXT: func.return %[[Y]] : tensor<4x6xi32>

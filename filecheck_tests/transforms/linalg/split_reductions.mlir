@@ -23,8 +23,8 @@ func.func @matrix_vector(%a: tensor<6x40xf32>, %x: tensor<40xf32>) -> tensor<6xf
 // CHECK: %[[EXPAND_SHAPE:.*]] = tensor.expand_shape %a {{\[\[}}0 : i64], [1 : i64, 2 : i64]] output_shape [6, 8, 5] : tensor<6x40xf32> into tensor<6x8x5xf32>
 // CHECK-NEXT: %[[EXPAND_SHAPE1:.*]] = tensor.expand_shape %x {{\[\[}}0 : i64, 1 : i64]] output_shape [8, 5] : tensor<40xf32> into tensor<8x5xf32>
 // CHECK: %mv_partial = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[EXPAND_SHAPE]], %[[EXPAND_SHAPE1]] :
-// CHECK: %y = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "reduction"]} ins(%mv_partial :
-// CHECK: func.return %y : tensor<6xf32>
+// CHECK: %[[Y:.*]] = linalg.generic {indexing_maps = [#map3, #map4], iterator_types = ["parallel", "reduction"]} ins(%mv_partial :
+// CHECK: func.return %[[Y]] : tensor<6xf32>
 
 // -----
 

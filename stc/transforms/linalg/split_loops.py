@@ -83,7 +83,8 @@ def _split_generic(op: GenericOp, operand: int, groups: Groups) -> Split | None:
     count = len(op.inputs)
     new = build(operands[:count], operands[count:], body, new_dims, kinds, stc_attributes(op))
     split.ops.append(new)
-    for value, entry in zip(new.results, operand_groups[count:], strict=True):
+    for value, old, entry in zip(new.results, op.results, operand_groups[count:], strict=True):
+        value.name_hint = old.name_hint
         split.merge(value, entry)
     return split
 
