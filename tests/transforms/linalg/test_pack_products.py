@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -324,3 +326,21 @@ def test_packed_products_as_cpp(tmp_path: Path, stc: Stc, k: int, w: int, option
     assert ended.code == 0, ended.stderr
     assert "(ap_int<27>)sum * " in (out / "kernel.cpp").read_text()
     assert " on 3 DSP " in ended.stdout
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("w", "n", "k"), [(4, 256, 24), (8, 128, 7)])
+def test_half_a_dsp_for_each_product_a_cycle(tmp_path: Path, stc: Stc, w: int, n: int, k: int):
+    """As estimated, and as counted in the C++: a word of weights in a cycle, in half as many multipliers."""
+    (tmp_path / "fc.mlir").write_text(contraction(1, n, k, w))
+    out = tmp_path / "out"
+    ended = stc("compile", tmp_path / "fc.mlir", *ASKED_FOR, "--tile", 64, "--out", out)
+    assert ended.code == 0, ended.stderr
+    ports, weights = json.loads((out / "manifest.json").read_text())["kernels"][0]["ports"], 512 // w
+    (port,) = [port for port in ports if port["kind"] == "parameter"]
+    assert port["lanes"] == weights // 2 and port["element_type"] == f"i{2 * w}"
+    resources = json.loads((out / "report.json").read_text())["resources"]
+    assert resources["total"]["dsp"] == weights // 2
+    unrolled = r"for \(int (\w+) = 0; \1 < (\d+); \1 \+= 1\) \{\n#pragma HLS unroll\n(?:[^}]*\n)?[^}]*\(ap_int<27>\)sum"
+    (found,) = re.findall(unrolled, (out / "kernel.cpp").read_text())
+    assert int(found[1]) == weights // 2
