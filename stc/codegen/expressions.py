@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.dialects.builtin import IndexType, IntegerType, f32
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.index_expressions import Term, index_expression
@@ -21,6 +21,7 @@ from stc.iteration.size import CeilDiv, Entry, Least, Product, Size, Sum, Symbol
 from stc.scalars.forms import (
     BITS,
     EQUALITY,
+    FLOAT_OF_BITS,
     FLOOR_QUOTIENT,
     LOGIC,
     PRIMARY,
@@ -151,6 +152,13 @@ def _cast(kind: Attribute, operand: Expression) -> tuple[str, int]:
 
 def _plain_cast(operation: Operation, operands: list[Expression]) -> tuple[str, int]:
     return _cast(operation.results[0].type, operands[0])
+
+
+def _bits(operation: Operation, operands: list[Expression]) -> tuple[str, int]:
+    kinds = (operation.operands[0].type, operation.results[0].type)
+    if kinds != (IntegerType(32), f32):
+        raise CompileError(f"{operation.name} of {kinds[0]} to {kinds[1]}", where="C++ of a kernel", accepted="i32 to f32")
+    return f"{FLOAT_OF_BITS}({operands[0].text})", PRIMARY
 
 
 def _sign_extension(operation: Operation, operands: list[Expression]) -> tuple[str, int]:
@@ -325,6 +333,7 @@ TYPED_FORMS: dict[type[Operation], Callable[[Operation, list[Expression]], tuple
     arith.ShRUIOp: _unsigned_infix,
     arith.FloorDivSIOp: _floor_division,
     arith.IndexCastOp: _index_cast,
+    arith.BitcastOp: _bits,
     arith.SIToFPOp: _plain_cast,
     arith.FPToSIOp: _plain_cast,
     arith.TruncIOp: _plain_cast,

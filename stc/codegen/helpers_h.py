@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from stc.codegen.literals import F32_INFINITY, F32_NAN
-from stc.scalars.forms import FLOOR_QUOTIENT, MAXIMUM, MINIMUM, PACK, QUOTIENT, REMAINDER, UNPACK
+from stc.scalars.forms import FLOAT_OF_BITS, FLOOR_QUOTIENT, MAXIMUM, MINIMUM, PACK, QUOTIENT, REMAINDER, UNPACK
 
 _DEFINITIONS = {
     F32_INFINITY: f"""\
@@ -20,6 +20,17 @@ inline float {MAXIMUM}(float a, float b) {{ return (a > b || a != a) ? a : b; }}
     MINIMUM: f"""\
 // The smaller value; NaN if either is NaN (hls::fmin would drop it).
 inline float {MINIMUM}(float a, float b) {{ return (a < b || a != a) ? a : b; }}""",
+    FLOAT_OF_BITS: f"""\
+// The number of IEEE 754 single precision that has these bits: nothing is computed.
+inline float {FLOAT_OF_BITS}(int32_t bits) {{
+#pragma HLS inline
+    union {{
+        int32_t bits;
+        float number;
+    }} both;
+    both.bits = bits;
+    return both.number;
+}}""",
     UNPACK: f"""\
 // The lanes of a word, the first in its lowest bits: slices of 64 bits, and of each the signed integers in it.
 template <int Width, int Lanes>

@@ -181,7 +181,7 @@ _TABLE: tuple[Scalar, ...] = (
     _typed(arith.ExtSIOp, Sign.SIGNED, unit=Unit.WIRES),
     _typed(arith.ExtUIOp, Sign.UNSIGNED, unit=Unit.WIRES),
     _typed(arith.TruncIOp, Sign.SIGNED, unit=Unit.WIRES),
-    Scalar(arith.BitcastOp, Sign.UNSIGNED, unit=Unit.WIRES),
+    _typed(arith.BitcastOp, Sign.UNSIGNED, unit=Unit.WIRES),
     _typed(arith.SIToFPOp, Sign.SIGNED, floats=(CONVERT,), is_published=True),
     _typed(arith.UIToFPOp, Sign.UNSIGNED, floats=(CONVERT,)),
     _typed(arith.FPToSIOp, Sign.SIGNED, floats=(CONVERT,)),

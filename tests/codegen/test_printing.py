@@ -118,7 +118,7 @@ def test_elementwise_vectors_become_lanes() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("%w = arith.bitcast %v : f32 to i32\n %r = arith.bitcast %w : i32 to f32", "arith.bitcast has no HLS form"),
+        ("%w = arith.bitcast %v : f32 to i32\n %r = arith.bitcast %w : i32 to f32", "arith.bitcast of f32 to i32; accepted"),
         ("%w = arith.extf %v : f32 to f64\n %r = arith.truncf %w : f64 to f32", "type f64"),
         ("%c3 = arith.constant 3 : index\n%m = arith.floordivsi %n, %c3 : index\n %c = arith.index_cast %m : index to i32\n"
          "%r = arith.sitofp %c : i32 to f32", "power of two"),

@@ -17,7 +17,7 @@ MODULES = Path(__file__).parent / "modules.py"
 
 
 @pytest.mark.parametrize(
-    "text", ["bits=8", "bits=4,group=32", pytest.param("bits=8,group=32,activations=group", marks=pytest.mark.full)]
+    "text", ["bits=8", "bits=4,group=32,scale=bf16", pytest.param("bits=8,group=32,activations=group", marks=pytest.mark.full)]
 )
 def test_a_layer_has_the_bits_of_its_reference(compiled: Compile, text: str) -> None:
     """37 terms: in groups of 32, the last is filled up with zeros."""
@@ -28,7 +28,8 @@ def test_a_layer_has_the_bits_of_its_reference(compiled: Compile, text: str) -> 
     assert all(0 < error["relative_rms"] < 0.2 for error in errors if error["draw"] not in ("zeros", "tiny")) and len(errors) == 5
     ports = json.loads((project.folder / "manifest.json").read_text())["kernels"][0]["ports"]
     kept = {port["element_type"] for port in ports if port["kind"] == "parameter"}
-    assert kept >= {"i8", "f16"} and ("f32" in kept) is ("activations=group" in text)  # the zeros that fill up activations
+    assert kept >= {"i8", "i16" if "bf16" in text else "f16"}
+    assert ("f32" in kept) is ("activations=group" in text)  # the zeros that fill up activations
 
 
 @pytest.mark.full

@@ -123,7 +123,7 @@ OPTIONS = {
     "--quantize head=16": ("--quantize: 'head=16'", "accepted: head=4, head=8, head=f32"),
     "--quantize mlp.head=8": ("--quantize: 'mlp.head=8'", "accepted:"),
     "--quantize bits=3": ("--quantize: 'bits=3'", "accepted: bits=4, bits=8"),
-    "--quantize scale=bf16": ("scale=bf16", "accepted: scale=f16"),
+    "--quantize scale=f8": ("'scale=f8'", "accepted: scale=f16, scale=bf16"),
     "--quantize except=mlp.c_fx": ("no linear layer is called 'mlp.c_fx', did you mean 'mlp.c_fc'", "accepted: attn.c_attn"),
     "--quantize except=mlp,mlp.c_fc.bits=4": ("layer 'mlp.c_fc' is excepted ('mlp') and has a format of its own", "one of both"),
     "--seq 0": ("sequence length 0", "accepted: 1 to 64"),

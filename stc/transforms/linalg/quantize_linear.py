@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerType, ModuleOp, f16, f32, i32
+from xdsl.dialects.builtin import FloatAttr, IntegerType, ModuleOp, f16, f32, i32
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
 from stc.analysis.generic_loops import generics_in
 from stc.analysis.host_work import functions_of, host_values
-from stc.diagnostics import CompileError
 from stc.dialects.facts import MODULE
 from stc.quantisation.formats import (
     ACTIVATION_LARGEST,
@@ -28,10 +27,17 @@ from stc.transforms.finding_pass import FindingPass
 from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import shape_of
-from stc.transforms.linalg.integer_contractions import Along, ContractionWriter, Quantised, product_sum
+from stc.transforms.linalg.integer_contractions import (
+    BF16_BITS,
+    Along,
+    ContractionWriter,
+    Quantised,
+    as_f32,
+    bf16_bits,
+    product_sum,
+)
 
 _BYTE = IntegerType(8)
-_SCALE_TYPES: dict[str, AnyFloat] = {"f16": f16}
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class QuantizeLinear(FindingPass):
     the reduction, the last one filled up with zeros, with one scale for each group and output. A sum within a group is i32; groups
     are added up in f32, in ascending order.
 
-    Options: `format`, as `--quantize` takes it: `bits=8` (of weights; or 4), `group=row` (or a length), `scale=f16`,
+    Options: `format`, as `--quantize` takes it: `bits=8` (of weights; or 4), `group=row` (or a length), `scale=f16` (or `bf16`),
     `activations=token` (or `group`), `except=PATH` for each module (`stc.module`) that stays f32, and `PATH.bits=4` (`.group`, ...)
     for what is of one alone. What the format says of caches concerns who exports a model, and changes nothing here.
 
@@ -114,9 +120,6 @@ def _linear(generic: GenericOp, known: set[SSAValue]) -> Linear | None:
 
 
 def _quantise(linear: Linear, chosen: LinearFormat) -> None:
-    if chosen.scale not in _SCALE_TYPES:
-        where = f"{QuantizeLinear.name}, layer '{linear.layer}'"
-        raise CompileError(f"scale={chosen.scale}", where=where, accepted=", ".join(f"scale={name}" for name in _SCALE_TYPES))
     count, size = chosen.groups(shape_of(linear.weights.value)[linear.weights.loops.index(linear.reduction)])
     writer = ContractionWriter(linear.generic, linear.kept, linear.reduction, count, size)
     weights = _quantised_weights(writer, linear.weights, chosen)
@@ -127,17 +130,18 @@ def _quantise(linear: Linear, chosen: LinearFormat) -> None:
 
 
 def _quantised_weights(writer: ContractionWriter, weights: Along, chosen: LinearFormat) -> Quantised:
-    """Scales max(f16(max |w| / largest), the least normal number), integers roundeven(w / scale)."""
-    scale_kind, kind = _SCALE_TYPES[chosen.scale], IntegerType(chosen.bits)
+    """Scales max(f16(max |w| / largest), the least normal number), or bf16, integers roundeven(w / scale)."""
+    scale_kind, kind = (f16 if chosen.scale == "f16" else BF16_BITS), IntegerType(chosen.bits)
 
     def scale(body: Body, values: Sequence[SSAValue]) -> SSAValue:
         quotient = body.add(arith.DivfOp(values[0], body.number(chosen.largest, f32)))
-        rounded = body.add(arith.TruncFOp(quotient, scale_kind))
-        return body.add(arith.MaximumfOp(rounded, body.number(SCALES[chosen.scale], scale_kind)))
+        if chosen.scale != "f16":  # of which the least is one of f32, too
+            return bf16_bits(body, body.add(arith.MaximumfOp(quotient, body.number(SCALES[chosen.scale], f32))))
+        rounded = body.add(arith.TruncFOp(quotient, f16))
+        return body.add(arith.MaximumfOp(rounded, body.number(SCALES[chosen.scale], f16)))
 
     def integer(body: Body, values: Sequence[SSAValue]) -> SSAValue:
-        widened = body.add(arith.ExtFOp(values[1], f32))
-        return _integer(body, body.add(arith.DivfOp(values[0], widened)), chosen.largest, kind)
+        return _integer(body, body.add(arith.DivfOp(values[0], as_f32(body, values[1]))), chosen.largest, kind)
 
     grouped = writer.grouped(weights)
     largest = _largest(writer, grouped)
