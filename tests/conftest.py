@@ -56,11 +56,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Heavy files come first, so that no worker is left with one alone at the end."""
+    """Heavy files come first, whole models before all, so that no worker is left with one alone at the end."""
     for item in items:
         if HEAVY_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.heavy)
     heavy = [item for item in items if item.get_closest_marker("heavy")]
+    heavy.sort(key=lambda item: "end_to_end" not in item.path.parts)
     light = [item for item in items if not item.get_closest_marker("heavy")]
     items[:] = light if config.getoption("--fast") else [*heavy, *light]
 

@@ -87,12 +87,14 @@ class _Visit:
 
 
 def _read(operation: Operation, around: Operation | None, blocks: list[Block]) -> list[object]:
-    """What rules read of one operation, and of what makes the operands of one with regions: the bounds of loops."""
+    """What rules read of one operation, and of what makes the operands of one with regions: the bounds of loops.
+
+    Values stand for their types: where a type changes, another value takes the place.
+    """
     operands = [*operation.operands]
     record: list[object] = [
         operands,
-        [value.type for value in operands],
-        [result.type for result in operation.results],
+        operation.results,
         operation.properties.copy(),
         operation.attributes.copy(),
         around,
@@ -100,7 +102,7 @@ def _read(operation: Operation, around: Operation | None, blocks: list[Block]) -
     ]
     if blocks:
         record += [value.owner.properties.copy() for value in operands if isinstance(value.owner, Operation)]
-        record += [[block, *((argument, argument.type) for argument in block.args)] for block in blocks]
+        record += [[block, *block.args] for block in blocks]
     return record
 
 
