@@ -85,7 +85,8 @@ def export(
     otherwise). Module paths are kept in `stc.module`. Raises CompileError for inputs that are no tensors, dynamic shapes, and
     operations that torch-mlir cannot lower, naming the module path or operation. `draws`: what references are made for. `sizes`:
     how much of the inputs is there at run time, and which outputs are rows of inputs; the module is exported for all of them, and
-    run on what is there. Where `draws` ask for quantised layers, the module is exported as it is, for `quantize-linear` to rewrite.
+    run on what is there. Where `draws` ask for quantised layers, those of floats are exported as they are, for `quantize-linear` to
+    rewrite; of those that have integers, activations are quantised and dequantised, for `recognize-quantization`.
     """
     _refuse_scripts(module, name)
     inputs = _named_inputs(module, example_inputs, input_names)
@@ -101,11 +102,13 @@ def export(
     with warnings.catch_warnings(), torch.no_grad(), _persistent_buffers(module):
         warnings.simplefilter("ignore")
         golden = reference_results(module, inputs, positional, name)
+        quantised = quantised_model(module, read_quantisation(draws.quantize), name) if draws.quantize else None
         start = time.perf_counter()
         wrapper = _WithArguments(module, tuple(inputs), positional, owned).eval()
         # One tensor given twice is still two inputs, which tracing tells apart by the tensors.
         arguments = (*(value.clone() for value in inputs.values()), *state.values())
-        program = _export_program(wrapper, arguments, name)
+        with quantised.exported() if quantised is not None else nullcontext():
+            program = _export_program(wrapper, arguments, name)
         timings["export"] = time.perf_counter() - start
         start = time.perf_counter()
         text = _lowered(program, name, tuple(inputs), tuple(state), tuple(golden))
@@ -122,8 +125,6 @@ def export(
         return_updated(ir, key, rows.name, rows.into, rows.dimension, rows.at.name)
     refuse_dynamic_shapes(ir)
     example = {key: to_numpy(value, key) for key, value in inputs.items()}
-
-    quantised = quantised_model(module, read_quantisation(draws.quantize), name) if draws.quantize else None
 
     def run(arrays: Mapping[str, np.ndarray], noise: np.random.Generator | None) -> dict[str, np.ndarray]:
         with quantised.replaced() if quantised is not None else nullcontext():
@@ -158,7 +159,8 @@ def export(
         timings,
         drawn.references,
         drawn.left_out,
-        quantised=frozenset() if quantised is None else quantised.used,
+        quantised=frozenset() if quantised is None else quantised.used - quantised.packed,
+        packed=frozenset() if quantised is None else quantised.used & quantised.packed,
     )
 
 

@@ -50,7 +50,9 @@ class ExportedModel:
     reference: str = "PyTorch"
     """What computed the reference outputs."""
     quantised: frozenset[str] = frozenset()
-    """The modules whose linear layers the reference computes on integers."""
+    """The modules whose linear layers the reference computes on integers, and which have weights in floats."""
+    packed: frozenset[str] = frozenset()
+    """The modules whose linear layers the reference computes on integers that they come with."""
 
     @property
     def references(self) -> tuple[Reference, ...]:

@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from stc.diagnostics import CompileError
 from stc.quantisation.formats import GROUP, SCALES, LinearFormat, Quantisation, require_some
+from stc.quantisation.packed_linear import PackedLinear
 from stc.quantisation.rows import integers_of, saturated, scales_of
 
 _SCALE_TYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
@@ -18,10 +19,12 @@ _SCALE_TYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
 
 @dataclass(frozen=True)
 class QuantisedWeight:
-    """`integers` [outputs, groups, size] int8, a short last group filled up with zeros; `scales` [outputs, groups] f16 or bf16."""
+    """`integers` [outputs, groups, size] int8, a short last group filled up with zeros; `scales` [outputs, groups] f16 or bf16;
+    `zeros` [outputs, groups] int8, which stand for a weight of 0, None where 0 does."""
 
     integers: torch.Tensor
     scales: torch.Tensor
+    zeros: torch.Tensor | None = None
 
 
 def quantise_weight(weight: torch.Tensor, chosen: LinearFormat, where: str) -> QuantisedWeight:
@@ -50,29 +53,33 @@ class QuantisedLinear(torch.nn.Module):
 
     integers: torch.Tensor
     scales: torch.Tensor
+    zeros: torch.Tensor | None
     bias: torch.Tensor | None
 
     def __init__(self, weight: QuantisedWeight, bias: torch.Tensor | None, activations: str):
         super().__init__()
         self.register_buffer("integers", weight.integers)
         self.register_buffer("scales", weight.scales)
+        self.register_buffer("zeros", weight.zeros)
         self.register_buffer("bias", bias)
-        self._activations = activations
+        self.activations = activations
         self.is_used = False
 
     def quantised(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Integers [..., groups, size] int8 and scales [..., 1] (of tokens) or [..., groups] of activations [..., inputs]."""
         grouped = _in_groups(x, *self.integers.shape[1:])
         largest = grouped.abs().amax(dim=-1)
-        if self._activations != GROUP:
+        if self.activations != GROUP:
             largest = largest.amax(dim=-1, keepdim=True)
         scales = scales_of(largest)
         return integers_of(grouped, scales.unsqueeze(-1)), scales
 
     def sums(self, integers: torch.Tensor) -> torch.Tensor:
-        """The sum of products within each group, [..., outputs, groups] int32, of activations [..., groups, size] int8."""
+        """The sum of products with integers less their zero points within each group, [..., outputs, groups] int32, of activations
+        [..., groups, size] int8."""
         left = integers.to(torch.int32).movedim(-2, 0)
-        right = self.integers.to(torch.int32).permute(1, 2, 0)
+        centred = self.integers.to(torch.int32) - (0 if self.zeros is None else self.zeros.to(torch.int32).unsqueeze(-1))
+        right = centred.permute(1, 2, 0)
         flat = left.reshape(left.shape[0], -1, left.shape[-1])
         return torch.bmm(flat, right).unflatten(1, left.shape[1:-1]).movedim(0, -1)
 
@@ -84,26 +91,43 @@ class QuantisedLinear(torch.nn.Module):
         total = torch.zeros(sums.shape[:-1])
         for group in range(sums.shape[-1]):
             term = sums[..., group] * widened[:, group]
-            if self._activations == GROUP:
+            if self.activations == GROUP:
                 term = term * scales[..., group : group + 1]
             total = total + term
-        if self._activations != GROUP:
+        if self.activations != GROUP:
             total = total * scales
         return total if self.bias is None else total + self.bias
 
 
 def linear_layers(module: torch.nn.Module) -> dict[str, torch.nn.Module]:
-    """The linear layers of `module` by their path: `torch.nn.Linear`, and what transformers calls Conv1D."""
-    return {path: layer for path, layer in module.named_modules() if weight_of(layer) is not None}
+    """The linear layers of `module` by their path: `torch.nn.Linear`, what transformers calls Conv1D, and `PackedLinear`."""
+    named = module.named_modules()
+    return {path: layer for path, layer in named if isinstance(layer, PackedLinear) or weight_of(layer) is not None}
 
 
 def weight_of(layer: torch.nn.Module) -> torch.Tensor | None:
-    """[outputs, inputs]; None of what is no linear layer."""
+    """[outputs, inputs]; None of what has no weight in floats."""
     if isinstance(layer, torch.nn.Linear) and type(layer).forward is torch.nn.Linear.forward:
         return layer.weight.detach()
     kind = type(layer)
     is_conv1d = (kind.__module__, kind.__name__) == ("transformers.pytorch_utils", "Conv1D")
     return layer.get_parameter("weight").detach().T if is_conv1d else None
+
+
+def _quantised_weight(layer: torch.nn.Module, chosen: LinearFormat, path: str, model: str) -> QuantisedWeight:
+    """Of the linear layer at `path`; a packed one has its own. CompileError for one whose weight wraps other tensors."""
+    where, excepted = path or model, f", or --quantize with except={path}" if path else ""
+    if isinstance(layer, PackedLinear):
+        if layer.bits != chosen.bits:
+            what = f"bits={chosen.bits} is asked of weights that have {layer.bits} bits in the model"
+            raise CompileError(what, where=where, accepted=f"bits={layer.bits}{excepted}")
+        return QuantisedWeight(layer.integers, layer.scales, layer.zeros)
+    weight = weight_of(layer)
+    assert weight is not None
+    if is_traceable_wrapper_subclass(weight):
+        what = f"the layer is quantised already: its weight is a {type(weight).__name__}"
+        raise CompileError(what, where=where, accepted=f"neither --quantize nor --dtype{excepted}")
+    return quantise_weight(weight, chosen, where)
 
 
 @dataclass(frozen=True)
@@ -118,11 +142,28 @@ class QuantisedModel:
         """The layers that have run."""
         return frozenset(path for path, layer in self.layers.items() if layer.is_used)
 
+    @property
+    def packed(self) -> frozenset[str]:
+        """The layers that have had integers before."""
+        return frozenset(path for path, layer in linear_layers(self.module).items() if isinstance(layer, PackedLinear))
+
     def replace(self) -> None:
         """From now on the layers of the module compute on integers."""
         originals = linear_layers(self.module)
         for path, layer in self.layers.items():
             originals[path].forward = layer.forward
+
+    @contextmanager
+    def exported(self) -> Generator[None]:
+        """Meanwhile layers that had integers before say how their activations become integers, for the compiler to see."""
+        packed = {path: self.module.get_submodule(path) for path in self.packed & self.layers.keys()}
+        try:
+            for path, layer in packed.items():
+                layer.activations = self.layers[path].activations  # pyright: ignore[reportArgumentType]
+            yield
+        finally:
+            for layer in packed.values():
+                layer.activations = None  # pyright: ignore[reportArgumentType]
 
     @contextmanager
     def replaced(self) -> Generator[None]:
@@ -142,14 +183,9 @@ def quantised_model(module: torch.nn.Module, chosen: Quantisation, where: str) -
     require_some(chosen, found, where)
     layers: dict[str, QuantisedLinear] = {}
     for path, layer in found.items():
-        weight, own = weight_of(layer), chosen.format_of(path)
-        if own is None or weight is None:
+        if (own := chosen.format_of(path)) is None:
             continue
-        if is_traceable_wrapper_subclass(weight):
-            what = f"the layer is quantised already: its weight is a {type(weight).__name__}"
-            accepted = "neither --quantize nor --dtype" + (f", or --quantize with except={path}" if path else "")
-            raise CompileError(what, where=path or where, accepted=accepted)
         bias = getattr(layer, "bias", None)
-        quantised = quantise_weight(weight, own, path or where)
+        quantised = _quantised_weight(layer, own, path, where)
         layers[path] = QuantisedLinear(quantised, None if bias is None else bias.detach(), own.activations)
     return QuantisedModel(module, layers)

@@ -87,7 +87,7 @@ def compile_from(
     if start.begin == 0 and (found := obstacles(model.module)):
         raise UnsupportedError(found)
     recorder = Recorder(request.emit_ir, progress, request.crash_reproducer, count=start.begin)
-    recorder.quantised, recorder.parameters = model.quantised, model.parameters
+    recorder.quantised, recorder.packed, recorder.parameters = model.quantised, model.packed, model.parameters
     keeps_source = request.emit_ir and is_named
     recorder.provenance = [provenance_of(request, options, step.label) for step in start.steps] if keeps_source else []
     if request.check_semantics:
@@ -132,7 +132,8 @@ def _quantisation_report(model: ExportedModel, options: PipelineOptions) -> dict
         if np.issubdtype(exact.dtype, np.floating)
     ]
     origin = "executed: the quantised reference and the f32 model, both by PyTorch"
-    return {"quantisation": {"origin": origin, "format": options.quantize, "layers": sorted(model.quantised), "errors": errors}}
+    layers = sorted(model.quantised | model.packed)
+    return {"quantisation": {"origin": origin, "format": options.quantize, "layers": layers, "errors": errors}}
 
 
 def _distance(found: np.ndarray, exact: np.ndarray) -> dict[str, float]:
@@ -170,6 +171,7 @@ def design_report(
     _require_reference(run.found.get(QuantizeLinear.name), recorder.quantised)
     recognised: Recognised | None = run.found.get(RecognizeQuantization.name)
     _require_scales(recognised, recorder.parameters)
+    _require_integers(recognised, recorder.packed)
     streams, bounds, sizings = (run.found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
     resources = resource_report(module, load_platform(options.platform))
     makespans = None if sizings is None else [sizing.makespan for sizing in sizings]
@@ -213,6 +215,16 @@ def _require_scales(recognised: Recognised | None, parameters: Mapping[str, np.n
             raise CompileError(f"a scale is {wrong.flat[0]}", where=where, accepted="finite scales other than 0")
 
 
+def _require_integers(found: Recognised | None, packed: frozenset[str]) -> None:
+    """CompileError where a layer that has integers of its own is not computed on them, as its reference is."""
+    if found is None or not (left := packed - {*found.integers}):
+        return
+    layer = min(left)
+    why = next((why for other, why in found.left if other == layer), "it is no single product with a parameter")
+    what = f"'{layer}' is not computed on its integers: {why}"
+    raise CompileError(what, where=RecognizeQuantization.name, accepted=f"--quantize with except={layer}")
+
+
 _OF_THE_DESIGN = ("model", "stage", "seq", "dtype", "seed", "weights", "layer", "minimise_depths", "check_inputs")
 """What a request says about what to compile, besides the options, not about how."""
 
@@ -250,6 +262,8 @@ class Recorder:
     count: int = 0
     quantised: frozenset[str] | None = None
     """The modules whose linear layers the reference computes on integers; None where nobody knows."""
+    packed: frozenset[str] = frozenset()
+    """Those that come with integers of their own."""
     parameters: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
 
     def begin(self, stage: Stage, name: str) -> None:

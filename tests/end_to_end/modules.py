@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import nn
+
+from stc.quantisation.packed_linear import PackedLinear
+from stc.quantisation.packed_weights import GroupedIntegers
 
 
 class Branching(nn.Module):
@@ -75,3 +79,20 @@ def linear():
     """Of 37 terms, which no group divides."""
     torch.manual_seed(0)
     return torch.nn.Linear(37, 6, bias=False), (torch.randn(3, 37),)
+
+
+def packed_weight(*, symmetric: bool) -> GroupedIntegers:
+    """[6, 37] in groups of 16, all integers of 4 bits."""
+    rng = np.random.default_rng(0)
+    integers, scales = rng.integers(-8, 8, (6, 37), np.int8), rng.uniform(0.01, 0.1, (6, 3)).astype(np.float16)
+    integers.flat[:16] = np.arange(-8, 8)
+    zeros = None if symmetric else np.concatenate([np.arange(-8, 8), [3, -8]]).astype(np.int8).reshape(6, 3)
+    return GroupedIntegers(4, 16, integers, scales, zeros)
+
+
+def packed():
+    return torch.nn.Sequential(PackedLinear(packed_weight(symmetric=False), torch.randn(6))), (torch.randn(3, 37),)
+
+
+def packed_without_zeros():
+    return torch.nn.Sequential(PackedLinear(packed_weight(symmetric=True), torch.randn(6))), (torch.randn(3, 37),)

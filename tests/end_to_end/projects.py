@@ -8,6 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from stc.execution.layout import entries_of_bytes, unpack
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.manifest.element_types import ElementType, element_type
+from stc.manifest.schema import Port
 from stc.simulation.csim import CsimResult, csim
 
 
@@ -34,3 +40,18 @@ class Project:
 
 Compile = Callable[..., Project]
 """Of a model, a length, an optimisation level and options of the pipeline."""
+
+
+def order_of(port: Port) -> StreamOrder:
+    assert port.order is not None
+    loops = tuple(Loop(int(loop.trip), loop.step) for loop in port.order.loops)
+    coordinates = tuple(Coordinate(coordinate.loops, int(coordinate.constant)) for coordinate in port.order.coordinates)
+    return StreamOrder(port.order.element, loops, coordinates)
+
+
+def parameter_in(project: Path, port: Port) -> tuple[np.ndarray, ElementType]:
+    """The tensor that the words of a parameter hold."""
+    assert port.file is not None
+    kind = element_type(port.element_type)
+    entries = entries_of_bytes((project / port.file).read_bytes(), kind.bits, np.dtype(kind.numpy))
+    return unpack(entries[: port.words * port.lanes].reshape(port.words, port.lanes), order_of(port), port.name), kind

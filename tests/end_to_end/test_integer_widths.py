@@ -8,17 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from projects import parameter_in
 from torch import nn
 
 from stc.codegen.project import emit_project
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
-from stc.execution.layout import entries_of_bytes, unpack
 from stc.frontend.export import export
-from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.manifest.element_types import ElementType, element_type
+from stc.manifest.element_types import element_type
 from stc.manifest.files import read_manifest
-from stc.manifest.schema import Port
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.runtime.accelerator import Accelerator
 from stc.simulation.csim import csim
@@ -107,21 +105,6 @@ CASES = {
     "unsigned i12 x i2": Case(12, 2, 32, 5, 3, 11, is_signed=False),
     "i33 x i7 in i64": Case(33, 7, 64, 2, 3, 5),
 }
-
-
-def order_of(port: Port) -> StreamOrder:
-    assert port.order is not None
-    loops = tuple(Loop(int(loop.trip), loop.step) for loop in port.order.loops)
-    coordinates = tuple(Coordinate(coordinate.loops, int(coordinate.constant)) for coordinate in port.order.coordinates)
-    return StreamOrder(port.order.element, loops, coordinates)
-
-
-def parameter_in(project: Path, port: Port) -> tuple[np.ndarray, ElementType]:
-    """The tensor that the words of a parameter hold."""
-    assert port.file is not None
-    kind = element_type(port.element_type)
-    entries = entries_of_bytes((project / port.file).read_bytes(), kind.bits, np.dtype(kind.numpy))
-    return unpack(entries[: port.words * port.lanes].reshape(port.words, port.lanes), order_of(port), port.name), kind
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

@@ -9,6 +9,8 @@ import torch
 from stc.diagnostics import CompileError
 from stc.frontend.rounding_noise import RoundingNoise
 from stc.quantisation.formats import LinearFormat, read_quantisation
+from stc.quantisation.packed_linear import PackedLinear
+from stc.quantisation.packed_weights import GroupedIntegers
 from stc.quantisation.reference import QuantisedLinear, linear_layers, quantise_weight, quantised_model
 
 pytestmark = pytest.mark.heavy
@@ -122,3 +124,36 @@ def test_rounding_noise_leaves_integers_as_they_are():
     with RoundingNoise(np.random.default_rng(0)):
         rounded = torch.round(x * 1.0)
     assert torch.equal(rounded, torch.round(rounded)) and (rounded - x).abs().max() <= 1
+
+
+@pytest.mark.parametrize("activations", ["token", "group"])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_a_packed_layer_has_its_own_integers(activations: str, symmetric: bool):
+    """Sums of a (q - z), in integers of any size, and the layer's own form of it: quantised and dequantised."""
+    rng = np.random.default_rng(8)
+    integers, scales = rng.integers(-8, 8, (6, 40)), rng.uniform(0.01, 1, (6, 3)).astype(np.float16)
+    zeros = None if symmetric else rng.integers(-8, 8, (6, 3))
+    narrow = None if zeros is None else zeros.astype(np.int8)
+    packed = PackedLinear(GroupedIntegers(4, 16, integers.astype(np.int8), scales, narrow), torch.randn(6))
+    model = torch.nn.Sequential(packed)
+    quantised = quantised_model(model, read_quantisation(f"bits=4,activations={activations},group=128"), "here")
+    x = torch.randn(3, 40)
+    layer = quantised.layers["0"]
+    of_groups = layer.quantised(x)[0].to(torch.int64).numpy()
+    assert of_groups.shape == (3, 3, 16) and not of_groups[:, 2, 8:].any()
+    centred = np.zeros((6, 48), np.int64)
+    centred[:, :40] = integers - (0 if zeros is None else np.repeat(zeros, 16, 1)[:, :40])
+    expected = np.einsum("mji,nji->mnj", of_groups, centred.reshape(6, 3, 16))
+    assert np.array_equal(layer.sums(layer.quantised(x)[0]).numpy(), expected)
+    with quantised.replaced():
+        found = model(x)
+    with quantised.exported():
+        written = model(x)
+    assert torch.allclose(found, written, atol=1e-5) and not torch.allclose(found, model(x), atol=1e-5)
+    assert torch.allclose(found, model(x), atol=0.5)
+
+
+def test_a_packed_layer_keeps_its_width():
+    weight = GroupedIntegers(4, 8, np.zeros((2, 8), np.int8), np.ones((2, 1), np.float16), None)
+    with pytest.raises(CompileError, match=r"0: bits=8 is asked of weights that have 4 bits in the model; accepted: bits=4"):
+        quantised_model(torch.nn.Sequential(PackedLinear(weight, None)), read_quantisation("bits=8"), "here")

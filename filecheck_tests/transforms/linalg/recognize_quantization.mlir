@@ -53,8 +53,8 @@ func.func @groups(%a: tensor<5x8xi8>, %z: tensor<5xi8>, %s: tensor<5xf32>,
 
 // -----
 
-// Weights alone stay f32.
-// SHOW: linalg.generic ... ins\(.*? : ...|mulf|addf|func.func
+// Weights alone are integers: the device makes them f32, and multiplies sums by the scale.
+// SHOW: linalg.generic ... ins\(.*? : ...|sitofp|mulf|addf|func.func
 #mk = affine_map<(m, k) -> (m, k)>
 #maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
 func.func @weights_alone(%x: tensor<5x8xf32>, %q: tensor<3x8xi8> {stc.parameter}) -> tensor<5x3xf32> {
@@ -77,8 +77,9 @@ func.func @weights_alone(%x: tensor<5x8xf32>, %q: tensor<3x8xi8> {stc.parameter}
 }
 
 // CHECK-LABEL: func.func @weights_alone(
-// CHECK: %w = linalg.generic{{.*}}ins(%q :
-// CHECK: arith.mulf %fi, %s : f32
-// CHECK: linalg.generic{{.*}}ins(%x, %w :
-// CHECK: %[[P:.*]] = arith.mulf %i_{{.*}}, %j : f32
-// CHECK-NEXT: arith.addf %o_{{.*}}, %[[P]] : f32
+// CHECK: %[[GENERIC:.*]] = linalg.generic{{.*}}ins(%x, %q :
+// CHECK: %[[SITOFP:.*]] = arith.sitofp %{{.*}} : i8 to f32
+// CHECK-NEXT: %[[MULF:.*]] = arith.mulf %{{.*}}, %[[SITOFP]] : f32
+// CHECK-NEXT: arith.addf %{{.*}}, %[[MULF]] : f32
+// CHECK: linalg.generic{{.*}}ins(%[[GENERIC]] :
+// CHECK: arith.mulf %{{.*}}, %{{.*}} : f32

@@ -113,6 +113,27 @@ class ContractionWriter:
         activations, weights = (replace(factor, integers=self.grouped(factor.integers)) for factor in (activations, weights))
         return self._total(self._sums(activations.integers, weights.integers), activations, weights)
 
+    def contraction_of_floats(self, activations: Along, weights: Quantised) -> SSAValue:
+        """What floats and integers with scales come to, f32: sums within each group of floats times integers less their zero
+        points, times the scale of the group; groups are added up."""
+        terms = [self.grouped(activations), self.grouped(weights.integers), *([] if weights.zero is None else [weights.zero])]
+
+        def product(body: Body, values: Sequence[SSAValue]) -> SSAValue:
+            integer = values[1]
+            if weights.zero is not None:
+                integer = body.add(arith.SubiOp(_widened(body, integer), _widened(body, values[2])))
+            return body.add(arith.MulfOp(values[0], body.add(arith.SIToFPOp(integer, f32))))
+
+        def scaled(body: Body, values: Sequence[SSAValue]) -> SSAValue:
+            return body.add(arith.MulfOp(values[0], as_f32(body, values[1])))
+
+        zero = FloatAttr(0.0, f32)
+        if self.count == 1:
+            sums = self.generic(terms, self.kept, f32, _added(product), zero)
+            return self.generic([sums, weights.scale], self.kept, f32, scaled).value
+        sums = self.generic(terms, self.in_lanes((*self.kept, self.group)), f32, _added(product), zero)
+        return self.generic([sums, weights.scale], self.kept, f32, _added(scaled), zero).value
+
     def grouped(self, tensor_: Along) -> Along:
         """The dimension along the reduction filled up with zeros, and split into groups and terms; what has none as it is."""
         if self.count == 1 or self.group in tensor_.loops or self.reduction not in tensor_.loops:
@@ -197,9 +218,6 @@ class ContractionWriter:
         def both(body: Body, values: Sequence[SSAValue]) -> SSAValue:
             return body.add(arith.MulfOp(scaled(body, values), as_f32(body, values[last + 1])))
 
-        def added(term: Write) -> Write:
-            return lambda body, values: body.add(arith.AddfOp(values[-1], term(body, values)))
-
         def times(body: Body, values: Sequence[SSAValue]) -> SSAValue:
             return body.add(arith.MulfOp(values[0], as_f32(body, values[1])))
 
@@ -207,8 +225,8 @@ class ContractionWriter:
         if self.count == 1:
             return self.generic([*inputs, activations.scale], kept, f32, both).value
         if isinstance(activations.scale, Along) and self.group in activations.scale.loops:
-            return self.generic([*inputs, activations.scale], kept, f32, added(both), zero).value
-        total = self.generic(inputs, kept, f32, added(scaled), zero)
+            return self.generic([*inputs, activations.scale], kept, f32, _added(both), zero).value
+        total = self.generic(inputs, kept, f32, _added(scaled), zero)
         return self.generic([total, activations.scale], kept, f32, times).value
 
     def _corrections(self, activations: Quantised, weights: Quantised) -> list[tuple[Factor, Along]]:
@@ -247,6 +265,10 @@ class ContractionWriter:
         ops = filled(value, shape)
         self.insert(*ops)
         return ops[-1].results[0]
+
+
+def _added(term: Write) -> Write:
+    return lambda body, values: body.add(arith.AddfOp(values[-1], term(body, values)))
 
 
 def _widened(body: Body, value: SSAValue) -> SSAValue:

@@ -38,16 +38,18 @@ _MOST = 2.0**31 - 1
 class Recognised:
     """What became of the contractions of quantised factors, by the path of their module ('' outside of modules).
 
-    `integers`: those that are of integers now; `scales`: the parameters that their scales are read from, by name; `left`: which
-    stayed f32, and why.
+    `integers`: those that are of integers now; `weights`: those of floats and of integers that parameters hold; `scales`: the
+    parameters that their scales are read from, by name; `left`: which stayed f32, and why.
     """
 
     integers: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ()
     scales: tuple[tuple[str, str], ...] = ()
     left: tuple[tuple[str, str], ...] = ()
 
     def report(self) -> dict[str, object]:
-        return {"layers": list(self.integers), "left": [{"layer": layer, "why": why} for layer, why in self.left]}
+        left = [{"layer": layer, "why": why} for layer, why in self.left]
+        return {"layers": list(self.integers), "weights": list(self.weights), "left": left}
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,9 @@ class RecognizeQuantization(FindingPass):
     kind may be subtracted from the integers. The integers, scales and zero points are those of the model; what is new is the order
     of sums: docs/quantisation.md has it, and `quantize-linear` makes the same structure. What has at most 16 values becomes i4.
 
-    Both factors may be activations, as in attention. Contractions of which one factor alone is quantised stay, and so do those
-    whose sums need more than 32 bits; report.json says which, and why.
+    Both factors may be activations, as in attention. Where parameters alone are quantised, the device reads their integers: floats
+    times integers less their zero points are summed within each group, and the sums multiplied by scales. Contractions of which an
+    activation alone is quantised stay, and so do those whose sums need more than 32 bits; report.json says which, and why.
 
         %d = linalg.generic ... ins(%a, %s : tensor<5x64xi8>, tensor<5xf32>) { f32(a) * s } ... -> tensor<5x64xf32>
         %w = linalg.generic ... ins(%q, %t : tensor<24x64xi8>, tensor<24xf32>) { f32(q) * t } ... -> tensor<24x64xf32>
@@ -86,7 +89,7 @@ class RecognizeQuantization(FindingPass):
                 if generic.results[0] in host or (read := product_sum(generic)) is None:
                     continue
                 found = _with(found, read, _Contraction.of(read, reader, host))
-        if found.integers:
+        if found.integers or found.weights:
             erase_dead_ops(op)
         return found
 
@@ -100,8 +103,10 @@ def _with(found: Recognised, read: ProductSum, contraction: _Contraction) -> Rec
         return found
     names = [name for factor in contraction.factors for name in _parameters(factor.scale)]
     contraction.rewrite()
-    scales = tuple((layer, name) for name in names)
-    return replace(found, integers=(*found.integers, layer), scales=(*found.scales, *scales))
+    found = replace(found, scales=(*found.scales, *((layer, name) for name in names)))
+    if len(contraction.factors) == 1:
+        return replace(found, weights=(*found.weights, layer))
+    return replace(found, integers=(*found.integers, layer))
 
 
 def _parameters(scale: Point) -> Iterable[str]:
@@ -116,9 +121,11 @@ def _parameters(scale: Point) -> Iterable[str]:
 
 @dataclass(frozen=True)
 class _Contraction:
-    """A contraction: its factors where both are quantised, or why it stays f32; neither where nothing is quantised."""
+    """A contraction: its factors where both are quantised, or the one that parameters hold, or why it stays f32; neither where
+    nothing is quantised. `other`: what a single factor is multiplied by."""
 
     read: ProductSum
+    other: Along
     factors: tuple[Dequantised, ...] = ()
     why_not: str | None = None
 
@@ -130,15 +137,19 @@ class _Contraction:
         points = [reader.read(entry.value, _place(entry, loops)) for entry in inputs]
         looks = [looks_quantised(point, read.reduction) for point in points]
         if not any(looks):
-            return cls(read)
+            return cls(read, inputs[0])
         found = [dequantised(point, read.reduction, terms) for point in points]
-        factors = tuple(factor for factor in found if factor is not None)
-        why_not = "only one factor is quantised" if not all(looks) else _why_not(factors, read, terms)
-        return cls(read, factors) if why_not is None else cls(read, why_not=why_not)
+        factors = tuple(factor for factor, looked in zip(found, looks, strict=True) if factor is not None and looked)
+        if looks == [True, False] or (not all(looks) and inputs[1].value not in host):
+            return cls(read, inputs[0], why_not="only one factor is quantised")
+        why_not = _why_not(factors, looks.count(True), read, terms)
+        return cls(read, inputs[0], factors) if why_not is None else cls(read, inputs[0], why_not=why_not)
 
     def rewrite(self) -> None:
         builder = _builder(self.factors, self.read)
-        result = builder.writer.contraction(*(builder.quantised(factor) for factor in self.factors))
+        factors = [builder.quantised(factor) for factor in self.factors]
+        write = builder.writer
+        result = write.contraction(*factors) if len(factors) > 1 else write.contraction_of_floats(self.other, *factors)
         result.name_hint = self.read.generic.results[0].name_hint
         Rewriter.replace_op(self.read.generic, [], [result])
 
@@ -147,16 +158,16 @@ def _place(entry: Along, loops: GenericLoops) -> Place:
     return tuple(Digit(loop, 1, loops.extents[loop]) for loop in entry.loops)
 
 
-def _why_not(factors: Sequence[Dequantised], read: ProductSum, terms: int) -> str | None:
-    """Why a contraction stays f32 both factors of which look quantised."""
-    if len(factors) < 2:
+def _why_not(factors: Sequence[Dequantised], looked: int, read: ProductSum, terms: int) -> str | None:
+    """Why a contraction stays f32 of which so many factors look quantised."""
+    if len(factors) < looked:
         return "a factor is not (integers - zero points) * scale, with one scale for all terms or for each group of them"
     if any(factor.bounds.most - factor.bounds.least > 255 for factor in factors):
         return "its integers have more than 8 bits"
     sizes = _sizes(factors, read)
     if len(sizes) > 1:
         return f"its scales are of groups of {' and '.join(map(str, sorted(sizes)))} terms"
-    if min(sizes, default=terms) * factors[0].largest * factors[1].largest > _MOST:
+    if looked > 1 and min(sizes, default=terms) * factors[0].largest * factors[1].largest > _MOST:
         return "sums within a group need more than 32 bits"
     builder = _builder(factors, read)
     points = [point for factor in factors for point in (factor.integers, factor.scale, factor.zero) if point is not None]

@@ -149,7 +149,7 @@ def _in_many_bits(x: torch.Tensor) -> torch.Tensor:
 
 
 LEFT: Sequence[tuple[Callable[[torch.Tensor], torch.Tensor], Callable[[torch.Tensor], torch.Tensor], str]] = [
-    (lambda w: w, lambda x: x, "only one factor is quantised"),
+    (torch.sin, by_token, "only one factor is quantised"),
     (lambda w: w + 0.125, by_token, r"not \(integers - zero points\) \* scale"),
     (lambda w: w, _by_3_rows, "of groups of 8 and 12 terms"),
     (lambda w: w, _in_many_bits, "more than 8 bits"),
@@ -166,6 +166,19 @@ def test_what_stays_f32_says_why(
     with pytest.raises(AssertionError, match=why):
         raise AssertionError(found.left[0][1])
     np.testing.assert_allclose(results(model), model.golden["out"], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("least", [-8, 0])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_weights_alone_are_read_as_integers(least: int, symmetric: bool) -> None:
+    torch.manual_seed(0)
+    module = Halves(lambda w: w, lambda x: x)
+    module.weights = Weights(6, 24, 8, least, least + 15, symmetric=symmetric)
+    model, found = recognised((module.eval(), (torch.randn(3, 24),)))
+    assert found.weights == ("",) and not found.integers and not found.left
+    assert [bits for bits in contractions(model.module) if 4 in bits] == ([(0, 4)] if symmetric else [])
+    golden = model.golden["out"]
+    np.testing.assert_allclose(results(model), golden, rtol=0, atol=1e-6 * np.abs(golden).max())
 
 
 def test_plain_models_are_left_alone() -> None:
