@@ -1,6 +1,6 @@
 """Blocks of decoder families in f32, W8A8 and W4A8: bytes of weights and scales, and cycles, beside each other.
 
-    python benchmarks/quantised_blocks.py [--model gpt2] [--stage decode] [--seq 32] [--tile 64] [--folder DIR] [--json]
+    python benchmarks/quantised_blocks.py [--model gpt2] [--stage decode] [--seq 32] [--tile 64] [--folder DIR] [--json] [--write]
 
 Each block is compiled at full size with the same options, and simulated with time, which also compares its values with the
 reference of its arithmetic. Bytes are *counted*: what a launch reads through ports of parameters. Weights and scales are those that
@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from decode_block import bytes_at
-from measured_at import measured_at
+from measured_at import measured_at, write_between
 
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
@@ -30,6 +30,8 @@ from stc.quantisation.formats import DTYPES
 from stc.simulation.simulate import timed_design
 from stc.tools.compile import CompileRequest, compile_model
 
+DOCUMENT = Path(__file__).parents[1] / "docs" / "quantisation.md"
+BEGIN, END = "<!-- quantised blocks -->\n", "<!-- end of quantised blocks -->\n"
 MODELS = ("gpt2", "gpt2-medium", "qwen2.5-0.5b", "qwen3-0.6b", "tinyllama-1.1b", "llama-3.2-1b", "gemma3-1b")
 FORMATS = {"f32": "", **DTYPES}
 MAX_SEQ = 128
@@ -86,6 +88,8 @@ def _parameter_bytes(manifest: Manifest) -> tuple[int, int]:
 def markdown(rows: Sequence[Row]) -> str:
     """The table."""
     lines = [
+        f"Blocks at full size, with the same options (W4A8: `{FORMATS['w4a8']}`): bytes of weights and scales that a launch reads,",
+        "*counted*; cycles *simulated* (`python benchmarks/quantised_blocks.py`).",
         measured_at(),
         "",
         "| block | arithmetic | bytes of weights and scales | of f32's | of int8's | cycles | of f32's | values |",
@@ -108,6 +112,7 @@ def main() -> int:
     parser.add_argument("--tile", type=int, default=64, help="as of stc compile (default 64)")
     parser.add_argument("--folder", type=Path, help="keep the projects here, or take those that are")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/quantisation.md")
     arguments = parser.parse_args()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as temporary:
@@ -119,6 +124,8 @@ def main() -> int:
                     print(f"{model}, {stage}: {error}", file=sys.stderr)
                     return 2
     print(json.dumps([asdict(row) for row in rows], indent=1) if arguments.json else markdown(rows))
+    if arguments.write:
+        write_between(DOCUMENT, BEGIN, markdown(rows), END)
     return 0
 
 
