@@ -245,7 +245,8 @@ def test_a_fault_of_the_device_is_caught(twins: Callable[[str], Twin], tmp_path:
     try:
         assert not agrees(faulty)
     except CompileError as error:
-        assert error.what == f"the logits behind position {len(LONG)} are no numbers"  # of a row that nobody wrote
+        # Of a row that nobody wrote, in the first launch of decode or the one behind it.
+        assert re.fullmatch(rf"the logits behind position ({len(LONG) - 1}|{len(LONG)}) are no numbers", error.what)
 
 
 def test_a_stage_is_compared_where_rows_lie_behind(twins: Callable[[str], Twin], tmp_path: Path, stc: Stc) -> None:
@@ -259,8 +260,9 @@ def test_a_stage_is_compared_where_rows_lie_behind(twins: Callable[[str], Twin],
 
 
 def with_another_decode(model: LanguageModel, folder: Path, stage: str, pattern: str, text: str) -> LanguageModel:
-    """A copy whose C++ of decode is changed."""
-    copy = shutil.copytree(model.folder, folder / "copy", ignore=shutil.ignore_patterns("build"))
+    """A copy whose C++ of decode is changed; the other stages stay built."""
+    changed_stage = str(model.folder / stage)
+    copy = shutil.copytree(model.folder, folder / "copy", ignore=lambda at, _: {"build"} if str(at) == changed_stage else set())
     kernel = copy / stage / "kernel.cpp"
     changed, count = re.subn(pattern, text, kernel.read_text())
     assert count
