@@ -79,7 +79,7 @@ class PackedFormat:
 class GroupedIntegers:
     """`weight[n][k] = (integers[n][k] - zeros[n][k // group]) * scales[n][k // group]`: `integers` [outputs, inputs] int8 from
     -2^(bits - 1) to 2^(bits - 1) - 1; `scales` [outputs, groups] f16, normal numbers; `zeros` [outputs, groups] int8 in the same
-    range, None where all are 0."""
+    range, None where the format says that all are 0."""
 
     bits: int
     group: int
@@ -152,7 +152,7 @@ def unpack(chosen: PackedFormat, tensors: Mapping[str, np.ndarray], outputs: int
         key = "zero_point true" if chosen.method == AWQ else "sym false"
         raise CompileError(what, where=where, accepted=f"{key}, or zero points of {chosen.half}")
     group = min(chosen.group or inputs, inputs)
-    kept = np.ascontiguousarray(zeros) if zeros.any() else None
+    kept = None if chosen.symmetric else np.ascontiguousarray(zeros)
     return GroupedIntegers(chosen.bits, group, np.ascontiguousarray(_signed(integers, chosen)), np.ascontiguousarray(scales), kept)
 
 

@@ -125,6 +125,18 @@ def test_bad_folders(written: Path, tmp_path: Path, stc: Stc, case: str):
     assert not (tmp_path / "out").exists()
 
 
+def test_layers_of_different_formats(written: Path, tmp_path: Path):
+    """A kernel that all layers share reads the same of each."""
+    state = load_file(written / "model.safetensors")
+    for name in ("qweight", "qzeros", "scales", "g_idx"):
+        del state[f"model.layers.1.mlp.down_proj.{name}"]
+    state["model.layers.1.mlp.down_proj.weight"] = torch.randn(40, 56)
+    save_file(state, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text((written / "config.json").read_text())
+    with pytest.raises(CompileError, match="layers 0 and 1 have weights of different formats"):
+        of(tmp_path).require_equal_kinds()
+
+
 @pytest.mark.parametrize("kept", [0, 1000, -1])
 def test_truncated_files(written: Path, tmp_path: Path, kept: int):
     (tmp_path / "config.json").write_text((written / "config.json").read_text())

@@ -44,6 +44,7 @@ def scaled(scale):
     return module, inputs
 def zero_scale(): return scaled(0)
 def nan_scale(): return scaled(float("nan"))
+def layers(): return torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)), (torch.ones(2, 4),)
 def product(): return of(lambda x: torch.relu(x) @ x.transpose(0, 1), 6, 4)
 """
 
@@ -164,6 +165,15 @@ def test_unusable_schedules(stc: Stc, text: str) -> None:
     before = files_here()
     ended = stc("compile", "models.py:product", "--out", "out", "--schedule", "schedule.toml")
     refused(ended, *(part.replace("product", "matmul") for part in SCHEDULES[text]))
+    assert files_here() == before
+
+
+def test_an_excepted_layer_has_no_sums_of_integers_to_schedule(stc: Stc) -> None:
+    Path("schedule.toml").write_text("[layer1_matmul0]\ntile = [2, 4, 2, 2]")
+    before = files_here()
+    options = ("--quantize", "bits=8,group=2,except=1", "--schedule", "schedule.toml")
+    ended = stc("compile", "models.py:layers", "--out", "out", *options)
+    refused(ended, "schedule.toml: no op is called 'layer1_matmul0'", "layer1,")
     assert files_here() == before
 
 

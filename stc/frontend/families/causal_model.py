@@ -226,6 +226,8 @@ class CausalModel:
             return "have parameters of different shapes"
         built = self.cached_layer(one, 1)
         same = self.cached_layer(other, 1)
+        if len({_structure(layer.module) for layer in (built, same)}) > 1:
+            return "have weights of different formats"
         same.module.load_state_dict(built.module.state_dict())
         with torch.no_grad():
             found, expected = (layer.module(**built.inputs) for layer in (same, built))
@@ -354,3 +356,8 @@ def _head_of(model: PreTrainedModel) -> torch.nn.Module:
     """What is behind the last layer, with the linear layer of all models under its name."""
     output = model.get_output_embeddings()
     return torch.nn.ModuleDict({} if output is None else {HEAD: output})
+
+
+def _structure(module: torch.nn.Module) -> frozenset[tuple[str, torch.Size]]:
+    """The names and shapes of what a module holds."""
+    return frozenset((name, value.shape) for name, value in module.state_dict().items())
