@@ -13,7 +13,8 @@ from xdsl.utils.hints import isa
 from stc.analysis.generic_loops import GenericLoops, name_of, shape_of
 from stc.diagnostics import CompileError
 from stc.dialects.facts import NAME, SIZES
-from stc.dialects.updates import is_update
+from stc.dialects.updates import is_prefix_read, is_update
+from stc.dialects.use_def import through_reshapes
 from stc.iteration.size import Size, Symbol, is_static, maximum, sum_of, symbols_in
 
 
@@ -40,8 +41,15 @@ class RunTimeSizes:
         return self._sizes.get(value, shape_of(value.type))
 
     def single(self, value: SSAValue) -> tuple[int, ...]:
-        """The dimensions of a tensor whose sizes are known at run time, which cross entry by entry."""
-        return tuple(dimension for dimension, size in enumerate(self.of(value)) if not is_static(size))
+        """The dimensions of a tensor which cross entry by entry: whose sizes are known at run time, and the last one, along which
+        words lie, where the beginning of an argument is continued along it that is updated: memory has more of it."""
+        found = tuple(dimension for dimension, size in enumerate(self.of(value)) if not is_static(size))
+        last, concat = len(shape_of(value.type)) - 1, value.owner
+        if not isinstance(concat, tensor.ConcatOp) or concat.dim.value.data != last or last in found:
+            return found
+        sources = [through_reshapes(operand).owner for operand in concat.inputs]
+        is_part = any(isinstance(source, tensor.ExtractSliceOp) and is_prefix_read(source) for source in sources)
+        return (*found, last) if is_part else found
 
     def loops_of(self, op: GenericOp) -> tuple[Size, ...]:
         """How often each loop of a generic runs."""

@@ -86,7 +86,7 @@ def _functions(manifest: Manifest) -> dict[str, Any]:
         "like": like,
         "port": port_of,
         "position": lambda port: owner(port).ports.index(port),
-        "is_float": lambda tensor: tensor.element_type.startswith("f"),
+        "may_differ": lambda tensor: tensor.element_type.startswith("f") or any(tensor.name in it.allowed for it in manifest.draws),
         "elements": lambda tensor: prod(tensor.shape),
         "bytes": lambda tensor: prod(tensor.shape) * element_type(tensor.element_type).host_bytes,
         "c_type": lambda entry: element_type(entry.element_type).c_type,

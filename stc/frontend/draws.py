@@ -263,7 +263,8 @@ def draw_references(
             returned = partial(_returned, run, sizes, inputs, there)
             golden = returned(None)
             exact = {} if unquantised is None else _returned(unquantised, sizes, inputs, there, None)
-            found.append(Reference(name, inputs, golden, _uncertainty(golden, partial(returned, random)), unquantised=exact))
+            moved = _uncertainty(golden, partial(returned, random), frozenset(rows.name for rows in sizes.appends.values()))
+            found.append(Reference(name, inputs, golden, moved, unquantised=exact))
         except CompileError as error:
             if name == EXAMPLE:
                 raise
@@ -282,19 +283,20 @@ def _equal(some: Arrays, others: Arrays) -> bool:
     return all(array.tobytes() == others[name].tobytes() for name, array in some.items())
 
 
-def _uncertainty(golden: Arrays, noisy_run: Callable[[], Arrays]) -> dict[str, np.ndarray]:
-    """By how much rounding alone moves each entry of every float output: the largest movement of some runs with noise, of more of
-    them where rows are short.
+def _uncertainty(golden: Arrays, noisy_run: Callable[[], Arrays], rounded: frozenset[str]) -> dict[str, np.ndarray]:
+    """By how much rounding alone moves each entry of every float output, and of the integers that are `rounded` floats: the largest
+    movement of some runs with noise, of more of them where rows are short (as scales of rows are).
 
     Monte Carlo arithmetic (Parker, 1997): what noise of the size of the rounding errors moves, rounding errors move too, in PyTorch
-    as in a design that adds up in another order. Integers are exact.
+    as in a design that adds up in another order. Other integers are exact.
     """
     floats = {name: array for name, array in golden.items() if _is_float(array)}
-    moved = {name: np.zeros(array.shape) for name, array in floats.items()}
+    integers = {name: array for name, array in golden.items() if name in rounded and not _is_float(array)}
+    moved = {name: np.zeros(array.shape) for name, array in (floats | integers).items()}
     shortest = min((array.shape[-1] if array.ndim else 1 for array in floats.values()), default=0)
     for _ in range(max(NOISY_RUNS, -(-NOISY_ENTRIES // shortest)) if floats else 0):
         noisy = noisy_run()
-        for name, array in floats.items():
+        for name, array in (floats | integers).items():
             moved[name] = np.maximum(moved[name], _movement(array.astype(np.float64), noisy[name].astype(np.float64)))
     return moved
 

@@ -17,7 +17,8 @@ Arrays = Mapping[str, np.ndarray]
 class Reference:
     """One draw of inputs and the model's outputs for it, by `stc.name`.
 
-    `uncertainty`: for float outputs, by how much rounding errors alone move each entry (absolute, f64); 0 where it is missing,
+    `uncertainty`: for float outputs, and integers that are rounded floats, by how much rounding errors alone move each entry
+    (absolute, f64); 0 where it is missing,
     infinite where they make a number of an infinity or NaN, or the reverse. `unspecified`: the entries, True, that the model leaves
     undefined; none of an output that is missing. `unquantised`: where the outputs are of quantised layers, those of the f32 model.
     """

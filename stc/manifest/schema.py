@@ -268,10 +268,10 @@ class Draw:
 
     `allowed`: for each float output, the error that each of its entries may have (absolute, f64; where the entry is a number),
     negative where the reference is uncertain by as much as the entry, which is then undecided, infinite where rounding errors make
-    it infinite or NaN or the reverse; other outputs are compared exactly.
-    `uncertainty`: for each float output, how much of that is because rounding errors alone move the reference, at most, in parts of
-    the output's largest magnitude. `decides`: the float outputs none of whose entries is undecided here, where a design that loses
-    its inputs would show: neither they nor the reference are nothing but zeros.
+    it infinite or NaN or the reverse; for each output of integers that are rounded floats, how far noise moves them over
+    ties. Other outputs are compared exactly. `uncertainty`: for each of these, how much of that is because rounding errors alone
+    move the reference, at most, in parts of the output's largest magnitude. `decides`: the float outputs none of whose entries is
+    undecided here, where a design that loses its inputs would show: neither they nor the reference are nothing but zeros.
     """
 
     name: str

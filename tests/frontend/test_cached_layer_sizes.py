@@ -137,3 +137,16 @@ def parts_up_to(levels: tuple[str, ...], options: PipelineOptions) -> list[Stage
             parts.append(Stage("part", tuple(passes)))
             passes = []
     return parts
+
+
+def test_scales_of_a_cache_under_a_mask() -> None:
+    """Positions are their last dimension, of which a whole number of tiles is read and memory has more: entry by entry."""
+    quantised = "kv=int8,except=attn,except=mlp"
+    model = load_model("gpt2-tiny", stage="prefill", seq=4, max_seq=20, check_inputs=("example",), quantize=quantised)
+    run_stages(model.module, make_context(), stages(PipelineOptions(kernel_name="k"))[:4])
+    (draw,) = model.draws
+    arrays = {**draw.inputs, **model.parameters}
+    found = execute(model.module, [arrays[name] for name in argument_names(model.module)])
+    for array, (name, expected) in zip(found, draw.golden.items(), strict=True):
+        allowed = 1e-5 * np.abs(expected).max() if array.dtype.kind == "f" else 0
+        np.testing.assert_allclose(array, expected, atol=allowed, err_msg=name)
