@@ -49,8 +49,12 @@ class LinearFormat:
         return 2 ** (self.bits - 1) - 1
 
     def groups(self, length: int) -> tuple[int, int]:
-        """How many groups a reduction of `length` has, and the length of each; the last may be longer than what is left."""
+        """How many groups a reduction of `length` has, and the length of each; the last may be longer than what is left.
+        CompileError for groups that i32 has no room for."""
         size = min(self.group or length, length)
+        if size > LONGEST_GROUP:
+            accepted = f"group=1 to {LONGEST_GROUP}: sums of i32"
+            raise CompileError(f"group=row of a reduction of {length} terms", where="--quantize", accepted=accepted)
         return -(-length // size), size
 
 
@@ -187,7 +191,7 @@ def _value(entry: _Entry) -> int | str:
     if name == "group":
         if text == "row":
             return 0
-        if not text.isdigit() or not 1 <= int(text) <= LONGEST_GROUP:
+        if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= LONGEST_GROUP:
             raise CompileError(f"'{entry.text}'", where="--quantize", accepted=f"group=1 to {LONGEST_GROUP}, or group=row")
         return int(text)
     values = {**_ACCEPTED, **_OF_MODEL}[name]

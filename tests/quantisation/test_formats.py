@@ -29,6 +29,13 @@ def test_groups(length: int, group: int, expected: tuple[int, int]):
     assert LinearFormat(group=group).groups(length) == expected
 
 
+def test_a_row_that_i32_has_no_room_for_is_refused():
+    """Of 2^18 terms 127 * 127 the sum would wrap around."""
+    assert LinearFormat(group=2**17).groups(2**18) == (2, 2**17)
+    with pytest.raises(CompileError, match="group=row of a reduction of 131073 terms; accepted: group=1 to 131072"):
+        LinearFormat().groups(2**17 + 1)
+
+
 def test_the_head_has_a_format_of_its_own():
     said = {"bits=4,group=32": (4, 32), "bits=4,group=32,head=8": (8, 32), "bits=4,head=8,lm_head.group=16": (8, 16)}
     for text, (bits, group) in said.items():
@@ -64,6 +71,7 @@ def test_dtypes_are_formats():
         ("bit=4", "'bit=4'; accepted: bits=..., group=..., scale=..., activations=..., kv=..., attention=..., head=..., "),
         ("group=0", "'group=0'; accepted: group=1 to 131072, or group=row"),
         ("group=many", "'group=many'"),
+        ("group=\u00b2", "'group=\u00b2'; accepted: group=1 to 131072"),
         ("scale=f32", "accepted: scale=f16, scale=bf16"),
         ("activations=tensor", "accepted: activations=token, activations=group"),
         ("w4a8", "'w4a8'"),

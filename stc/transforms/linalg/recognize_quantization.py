@@ -131,8 +131,7 @@ class _Contraction:
 
     @classmethod
     def of(cls, read: ProductSum, reader: PointReader, host: Container[SSAValue]) -> _Contraction:
-        loops = GenericLoops(read.generic)
-        terms = loops.extents[read.reduction]
+        loops, terms = GenericLoops(read.generic), _terms(read)
         inputs = (read.second, read.first) if read.first.value in host else (read.first, read.second)  # weights behind
         points = [reader.read(entry.value, _place(entry, loops)) for entry in inputs]
         looks = [looks_quantised(point, read.reduction) for point in points]
@@ -142,7 +141,7 @@ class _Contraction:
         factors = tuple(factor for factor, looked in zip(found, looks, strict=True) if factor is not None and looked)
         if looks == [True, False] or (not all(looks) and inputs[1].value not in host):
             return cls(read, inputs[0], why_not="only one factor is quantised")
-        why_not = _why_not(factors, looks.count(True), read, terms)
+        why_not = _why_not(factors, looks.count(True), read, inputs[0])
         return cls(read, inputs[0], factors) if why_not is None else cls(read, inputs[0], why_not=why_not)
 
     def rewrite(self) -> None:
@@ -158,8 +157,8 @@ def _place(entry: Along, loops: GenericLoops) -> Place:
     return tuple(Digit(loop, 1, loops.extents[loop]) for loop in entry.loops)
 
 
-def _why_not(factors: Sequence[Dequantised], looked: int, read: ProductSum, terms: int) -> str | None:
-    """Why a contraction stays f32 of which so many factors look quantised."""
+def _why_not(factors: Sequence[Dequantised], looked: int, read: ProductSum, other: Along) -> str | None:
+    """Why a contraction stays f32 of which so many factors look quantised; `other`: the factor in front, also of a single one."""
     if len(factors) < looked:
         return "a factor is not (integers - zero points) * scale, with one scale for all terms or for each group of them"
     if any(factor.bounds.most - factor.bounds.least > 255 for factor in factors):
@@ -167,13 +166,21 @@ def _why_not(factors: Sequence[Dequantised], looked: int, read: ProductSum, term
     sizes = _sizes(factors, read)
     if len(sizes) > 1:
         return f"its scales are of groups of {' and '.join(map(str, sorted(sizes)))} terms"
-    if looked > 1 and min(sizes, default=terms) * factors[0].largest * factors[1].largest > _MOST:
+    if looked > 1 and min(sizes, default=_terms(read)) * factors[0].largest * factors[1].largest > _MOST:
         return "sums within a group need more than 32 bits"
     builder = _builder(factors, read)
-    points = [point for factor in factors for point in (factor.integers, factor.scale, factor.zero) if point is not None]
+    integers = [_narrowest(factor.integers) for factor in factors]
+    zeros = [_narrowest(factor.zero) for factor in factors if factor.zero is not None]
+    points = [*integers, *zeros, *(_stored(factor.scale) for factor in factors)]
     if any(not builder.is_along(found) for point in points for found in builder.read_from(point)):
         return "what it is quantised from is cut otherwise than its loops"
+    if builder.is_repeated(integers, other):
+        return "its integers are repeated along a loop"
     return None
+
+
+def _terms(read: ProductSum) -> int:
+    return GenericLoops(read.generic).extents[read.reduction]
 
 
 def _sizes(factors: Iterable[Dequantised], read: ProductSum) -> set[int]:
@@ -182,8 +189,7 @@ def _sizes(factors: Iterable[Dequantised], read: ProductSum) -> set[int]:
 
 
 def _builder(factors: Iterable[Dequantised], read: ProductSum) -> _Builder:
-    loops = GenericLoops(read.generic)
-    terms = loops.extents[read.reduction]
+    loops, terms = GenericLoops(read.generic), _terms(read)
     size = min(_sizes(factors, read), default=terms)
     return _Builder(ContractionWriter(read.generic, read.kept, read.reduction, terms // size, size), loops)
 
@@ -224,8 +230,7 @@ class _Builder:
     def _scale(self, point: Point) -> Factor:
         if isinstance(constant := point.definition.constant, FloatAttr):
             return constant
-        while point.is_(arith.ExtFOp) and point.operands[0].kind == f16:
-            point = point.operands[0]
+        point = _stored(point)
         return self._as_is(point) or self._computed(point, point.kind, lambda body, value: value)
 
     def _zero(self, factor: Dequantised, moved: int) -> Factor | None:
@@ -312,7 +317,32 @@ class _Builder:
         return list(found)
 
     def is_along(self, point: Point) -> bool:
-        return point.held is not None and all(digit is None or self._loop(digit) is not None for digit in point.held[1])
+        """Whether a tensor holds a point, along loops of the contraction: along the terms of groups beside the groups alone."""
+        if point.held is None or any(self._loop(digit) is None for digit in point.held[1] if digit is not None):
+            return False
+        return (self.reached(point) & self._terms) != {self.writer.reduction} or self.writer.count == 1
+
+    def reached(self, point: Point) -> set[int]:
+        """The loops along which a tensor holds a point; a whole reduction is its groups and their terms."""
+        place = () if point.held is None else point.held[1]
+        loops = {self._loop(digit) for digit in place if digit is not None and not self._is_all_terms(digit)}
+        return {loop for loop in loops if loop is not None} | (self._terms if any(map(self._is_all_terms, place)) else set())
+
+    def is_repeated(self, integers: Sequence[Point], single: Along) -> bool:
+        """Whether integers are the same for several terms, or for all results along a loop; `single`: what one factor alone is
+        multiplied by."""
+        each = [{loop for found in self.read_from(point) for loop in self.reached(found)} for point in integers]
+        along = set().union(*each, single.loops if len(each) == 1 else ())
+        results = {loop for loop in self.writer.kept if self.loops.extents[loop] > 1}
+        return not results <= along or not all(self._terms <= loops for loops in each)
+
+    @property
+    def _terms(self) -> frozenset[int]:
+        """The loops that are summed over, new ones of groups included."""
+        return frozenset({self.writer.reduction} if self.writer.count == 1 else {self.writer.reduction, self.writer.group})
+
+    def _is_all_terms(self, digit: Digit | None) -> bool:
+        return digit == Digit(self.writer.reduction, 1, self.loops.extents[self.writer.reduction])
 
 
 _Last = Callable[[Body, SSAValue], SSAValue]
@@ -326,6 +356,13 @@ def _narrowest(point: Point) -> Point:
             break
         point = inner
     return point
+
+
+def _stored(scale: Point) -> Point:
+    """The same scale as it is before it was made wider."""
+    while scale.is_(arith.ExtFOp) and scale.operands[0].kind == f16:
+        scale = scale.operands[0]
+    return scale
 
 
 def _moved(body: Body, value: SSAValue, by: int, kind: IntegerType) -> SSAValue:

@@ -168,6 +168,37 @@ def test_what_stays_f32_says_why(
     np.testing.assert_allclose(results(model), model.golden["out"], rtol=1e-5, atol=1e-5)
 
 
+class Repeated(torch.nn.Module):
+    """Integers of one shape times scales of another, of weights [5, 3 groups, 8 terms]."""
+
+    def __init__(self, integers: Sequence[int], scales: Sequence[int]):
+        super().__init__()
+        self.integers = torch.nn.Buffer(torch.randint(-8, 8, tuple(integers), dtype=torch.int8))
+        self.scales = torch.nn.Buffer(torch.rand(*scales) + 0.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        weights = self.integers.expand(5, 3, 8).to(torch.float32) * self.scales
+        return torch.nn.functional.linear(by_token(x), weights.flatten(1))
+
+
+@pytest.mark.parametrize(
+    ("integers", "scales", "why"),
+    [
+        ((5, 1, 8), (5, 3, 1), "cut otherwise"),
+        ((1, 1, 8), (5, 3, 1), "cut otherwise"),
+        ((1, 3, 8), (5, 3, 1), "are repeated"),
+        ((1, 3, 8), (5, 1, 1), "cut otherwise"),
+        ((5, 3, 1), (5, 3, 1), "are repeated"),
+    ],
+)
+def test_repeated_integers_stay_f32(integers: Sequence[int], scales: Sequence[int], why: str) -> None:
+    torch.manual_seed(0)
+    model, found = recognised((Repeated(integers, scales), (torch.randn(3, 24),)))
+    assert not found.integers and [why in said for _, said in found.left] == [True]
+    golden = model.golden["out"]
+    np.testing.assert_allclose(results(model), golden, rtol=0, atol=1e-6 * np.abs(golden).max())
+
+
 @pytest.mark.parametrize("least", [-8, 0])
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_weights_alone_are_read_as_integers(least: int, symmetric: bool) -> None:
