@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,11 +21,15 @@ from stc.quantisation.formats import F32
 from stc.tools.compile_options import with_dtype
 from stc.tools.consoles import messages, output
 from stc.tools.options import AsJson, DType, MaxSequence, Quantize, Rows, Seed, Weights
+from stc.tools.stages import CHECK_FAILED
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from stc.frontend.sources import LanguageModelSource
     from stc.runtime.language_model import Generation, LanguageModel, Limits
     from stc.runtime.tokenizer import Tokenizer
+    from stc.tools.generation_check import GenerationCheck
 
 XRT, CSIM = "xrt", "csim"
 
@@ -45,6 +49,9 @@ def generate_command(
     weights: Weights = None,
     seed: Seed = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep what is compiled in this new folder.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare with PyTorch: all tokens and logits; of a quantised model, with f32's, too.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Continue a text with MODEL on the accelerator that is emitted for it, compiled first if it is not yet.
@@ -63,14 +70,20 @@ def generate_command(
             loaded = LanguageModel(folder, opened, xclbin)
         tokenizer = loaded.tokenizer() if loaded.manifest.tokenizer is not None else None
         generation = loaded.generate(given, max_new_tokens, sampling)
+        logits: list[np.ndarray] = []
+        tokens_of = _keeping(generation, logits)
+        produced = list(tokens_of) if as_json else _show(generation.prompt, tokens_of, tokenizer, prompt)
+        told = figures(loaded, generation, len(produced), device)
+        found = _checked(loaded, generation, produced, logits) if check else None
         if as_json:
-            produced = list(generation)
             text = None if tokenizer is None else "".join(text for _, text in tokenizer.stream(generation.prompt, produced))
-            output.print_json(json.dumps({"tokens": produced, "text": text, **figures(loaded, generation, len(produced), device)}))
-            return
-        count = _show(generation, tokenizer, prompt)
-        for line in _told(figures(loaded, generation, count, device)):
-            messages.print(line, markup=False, soft_wrap=True)
+            compared = {} if found is None else {"check": asdict(found)}
+            output.print_json(json.dumps({"tokens": produced, "text": text, **told, **compared}))
+        else:
+            for line in (*_told(told), *(() if found is None else found.told())):
+                messages.print(line, markup=False, soft_wrap=True)
+        if found is not None and not found.reference.passed:
+            raise typer.Exit(CHECK_FAILED)
 
 
 LAUNCHES = "interpolated between positions of the cache; launching as the platform says; without transfers between host and card"
@@ -102,20 +115,37 @@ def _told(figures: dict[str, Any]) -> Iterator[str]:
     yield f"on the card: {known} (modelled: {figures['modelled_seconds']['origin']})"
 
 
-def _show(generation: Generation, tokenizer: Tokenizer | None, prompt: str | None) -> int:
-    """Print text, or numbers of tokens, as they come; how many."""
-    count = 0
+def _keeping(generation: Generation, logits: list[np.ndarray]) -> Iterator[int]:
+    """The tokens, while the logits that each was chosen by are kept."""
+    for token in generation:
+        assert generation.logits is not None
+        logits.append(generation.logits)
+        yield token
+
+
+def _checked(model: LanguageModel, generation: Generation, tokens: list[int], logits: list[np.ndarray]) -> GenerationCheck:
+    import numpy as np
+
+    from stc.tools.generation_check import check_generation
+
+    with messages.status("comparing with PyTorch"):
+        return check_generation(model.manifest, generation.prompt, tokens, np.stack(logits))
+
+
+def _show(before: Sequence[int], tokens: Iterator[int], tokenizer: Tokenizer | None, prompt: str | None) -> list[int]:
+    """Print text, or numbers of tokens, as they come behind those `before`; all of them."""
+    shown: list[int] = []
     if tokenizer is None:
-        for token in generation:
-            typer.echo(f"{' ' if count else ''}{token}", nl=False)
-            count += 1
+        for token in tokens:
+            typer.echo(f"{' ' if shown else ''}{token}", nl=False)
+            shown.append(token)
     else:
         typer.echo(prompt or "", nl=False)
-        for _, text in tokenizer.stream(generation.prompt, generation):
+        for token, text in tokenizer.stream(before, tokens):
             typer.echo(text, nl=False)
-            count += 1
+            shown.append(token)
     typer.echo()
-    return count
+    return shown
 
 
 @dataclass(frozen=True)

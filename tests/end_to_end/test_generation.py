@@ -34,6 +34,7 @@ from stc.pipeline import PipelineOptions
 from stc.runtime.csim_device import SyncDirection
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
+from stc.tools.generation_check import distance
 from stc.tools.language_model import compile_language_model, model_request
 from stc_testing.commands import Ended, Stc, refused
 
@@ -424,6 +425,27 @@ def test_text_and_json_from_the_command_line(twins: Callable[[str], Twin], stc: 
     drawn = [stc("generate", model.folder, "--tokens", "5", "--sample", f"2.5,0.9,{seed}", "--json") for seed in (1, 1, 2)]
     tokens = [json.loads(ended.stdout)["tokens"] for ended in drawn]
     assert tokens[0] == tokens[1] != tokens[2]
+
+
+def test_a_quantised_generation_is_compared(twins: Callable[[str], Twin], stc: Stc) -> None:
+    """With the quantised reference, and with the f32 model."""
+    folder = twins("gpt2 in w8a8").compiled.folder
+    words = ("generate", folder, "--tokens", "5,17,3", "--max-new-tokens", "6", "--check")
+    ended = stc(*words)
+    assert ended.code == 0 and "6 of 6 tokens are the quantised reference's" in ended.stderr
+    assert "tokens are the f32 model's" in ended.stderr
+    check = json.loads(stc(*words, "--json").stdout)["check"]
+    assert check["reference"]["equal"] == 6 and check["reference"]["worst"] < 1e-4 < check["f32"]["worst"]
+
+
+def test_tokens_that_differ_are_told() -> None:
+    expected = np.array([[0.0, 1.0, 4.0], [3.0, 2.9999, 0.0], [3.0, 0.0, 1.0]])
+    found = distance(expected, expected, 1e-4)
+    assert (found.equal, found.first, found.worst, found.passed) == (3, None, 0.0, True)
+    found = distance(expected - np.array([[0, 0, 0], [0.0004, 0, 0], [0, 0, 0]]), expected, 1e-4)
+    assert (found.equal, found.first, found.near_ties, found.passed) == (2, 1, 1, True)
+    found = distance(expected[:, ::-1], expected, 1e-4)
+    assert (found.equal, found.first, found.near_ties, found.passed) == (0, 0, 0, False)
 
 
 REFUSED = {

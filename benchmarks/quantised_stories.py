@@ -1,0 +1,162 @@
+"""What quantised arithmetic costs stories260K: perplexities of two texts, and a story by the emitted C++.
+
+    python benchmarks/quantised_stories.py [--emit FORMAT] [--json] [--write]
+
+Perplexities are executed by PyTorch: the f32 model, and the reference of each FORMAT (docs/quantisation.md, what `--quantize`
+takes), over every token behind the first. The first text is what the f32 model writes (`examples/stories260K`, 200 tokens behind
+"Once upon a time"); the second was written for this file, in words that the model knows. With --emit (may be repeated) a format is
+compiled, its perplexities are executed by the emitted C++, too, token by token through decode and head, and it writes a story
+that is compared with the reference. --write puts the tables into docs/quantisation.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from measured_at import measured_at, write_between
+
+from stc.api import compile_model
+from stc.frontend.sources import find_language_model
+from stc.runtime.language_model import LanguageModel
+from stc.runtime.tokenizer import Tokenizer
+from stc.tools.generation_check import GenerationCheck, check_generation
+
+STORIES = Path(__file__).parents[1] / "examples" / "stories260K"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "quantisation.md"
+BEGIN, END = "<!-- stories -->\n", "<!-- end of stories -->\n"
+POSITIONS, PROMPT, TOKENS = 256, "Once upon a time", 200
+FORMATS = (
+    "",
+    "bits=8",
+    "bits=8,group=32,activations=group",
+    *(f"bits=4,group={group},head=8{activations}" for group in (32, 64) for activations in ("", ",activations=group")),
+    "bits=4,group=32,head=4",
+    "bits=4,group=32,head=f32",
+    "bits=4,group=32,head=8,kv=int8",
+)
+SECOND = (
+    "One day, a boy named Tom went to the big lake with his mom. He saw a small green frog on a rock. The frog was sad. "
+    '"Why are you sad?" asked Tom. "I lost my ball in the water," said the frog. Tom wanted to help. He found a long stick and '
+    "pulled the ball out of the water. The frog was very happy. They played with the ball all day. When the sun went down, Tom "
+    'said goodbye to his new friend and went home with his mom. He told her, "It is good to help others."'
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Perplexities of the two texts under a format, and who executed it."""
+
+    format: str
+    executed_by: str
+    own: float
+    second: float
+
+
+@dataclass(frozen=True)
+class Story:
+    """What the emitted C++ of a format wrote, and how far it is from PyTorch."""
+
+    format: str
+    text: str
+    near_ties: int
+    check: GenerationCheck
+
+
+def perplexity(logits: np.ndarray, tokens: Sequence[int]) -> float:
+    """Of `tokens` but the first, from the logits [tokens - 1, vocabulary] behind each but the last."""
+    rows = logits.astype(np.float64)
+    rows = rows - rows.max(1, keepdims=True)
+    probable = rows - np.log(np.exp(rows).sum(1, keepdims=True))
+    return float(np.exp(-probable[np.arange(len(rows)), list(tokens[1:])].mean()))
+
+
+def by_pytorch(model: Any, tokens: Sequence[int]) -> np.ndarray:
+    with torch.no_grad():
+        return model(torch.tensor([tokens[:-1]]), use_cache=True).logits[0].numpy()
+
+
+def by_emitted(model: LanguageModel, tokens: Sequence[int]) -> np.ndarray:
+    """Each token through decode and head."""
+    caches, launches = model.caches(), Counter[tuple[str, int]]()
+    steps = (model.forward([token], position, caches, launches) for position, token in enumerate(tokens[:-1]))
+    return np.stack([model.head(x, launches)[1] for x in steps])
+
+
+def measured(emit: Sequence[str]) -> tuple[list[Row], list[Story]]:
+    """All rows, and a story for each of `emit`."""
+    source = find_language_model(f"config:{STORIES}", max_seq=POSITIONS, seed=0, weights=str(STORIES)).model
+    tokenizer = Tokenizer(STORIES / "tokenizer.json")
+    f32: Any = source.whole()
+    prompt = tokenizer.encode(PROMPT)
+    with torch.no_grad():
+        written = f32.generate(torch.tensor([prompt]), max_new_tokens=TOKENS, do_sample=False)[0].tolist()
+    texts = (written, tokenizer.encode(SECOND))
+    rows: list[Row] = []
+    stories: list[Story] = []
+    for text in dict.fromkeys((*FORMATS, *emit)):
+        model = source.whole(text)
+        rows.append(Row(text or "f32", "PyTorch", *(perplexity(by_pytorch(model, tokens), tokens) for tokens in texts)))
+        if text in emit:
+            with tempfile.TemporaryDirectory() as folder:
+                compiled = compile_model(STORIES, max_seq=POSITIONS, out=Path(folder) / "model", quantize=text).loaded
+                rows.append(
+                    Row(text or "f32", "C++", *(perplexity(by_emitted(compiled, tokens), tokens) for tokens in texts))
+                )
+                stories.append(story(compiled, tokenizer, prompt, text))
+    return rows, stories
+
+
+def story(model: LanguageModel, tokenizer: Tokenizer, prompt: Sequence[int], text: str) -> Story:
+    generation = model.generate(prompt, TOKENS)
+    written: list[int] = []
+    logits: list[Any] = []
+    for token in generation:
+        written.append(token)
+        logits.append(generation.logits)
+    told = tokenizer.decode([*prompt, *written])
+    return Story(text, told, generation.near_ties, check_generation(model.manifest, prompt, written, np.stack(logits)))
+
+
+def markdown(rows: Sequence[Row], stories: Sequence[Story]) -> str:
+    """The tables and the stories."""
+    lines = [
+        "`python benchmarks/quantised_stories.py` (which says what the texts are, and has the second); all *executed*.",
+        measured_at(),
+        "",
+        "| format | executed by | perplexity of its own 200 tokens | of the second text |",
+        "| --- | --- | --- | --- |",
+        *(f"| `{row.format}` | {row.executed_by} | {row.own:.4f} | {row.second:.4f} |" for row in rows),
+    ]
+    for found in stories:
+        lines += ["", f"By the emitted C++ with `{found.format}` (near-ties: {found.near_ties}):", ""]
+        lines += [f"* {line}" for line in found.check.told()]
+        lines += ["", *(f"> {line}" for line in found.text.splitlines())]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--emit", action="append", default=[], metavar="FORMAT", help="compile this format as well")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/quantisation.md")
+    arguments = parser.parse_args()
+    rows, stories = measured(arguments.emit)
+    told = {"rows": [asdict(row) for row in rows], "stories": [asdict(found) for found in stories]}
+    print(json.dumps(told, indent=1) if arguments.json else markdown(rows, stories))
+    if arguments.write:
+        write_between(DOCUMENT, BEGIN, markdown(rows, stories), END)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
