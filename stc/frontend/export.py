@@ -7,13 +7,11 @@ gigabytes of text, and parameters are memory-mapped inputs of the accelerator an
 from __future__ import annotations
 
 import inspect
-import io
 import keyword
-import logging
 import time
 import warnings
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stderr
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import torch
@@ -36,6 +34,7 @@ from stc.frontend.signature import (
     return_updated,
     scalar_maxima,
 )
+from stc.frontend.silent_torch import silent_torch
 from stc.frontend.torch_import import INTEGERS_ACCEPTED, UNSUPPORTED_INTEGERS, lower_to_linalg
 from stc.frontend.user_code import UserCode
 from stc.frontend.wrapped_tensors import unwrapped, wrapping_of
@@ -251,23 +250,8 @@ def _forward_names(module: torch.nn.Module, count: int) -> list[str]:
 
 def _export_program(wrapper: _WithArguments, arguments: tuple[torch.Tensor, ...], name: str) -> torch.export.ExportedProgram:
     purpose = "torch.export cannot trace this module"
-    with UserCode(name, "PyTorch operations on tensors", purpose=purpose, module=wrapper.layer), _silent_torch():
+    with UserCode(name, "PyTorch operations on tensors", purpose=purpose, module=wrapper.layer), silent_torch():
         return torch.export.export(wrapper, arguments, strict=False)
-
-
-@contextmanager
-def _silent_torch() -> Generator[None]:
-    """torch.export reports to the log and to stderr what its exception says again."""
-    loggers = [logging.getLogger(name) for name in tuple(logging.root.manager.loggerDict) if name.split(".")[0] == "torch"]
-    saved = [(logger, logger.disabled) for logger in loggers]
-    for logger in loggers:
-        logger.disabled = True
-    try:
-        with redirect_stderr(io.StringIO()):
-            yield
-    finally:
-        for logger, was in saved:
-            logger.disabled = was
 
 
 def _rename(golden: dict[str, torch.Tensor], names: Sequence[str] | None) -> dict[str, torch.Tensor]:

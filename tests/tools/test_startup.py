@@ -1,4 +1,4 @@
-"""`stc-opt` imports only what a run needs: its start is most of what a lit test takes."""
+"""`stc-opt` imports only what a run needs: its start is most of what a lit test takes. Imports are silent."""
 
 from __future__ import annotations
 
@@ -35,3 +35,11 @@ def test_a_run_imports_what_it_needs(arguments: list[str], allowed: tuple[str, .
     heavy = ",".join(name for name in HEAVY if name not in allowed)
     done = subprocess.run([sys.executable, "-c", RUN, heavy, *arguments], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1] == "[]", done.stderr[-500:]
+
+
+@pytest.mark.heavy
+def test_an_optional_package_does_not_warn_the_user() -> None:
+    """transformers imports torchao, where that is installed, which PyTorch warns of."""
+    command = [sys.executable, "-c", "import stc.frontend.families, sys; print('torchao' in sys.modules)"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("True\n", "")
