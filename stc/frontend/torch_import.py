@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import torch
 from torch._decomp import get_decompositions
+from torch._export.utils import _get_decomp_for_cia  # pyright: ignore[reportPrivateUsage]
 from torch_mlir import ir, passmanager
 from torch_mlir.dialects import arith
 from torch_mlir.dialects import torch as torch_dialect
@@ -105,6 +106,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         torch.ops.aten.__rshift__.Tensor: torch.ops.aten.bitwise_right_shift.Tensor,
         torch.ops.aten.bitwise_left_shift.Tensor_Scalar: lambda x, bits: x << bits,
         torch.ops.aten.bitwise_right_shift.Tensor_Scalar: lambda x, bits: x >> bits,
+        torch.ops.aten._int_mm.default: lambda x, y: x.to(torch.int32) @ y.to(torch.int32),
     }
     pytorchs = get_decompositions([torch.ops.aten.gelu.default, torch.ops.aten.elu.default])
     return {**retained, **pytorchs, **extrema, **own, **quantisation_decompositions()}
@@ -250,9 +252,19 @@ def _imported(program: torch.export.ExportedProgram, root: str) -> str:
 
 def _decomposed(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     try:
-        return program.run_decompositions(decompositions())
+        return program.run_decompositions(_composites(program) | decompositions())
     except Exception as error:  # PyTorch generates Python for the program, and runs it
         raise _refusal(_described(error), []) from None
+
+
+def _composites(program: torch.export.ExportedProgram) -> dict[Any, Callable[..., Any]]:
+    """What other libraries' operations are composed of: PyTorch retains those that it has seen in a program before."""
+    called = {node.target for node in program.graph.nodes if isinstance(node.target, torch._ops.OpOverload)}  # pyright: ignore[reportPrivateUsage]
+    own = [op for op in called if op.namespace not in ("aten", "prims") and op.has_kernel_for_dispatch_key(_COMPOSITE)]
+    return {op: _get_decomp_for_cia(op) for op in own}
+
+
+_COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd  # pyright: ignore[reportPrivateUsage]
 
 
 def _described(error: Exception) -> str:
