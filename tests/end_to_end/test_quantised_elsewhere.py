@@ -36,7 +36,7 @@ def parameter_types(project: Project) -> Counter[str]:
     [
         ("asymmetric_tokens_by_bytes_with_zeros", "i8"),
         ("one_scale_by_groups_with_zeros", "i4"),
-        ("two_layers", "i8"),
+        pytest.param("two_layers", "i8", marks=pytest.mark.full),
         *(pytest.param(name, "i8", marks=pytest.mark.full) for name in ("tokens", "groups_of_both", "decomposed_one_scale")),
     ],
 )

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from stc.dialects.context import make_context
+from stc.transforms.linalg.recognize_quantization import Recognised, RecognizeQuantization
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROMISES = {
     "custom_module.py": ("gate.weight", "out: largest error", "other inputs agree: True"),
@@ -40,7 +43,22 @@ def test_example(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
 
 
 def test_every_example_is_tested() -> None:
-    assert {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".sh")} == {*PROMISES, "own_pass.py"}
+    examples = {path.name for path in EXAMPLES.iterdir() if path.suffix in (".py", ".sh")}
+    assert examples == {*PROMISES, "own_pass.py", "quantised_elsewhere.py"}
+
+
+@pytest.mark.parametrize("factory", ["fake_quantised", "by_torchao"])
+def test_models_quantised_elsewhere_become_integers(factory: str) -> None:
+    """The factories that README names; what is compiled of such modules is tested in tests/end_to_end."""
+    from stc.frontend.sources import load_model
+    from stc.pipeline import PipelineOptions, part, stages, steps
+    from stc.transforms.finding_pass import run_pass
+
+    model, found = load_model(f"{EXAMPLES / 'quantised_elsewhere.py'}:{factory}"), None
+    for step in part(steps(stages(PipelineOptions())), last=RecognizeQuantization.name):
+        found = run_pass(step.one_pass, make_context(), model.module)
+    assert isinstance(found, Recognised) and found.integers == ("0", "2") and not found.left
+    assert f"`stc compile examples/quantised_elsewhere.py:{factory} " in (EXAMPLES / "README.md").read_text()
 
 
 def _stc(*arguments: str) -> subprocess.CompletedProcess[str]:
