@@ -69,7 +69,7 @@ def _narrowed(block: Block, kind: IntegerType) -> Region | None:
             continue
         if isinstance(op, _MODULAR):
             made: Operation | SSAValue = type(op)(values[op.lhs], values[op.rhs])
-        elif isinstance(op, _EXTENSIONS):
+        elif isinstance(op, _EXTENSIONS) and op.result.type == block.args[-1].type:  # narrower ones wrap around
             made = _of_width(op, values[op.input], kind)
         else:
             return None
