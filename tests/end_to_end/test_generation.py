@@ -24,19 +24,21 @@ import torch
 
 from stc.api import CompiledModel, compile_model
 from stc.diagnostics import CompileError
-from stc.frontend.families import CausalModel
+from stc.frontend.families import CausalModel, find_configuration
 from stc.frontend.presets import FULL, PRESETS, SLIDING
 from stc.frontend.sources import find_language_model
 from stc.manifest.files import read_manifest
 from stc.manifest.model_schema import LAYOUT_VERSION, MODEL_VERSION
 from stc.manifest.model_sharing import sharing
 from stc.pipeline import PipelineOptions
+from stc.quantisation.packed_weights import PackedFormat
 from stc.runtime.csim_device import SyncDirection
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
 from stc.tools.generation_check import distance
 from stc.tools.language_model import compile_language_model, model_request
 from stc_testing.commands import Ended, Stc, refused
+from stc_testing.packed_checkpoints import write_packed_model
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
@@ -154,6 +156,18 @@ def test_greedy_tokens_are_those_of_transformers(twins: Callable[[str], Twin], n
         near = sum(margin(row) < 1e-4 for row in expected)
         assert (generation.finish, generation.near_ties) == (LENGTH, near)
         assert generation.logits is not None and close(generation.logits, expected[-1])
+
+
+@pytest.mark.full
+def test_a_packed_model_writes_as_its_reference(tmp_path: Path) -> None:
+    """Integers and zero points as GPTQ stores them, with int8 activations."""
+    folder, out = tmp_path / "packed", tmp_path / "out"
+    heads = {"num_attention_heads": 5, "num_key_value_heads": 1, "num_hidden_layers": 2}
+    configured(tmp_path / "llama", "tinyllama-1.1b-tiny", hidden_size=40, intermediate_size=56, head_dim=8, **heads)
+    write_packed_model(folder, find_configuration(str(tmp_path / "llama")), PackedFormat("gptq", 4, 8, False, True))
+    model: Any = find_language_model(f"config:{folder}", max_seq=16, seed=0, weights=str(folder)).model.whole("bits=4")
+    twin = Twin(LanguageModel(compiled(str(folder), out, max_seq=16, quantize="bits=4")), model)
+    assert list(twin.compiled.generate(LONG, 8, ends=False)) == twin.greedy(LONG, 8)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
