@@ -102,13 +102,18 @@ def add_values(module: ModuleOp, parameters: Mapping[str, np.ndarray]) -> None:
     entries = list(function.arg_attrs or ())
     for index, entry in enumerate(entries):
         array = parameters.get(attribute_name(entry))
-        if array is None or not np.issubdtype(array.dtype, np.integer):
-            continue
-        least, most = int(array.min()), int(array.max())
-        held = next((least_most for least_most in _RANGES if least_most[0] <= least and most <= least_most[1]), None)
-        if held is not None and held[1] < np.iinfo(array.dtype).max:
+        if array is not None and (held := held_range(array)) is not None:
             entries[index] = DictionaryAttr({**entry.data, **VALUES.entry(held)})
     function.arg_attrs = ArrayAttr(entries)
+
+
+def held_range(array: np.ndarray) -> tuple[int, int] | None:
+    """The least and the largest number that is said of a parameter that holds this; None where nothing is."""
+    if not np.issubdtype(array.dtype, np.integer):
+        return None
+    least, most = int(array.min()), int(array.max())
+    held = next((least_most for least_most in _RANGES if least_most[0] <= least and most <= least_most[1]), None)
+    return held if held is not None and held[1] < np.iinfo(array.dtype).max else None
 
 
 _RANGES = ((0, 0), *(bounds for n in (4, 8, 16, 32) for bounds in ((-(1 << n - 1), (1 << n - 1) - 1), (0, (1 << n) - 1))))

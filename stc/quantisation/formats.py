@@ -135,8 +135,8 @@ class _Entry:
 def _entries(text: str) -> Iterator[_Entry]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, _, value = part.partition("=")
-        path, _, name = key.rpartition(".")
-        yield _Entry(part, value, is_exception=True) if key == _EXCEPT and value else _Entry(part, path, name, value)
+        path, dot, name = key.rpartition(".")  # a dot without a path in front names no layer
+        yield _Entry(part, value, is_exception=True) if key == _EXCEPT and value else _Entry(part, path or dot, name, value)
 
 
 def of_part(text: str, layers: Collection[str], *, has_cache: bool) -> str:
@@ -168,10 +168,12 @@ def read_quantisation(text: str) -> Quantisation:
     default = said.pop("")
     of_model = {name: default.pop(name) for name in _OF_MODEL if name in default}
     linear = LinearFormat(**default)
-    of_head = of_model.pop("head", linear.bits)
+    is_head_said, of_head = "head" in of_model, of_model.pop("head", linear.bits)
     head = None if of_head == F32 else replace(linear, bits=of_head)
+    if is_head_said and HEAD in said and (head is None or "bits" in said[HEAD]):
+        raise CompileError(f"both head={of_head} and {HEAD}.{next(iter(said[HEAD]))}", where="--quantize", accepted="one of both")
     formats = {path: replace((head if path == HEAD else None) or linear, **own) for path, own in said.items()}
-    for path in formats:
+    for path in (*formats, *([HEAD] if is_head_said else [])):
         if other := next((other for other in excepted if _holds(other, path)), None):
             what = f"layer '{path}' is excepted ('{other}') and has a format of its own"
             raise CompileError(what, where="--quantize", accepted="one of both")

@@ -137,6 +137,17 @@ def test_layers_of_different_formats(written: Path, tmp_path: Path):
         of(tmp_path).require_equal_kinds()
 
 
+def test_layers_whose_integers_have_different_ranges(written: Path, tmp_path: Path):
+    """A kernel for zero points that are all 0 reads none: layers that have others are not computed without them."""
+    state = load_file(written / "model.safetensors")
+    zeros = state["model.layers.0.mlp.down_proj.qzeros"]
+    zeros.fill_(0x77777777)  # 7 in each field: a zero point of 8, which is 0 as a signed number
+    save_file(state, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text((written / "config.json").read_text())
+    with pytest.raises(CompileError, match=r"layers 0 and 1 have integers of different ranges in mlp\.down_proj\.zeros"):
+        of(tmp_path).require_equal_kinds()
+
+
 @pytest.mark.parametrize("kept", [0, 1000, -1])
 def test_truncated_files(written: Path, tmp_path: Path, kept: int):
     (tmp_path / "config.json").write_text((written / "config.json").read_text())

@@ -42,7 +42,6 @@ def test_the_head_has_a_format_of_its_own():
         assert read_quantisation(text).format_of("lm_head") == LinearFormat(bits, group)
     assert read_quantisation("bits=4,group=32,head=8").format_of("mlp.c_fc") == LinearFormat(4, 32)
     assert read_quantisation("head=f32").format_of("lm_head") is None
-    assert read_quantisation("head=f32,lm_head.bits=4").format_of("lm_head") == LinearFormat(4)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +76,9 @@ def test_dtypes_are_formats():
         ("w4a8", "'w4a8'"),
         ("except=", "'except='"),
         ("bits=4,bits=8", "'bits' is said twice"),
+        ("head=f32,lm_head.group=4", "both head=f32 and lm_head.group; accepted: one of both"),
+        ("head=8,lm_head.bits=4", "both head=8 and lm_head.bits; accepted: one of both"),
+        ("except=lm_head,head=4", "layer 'lm_head' is excepted ('lm_head') and has a format of its own; accepted: one of both"),
         ("mlp.except=mlp", "'mlp.except=mlp'"),
         ("mlp.head=8", "'mlp.head=8'; accepted: bits=..., group=..., scale=..., activations=..., except=PATH"),
         ("except=mlp,mlp.c_fc.bits=4", "layer 'mlp.c_fc' is excepted ('mlp') and has a format of its own; accepted: one of both"),

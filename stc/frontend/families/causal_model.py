@@ -14,8 +14,10 @@ import torch
 from transformers import AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
 
 from stc.diagnostics import CompileError
+from stc.frontend.arrays import to_numpy
 from stc.frontend.checkpoint import load_weights
 from stc.frontend.draws import Append, PartSizes
+from stc.frontend.eager_run import module_state
 from stc.frontend.families.cached_layer import (
     POSITION,
     CacheRows,
@@ -43,6 +45,8 @@ from stc.frontend.families.layer_call import CACHE, HIDDEN, MASK, LayerCall, obs
 from stc.frontend.families.model_rest import Head, ModelRest
 from stc.frontend.families.weightless import allocate, fill_with_zeros
 from stc.frontend.parameters import randomise
+from stc.frontend.signature import held_range
+from stc.frontend.wrapped_tensors import unwrapped
 from stc.iteration.size import Size, Symbol, largest_of, least_of, sum_of, value_at
 from stc.quantisation.formats import F32, HEAD, INT8, LONGEST_GROUP, of_part, read_quantisation, require_some
 from stc.quantisation.reference import linear_layers, quantised_model
@@ -228,6 +232,8 @@ class CausalModel:
         same = self.cached_layer(other, 1)
         if len({_structure(layer.module) for layer in (built, same)}) > 1:
             return "have weights of different formats"
+        if name := _beyond(*(unwrapped(module_state(layer.module)) for layer in (built, same))):
+            return f"have integers of different ranges in {name}, which the kernel of both is made for"
         same.module.load_state_dict(built.module.state_dict())
         with torch.no_grad():
             found, expected = (layer.module(**built.inputs) for layer in (same, built))
@@ -361,3 +367,14 @@ def _head_of(model: PreTrainedModel) -> torch.nn.Module:
 def _structure(module: torch.nn.Module) -> frozenset[tuple[str, torch.Size]]:
     """The names and shapes of what a module holds."""
     return frozenset((name, value.shape) for name, value in module.state_dict().items())
+
+
+def _beyond(first: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> str:
+    """The name of a tensor of `other` that is not what a design for `first` is told of its integers; empty where there is none."""
+    for name, value in first.items():
+        if value.is_floating_point():
+            continue
+        held, array = held_range(to_numpy(value, name)), to_numpy(other[name], name)
+        if held is not None and not held[0] <= int(array.min()) <= int(array.max()) <= held[1]:
+            return name
+    return ""
