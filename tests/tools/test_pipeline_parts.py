@@ -53,7 +53,7 @@ def test_every_pass_can_be_the_first_and_the_last():
 def test_what_passes_find_is_returned_by_label():
     module = parse_module(LINALG)
     run = run_stages(module, make_context(), stages(PipelineOptions(tile=4, kernel_name="k")))
-    assert set(run.found) == {"verify-streams", "size-fifos", "verify-bounds"}
+    assert set(run.found) == {"recognize-quantization", "verify-streams", "size-fifos", "verify-bounds"}
     assert run.found["verify-streams"].edges and run.found["verify-bounds"].report()["indices"]
     depths = {op.sym_name.data: op.result.type.depth for op in module.walk() if isinstance(op, CreateOp)}
     assert {fifo.name: fifo.emitted for sizing in run.found["size-fifos"] for fifo in sizing.fifos} == depths
