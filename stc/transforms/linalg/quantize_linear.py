@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
@@ -31,6 +31,7 @@ from stc.transforms.linalg.integer_contractions import (
     BF16_BITS,
     Along,
     ContractionWriter,
+    ProductSum,
     Quantised,
     as_f32,
     bf16_bits,
@@ -38,18 +39,6 @@ from stc.transforms.linalg.integer_contractions import (
 )
 
 _BYTE = IntegerType(8)
-
-
-@dataclass(frozen=True)
-class Linear:
-    """A sum over the loop `reduction` of activations times weights, to `result`, which is along the loops of `kept`."""
-
-    generic: GenericOp
-    layer: str
-    activations: Along
-    weights: Along
-    kept: tuple[int, ...]
-    reduction: int
 
 
 @dataclass(frozen=True)
@@ -87,18 +76,20 @@ class QuantizeLinear(FindingPass):
         """The modules whose contractions were rewritten; '' for one outside of modules."""
         chosen = read_quantisation(self.format)
         found = [linear for function in functions_of(op) for linear in _linears(generics_in(function), host_values(function))]
-        chosen.require_known([*(linear.layer for linear in found), *_of_integers(op)])
-        rewritten = {linear: own for linear in found if (own := chosen.format_of(linear.layer)) is not None}
-        for linear, own in rewritten.items():
+        chosen.require_known([*map(_layer, found), *_of_integers(op)])
+        formats = [(linear, chosen.format_of(_layer(linear))) for linear in found]
+        rewritten = [(linear, own) for linear, own in formats if own is not None]
+        layers = tuple(dict.fromkeys(_layer(linear) for linear, _ in rewritten))
+        for linear, own in rewritten:
             _quantise(linear, own)
         erase_dead_ops(op)
-        return tuple(dict.fromkeys(linear.layer for linear in rewritten))
+        return layers
 
 
 # What is rewritten ----------------------------------------------------------------------------------------------------
 
 
-def _linears(generics: Sequence[GenericOp], known: set[SSAValue]) -> list[Linear]:
+def _linears(generics: Sequence[GenericOp], known: set[SSAValue]) -> list[ProductSum]:
     """The contractions of `generics` with weights that are among the values `known` to the host."""
     return [found for generic in generics if (found := _linear(generic, known)) is not None]
 
@@ -108,23 +99,28 @@ def _of_integers(module: ModuleOp) -> set[str]:
     return {MODULE.of(generic) or "" for generic in generics_in(module) if generic.body.block.args[-1].type == i32}
 
 
-def _linear(generic: GenericOp, known: set[SSAValue]) -> Linear | None:
+def _linear(generic: GenericOp, known: set[SSAValue]) -> ProductSum | None:
+    """Activations first, weights second."""
     read = product_sum(generic)
     if read is None or (read.first.value in known) is (read.second.value in known):
         return None
-    activations, weights = (read.first, read.second) if read.second.value in known else (read.second, read.first)
-    return Linear(generic, MODULE.of(generic) or "", activations, weights, read.kept, read.reduction)
+    return read if read.second.value in known else replace(read, first=read.second, second=read.first)
+
+
+def _layer(linear: ProductSum) -> str:
+    return MODULE.of(linear.generic) or ""
 
 
 # Rewriting ------------------------------------------------------------------------------------------------------------
 
 
-def _quantise(linear: Linear, chosen: LinearFormat) -> None:
-    count, size = chosen.groups(shape_of(linear.weights.value)[linear.weights.loops.index(linear.reduction)])
+def _quantise(linear: ProductSum, chosen: LinearFormat) -> None:
+    activations, weights = linear.first, linear.second
+    count, size = chosen.groups(shape_of(weights.value)[weights.loops.index(linear.reduction)])
     writer = ContractionWriter(linear.generic, linear.kept, linear.reduction, count, size)
-    weights = _quantised_weights(writer, linear.weights, chosen)
-    activations = _quantised_activations(writer, linear.activations, of_groups=chosen.activations == GROUP)
-    result = writer.contraction(activations, weights)
+    quantised_weights = _quantised_weights(writer, weights, chosen)
+    quantised_activations = _quantised_activations(writer, activations, of_groups=chosen.activations == GROUP)
+    result = writer.contraction(quantised_activations, quantised_weights)
     result.name_hint = linear.generic.results[0].name_hint
     Rewriter.replace_op(linear.generic, [], [result])
 

@@ -230,8 +230,7 @@ class _Builder:
     def _scale(self, point: Point) -> Factor:
         if isinstance(constant := point.definition.constant, FloatAttr):
             return constant
-        point = _stored(point)
-        return self._as_is(point) or self._computed(point, point.kind, lambda body, value: value)
+        return self._tensor(_stored(point))
 
     def _zero(self, factor: Dequantised, moved: int) -> Factor | None:
         if factor.zero is None or factor.zero_bounds.least == factor.zero_bounds.most:
@@ -239,7 +238,7 @@ class _Builder:
             return IntegerAttr(number, i32) if number else None
         point = _narrowest(factor.zero)
         if not moved and isinstance(point.kind, IntegerType) and point.kind.width.data <= 32:
-            return self._as_is(point) or self._computed(point, point.kind, lambda body, value: value)
+            return self._tensor(point)
 
         def widened(body: Body, value: SSAValue) -> SSAValue:
             if isinstance(value.type, AnyFloat):
@@ -247,6 +246,10 @@ class _Builder:
             return _moved(body, value, moved, i32)
 
         return self._computed(point, i32, widened)
+
+    def _tensor(self, point: Point) -> Along:
+        """A tensor of a point: the one that holds it, or a new one."""
+        return self._as_is(point) or self._computed(point, point.kind, lambda body, value: value)
 
     def _as_is(self, point: Point) -> Along | None:
         """The tensor that holds a point, where it is along loops of the contraction."""
