@@ -12,7 +12,7 @@ from math import prod
 from typing import TypeAlias
 
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes, input_order, output_order, plan_loops
-from stc.design_space.parallelism import LEAST_SUMS
+from stc.design_space.tiling import LEAST_SUMS
 from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
 from stc.iteration.order import StreamOrder
 from stc.iteration.vectorize import largest_divisor

@@ -17,7 +17,10 @@ from stc.design_space.tiling import default_order
 from stc.iteration.converter import infer_converter
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.vectorize import largest_divisor
+from stc.iteration.vectorize import largest_divisor, vectorized
+
+LEAST_POINTS = 1024
+"""Points of a tile of products below which filling the pipeline anew for each tile takes about as long as computing it."""
 
 MOST_PERMUTED = 6
 """Loops beyond which not all orders are tried: 6! = 720 candidates, each costing some microseconds."""
@@ -95,7 +98,35 @@ def inherited_tiles(
     for loop, extent in enumerate(computation.extents):
         if loop not in tiles:
             tiles[loop] = largest_divisor(extent, _default_limit(computation, loop, sizes))
-    return tuple(tiles[loop] for loop in range(len(computation.extents)))
+    return _lengthened(computation, tuple(tiles[loop] for loop in range(len(computation.extents))), sizes, set(decided or {}))
+
+
+def _lengthened(computation: Computation, tile: tuple[int, ...], sizes: TileSizes, decided: set[int]) -> tuple[int, ...]:
+    """`tile` with at least LEAST_POINTS, of sums of products whose largest input streams in rows, as a longer tile of it would too.
+
+    So no converter is needed, nor does anything arrive later than the tile's own entries. Never longer than a default tile.
+    """
+    inputs = [operand for operand in computation.inputs if operand.dims]
+    if not computation.reductions or len(inputs) < 2:
+        return tile
+    largest = max(inputs, key=lambda operand: prod(computation.extents[loop] for loop in operand.dims))
+    for loop in reversed(largest.dims):
+        if prod(tile) >= LEAST_POINTS or loop in computation.single or loop in decided:
+            break
+        longer = (*tile[:loop], max(tile[loop], largest_divisor(computation.extents[loop], sizes.columns)), *tile[loop + 1 :])
+        if not _streams_in_rows(computation, longer, largest):
+            break
+        tile = longer
+    return tile
+
+
+def _streams_in_rows(computation: Computation, tile: Sequence[int], operand: Operand) -> bool:
+    """Whether the entries of `operand` come tile by tile, tiles and what is in them in row-major order."""
+    if operand.order is None:
+        return False
+    looped = [loop for loop in operand.dims if computation.extents[loop] != tile[loop]]
+    wanted = _enumerated(computation, tile, looped, operand.dims)
+    return same_sequence(vectorized(wanted, 1), vectorized(operand.order, 1))
 
 
 def _columns_in_one(computation: Computation) -> set[int]:

@@ -11,13 +11,11 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from stc.design_space.tiling import LEAST_SUMS
 from stc.iteration.vectorize import largest_divisor
 
 MOST_LANES_PER_TASK = 64
 """What a token may feed (emission rule 18)."""
-
-LEAST_SUMS = 8
-"""Sums that a task keeps in flight, one after the other: about what the adder's latency takes to fill."""
 
 PORT_LANES = 16
 """Entries of f32 that a memory port brings at once."""

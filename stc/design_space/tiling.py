@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from stc.iteration.vectorize import largest_divisor
 
 MOST_LANES = 16
 """The most points of a tile that are computed at once by default: a port's width of f32."""
+
+LEAST_SUMS = 8
+"""Sums that a task keeps in flight, one after the other: about what the adder's latency takes to fill."""
 
 
 def default_tiles(extents: Sequence[int], default_tile_size: int) -> tuple[int, ...]:
@@ -31,6 +35,22 @@ def default_unroll(
         in_lanes = all(dims[-1] == innermost for dims in operand_dims if innermost in dims)
         if in_lanes:
             unroll[innermost] = largest_divisor(tiles[innermost], lanes)
+    return tuple(unroll)
+
+
+def reduction_unroll(
+    tiles: Sequence[int], reductions: Sequence[int], operand_dims: Sequence[Sequence[int]], lanes: int
+) -> tuple[int, ...]:
+    """For what `default_unroll` leaves point by point: terms of a sum in parallel, added one after the other, in their order.
+
+    The last reduction, where it is the last dimension of every operand that it indexes, so that its terms come as lanes: by the
+    largest divisor of its tile that is at most `lanes`, and few enough for the sums of a tile to hide the adders' latency. (At
+    every second cycle at least: as many sums as are in flight wait for one another.)
+    """
+    unroll = [1] * len(tiles)
+    if reductions and all(dims[-1] == reductions[-1] for dims in operand_dims if reductions[-1] in dims):
+        sums = prod(tile for loop, tile in enumerate(tiles) if loop not in reductions)
+        unroll[reductions[-1]] = largest_divisor(tiles[reductions[-1]], max(1, min(lanes, 2 * sums // LEAST_SUMS)))
     return tuple(unroll)
 
 

@@ -8,7 +8,8 @@ from math import prod
 
 import pytest
 
-from stc.design_space.parallelism import LEAST_SUMS, MemoryOperand, Parallelism, Work, choose_parallelism, lane_counts
+from stc.design_space.parallelism import MemoryOperand, Parallelism, Work, choose_parallelism, lane_counts
+from stc.design_space.tiling import LEAST_SUMS
 
 
 def work(key: str, rows: int, columns: int, depth: int, dsp: int = 5, family: int = 0, ports: bool = False) -> Work:

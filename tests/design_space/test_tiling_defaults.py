@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stc.design_space.tiling import default_order, default_tiles, default_unroll
+from stc.design_space.tiling import default_order, default_tiles, default_unroll, reduction_unroll
 from stc_testing.drawn import examples
 
 many = examples(37)
@@ -61,3 +61,22 @@ def test_unroll(
     tiles: tuple[int, ...], reductions: list[int], operands: list[list[int]], lanes: int, expected: tuple[int, ...]
 ):
     assert default_unroll(tiles, reductions, operands, lanes) == expected
+
+
+@pytest.mark.parametrize(
+    ("tiles", "reductions", "operands", "lanes", "expected"),
+    [
+        ((64, 64), [1], [[0, 1], [1], [0]], 16, (1, 16)),  # a product with a row
+        ((64, 64), [1], [[0, 1], [1], [0]], 12, (1, 8)),  # a divisor
+        ((8, 64), [1], [[0, 1], [1], [0]], 16, (1, 2)),  # two sums of a tile in flight for each adder
+        ((3, 64), [1], [[0, 1], [1], [0]], 16, (1, 1)),
+        ((64, 13), [1], [[0, 1], [1], [0]], 12, (1, 1)),
+        ((64, 64), [0], [[0, 1], [0], [1]], 16, (1, 1)),  # terms do not come as lanes
+        ((4, 16, 3, 8), [2, 3], [[0, 2, 3], [1, 2, 3], [0, 1]], 16, (1, 1, 1, 8)),  # the last reduction
+        ((8,), [], [[0], [0]], 8, (1,)),
+    ],
+)
+def test_unroll_of_a_reduction(
+    tiles: tuple[int, ...], reductions: list[int], operands: list[list[int]], lanes: int, expected: tuple[int, ...]
+):
+    assert reduction_unroll(tiles, reductions, operands, lanes) == expected

@@ -100,9 +100,32 @@ func.func @softmax(%q: tensor<4x64x16xf32>, %k: tensor<4x64x16xf32>) -> tensor<4
 }
 
 // CHECK-LABEL: func.func @softmax(
-// CHECK: linalg.generic{{.*}}stc.name = "scores", stc.schedule = #dataflow.schedule<tile = [1, 32, 16, 16], order = [0, 1, 2, 3], unroll = [1, 1, 1, 1], vector = []>} {
+// CHECK: linalg.generic{{.*}}stc.name = "scores", stc.schedule = #dataflow.schedule<tile = [1, 32, 16, 16], order = [0, 1, 2, 3], unroll = [1, 1, 1, 16], vector = []>} {
 // CHECK: linalg.generic{{.*}}stc.name = "top", stc.schedule = #dataflow.schedule<tile = [1, 32, 16], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>} {
 // CHECK: linalg.generic{{.*}}stc.name = "less", stc.schedule = #dataflow.schedule<tile = [1, 32, 16], order = [0, 1, 2], unroll = [1, 1, 16], vector = []>} {
+
+// -----
+
+// A concatenation brings a row at a time; a sum of products takes 16 (as many as it may) in one tile, since the rows come in
+// that order. Its lanes are terms of the sum (rows are not the last dimension of what they index): two sums in flight for each.
+#row = affine_map<(d0, d1) -> (d1)>
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#sums = affine_map<(d0, d1) -> (d0)>
+// SHOW: linalg.generic ... stc.*\}
+func.func @rows(%q: tensor<16xf32>, %old: tensor<47x16xf32>, %new: tensor<1x16xf32>) -> tensor<48xf32> {
+  %k = tensor.concat dim(0) %old, %new : (tensor<47x16xf32>, tensor<1x16xf32>) -> tensor<48x16xf32>
+  %e = tensor.empty() : tensor<48xf32>
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<48xf32>) -> tensor<48xf32>
+  %scores = linalg.generic {indexing_maps = [#row, #all, #sums], iterator_types = ["parallel", "reduction"]}
+      ins(%q, %k : tensor<16xf32>, tensor<48x16xf32>) outs(%f : tensor<48xf32>) attrs = {stc.name = "scores"} {
+  ^bb0(%l: f32, %r: f32, %o: f32):  %p = arith.mulf %l, %r : f32  %s = arith.addf %p, %o : f32  linalg.yield %s : f32
+  } -> tensor<48xf32>
+  func.return %scores : tensor<48xf32>
+}
+
+// CHECK-LABEL: func.func @rows(
+// CHECK: stc.name = "scores", stc.schedule = #dataflow.schedule<tile = [16, 16], order = [0, 1], unroll = [1, 4], vector = []>
 
 // -----
 

@@ -18,7 +18,7 @@ from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.order_propagation import ConcatOf, ReshapeOf, SliceOf, TiledOp, TilingNode
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes
 from stc.design_space.parallelism import MOST_LANES_PER_TASK
-from stc.design_space.tiling import default_unroll
+from stc.design_space.tiling import default_unroll, reduction_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
 from stc.dialects.facts import LANES, SCHEDULE, STRIPE
@@ -40,8 +40,9 @@ class PropagateOrders(ModulePass):
 
     In topological order each op inherits the tiles of the streams it reads and takes the loop order of least memory
     (converters and accumulators, exactly counted). Ops that have a schedule keep it, and others follow them; `stc.lanes` of an op
-    (`choose-parallelism`) decides the tile of its last parallel loop and how wide its operands come. A function
-    input takes the order in which its first reader wants it.
+    (`choose-parallelism`) decides the tile of its last parallel loop and how wide its operands come. Sums of products whose
+    largest input comes in rows take several rows in a tile, and where that loop cannot be unrolled, terms of a sum are the lanes
+    (`stc.design_space.tiling.reduction_unroll`). A function input takes the order in which its first reader wants it.
 
     Options: `columns` (default 16), the tile of a last dimension that no stream fixes; `rows` (default 128), of the one
     before it; `lanes` (default 16), the most points of a tile computed at once, and as many times more as integers of a
@@ -74,6 +75,8 @@ class PropagateOrders(ModulePass):
     def _schedule(self, generic: GenericOp, plan: LoopPlan, lanes: int) -> None:
         loops = GenericLoops(generic)
         unroll = default_unroll(plan.tile, loops.reductions, loops.operand_dims, lanes or self.lanes)
+        if not lanes and len(loops.input_dims) > 1 and max(unroll, default=1) == 1:
+            unroll = reduction_unroll(plan.tile, loops.reductions, loops.operand_dims, self.lanes)
         vectors = self._vectors(loops, plan, lanes) if lanes and loops.reductions and loops.parallels else ()
         SCHEDULE.put(generic, ScheduleAttr.of(plan.tile, plan.order, unroll, vectors))
 
