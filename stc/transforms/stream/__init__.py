@@ -15,6 +15,7 @@ STREAM_PASSES = passes_of(
         "allow-unsafe-math": "AllowUnsafeMath",
         "hoist-constants": "HoistConstants",
         "expand-partial-sums": "ExpandPartialSums",
+        "fuse-reads": "FuseReads",
         "hls-directives": "HlsDirectives",
         "size-fifos": "SizeFifos",
         "verify-bounds": "VerifyBounds",

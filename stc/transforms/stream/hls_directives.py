@@ -93,10 +93,13 @@ def _purpose(loop: scf.ForOp) -> str:
     """What a loop is for, from the nest right below it."""
     body = loop.body.block
     inner = [op for op in body.ops if isinstance(op, scf.ForOp)]
-    if len(inner) > 1 or any(isinstance(op, stream.AcquireOp) for op in body.ops):
+    guarded = [op for op in body.ops if isinstance(op, scf.IfOp)]
+    if (inner and len(inner) + len(guarded) > 1) or any(isinstance(op, stream.AcquireOp) for op in body.ops):
         return "tile"
     if inner and not is_unrolled(inner[0]):
         return _purpose(inner[0])
+    if (label := LABEL.of(loop)) is not None:
+        return label.rsplit("_", 1)[0]
     reads = [op for op in loop.walk() if isinstance(op, stream.ReadOp)]
     writes = [op for op in loop.walk() if isinstance(op, stream.WriteOp)]
     if reads and not writes:
@@ -105,8 +108,6 @@ def _purpose(loop: scf.ForOp) -> str:
         return f"write_{writes[0].stream.name_hint or 'out'}"
     if reads and writes:
         return "move"
-    if (label := LABEL.of(loop)) is not None:
-        return label.rsplit("_", 1)[0]
     return "loop"
 
 

@@ -1,0 +1,179 @@
+"""`fuse-reads`: an operand that is used once is consumed as it arrives, instead of filling a buffer first (loop fusion)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from stc.analysis.loops import constant_bounds
+from stc.analysis.recurrences import accumulation_interval
+from stc.analysis.stream_fills import Fill, Use, fills
+from stc.dialects import stream
+from stc.dialects.dataflow import TaskOp
+from stc.dialects.facts import LABEL
+from stc.platforms.platform import load_platform
+from stc.transforms.index_constant import index_constant
+from stc.transforms.stream.loops import before_terminator, total
+
+
+@dataclass(frozen=True)
+class FuseReads(ModulePass):
+    """Fuse the nest that fills a local buffer from a stream with the nest that uses each entry of it once.
+
+    The buffer becomes one token (array contraction), which is read where an iteration needs it: an iteration that takes several
+    tokens reads them all, and of several iterations that share a token the first reads it. So a task takes a word in every cycle
+    instead of every other one.
+
+    Where the nest that computes runs in another order than the tokens come in, its loops are interchanged, if each entry of memory
+    then sees the same accesses in the same order (sums add up as before, bit for bit), and if waiting for sums does not cost more
+    than the fill did (`stc.analysis.recurrences`). Otherwise nothing changes; nor where a buffer is used in two nests, or an entry
+    in two iterations, or where tokens of the same stream are moved in between.
+
+    Options: `platform` (default u55c), whose cycle sums are scheduled for.
+
+        scf.for %k = %c0 to %c8 step %c1 {
+          %v = stream.read %p
+          vector.store %v, %w[%k, %c0] : memref<8x4xf32>, vector<4xf32>
+        }
+        scf.for %k = %c0 to %c8 step %c1 { scf.for %j = %c0 to %c4 step %c1 { ... memref.load %w[%k, %j] ... } {stc.unroll = 0} }
+      becomes
+        scf.for %k = %c0 to %c8 step %c1 {
+          %v = stream.read %p
+          vector.store %v, %w[%c0] : memref<4xf32>, vector<4xf32>
+          scf.for %j = %c0 to %c4 step %c1 { ... memref.load %w[%j] ... } {stc.unroll = 0}
+        }
+    """
+
+    name = "fuse-reads"
+
+    platform: str = "u55c"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        clock_ns = load_platform(self.platform).cycle_ns
+        for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
+            kept = 0
+            while (number := len(list(fills(task)))) > kept:
+                task = _fused(task, kept, clock_ns)
+                kept += len(list(fills(task))) >= number
+
+
+def _fused(task: TaskOp, number: int, clock_ns: float) -> TaskOp:
+    """The task with the fill of this number fused, in place of `task`; `task` itself where that is not faster."""
+    trial = task.clone()
+    Rewriter.insert_op(trial, InsertPoint.after(task))
+    fill, use = list(fills(trial))[number]
+    before = fill.tokens + use.iterations * accumulation_interval(use.loops[-1], clock_ns)
+    innermost = _fuse(fill, use)
+    interval = max(accumulation_interval(innermost, clock_ns), use.entries // fill.width)
+    slower, faster = (trial, task) if use.iterations * interval >= before else (task, trial)
+    Rewriter.erase_op(slower)
+    return faster
+
+
+def _fuse(fill: Fill, use: Use) -> scf.ForOp:
+    """The pipelined loop of the fused nest."""
+    use = _interchanged(use)
+    innermost = use.loops[-1]
+    buffer = _token_buffer(fill, use)
+    _read_tokens(fill, use, buffer, innermost)
+    for load in use.loads:
+        _load_lane(fill, use, buffer, load)
+    Rewriter.erase_op(fill.root)
+    Rewriter.erase_op(fill.buffer)
+    return innermost
+
+
+def _token_buffer(fill: Fill, use: Use) -> SSAValue:
+    """A buffer for the tokens of an iteration, or the token of several."""
+    kind = fill.buffer.memref.type
+    assert isinstance(kind, MemRefType)
+    builder = Builder(InsertPoint.before(fill.buffer))
+    buffer = builder.insert(memref.AllocOp([], [], MemRefType(kind.element_type, (max(use.entries, fill.width),)))).memref
+    buffer.name_hint = fill.buffer.memref.name_hint
+    return buffer
+
+
+def _read_tokens(fill: Fill, use: Use, buffer: SSAValue, innermost: scf.ForOp) -> None:
+    """At the beginning of each iteration that needs tokens which are not there."""
+    builder = Builder(InsertPoint.at_start(innermost.body.block))
+    if use.entries < fill.width:
+        begins = builder.insert(arith.CmpiOp(_within_token(fill, use, builder), index_constant(builder, 0), "eq"))
+        guarded = Block([scf.YieldOp()])
+        builder.insert(scf.IfOp(begins.result, [], Region(guarded)))
+        builder = before_terminator(guarded)
+    for lane in range(0, use.entries, fill.width):
+        token = builder.insert(stream.ReadOp(fill.read.stream))
+        token.location, token.result.name_hint = fill.read.location, fill.read.result.name_hint
+        builder.insert(vector.StoreOp(token.result, buffer, [index_constant(builder, lane)]))
+
+
+def _within_token(fill: Fill, use: Use, builder: Builder) -> SSAValue:
+    """The lane at which an iteration begins that uses less than a token."""
+    assert use.moving is not None
+    position = use.moving.body.block.args[0]
+    if fill.width == fill.shape[-1]:
+        return position
+    if fill.width & (fill.width - 1):
+        return builder.insert(arith.RemUIOp(position, index_constant(builder, fill.width))).result
+    return builder.insert(arith.AndIOp(position, index_constant(builder, fill.width - 1))).result
+
+
+def _load_lane(fill: Fill, use: Use, buffer: SSAValue, load: memref.LoadOp) -> None:
+    builder = Builder(InsertPoint.before(load))
+    index = load.indices[-1]
+    if use.moving is not None:
+        starts = [_within_token(fill, use, builder)] if use.entries < fill.width else []
+        terms = [*starts, *_beside(index, use.moving.body.block.args[0], builder)]
+        index = total(builder, terms or [index_constant(builder, 0)])
+    load.operands = [buffer, index]
+
+
+def _beside(index: SSAValue, position: SSAValue, builder: Builder) -> list[SSAValue]:
+    """How far `index` is behind `position`: nothing where they are the same."""
+    if index is position:
+        return []
+    if isinstance(sum_ := index.owner, arith.AddiOp) and position in (sum_.lhs, sum_.rhs):
+        return [sum_.rhs if sum_.lhs is position else sum_.lhs]
+    return [builder.insert(arith.SubiOp(index, position)).result]
+
+
+# Interchange ------------------------------------------------------------------------------------------------------------
+
+
+def _interchanged(use: Use) -> Use:
+    """The same use once its loops are in the order of the tokens; what the outer ones computed, the innermost body does."""
+    if use.order == use.loops:
+        return use
+    outermost, innermost = use.loops[0], use.loops[-1]
+    around = [op for loop in use.loops[:-1] for op in loop.body.block.ops if not isinstance(op, scf.ForOp | scf.YieldOp)]
+    moved = [*around, *(op for op in innermost.body.block.ops if not isinstance(op, scf.YieldOp))]
+    builder = Builder(InsertPoint.before(outermost))
+    new: dict[scf.ForOp, scf.ForOp] = {}
+    for old in use.order:
+        new[old], builder = _same_loop(old, builder)
+    for op in moved:
+        op.detach()
+        builder.insert(op)
+    Rewriter.erase_op(outermost)
+    order = tuple(new[loop] for loop in use.order)
+    return replace(use, loops=order, order=order, moving=None if use.moving is None else new[use.moving])
+
+
+def _same_loop(old: scf.ForOp, builder: Builder) -> tuple[scf.ForOp, Builder]:
+    """An empty loop in place of `old`, and a builder for its body."""
+    bounds = constant_bounds(old)
+    assert bounds is not None
+    lower, upper, step = (index_constant(builder, value) for value in (bounds.lower, bounds.upper, bounds.step))
+    block = Block([scf.YieldOp()], arg_types=[IndexType()])
+    block.args[0].name_hint = old.body.block.args[0].name_hint
+    old.body.block.args[0].replace_all_uses_with(block.args[0])
+    loop = builder.insert(scf.ForOp(lower, upper, step, [], block))
+    loop.attributes |= LABEL.retained(old)
+    return loop, before_terminator(block)

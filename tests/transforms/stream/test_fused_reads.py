@@ -1,0 +1,199 @@
+"""`fuse-reads`: values stay the same, bit for bit, whatever the sizes and orders; and nothing changes where it must not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.memref import AllocOp
+
+from stc.dialects.context import make_context
+from stc.dialects.parsing import parse_module
+from stc.execution.run import execute
+from stc.transforms.stream.fuse_reads import FuseReads
+
+DESIGN = """
+func.func @main(%x: tensor<{size}xf32>) -> tensor<{size}xf32> {{
+  %p = dataflow.pack %x : tensor<{size}xf32> as !IN -> tensor<{words}x!W>
+  %q = dataflow.kernel @k(%in = %p : tensor<{words}x!W> as memref<{words}x!W>)
+      -> (tensor<{size}xvector<1xf32>> as memref<{size}xvector<1xf32>>) {{
+    %out = dataflow.memory @out : memref<{size}xvector<1xf32>>
+    %s = stream.create @s : !stream.stream<!W, depth: {words}>
+    dataflow.task @load ins(%m = %in : memref<{words}x!W>) outs(%o = %s : !stream.stream<!W, depth: {words}>) {{
+      {constants}
+      scf.for %i = %c0 to %c{words} step %c1 {{
+        %w = memref.load %m[%i] : memref<{words}x!W>
+        stream.write %w into %o : !stream.stream<!W, depth: {words}>
+      }}
+      dataflow.yield
+    }}
+    dataflow.task @t ins(%m = %s : !stream.stream<!W, depth: {words}>) outs(%o = %out : memref<{size}xvector<1xf32>>) {{
+      {constants}
+      %zero = arith.constant 0.0 : f32  %decay = arith.constant 0.7 : f32
+      %tile = memref.alloc() : memref<{tile}xf32>
+      %sum = memref.alloc() : memref<{shape}xf32>
+      scf.for %i = %c0 to %c{A} step %c1 {{ scf.for %j = %c0 to %c{B} step %c1 {{ scf.for %k = %c0 to %c{C} step %c1 {{
+        memref.store %zero, %sum[%i, %j, %k] : memref<{shape}xf32>
+      }} }} }}
+      {fill}
+      {between}
+      {use}
+      {behind}
+      scf.for %i = %c0 to %c{A} step %c1 {{ scf.for %j = %c0 to %c{B} step %c1 {{ scf.for %k = %c0 to %c{C} step %c1 {{
+        %e = memref.load %sum[%i, %j, %k] : memref<{shape}xf32>
+        %v = vector.broadcast %e : f32 to vector<1xf32>
+        %cC = arith.constant {C} : index  %cB = arith.constant {B} : index
+        %row = arith.muli %i, %cB : index  %rows = arith.addi %row, %j : index
+        %first = arith.muli %rows, %cC : index  %at = arith.addi %first, %k : index
+        memref.store %v, %o[%at] : memref<{size}xvector<1xf32>>
+      }} }} }}
+      dataflow.yield
+    }}
+    dataflow.yield %out : memref<{size}xvector<1xf32>>
+  }}
+  %y = dataflow.unpack %q : tensor<{size}xvector<1xf32>> as !OUT -> tensor<{size}xf32>
+  func.return %y : tensor<{size}xf32>
+}}
+"""
+
+
+ITENSOR = "!itensor.itensor<{width}xf32, iter_space: [{trips}] * [{width}], iter_map: (d0) -> (d0)>"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A buffer of `extents`, filled in the order `fill` of its dimensions by tokens of `width` along the last; used in the order
+    `use`, `at_once` entries in an iteration; sums run over the dimensions not in `kept`."""
+
+    extents: tuple[int, int, int]
+    width: int
+    at_once: int
+    fill: str = "abc"
+    use: str = "abc"
+    kept: str = "c"
+    between: str = ""
+    behind: str = ""
+    guard: bool = False
+    used: int | None = None
+    """Entries along the last dimension that are used, where these are not all."""
+    room: int = 0
+    """Entries of the buffer along the last dimension that nothing is stored to."""
+
+    def nest(self, order: str, step: int, last: int, body: str) -> str:
+        extents, steps = dict(zip("abc", (*self.extents[:2], last), strict=True)), {"a": 1, "b": 1, "c": step}
+        loops = [f"scf.for %{name} = %c0 to %c{extents[name]} step %c{steps[name]} {{\n" for name in order]
+        return "".join(loops) + body + "}" * len(order)
+
+    def text(self) -> str:
+        shape, size = "x".join(map(str, self.extents)), prod(self.extents)
+        tile = "x".join(map(str, (*self.extents[:2], self.extents[2] + self.room)))
+        word = f"vector<{self.width}xf32>"
+        fill = self.nest(self.fill, self.width, self.extents[2], f"""
+          %v = stream.read %m : !stream.stream<!W, depth: {size // self.width}>
+          vector.store %v, %tile[%a, %b, %c] : memref<{tile}xf32>, !W""")
+        if self.guard:
+            fill = f"%true = arith.cmpi eq, %c0, %c0 : index\n scf.if %true {{ {fill} }}"
+        at = ", ".join(index if name in self.kept else "%c0" for name, index in (("a", "%a"), ("b", "%b"), ("c", "%e")))
+        use = self.nest(self.use, self.at_once, self.used or self.extents[2], f"""
+          scf.for %lane = %c0 to %c{self.at_once} step %c1 {{
+            %e = arith.addi %c, %lane : index
+            %x = memref.load %tile[%a, %b, %e] : memref<{tile}xf32>
+            %y = memref.load %sum[{at}] : memref<{shape}xf32>
+            %d = arith.mulf %y, %decay : f32  %z = arith.addf %d, %x : f32
+            memref.store %z, %sum[{at}] : memref<{shape}xf32>
+          }} {{stc.unroll = 0 : i32}}""")
+        words, numbers = size // self.width, {0, 1, self.at_once, self.width, *self.extents, self.used or 0}
+        text = DESIGN.format(
+            size=size, words=words, shape=shape, tile=tile, fill=fill, use=use, between=self.between, behind=self.behind,
+            constants="\n".join(f"%c{n} = arith.constant {n} : index" for n in sorted({*numbers, words})),
+            **dict(zip("ABC", self.extents, strict=True)),
+        )
+        types = {"!W": word, "!IN": ITENSOR.format(width=self.width, trips=words), "!OUT": ITENSOR.format(width=1, trips=size)}
+        for name, written in types.items():
+            text = text.replace(name, written)
+        return text
+
+
+def executed(module: ModuleOp, size: int) -> np.ndarray:
+    return execute(module, [np.random.default_rng(5).standard_normal(size).astype(np.float32)])[0]
+
+
+def buffers(module: ModuleOp) -> list[tuple[int, ...]]:
+    """Shapes of the local arrays, without the sums."""
+    return [op.memref.type.get_shape() for op in module.walk() if isinstance(op, AllocOp) and op.memref.name_hint == "tile"]
+
+
+def fused(case: Case) -> Sequence[int]:
+    """The shape of the operand's buffer behind the pass, whose result is executed."""
+    module = parse_module(case.text(), "reads.mlir")
+    before = executed(module, prod(case.extents))
+    FuseReads().apply(make_context(), module)
+    module.verify()
+    np.testing.assert_array_equal(executed(module, prod(case.extents)).view(np.int32), before.view(np.int32))
+    assert len(set(before.tolist())) > 1
+    (shape,) = buffers(module)
+    return shape
+
+
+@pytest.mark.parametrize("extents", [(3, 5, 12), (1, 13, 8), (11, 2, 4)])
+@pytest.mark.parametrize("fill", ["abc", "bac", "acb"])
+@pytest.mark.parametrize("use", ["abc", "bac", "cab"])
+@pytest.mark.parametrize("kept", ["c", "ac", "abc", "b"])
+def test_orders(extents: tuple[int, int, int], fill: str, use: str, kept: str) -> None:
+    """Sums along any loops, interchanged or not, see what they add in the same order; where they would not, nothing changes."""
+    trips = dict(zip("abc", (*extents[:2], extents[2] // 4), strict=True))
+    added = [[name for name in order if name not in kept and trips[name] > 1] for order in (fill, use)]
+    shape = fused(Case(extents, 4, 4, fill, use, kept))
+    assert shape in ((4,), extents)
+    if added[0] != added[1]:
+        assert shape == extents
+    if fill == use:
+        assert shape == (4,)
+
+
+WIDTHS = [(4, 4), (4, 1), (4, 2), (2, 4), (1, 4), (1, 1), (12, 3), (3, 12), (6, 2), (12, 12), (24, 1), (1, 24)]
+
+
+@pytest.mark.parametrize(("width", "at_once"), WIDTHS)
+@pytest.mark.parametrize("extents", [(3, 7, 24), (1, 1, 24)])
+def test_tokens_of_other_widths(width: int, at_once: int, extents: tuple[int, int, int]) -> None:
+    """An iteration takes several tokens, or several share one."""
+    assert fused(Case(extents, width, at_once, kept="abc")) == (max(width, at_once),)
+
+
+def test_the_order_of_sums_forbids_an_interchange() -> None:
+    """`a` and `b` both add to one entry: in the order of the tokens they would be added otherwise."""
+    assert fused(Case((3, 5, 4), 4, 4, "abc", "bac", "c")) == (3, 5, 4)
+
+
+def test_sums_that_would_wait_stay_apart() -> None:
+    """In the order of the tokens each sum would be continued in the next iteration, 11 cycles of waiting for one saved."""
+    assert fused(Case((3, 64, 4), 4, 4, "abc", "bac", "ac")) == (3, 64, 4)
+    assert fused(Case((64, 3, 4), 4, 4, "bac", "abc", "ac")) == (4,)
+
+
+def test_widths_that_do_not_divide() -> None:
+    assert fused(Case((3, 5, 12), 4, 6, kept="abc")) == (3, 5, 12)
+
+
+def test_a_part_that_is_not_used() -> None:
+    assert fused(Case((3, 5, 12), 4, 4, kept="abc", used=8)) == (3, 5, 12)
+
+
+def test_a_buffer_that_is_not_filled() -> None:
+    assert fused(Case((3, 5, 12), 4, 4, kept="abc", room=4)) == (3, 5, 16)
+
+
+def test_a_fill_under_a_condition() -> None:
+    assert fused(Case((3, 5, 12), 4, 4, kept="abc", guard=True)) == (3, 5, 12)
+
+
+def test_a_buffer_that_is_used_twice() -> None:
+    again = """%again = memref.load %tile[%c0, %c0, %c1] : memref<3x5x12xf32>
+      memref.store %again, %sum[%c0, %c0, %c1] : memref<3x5x12xf32>"""
+    assert fused(Case((3, 5, 12), 4, 4, kept="abc", between=again)) == (3, 5, 12)
+    assert fused(Case((3, 5, 12), 4, 4, kept="abc", behind=again)) == (3, 5, 12)
