@@ -61,9 +61,14 @@ def _used_of(op: GenericOp) -> IntegerType | None:
 
 
 def _narrowed(block: Block, kind: IntegerType) -> Region | None:
-    """The body with all sums and products of `kind`; None where there is anything else than these, of extended factors."""
+    """The body with all sums and products of `kind`; None where there is anything else than these, of factors that are extended or
+    as wide as the sum."""
     result = Block(arg_types=[*(argument.type for argument in block.args[:-1]), kind])
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, result.args, strict=True))
+    for argument in block.args[:-1]:
+        if argument.type == block.args[-1].type and argument.uses:
+            result.add_op(cut := arith.TruncIOp(values[argument], kind))
+            values[argument] = cut.result
     for op in block.ops:
         if isinstance(op, YieldOp):
             continue

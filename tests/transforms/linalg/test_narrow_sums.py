@@ -51,3 +51,40 @@ def test_integers_are_the_same(text: str, narrowed: bool) -> None:
     module.verify()
     assert ("xi64>" not in str(module)) == narrowed
     np.testing.assert_array_equal(execute(module, arrays)[0], expected)
+
+
+AS_WIDE = """
+func.func @main(%a: tensor<2x3xi{width}>, %b: tensor<5x3xi{width}>) -> tensor<2x5xi{cut}> {{
+  %zero = arith.constant 0 : i{width}
+  %e = tensor.empty() : tensor<2x5xi{width}>
+  %f = linalg.fill ins(%zero : i{width}) outs(%e : tensor<2x5xi{width}>) -> tensor<2x5xi{width}>
+  %s = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>,
+      affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%a, %b : tensor<2x3xi{width}>, tensor<5x3xi{width}>) outs(%f : tensor<2x5xi{width}>) {{
+  ^bb0(%i: i{width}, %j: i{width}, %sum: i{width}):
+    %p = arith.muli %i, %j : i{width}
+    %r = arith.addi %p, %sum : i{width}
+    linalg.yield %r : i{width}
+  }} -> tensor<2x5xi{width}>
+  %g = tensor.empty() : tensor<2x5xi{cut}>
+  %t = linalg.generic {{indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+      iterator_types = ["parallel", "parallel"]}} ins(%s : tensor<2x5xi{width}>) outs(%g : tensor<2x5xi{cut}>) {{
+  ^bb0(%i: i{width}, %o: i{cut}):
+    %c = arith.trunci %i : i{width} to i{cut}
+    linalg.yield %c : i{cut}
+  }} -> tensor<2x5xi{cut}>
+  return %t : tensor<2x5xi{cut}>
+}}
+"""
+
+
+@pytest.mark.parametrize(("width", "cut"), [(32, 5), (63, 32), (64, 1)])
+def test_factors_as_wide_as_the_sum_are_cut(width: int, cut: int) -> None:
+    module = parse_module(AS_WIDE.format(width=width, cut=cut))
+    random = np.random.default_rng(0)
+    arrays = [random.integers(-(2**31), 2**31, (rows, 3)).astype(np.int64 if width > 32 else np.int32) for rows in (2, 5)]
+    (expected,) = execute(module.clone(), arrays)
+    NarrowSumsPass().apply(make_context(), module)
+    module.verify()
+    assert f"linalg.fill ins(%s : i{cut})" in str(module)
+    np.testing.assert_array_equal(execute(module, arrays)[0], expected)
