@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from stc.quantisation.packed_weights import PackedFormat
 from stc.runtime.csim_device import SyncDirection
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
 from stc.runtime.sampling import Sampling, margin
-from stc.tools.generation_check import distance
+from stc.tools.generation_check import check_generation, distance
 from stc.tools.language_model import compile_language_model, model_request
 from stc_testing.commands import Ended, Stc, refused
 from stc_testing.packed_checkpoints import write_packed_model
@@ -460,6 +461,35 @@ def test_tokens_that_differ_are_told() -> None:
     assert (found.equal, found.first, found.near_ties, found.passed) == (2, 1, 1, True)
     found = distance(expected[:, ::-1], expected, 1e-4)
     assert (found.equal, found.first, found.near_ties, found.passed) == (0, 0, 0, False)
+
+
+def test_a_margin_is_judged_by_what_rounding_moves_it() -> None:
+    """Where the reference's own rounding errors decide, and nowhere else."""
+    expected = np.array([[3.0, 2.98, 0.0], [3.0, 1.0, 0.0]])
+
+    def moved(by: float) -> list[np.ndarray]:
+        return [expected, expected + np.array([[0, by, 0], [0, 0, 0]])]
+
+    other = expected + np.array([[0, 0.03, 0], [0, 0, 0]])
+    assert not distance(other, expected, 1e-4).passed
+    found = distance(other, expected, 1e-4, moved(0.021))
+    assert (found.equal, found.near_ties, found.passed) == (1, 1, True) and found.noise == pytest.approx(0.007)
+    assert not distance(other, expected, 1e-4, moved(0.019)).passed  # rounding errors leave the token as it is
+    far = expected + np.array([[0, 0.2, 0], [0, 0, 0]])
+    assert not distance(far, expected, 1e-4, moved(0.021)).passed  # they move it less far
+    wrong = expected + np.array([[0, 0, 0], [0, 2.01, 0]])
+    assert not distance(wrong, expected, 1e-4, moved(0.021)).passed  # of another token
+
+
+def test_a_fault_of_a_quantised_model_is_no_near_tie(twins: Callable[[str], Twin]) -> None:
+    """Of the reference's own logits, behind its own tokens: those of noise pass, those of a neighbouring row do not."""
+    twin = twins("gpt2 in w8a8")
+    written = list(twin.compiled.generate(LONG, 9, ends=False))
+    expected = twin.logits([*LONG, *written[:-1]])[len(LONG) - 1 :]
+    check = partial(check_generation, twin.compiled.manifest, LONG, written)
+    assert check(expected).reference.noise is None
+    found = check(np.roll(expected, 1, axis=1)).reference
+    assert not found.passed and found.near_ties == 0 and found.noise is not None and 0 < found.noise < 1e-2
 
 
 REFUSED = {
