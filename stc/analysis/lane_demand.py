@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import gcd
 
 from xdsl.dialects import scf, tensor
 from xdsl.dialects.linalg.ops import GenericOp
@@ -43,6 +44,7 @@ class LaneDemand:
     _fixed: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     _parent: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     _required: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    _extents: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
     def __post_init__(self) -> None:
         for op in self.kernel.walk():
@@ -54,11 +56,18 @@ class LaneDemand:
                 self._required[stream] = min(lanes, self._required.get(stream, lanes))
             elif isinstance(op, OwnKernelOp):
                 self._fixed |= {self._root(value): token_lanes(value) for value in op.operands}
+        for value in {*self._parent, *self._parent.values()}:
+            root = self._root(value)
+            self._extents[root] = gcd(self._extents.get(root, 0), _last_extent(value))
 
     def lanes(self, value: SSAValue) -> int:
         """The width wanted of the tokens of an itensor inside the kernel."""
         root = self._root(value)
         return self._fixed.get(root) or self._required.get(root, self.default)
+
+    def extent(self, value: SSAValue) -> int:
+        """What the width of its tokens must divide: the last extents of all elements with tokens of that width."""
+        return self._extents.get(self._root(value), _last_extent(value))
 
     # Values of one stream ---------------------------------------------------------------------------------------------
 
@@ -94,6 +103,11 @@ def _same_stream(op: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
             yield from ((values[0], value) for value in values[1:])
         case _:
             pass
+
+
+def _last_extent(value: SSAValue) -> int:
+    assert isinstance(value.type, ItensorType)
+    return value.type.order.element[-1] if value.type.order.rank else 1
 
 
 # What a computation wants ---------------------------------------------------------------------------------------------

@@ -68,10 +68,11 @@ class ConcatOf:
 
 @dataclass(frozen=True)
 class ReshapeOf:
-    """`result`, of `shape`, is a tensor of `source_shape`, entries in row-major order."""
+    """`result`, of `shape`, is a tensor of `source_shape`, entries in row-major order. `source`: as of `SliceOf`."""
 
     result: str
     shape: Shape
+    source: str | None
     source_shape: Shape
 
 
@@ -103,7 +104,9 @@ class Propagation:
                     given = sources, node.shape, node.source_shapes, self.sizes.columns, node.single
                     self.orders[node.result], _ = concat_orders(*given)
                 case ReshapeOf():
-                    _, self.orders[node.result] = reshape_orders(node.source_shape, node.shape, self.sizes.columns)
+                    _, self.orders[node.result] = reshape_orders(
+                        self._order(node.source), node.source_shape, node.shape, self.sizes.columns
+                    )
 
     def _plan(self, op: TiledOp) -> None:
         inputs = tuple(replace(operand, order=self._order(operand.tensor)) for operand in op.computation.inputs)
@@ -123,7 +126,7 @@ class Propagation:
 
 def _without_unit_dimensions(piece: StreamOrder, sizes: Shape, shape: Shape) -> StreamOrder:
     """The order of a slice, where that drops unit dimensions the order of the reshape behind it (`layout-to-dataflow`)."""
-    return piece if sizes == shape else reshape_orders(sizes, shape, sizes[-1])[1]
+    return piece if sizes == shape else reshape_orders(None, sizes, shape, sizes[-1])[1]
 
 
 # Tiles where lanes were decided ---------------------------------------------------------------------------------------

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from math import gcd
+from itertools import chain
+from math import gcd, prod
 
 from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.reshape import is_trivial, positions, refinement, without_units
 from stc.iteration.vectorize import largest_divisor
 
 
@@ -87,10 +89,72 @@ def nesting(order: StreamOrder) -> tuple[int, ...] | None:
     return (*looped, *(dimension for dimension in range(order.rank) if dimension not in looped))
 
 
-def reshape_orders(old: Sequence[int], new: Sequence[int], largest: int) -> tuple[StreamOrder, StreamOrder]:
-    """Row-major orders of a tensor and of its reshape over blocks that are contiguous in both: one token sequence."""
+def reshape_orders(
+    source: StreamOrder | None, old: Sequence[int], new: Sequence[int], largest: int
+) -> tuple[StreamOrder, StreamOrder]:
+    """The orders of a tensor and of its reshape, which are one token sequence.
+
+    Row-major over blocks that are contiguous in both; where dimensions are only split, or only merged, the nesting in which the
+    tensor comes (`source`), with its elements, cut where a dimension ends inside, if these are no smaller.
+    """
     block = largest_divisor(gcd(old[-1] if old else 1, new[-1] if new else 1), largest)
+    kept = None if source is None else _kept_nesting(source, old, new)
+    if kept is not None and kept[0].element_count >= block:
+        return kept
     return row_major(old, _last_only(old, block)), row_major(new, _last_only(new, block))
+
+
+def _kept_nesting(source: StreamOrder, old: Sequence[int], new: Sequence[int]) -> tuple[StreamOrder, StreamOrder] | None:
+    """The orders that nest as `source` does; None where there are none, or dimensions are neither only split nor only merged."""
+    nest = nesting(source)
+    if nest is None or prod(old) != prod(new) or (refined := refinement(without_units(old), without_units(new))) is None:
+        return None
+    of_old, of_new = refined
+    longer = [[place for place, extent in enumerate(shape) if extent != 1] for shape in (old, new)]
+    element = [source.element[place] for place in longer[0]]
+    own = [longer[0].index(place) for place in nest if old[place] != 1]
+    if is_trivial(of_new):
+        parts = [_block(size, group) for size, group in zip(element, of_old, strict=True)]
+        before, after = [prod(part) for part in parts], [*chain(*parts)]
+        others = [place for dimension in own for place in positions(of_old)[dimension]]
+    elif is_trivial(of_old):
+        groups = positions(of_new)
+        parts = [_cut([element[place] for place in places], group) for places, group in zip(groups, of_new, strict=True)]
+        before, after = [*chain(*parts)], [prod(part) for part in parts]
+        looped = [place for place in own if before[place] != old[longer[0][place]]]
+        merged = [*dict.fromkeys(next(of for of, places in enumerate(groups) if place in places) for place in looped)]
+        if looped != [place for dimension in merged for place in groups[dimension] if place in looped]:
+            return None  # the loops of a merged dimension are not next to each other
+        others = [*merged, *(dimension for dimension in range(len(groups)) if dimension not in merged)]
+    else:
+        return None
+    return _with_units(old, longer[0], before, own), _with_units(new, longer[1], after, others)
+
+
+def _with_units(shape: Sequence[int], longer: Sequence[int], element: Sequence[int], nest: Sequence[int]) -> StreamOrder:
+    """`in_order` of a shape, of whose dimensions `longer` than 1 there are `element` and `nest`."""
+    sizes = dict(zip(longer, element, strict=True))
+    units = [place for place in range(len(shape)) if place not in sizes]
+    return in_order(shape, [sizes.get(place, 1) for place in range(len(shape))], [*units, *(longer[place] for place in nest)])
+
+
+def _block(size: int, extents: Sequence[int]) -> tuple[int, ...]:
+    """The largest part of `size` entries of a dimension that is a block of the dimensions it is split into, outermost first."""
+    part: list[int] = []
+    for extent in reversed(extents):
+        part.insert(0, gcd(size, extent))
+        size = size // extent if size % extent == 0 else 1
+    return tuple(part)
+
+
+def _cut(sizes: Sequence[int], extents: Sequence[int]) -> tuple[int, ...]:
+    """Of a block of dimensions, outermost first, what is contiguous once they are merged."""
+    part: list[int] = []
+    whole = True
+    for size, extent in zip(reversed(sizes), reversed(extents), strict=True):
+        part.insert(0, size if whole else 1)
+        whole = whole and size == extent
+    return tuple(part)
 
 
 def _last_only(extents: Sequence[int], block: int) -> tuple[int, ...]:

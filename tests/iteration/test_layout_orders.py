@@ -74,7 +74,7 @@ def test_concatenation_is_made_of_its_inputs(
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.data())
 def test_reshapes_move_one_sequence(factors: list[int], data: st.DataObject):
     old, new = (_merged(factors, data.draw(st.lists(st.booleans(), min_size=5, max_size=5))) for _ in range(2))
-    before, after = reshape_orders(old, new, data.draw(st.integers(1, 16)))
+    before, after = reshape_orders(None, old, new, data.draw(st.integers(1, 16)))
     for order, shape in ((before, old), (after, new)):
         assert order.is_exact and order.static_shape == tuple(shape)
         linear = np.ravel_multi_index(tuple(entries(order).T), shape)
@@ -82,8 +82,44 @@ def test_reshapes_move_one_sequence(factors: list[int], data: st.DataObject):
     assert before.element_count == after.element_count and before.token_count == after.token_count
 
 
+@some
+@given(st.lists(st.lists(st.integers(2, 4), min_size=1, max_size=3), min_size=1, max_size=3), st.data())
+def test_splits_and_merges_keep_the_nesting_of_the_source(groups: list[list[int]], data: st.DataObject):
+    coarse, fine = [prod(group) for group in groups], [extent for group in groups for extent in group]
+    old, new = (coarse, fine) if data.draw(st.booleans()) else (fine, coarse)
+    for shape in (old, new):
+        shape.insert(data.draw(st.integers(0, len(shape))), 1)
+    element = [data.draw(st.sampled_from([size for size in range(1, extent + 1) if extent % size == 0])) for extent in old]
+    nest = data.draw(st.permutations(range(len(old))))
+    before, after = reshape_orders(in_order(old, element, nest), old, new, 16)
+    assert before.element_count == after.element_count and before.token_count == after.token_count
+    found, expected = (np.ravel_multi_index(tuple(entries(order).T), shape) for order, shape in ((after, new), (before, old)))
+    event("nesting kept" if (np.diff(found) != 1).any() else "row-major")
+    assert np.array_equal(found, expected) and np.array_equal(np.sort(found), np.arange(prod(old)))
+
+
+def test_a_merge_keeps_rows():
+    """What pairs of columns are packed into, and read as rows of one dimension again."""
+    source = in_order([2, 4, 3, 2], [1, 4, 3, 2], [0, 1, 2, 3])
+    assert reshape_orders(source, [2, 4, 3, 2], [2, 4, 6], 16) == (source, in_order([2, 4, 6], [1, 4, 6], [0, 1, 2]))
+    apart = in_order([4, 3, 2], [4, 1, 1], [2, 0, 1])  # the loops of a merged dimension the wrong way round
+    assert reshape_orders(apart, [4, 3, 2], [4, 6], 16) == (row_major([4, 3, 2], [1, 1, 2]), row_major([4, 6], [1, 2]))
+    within = in_order([4, 3, 2], [4, 3, 1], [2, 0, 1])
+    assert reshape_orders(within, [4, 3, 2], [4, 6], 1) == (row_major([4, 3, 2], [1, 1, 1]), row_major([4, 6], [1, 1]))
+
+
+def test_a_split_cuts_elements_where_a_new_dimension_ends():
+    source = in_order([4, 40], [4, 20], [1, 0])
+    before, after = reshape_orders(source, [4, 40], [4, 5, 8], 16)
+    assert (before, after) == (in_order([4, 40], [4, 4], [1, 0]), in_order([4, 5, 8], [4, 1, 4], [1, 2, 0]))
+    row = in_order([24], [3], [0])
+    assert reshape_orders(row, [24], [3, 8], 4) == (row_major([24], [4]), row_major([3, 8], [1, 4]))  # one entry else
+    whole = in_order([4, 40], [4, 8], [1, 0])
+    assert reshape_orders(whole, [4, 40], [4, 5, 8], 16) == (whole, in_order([4, 5, 8], [4, 1, 8], [1, 2, 0]))
+
+
 def test_reshape_from_and_to_a_scalar():
-    before, after = reshape_orders([], [1, 1], 8)
+    before, after = reshape_orders(None, [], [1, 1], 8)
     assert (before.static_shape, after.static_shape) == ((), (1, 1))
     assert before.token_count == after.token_count == 1
 

@@ -124,15 +124,14 @@ func.func @reshape(%x: tensor<4x6xf32>) -> tensor<3x8xf32> {
   func.return %y : tensor<3x8xf32>
 }
 
-// CHECK: !itensor1 = !itensor.itensor<1x3xf32, iter_space: [4, 2] * [1, 3], iter_map: (d0, d1) -> (d0, d1)>
-// CHECK: !itensor2 = !itensor.itensor<3xf32, iter_space: [8] * [3], iter_map: (d0) -> (d0)>
-// CHECK: !itensor3 = !itensor.itensor<4xf32, iter_space: [6] * [4], iter_map: (d0) -> (d0)>
-// CHECK: !itensor4 = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor = !itensor.itensor<4x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK: !itensor1 = !itensor.itensor<24xf32, iter_space: [] * [], iter_map: () -> (0)>
+// CHECK: !itensor2 = !itensor.itensor<3x8xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
 // CHECK-LABEL: func.func @reshape(
-// CHECK: %c = dataflow.kernel @layout_reshape(%[[N:.*]] = %n : tensor<4x6xf32> as !itensor1) -> (tensor<24xf32> as !itensor2) {
-// CHECK-NEXT: %[[REASSOCIATE:.*]] = itensor.reassociate %[[N]] : !itensor1 to !itensor2
-// CHECK: dataflow.kernel @layout_reshape(%[[C:.*]] = %c : tensor<24xf32> as !itensor3) -> (tensor<3x8xf32> as !itensor4) {
-// CHECK-NEXT: %[[REASSOCIATE1:.*]] = itensor.reassociate %[[C]] : !itensor3 to !itensor4
+// CHECK: %c = dataflow.kernel @layout_reshape(%[[N:.*]] = %n : tensor<4x6xf32> as !itensor) -> (tensor<24xf32> as !itensor1) {
+// CHECK-NEXT: %[[REASSOCIATE:.*]] = itensor.reassociate %[[N]] : !itensor to !itensor1
+// CHECK: dataflow.kernel @layout_reshape(%[[C:.*]] = %c : tensor<24xf32> as !itensor1) -> (tensor<3x8xf32> as !itensor2) {
+// CHECK-NEXT: %[[REASSOCIATE1:.*]] = itensor.reassociate %[[C]] : !itensor1 to !itensor2
 // CHECK: func.return %y : tensor<3x8xf32>
 
 // -----

@@ -41,7 +41,8 @@ class LayoutToDataflow(ModulePass):
 
     Unit-stride slices of one tensor become one `itensor.chunk`, a concat an `itensor.concat`. A reshape becomes an
     `itensor.reassociate`: both sides run over the largest blocks that are contiguous in either shape, row-major, which is
-    the same token sequence; whatever order the neighbours have is the business of converters. So no reshape is refused.
+    the same token sequence, or, where dimensions are only split and this has no smaller tokens, in the order in which the tensor
+    comes; whatever order the neighbours have is the business of converters. So no reshape is refused.
     Reshapes of arguments and results of the function stay outside: the host sees the same bytes. So does the beginning of an
     argument that is updated (`update-in-place`), where nothing else of it is read.
 
@@ -171,7 +172,7 @@ def _reshape_kernel(near: Operation, value: SSAValue, required: TensorType, size
     """A kernel before `near` that passes `value` on under another shape."""
     old, new = shape_of(value.type), required.get_shape()
     scalar = _scalar(value)
-    source, target = (ItensorType.from_order(order, scalar) for order in reshape_orders(old, new, size))
+    source, target = (ItensorType.from_order(order, scalar) for order in reshape_orders(_order_of(value), old, new, size))
 
     def body(builder: Builder, ports: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return [builder.insert(ReassociateOp(ports[0], target)).result]

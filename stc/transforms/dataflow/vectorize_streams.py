@@ -25,7 +25,7 @@ from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.round_robin import interleaved
 from stc.iteration.segments import Segment
 from stc.iteration.size import static
-from stc.iteration.vectorize import vectorized
+from stc.iteration.vectorize import largest_divisor, vectorized
 from stc.transforms.dataflow.connections import connect, plan_connection
 from stc.transforms.index_constant import index_constant
 from stc.transforms.linalg.tile_slices import insert_slice
@@ -37,7 +37,8 @@ class VectorizeStreams(ModulePass):
 
     A stream is as wide as the kernels it connects (`stc.analysis.lane_demand`): as wide as the vector shapes of their schedules
     say, or their unroll factors where those are above `lanes`; `lanes` where no schedule asks. A vector is never wider than `bits`,
-    and divides the last extent of the element. Where more is wanted, `split-ports` makes several streams.
+    and divides the last extent of the element, on both sides of a reshape. Where more is wanted, `split-ports` makes several
+    streams.
 
     A tensor that is split into slices or merged of them, at the kernel's boundary, then moves a vector of each slice in turn.
 
@@ -91,7 +92,8 @@ class VectorizeStreams(ModulePass):
         assert isinstance(value.type, ItensorType)
         # A token may be a word of memory, where its entries take what holds them, and as many as a power of two.
         stored = bits_of(stored_type(value.type.element_type, self.bits))
-        return vectorized(value.type.order, min(demand.lanes(value), max(1, self.bits // stored)))
+        width = largest_divisor(demand.extent(value), min(demand.lanes(value), max(1, self.bits // stored)))
+        return vectorized(value.type.order, width)
 
 
 def _interleaved(full: SSAValue, parts: Sequence[SSAValue], orders: dict[SSAValue, StreamOrder]) -> StreamOrder:

@@ -123,7 +123,7 @@ class TilingGraph:
                 single = self._sizes.single(op.result)
                 return ConcatOf(self._name(op.result), shape_of(op.result.type), sources, shapes, single)
             case tensor.ExpandShapeOp() | tensor.CollapseShapeOp() if not is_host_reshape(op):  # else the reader chooses
-                return ReshapeOf(self._name(op.result), shape_of(op.result.type), shape_of(op.src.type))
+                return ReshapeOf(self._name(op.result), shape_of(op.result.type), self._from_kernel(op.src), shape_of(op.src.type))
             case _:
                 return None
 
