@@ -58,12 +58,13 @@ def concat_orders(
     """The order of a concatenation and those in which its inputs of `sizes` are read for it.
 
     The nesting is that of the first input that has one (`sources`), with elements that no boundary and no input cuts. Along the
-    dimensions `single`, of run-time size, an element has one entry, and its columns follow at once: readers take it whole.
+    dimensions `single`, of run-time size, an element has one entry. Where these are not the last, which readers take whole, it is
+    row-major, whatever the inputs are: so lies a cache in memory, to which several designs append.
     """
     boundaries = [1 if dim in single else gcd(extent, *(size[dim] for size in sizes)) for dim, extent in enumerate(extents)]
     element, nest = _shape_of_moves(boundaries, sources, largest)
-    if single and (last := len(extents) - 1) not in single:
-        nest = (*(dimension for dimension in nest if dimension != last), last)
+    if single and len(extents) - 1 not in single:
+        nest = range(len(extents))
     return in_order(extents, element, nest), [in_order(size, element, nest) for size in sizes]
 
 

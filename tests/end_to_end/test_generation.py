@@ -171,6 +171,18 @@ def test_a_packed_model_writes_as_its_reference(tmp_path: Path) -> None:
     assert list(twin.compiled.generate(LONG, 8, ends=False)) == twin.greedy(LONG, 8)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("twin", "text"), [("qwen2.5-0.5b-tiny", "bits=4,group=8"), ("qwen3-0.6b-tiny", "bits=8,group=16,activations=group")]
+)
+def test_stages_of_grouped_weights_share_a_cache(tmp_path: Path, twin: str, text: str) -> None:
+    """Groups that cut the heads, and the last of which is shorter: rows of the prompt are made in the order of the groups."""
+    spec = configured(tmp_path / "model", twin)
+    model: Any = in_torch(spec, 16).whole(text)
+    made = Twin(LanguageModel(compiled(spec, tmp_path / "out", max_seq=16, quantize=text)), model)
+    assert list(made.compiled.generate(LONG, 8, ends=False)) == made.greedy(LONG, 8)
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_logits_of_drawn_tokens(twins: Callable[[str], Twin], name: str) -> None:
     """Greedy tokens of random models repeat; drawn ones differ, and equal logits at each of them say that each row of the cache is

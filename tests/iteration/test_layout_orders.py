@@ -67,6 +67,7 @@ def test_concatenation_is_made_of_its_inputs(
     check_parts(whole, parts, offsets, sizes)
     whole, parts = concat_orders(sources, extents, sizes, largest, [dimension])
     assert all(order.element[dimension] == 1 for order in (whole, *parts))
+    assert dimension == len(extents) - 1 or whole == row_major(extents, whole.element), "how memory lies is no choice of an input"
     check_parts(whole, parts, offsets, sizes)
 
 
