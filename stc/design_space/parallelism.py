@@ -17,21 +17,25 @@ from stc.iteration.vectorize import largest_divisor
 MOST_LANES_PER_TASK = 64
 """What a token may feed (emission rule 18)."""
 
-PORT_LANES = 16
-"""Entries of f32 that a memory port brings at once."""
+PORT_BITS = 512
+"""Bits that a memory port brings at once."""
+
+PORT_LANES = PORT_BITS // 32
+"""As many entries of f32."""
 
 
 @dataclass(frozen=True)
 class MemoryOperand:
-    """A tensor in external memory, by name, that a computation reads or makes: do copies divide it, does it come lanes wide?"""
+    """A tensor in external memory, by name, that a computation reads or makes: do copies divide it? `at_once`: how many lanes of it
+    a port brings, None where it does not come lanes wide."""
 
     tensor: str
     is_divided: bool
-    is_wide: bool
+    at_once: int | None
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports it needs."""
-        wide = -(-parallelism.lanes // PORT_LANES) if self.is_wide else 1
+        wide = 1 if self.at_once is None else -(-parallelism.lanes // self.at_once)
         return wide * (parallelism.copies if self.is_divided else 1)
 
 

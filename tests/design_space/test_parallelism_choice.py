@@ -8,13 +8,21 @@ from math import prod
 
 import pytest
 
-from stc.design_space.parallelism import MemoryOperand, Parallelism, Work, choose_parallelism, lane_counts
+from stc.design_space.parallelism import (
+    PORT_BITS,
+    PORT_LANES,
+    MemoryOperand,
+    Parallelism,
+    Work,
+    choose_parallelism,
+    lane_counts,
+)
 from stc.design_space.tiling import LEAST_SUMS
 
 
-def work(key: str, rows: int, columns: int, depth: int, dsp: int = 5, family: int = 0, ports: bool = False) -> Work:
-    """A matrix product whose rows copies divide and whose columns lanes run along."""
-    memory = (MemoryOperand(f"{key}.w", False, True), MemoryOperand(f"{key}.x", True, False)) if ports else ()
+def work(key: str, rows: int, columns: int, depth: int, dsp: int = 5, family: int = 0, at_once: int = 0) -> Work:
+    """A matrix product whose rows copies divide and whose columns lanes run along, `at_once` of them out of a port if not 0."""
+    memory = (MemoryOperand(f"{key}.w", False, at_once), MemoryOperand(f"{key}.x", True, None)) if at_once else ()
     return Work(key, rows * columns * depth, rows * columns, dsp, columns, rows, False, family, memory)
 
 
@@ -41,9 +49,17 @@ def test_a_family_has_one_number_of_copies():
 
 
 def test_ports_limit_copies():
-    one = [work("a", 64, 64, 64, ports=True)]
+    one = [work("a", 64, 64, 64, at_once=PORT_LANES)]
     assert choose_parallelism(one, 5000, 100)["a"].copies == 8
     assert choose_parallelism(one, 5000, 4 + 2)["a"].copies == 2
+
+
+@pytest.mark.parametrize(("bits", "copies"), [(32, 2), (16, 4), (8, 4), (4, 4)])
+def test_a_port_brings_more_of_narrow_entries(bits: int, copies: int):
+    """64 lanes are 4 ports of f32, 2 of f16 and 1 of int8: the others are for copies."""
+    one = [work("a", 64, 64, 64, at_once=PORT_BITS // bits)]
+    chosen = choose_parallelism(one, 5000, 4 + 2)["a"]
+    assert (chosen.lanes, chosen.copies) == (64, copies)
 
 
 def test_nothing_fits():
@@ -69,7 +85,8 @@ def test_generated_choices_are_legal(seed: int):
     works: list[Work] = []
     for index in range(generator.randint(1, 6)):
         rows, columns, depth = (generator.choice([1, 2, 3, 7, 12, 30, 64]) for _ in range(3))
-        works.append(work(f"w{index}", rows, columns, depth, generator.choice([0, 2, 5]), generator.randint(0, 2), True))
+        dsp, family, at_once = generator.choice([0, 2, 5]), generator.randint(0, 2), generator.choice([16, 64])
+        works.append(work(f"w{index}", rows, columns, depth, dsp, family, at_once))
     budget = generator.choice([10, 100, 1000])
     chosen = choose_parallelism(works, budget, 32)
     least = sum(one.dsp for one in works)

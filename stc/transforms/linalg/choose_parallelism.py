@@ -8,16 +8,19 @@ from math import prod
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp
 from xdsl.ir import OpResult, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.kernel_memory import bits_of
 from stc.analysis.operator_library import hardware_cost
-from stc.design_space.parallelism import MemoryOperand, Work
+from stc.design_space.parallelism import PORT_BITS, PORT_LANES, MemoryOperand, Work
 from stc.design_space.tiling import default_unroll
+from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import COPIES, LANES
 from stc.platforms.platform import Platform, platform_with_dsp
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
@@ -114,10 +117,17 @@ def _memory_operands(
     last = loops.output_dims[0][-1] if loops.output_dims[0] else None
     for value, dims in zip(generic.inputs, loops.input_dims, strict=True):
         if value.owner not in made:
-            yield MemoryOperand(names.tensor(value), divided in dims, bool(loops.reductions) and bool(dims) and dims[-1] == last)
+            is_wide = bool(loops.reductions) and bool(dims) and dims[-1] == last
+            yield MemoryOperand(names.tensor(value), divided in dims, _entries_at_once(value) if is_wide else None)
     for value, dims in zip(generic.results, loops.output_dims, strict=True):
         if not any(use.operation in made for use in value.uses):
-            yield MemoryOperand(names.tensor(value), divided in dims, False)
+            yield MemoryOperand(names.tensor(value), divided in dims, None)
+
+
+def _entries_at_once(value: SSAValue) -> int:
+    """How many entries of a tensor a memory port brings, in the scalars that words hold for them."""
+    assert isa(value.type, TensorType)
+    return PORT_BITS // bits_of(stored_type(value.type.element_type, PORT_LANES))
 
 
 # What copies divide ---------------------------------------------------------------------------------------------------
