@@ -17,6 +17,7 @@ from types import ModuleType
 
 import pytest
 
+from stc.tools.entry import RARELY
 from stc_testing.commands import Ended, Stc
 
 sys.path.insert(0, str(Path(__file__).parent / "codegen"))
@@ -29,8 +30,6 @@ GUARD = Path(__file__).parent / "guard"
 HEAVY = "pytest.mark.heavy"
 HEAVY_FIXTURES = {"compiled", "design", "emitted", "headers"}
 DAY = 24 * 3600
-RARELY = 50_000
-"""Objects made between two looks for garbage: IR is a graph of cycles, and looking through it is a seventh of a compile."""
 
 # Tests and the processes that they start compile C++ with it.
 os.environ["PATH"] = os.pathsep.join([str(COMPILER), os.environ["PATH"]])
@@ -40,7 +39,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    gc.set_threshold(RARELY)
+    gc.set_threshold(RARELY, 1, 1)
     if config.getoption("--fast"):
         os.environ["STC_TEST_FAST"] = "1"
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(GUARD), os.environ.get("PYTHONPATH")]))

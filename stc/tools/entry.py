@@ -6,6 +6,7 @@ To be interrupted is one line and exit code 130, also while libraries are being 
 Next to nothing of ours, and as little as possible of Python's, is imported before the signal has its handler.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -16,6 +17,9 @@ from stc.running import noted
 
 INTERRUPTED = 130
 UNUSABLE = 2
+RARELY = 500_000
+"""Objects made between two looks for garbage, of which every other one goes through the older ones, too. IR is a graph of cycles:
+with Python's 700 the looks are a quarter of a compile, with these next to nothing."""
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _WATCHED = (*FORWARDED, signal.SIGCHLD)
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <linux/prctl.h>
@@ -99,6 +103,7 @@ def _work(program: str, module: str, writer: int, parent: int) -> None:
     signal.signal(signal.SIGINT, leave)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _WATCHED)
     _end_with(parent)
+    gc.set_threshold(RARELY, 1, 1)
     main = import_module(module).main
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 1  # of an exception that is a defect of ours

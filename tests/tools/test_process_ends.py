@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from stc.tools.entry import RARELY
+
 ENDED = "stc: error: the process ended before it had a result ({}); accepted: models whose Python code"
 
 
@@ -134,3 +136,9 @@ def test_a_reader_that_has_gone_is_no_failure_of_ours(arguments: tuple[str, str]
     done = subprocess.run([sys.executable, "-c", code], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+
+
+def test_garbage_is_looked_for_rarely(tmp_path: Path) -> None:
+    """Looking through IR, a graph of cycles, as often as Python does is a quarter of a compile."""
+    printed, _ = started(tmp_path, "import gc; print(gc.get_threshold()[0], gc.isenabled())").communicate(timeout=20)
+    assert printed == f"{RARELY} True\n" and RARELY > 100_000
