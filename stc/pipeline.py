@@ -49,7 +49,8 @@ class PipelineOptions(ArgSpecConvertible):
     schedule asks for another width. `budget`: on-chip bytes for a group, 0 for what the platform has. `duplicate_loads`: bytes on
     chip that reading an input once more has to save, 0 for none, -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
-    `dsp`: DSPs among which lanes and copies of the computations are chosen, 0 for `lanes` everywhere and no copies.
+    `dsp`: DSPs among which lanes and copies of the computations are chosen, and for want of which integers are multiplied in LUTs;
+    0 for `lanes` everywhere and no copies.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`:
@@ -122,10 +123,12 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     given = f'{{dsp={options.dsp} platform="{options.platform}"}}'
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
     chosen = f'choose-parallelism{{dsp={options.dsp} platform="{options.platform}" strategy="{options.parallelism}"{overall}}}'
+    scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
+    decided = options.dsp or options.schedule
+    multipliers = (f'choose-multipliers{{dsp={options.dsp} platform="{options.platform}"{scheduled}}}',) if decided else ()
     parallel = ("pack-products", "transpose-operands", f"split-reductions{given}", chosen, "distribute-parallel")
     if not (options.dsp or options.overall_unroll_size):
         parallel = ("pack-products", "transpose-operands{parameters-only=true}")  # which costs nothing
-    scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
 
     # Where weights are as the model stores them: later reshapes spread a reduction over several loops.
@@ -138,7 +141,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
 
     return (
         Stage("linalg optimisation", (*LINALG_STAGE[:quantised], *quantize, *LINALG_STAGE[quantised:])),
-        Stage("linalg tiling", (*parallel, *schedule, tiles, "tile-linalg")),
+        Stage("linalg tiling", (*multipliers, *parallel, *schedule, tiles, "tile-linalg")),
         Stage(
             "kernel fusion",
             (

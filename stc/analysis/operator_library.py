@@ -8,6 +8,7 @@ has no figure is refused: nothing counts as free by default but what is named he
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -21,6 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from stc.analysis.integer_bits import bits_of_value
 from stc.analysis.reciprocals import constant_divisor, exact_factor
 from stc.diagnostics import CompileError
+from stc.dialects.facts import MULTIPLIERS, Multipliers
 from stc.dialects.stream import ReadOp, WriteOp
 from stc.platforms.operators import ASSUMED, OperatorCost, find_operator
 from stc.scalars.packed_products import FACTOR_BITS, OTHER_FACTOR_BITS, SUM_BITS
@@ -97,7 +99,24 @@ PRODUCTS = {
 """Integer multipliers by the bits of both factors: the next wider that is published. One DSP takes 27 x 18 bits, as it does the
 published 9 x 11; 32 x 32: assumed."""
 
+WIDEST_OF_LUTS = 9
+"""Bits of a factor up to which the vendor's tool takes LUTs by itself (the published reports of 4 by 8 and 8 by 9 bits)."""
+
 _ONE_DSP = PRODUCTS[FACTOR_BITS, OTHER_FACTOR_BITS]
+
+_NO_DSP = {factors: name for factors, name in PRODUCTS.items() if max(factors) <= WIDEST_OF_LUTS}
+_PRODUCTS_OF: Mapping[Multipliers | None, Mapping[tuple[int, int], str]] = {
+    None: PRODUCTS,
+    "dsp": {factors: name for factors, name in PRODUCTS.items() if factors not in _NO_DSP},
+    "lut": _NO_DSP
+    | {
+        (16, 16): "mul_lut_16_16",
+        (FACTOR_BITS, OTHER_FACTOR_BITS): "mul_lut_27_18",
+        (32, 32): "mul_lut_32_32",
+        (64, 64): "mul_lut_64_64",
+    },
+}
+"""The multipliers of a product by what it is said to be made of (`MULTIPLIERS`). Those of LUTs that are not published: assumed."""
 
 WIDTHS = (8, 16, 32, 64)
 """Of dividers, and of logic on integers."""
@@ -184,7 +203,7 @@ def _integer_parts(op: Operation, width: int) -> tuple[str, ...]:
 def multiplier(op: Operation) -> str:
     """The operator of the table that a product of integers takes: one for its factors before they were extended."""
     wide, narrow = sorted((_factor_bits(operand) for operand in op.operands), reverse=True)
-    return next(name for (most, other), name in PRODUCTS.items() if wide <= most and narrow <= other)
+    return next(name for (most, other), name in _PRODUCTS_OF[MULTIPLIERS.of(op)].items() if wide <= most and narrow <= other)
 
 
 def _factor_bits(value: SSAValue) -> int:
@@ -193,7 +212,10 @@ def _factor_bits(value: SSAValue) -> int:
 
 
 def _is_added_by_multiplier(op: Operation) -> bool:
-    """Whether this adds a product, which nothing else takes, in the DSP that makes it: its adder has 48 bits."""
+    """Whether this adds a product, which nothing else takes, in the DSP that makes it: its adder has 48 bits.
+
+    Not where the product is bound to a DSP by name: the vendor's tool may then not make one operator of both (UG1399, bind_op).
+    """
     if not isinstance(op, arith.AddiOp) or not isinstance(kind := _element(op.result.type), IntegerType):
         return False
     return kind.width.data <= SUM_BITS and any(_is_single_product(operand) for operand in op.operands)
@@ -203,7 +225,9 @@ def _is_single_product(value: SSAValue) -> bool:
     product = value.owner
     if isinstance(product, arith.ExtSIOp) and value.has_one_use():
         value, product = product.input, product.input.owner
-    return isinstance(product, arith.MuliOp) and value.has_one_use() and multiplier(product) == _ONE_DSP
+    if not isinstance(product, arith.MuliOp) or MULTIPLIERS.on(product):
+        return False
+    return value.has_one_use() and multiplier(product) == _ONE_DSP
 
 
 def _refuse_unless(known: bool, op: Operation) -> None:

@@ -13,7 +13,8 @@ from stc.platforms.platform import Resources
 ASSUMPTIONS = (
     "operators as published for the clock (stc/platforms/data/vitis_operators.csv); those without a report composed of others",
     "what reports leave out is assumed (stc/platforms/data/assumed_operators.csv): FF and LUT of divisions, roots, comparisons and "
-    "conversions, integer products of 32 bit and divisions; other integer operations take a LUT per bit",
+    "conversions, integer products of 32 bit and divisions; integer products of more than 9 bits that are bound to LUTs, a LUT for "
+    "each pair of bits; other integer operations take a LUT per bit",
     "loops of one task run one after the other and share operators of a kind: the most that any loop needs, not their sum",
     "a pipelined loop that starts an iteration every II cycles uses an operator II times",
     "a bank of one entry is registers, up to 1024 bits LUTRAM, beyond block RAM in the best of its shapes",

@@ -14,12 +14,13 @@ from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
 from stc.codegen.cpp_types import Typedefs, is_packed, scalar_type
-from stc.codegen.expressions import Expression, expression, result_name
+from stc.codegen.expressions import Expression, expression, product_type, result_name
 from stc.codegen.names import Scope
 from stc.codegen.source_lines import SourceLines
 from stc.diagnostics import CompileError
+from stc.dialects.facts import MULTIPLIERS, Multipliers
 from stc.dialects.stream import WriteOp
-from stc.scalars.forms import PACK, TERNARY, UNPACK
+from stc.scalars.forms import PACK, PRIMARY, TERNARY, UNARY, UNPACK
 
 MAX_EXPRESSION = 72
 SHORT_INDEX = 2   # blanks in `first_column + column`
@@ -27,6 +28,9 @@ SHORT_INDEX = 2   # blanks in `first_column + column`
 _WHOLE = (WriteOp, memref.StoreOp, scf.YieldOp, scf.ForOp)
 # Operations whose text repeats an operand, which then must be a name or a literal.
 _REPEATING = (arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, arith.CmpfOp)
+
+_IMPLEMENTATIONS: Mapping[Multipliers, str] = {"dsp": "dsp", "lut": "fabric"}
+"""What multipliers are made of, as `bind_op` calls it."""
 
 
 class BodyPrinter:
@@ -88,7 +92,18 @@ class BodyPrinter:
         built = expression(operation, [self.value(operand) for operand in operation.operands])
         if built is None:
             raise self.refusal(operation)
-        self.define(operation.results[0], built)
+        if isinstance(operation, arith.MuliOp) and (made_of := MULTIPLIERS.of(operation)) is not None:
+            self._bound_product(operation, built, made_of)
+        else:
+            self.define(operation.results[0], built)
+
+    def _bound_product(self, product: arith.MuliOp, built: Expression, made_of: Multipliers) -> None:
+        """A variable that holds nothing but `product`, with the pragma that says what its multiplier is made of."""
+        kind, name = product_type(product), self.scope.declare(product.result.name_hint or "product")
+        self.lines.add(f"const {scalar_type(kind)} {name} = {built.text};")
+        self.lines.pragma(f"bind_op variable={name} op=mul impl={_IMPLEMENTATIONS[made_of]}")
+        cast = "" if kind == product.result.type else f"({scalar_type(product.result.type)})"
+        self.bind(product.result, Expression(f"{cast}{name}", UNARY if cast else PRIMARY))
 
     def refusal(self, operation: Operation) -> CompileError:
         """The complaint about an operation that has no C++ form."""

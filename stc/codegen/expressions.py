@@ -17,6 +17,7 @@ from stc.analysis.integer_bits import unwrapped_bits
 from stc.analysis.loops import largest_bounds
 from stc.codegen.cpp_types import scalar_type, unsigned_type
 from stc.diagnostics import CompileError
+from stc.dialects.facts import MULTIPLIERS
 from stc.iteration.size import CeilDiv, Entry, Least, Product, Size, Sum, Symbol, operands_of
 from stc.scalars.forms import (
     BITS,
@@ -110,6 +111,16 @@ def result_name(operation: Operation) -> str:
     return form.name if form is not None else "value"
 
 
+def product_type(product: arith.MuliOp) -> IntegerType:
+    """The type of a product that has a variable of its own: as wide as C++ computes it, so that it holds nothing else."""
+    kind = product.result.type
+    assert isinstance(kind, IntegerType)
+    if not any(_is_exact_factor(operand) for operand in product.operands):
+        return kind
+    sources = [factor.owner.operands[0].type for factor in product.operands if isinstance(factor.owner, arith.ExtSIOp)]
+    return IntegerType(sum(source.width.data for source in sources if isinstance(source, IntegerType)))
+
+
 def _form(operation: Operation) -> Form | None:
     row = ROWS.get(type(operation))
     if row is None:
@@ -138,6 +149,8 @@ def _cut_back(operation: Operation, text: str, precedence: int, *, wraps: bool) 
     if not isinstance(operation, _WIDENING) or not isinstance(kind, IntegerType) or kind.width.data == 1:
         return text, precedence
     is_exact = any(_is_exact_factor(operand) for operand in operation.operands)
+    if is_exact and MULTIPLIERS.on(operation):
+        return text, precedence
     if kind.width.data in _WIDE and not is_exact and not wraps:
         return text, precedence
     return f"{scalar_type(kind)}({text})", PRIMARY

@@ -51,6 +51,7 @@ PRAGMAS: Mapping[str, Syntax] = {
     "array_partition": _syntax(required="variable type dim", variable=_NAME, type="cyclic|block|complete", factor=_COUNT,
                                dim=_NUMBER),
     "bind_storage": _syntax(required="variable type impl", variable=_NAME, type="fifo", impl="bram|lutram|uram|srl|memory"),
+    "bind_op": _syntax(required="variable op impl", variable=_NAME, op="mul", impl="fabric|dsp", latency="[0-4]"),
     # `class` and `variable` exclude each other; `distance` is of dependences that are true.
     "dependence": _syntax(required="variable type direction dependent", variable=_NAME, type="inter|intra", direction="RAW|WAR|WAW",
                           distance=_COUNT, dependent="true|false"),

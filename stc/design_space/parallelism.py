@@ -66,6 +66,10 @@ class Work:
     family: int
     memory: tuple[MemoryOperand, ...] = ()
 
+    def cycles(self, parallelism: Parallelism) -> int:
+        """Cycles for all points."""
+        return -(-self.points // (parallelism.lanes * parallelism.copies))
+
 
 @dataclass
 class _State:
@@ -77,7 +81,7 @@ class _State:
         return sum(work.dsp * self.lanes[work.name] * self.copies[work.family] for work in self.works)
 
     def cycles(self, work: Work) -> int:
-        return -(-work.points // (self.lanes[work.name] * self.copies[work.family]))
+        return work.cycles(self.of(work))
 
     def of(self, work: Work) -> Parallelism:
         return Parallelism(self.lanes[work.name], self.copies[work.family])

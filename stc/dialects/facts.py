@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar, get_origin
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast, get_args, get_origin
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
     DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
+    IntegerType,
     StringAttr,
     UnitAttr,
     i32,
@@ -123,6 +124,19 @@ def _parts_of_loops(op: Operation, value: tuple[int, ...]) -> str | None:
     return None if all(0 < parts < BOUND for parts in value) else f"expected parts from 1 to {BOUND - 1}"
 
 
+Multipliers: TypeAlias = Literal["dsp", "lut"]
+"""What integer products are made of."""
+
+MULTIPLIER_KINDS: tuple[Multipliers, ...] = get_args(Multipliers)
+
+
+def _of_a_product(op: Operation, value: Multipliers) -> str | None:
+    if value not in MULTIPLIER_KINDS:
+        return f"expected {' or '.join(MULTIPLIER_KINDS)}"
+    is_product = isinstance(op, arith.MuliOp) and isinstance(op.result.type, IntegerType)
+    return None if is_product else "expected it on a product of integers"
+
+
 def _banks(op: Operation, value: Pairs) -> str | None:
     if not isinstance(op, memref.AllocOp):
         return None
@@ -196,6 +210,11 @@ STRIPE = _mark("stc.stripe")
 TILE = _text("stc.tile")
 """A generic that computes a tile, and of what."""
 
+MULTIPLIERS: Fact[Multipliers] = Fact(
+    "stc.multipliers", StringAttr, lambda attribute: cast(Multipliers, attribute.data), StringAttr, _of_a_product
+)
+"""What the multiplier of an `arith.muli` is made of; the vendor's tool decides where nothing is said."""
+
 LABEL = _text("stc.label")
 """What a loop is called."""
 PIPELINE = _number("stc.pipeline", _count_of_loop)
@@ -231,7 +250,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, VALUES, SIZES, BEGINS, UNSUPPORTED,
-        SCHEDULE, FIXED, LANES, COPIES, STRIPE, TILE,
+        SCHEDULE, FIXED, LANES, COPIES, STRIPE, TILE, MULTIPLIERS,
         LABEL, PIPELINE, DEPTH, STYLE, UNROLL, COUNTERS, PARTITION, DUPLICATE_LOADS,
     )
 }  # fmt: skip

@@ -307,6 +307,37 @@ def test_a_product_takes_the_multiplier_of_its_factors_which_also_adds(
     assert task_operators(task(body, integer="i48")) == Counter(operators)
 
 
+@pytest.mark.parametrize(
+    ("wide", "narrow", "made_of", "operators", "dsp", "lut"),
+    [
+        (8, 4, "lut", {"mul_u4_u8": 1, "int_logic_64": 1}, 0, 40),
+        (8, 8, "lut", {"mul_u8_u9": 1, "int_logic_64": 1}, 0, 49),
+        (16, 11, "lut", {"mul_lut_16_16": 1, "int_logic_64": 1}, 0, 16 * 16),
+        (27, 18, "lut", {"mul_lut_27_18": 1, "int_logic_64": 1}, 0, 27 * 18),
+        (28, 8, "lut", {"mul_lut_32_32": 1, "int_logic_64": 1}, 0, 32 * 32),
+        (33, 8, "lut", {"mul_lut_64_64": 1, "int_logic_64": 1}, 0, 64 * 64),
+        (8, 4, "dsp", {"mul_u9_u11": 1, "int_logic_64": 1}, 1, 6),
+        (28, 8, "dsp", {"mul_i32": 1, "int_logic_64": 1}, 3, 50),
+    ],
+)
+def test_a_product_takes_the_multiplier_that_it_is_bound_to(
+    wide: int, narrow: int, made_of: str, operators: dict[str, int], dsp: int, lut: int
+) -> None:
+    """Also where the vendor's tool would take the other; bound to a DSP it may not be added there, either (UG1399, bind_op)."""
+    body = loop(f"""%s = memref.load %ints[%i] : memref<256xi48>
+      %a = arith.trunci %s : i48 to i{wide}
+      %b = arith.trunci %s : i48 to i{narrow}
+      %c = arith.extsi %a : i{wide} to i48
+      %d = arith.extsi %b : i{narrow} to i48
+      %p = arith.muli %c, %d {{stc.multipliers = "{made_of}"}} : i48
+      %t = arith.addi %p, %s : i48
+      memref.store %t, %ints[%i] : memref<256xi48>""")
+    made = task(body, integer="i48")
+    assert task_operators(made) == Counter(operators)
+    cost = next(hardware_cost(op, CLOCK) for op in made.walk() if isinstance(op, arith.MuliOp))
+    assert (cost.dsp, cost.lut, cost.origin) == (dsp, lut, "assumed")
+
+
 def test_a_product_that_is_also_used_otherwise_is_added_beside_its_multiplier() -> None:
     body = loop("""%s = memref.load %ints[%i] : memref<256xi16>
       %p = arith.muli %s, %s : i16

@@ -24,6 +24,7 @@ LINALG_PASSES = passes_of(
         "narrow-sums": "NarrowSumsPass",
         "share-subexpressions": "ShareSubexpressionsPass",
         "name-ops": "NameOpsPass",
+        "choose-multipliers": "ChooseMultipliers",
         "pack-products": "PackProducts",
         "transpose-operands": "TransposeOperands",
         "split-reductions": "SplitReductions",

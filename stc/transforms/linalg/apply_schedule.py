@@ -14,14 +14,16 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
+from stc.analysis.integer_products import integer_products, is_of_a_pair, multipliers_of
 from stc.design_space.tiling import MOST_LANES, default_order, default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
-from stc.dialects.facts import FIXED, SCHEDULE
+from stc.dialects.facts import FIXED, MULTIPLIER_KINDS, MULTIPLIERS, SCHEDULE
 from stc.transforms.linalg.tile_linalg import check_schedule, check_vectors
 from stc.user_files import toml_of
 
-FIELDS = ("tile", "order", "unroll", "vector", "fixed")
+MULTIPLIERS_FIELD = "multipliers"
+FIELDS = ("tile", "order", "unroll", "vector", "fixed", MULTIPLIERS_FIELD)
 OWN_TABLE = "stc"
 """The table of a schedule that is about no op: options, and depths of FIFOs."""
 
@@ -32,9 +34,11 @@ class ApplySchedule(ModulePass):
 
     One table per op (its `stc.name`), with the fields of `#dataflow.schedule`: `tile` is required; `order` defaults to
     parallel loops outside and reductions inside, `unroll` to what `default-tile-size` would do, `vector` to undecided (one shape
-    per operand, inputs first: the lanes its streams carry). With `fixed = false` later passes may still choose another order. A
-    name that no op has, a field that does not exist and a tile or vector that does not divide are errors. The tables `stc.options`
-    and `stc.fifos` are about no op, and for others to read.
+    per operand, inputs first: the lanes its streams carry). With `fixed = false` later passes may still choose another order.
+    `multipliers`, "dsp" or "lut", is what those of an integer contraction are made of (`choose-multipliers` reads it before pairs
+    are packed); a table that says only this leaves the schedule to later passes. A name that no op has, a field that does not exist
+    and a tile or vector that does not divide are errors. The tables `stc.options` and `stc.fifos` are about no op, and for others
+    to read.
 
     Options: `path` of the file.
 
@@ -59,7 +63,12 @@ class ApplySchedule(ModulePass):
                 known = ", ".join(sorted(str(known) for known in generics))
                 raise CompileError(f"no op is called '{name}'", where=self.path, accepted=known)
             generic = generics[name]
-            schedule = _schedule(generic, table, f"{self.path} [{name}]")
+            where = f"{self.path} [{name}]"
+            if MULTIPLIERS_FIELD in table and not (table[MULTIPLIERS_FIELD] == "dsp" and f"{name}_pairs" in generics):
+                give_multipliers(generic, table[MULTIPLIERS_FIELD], where)
+            if set(table) == {MULTIPLIERS_FIELD}:
+                continue
+            schedule = _schedule(generic, table, where)
             check_schedule(generic, schedule)
             check_vectors(generic, schedule)
             generic.attributes |= SCHEDULE.entry(schedule) | (FIXED.entry(None) if table.get("fixed", True) else {})
@@ -86,8 +95,26 @@ def decided_schedules(module: ModuleOp) -> list[Decided]:
         vectors = [list(shape) for shape in schedule.vectors]
         entries = {"tile": schedule.tiles, "order": schedule.loop_order, "unroll": schedule.unrolls, "vector": vectors}
         entries |= {} if FIXED.on(generic) else {"fixed": False}
+        entries |= {} if (made_of := multipliers_of(generic)) is None else {MULTIPLIERS_FIELD: made_of}
         found.append(Decided(str(name_of(generic)), tuple(zip(loops.extents, kinds, strict=True)), entries))
     return found
+
+
+def give_multipliers(generic: linalg.GenericOp, made_of: Any, where: str) -> None:
+    """Let the integer multipliers of `generic` be made of what a table says; CompileError, about `where`, where they cannot be."""
+    products = integer_products(generic)
+    if made_of not in MULTIPLIER_KINDS:
+        raise CompileError(f"{MULTIPLIERS_FIELD} is {made_of!r}", where=where, accepted=" or ".join(MULTIPLIER_KINDS))
+    if not products:
+        what = f"{MULTIPLIERS_FIELD} is '{made_of}', and no integers are multiplied"
+        raise CompileError(what, where=where, accepted="contractions of integers")
+    if not any(is_of_a_pair(product) for product in products):
+        for product in products:
+            MULTIPLIERS.put(product, made_of)
+    elif made_of == "lut":
+        what = f"{MULTIPLIERS_FIELD} is 'lut' for products that are packed in pairs, each for a DSP"
+        accepted = f"dsp, or a table for the contraction itself with {MULTIPLIERS_FIELD} = 'lut' alone, which is not packed then"
+        raise CompileError(what, where=where, accepted=accepted)
 
 
 def read_tables(path: str) -> Mapping[str, Mapping[str, Any]]:

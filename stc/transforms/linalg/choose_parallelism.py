@@ -60,21 +60,39 @@ class ChooseParallelism(ModulePass):
             self._decide(function, platform)
 
     def _decide(self, function: func.FuncOp, platform: Platform) -> None:
-        parameters = host_values(function)
-        generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
-        shared = _SharedLoops(generics, parameters)
-        divided = {op: shared.divided_loop(op) for op in generics}
-        names = _Names()
-        made = {op: names.fresh(name_of(op) or op.name) for op in generics}
-        works = [_work(op, divided[op], shared.family(op, divided[op]), platform.cycle_ns, made, names) for op in generics]
+        computed = computations(function, platform)
         dsp = self.dsp or int(platform.usable.dsp)
+        works = [each.work for each in computed]
         problem = ParallelismProblem(works, dsp, platform.memory.max_ports, self.overall_unroll_size)
         chosen = PARALLELISM.decide(self.strategy, problem)
-        for generic in generics:
-            decision, loop = chosen[made[generic]], divided[generic]
+        for each in computed:
+            decision, loop, generic = chosen[each.work.name], each.divided, each.generic
             LANES.put(generic, decision.lanes)
             if loop is not None and decision.copies > 1:
                 COPIES.put(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A generic that the device computes, as work to be sped up. `divided`: the loop that copies of it divide."""
+
+    generic: GenericOp
+    divided: int | None
+    work: Work
+
+
+def computations(function: func.FuncOp, platform: Platform) -> list[Computation]:
+    """The generics of `function` that the device computes, in order."""
+    parameters = host_values(function)
+    generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
+    shared = _SharedLoops(generics, parameters)
+    divided = {op: shared.divided_loop(op) for op in generics}
+    names = _Names()
+    made = {op: names.fresh(name_of(op) or op.name) for op in generics}
+    return [
+        Computation(op, divided[op], _work(op, divided[op], shared.family(op, divided[op]), platform.cycle_ns, made, names))
+        for op in generics
+    ]
 
 
 class _Names(UniqueNames):

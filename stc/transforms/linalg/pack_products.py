@@ -17,7 +17,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_ranges import range_of
-from stc.dialects.facts import NAME
+from stc.dialects.facts import MULTIPLIERS, NAME
 from stc.iteration.reshape import positions, without_units
 from stc.iteration.vectorize import largest_divisor
 from stc.scalars.packed_products import FACTOR_BITS, SUM_BITS, PackedProducts, packing
@@ -77,8 +77,9 @@ class PackProducts(ModulePass):
     a second computation takes both sums out of it, and adds up those of longer reductions. The host makes the pairs. Integers
     come out the same.
 
-    What has an odd number of rows, or two activations for operands, stays. So do several tokens at once whose results are
-    written into a cache: a launch for one token finds it in the order of its heads, which a reshape of many rows would change.
+    What has an odd number of rows, two activations for operands, or multipliers of LUTs (`choose-multipliers`), stays. So do
+    several tokens at once whose results are written into a cache: a launch for one token finds it in the order of its heads, which
+    a reshape of many rows would change.
 
     Options: `terms` (default 17): where fewer can be summed before both sums are taken apart, nothing is packed. So int8 by int8 is
     on request (`terms=16`): sums of 48 bits that are taken apart every 16 terms cost more cycles than the products, which take LUTs
@@ -119,6 +120,8 @@ def _contraction(generic: GenericOp, parameters: set[SSAValue]) -> Contraction |
         return None
     found = combining(generic)
     if found is None or not isinstance(found[0], arith.AddiOp) or not isinstance(product := found[1].owner, arith.MuliOp):
+        return None
+    if MULTIPLIERS.of(product) == "lut":
         return None
     factors = {_extended(operand, generic) for operand in product.operands}
     if len(generic.inputs) != 2 or factors != set(generic.body.block.args[:2]):
