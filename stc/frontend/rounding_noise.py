@@ -16,10 +16,15 @@ _EXACT = frozenset(
 )
 """Operations whose results are integers, constants, or entries of their operands: there is no rounding error in them."""
 
+_EXACT_ON_INTEGERS = frozenset({"add", "sub", "mul"})
+_MOST_EXACT = 2.0**24
+"""Up to here f32 holds every integer."""
+
 
 class RoundingNoise(TorchDispatchMode):
     """While it is active, every entry of a float result of an operation loses 0, half a, or one unit in the last place, also where
-    the result is written into a tensor that was there before (in place, `out=`); but for operations that round nothing.
+    the result is written into a tensor that was there before (in place, `out=`); but for operations that round nothing, as sums of
+    what is rounded to integers and zero points.
 
     Only magnitude is lost, so that what is finite stays finite. Views compute nothing, and are left alone. The same state of
     `random` gives the same noise.
@@ -37,7 +42,8 @@ class RoundingNoise(TorchDispatchMode):
         if torch.Tag.inplace_view not in func.tags:
             for written in _written(func._schema.arguments, args, kwargs or {}):
                 tree_map_only(torch.Tensor, lambda value: value.copy_(self._moved(value)), written)
-        is_exact = func._schema.name.removeprefix("aten::") in _EXACT
+        name = func._schema.name.removeprefix("aten::")
+        is_exact = name in _EXACT or (name in _EXACT_ON_INTEGERS and not kwargs and all(map(_is_whole, (*args, result))))
         if is_exact or any(returned.alias_info is not None for returned in func._schema.returns):
             return result
         return tree_map_only(torch.Tensor, self._moved, result)
@@ -53,3 +59,10 @@ def _written(declared: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, 
     """Arguments that an operation writes; `declared`: those of its schema, in the order in which `args` are given."""
     values = {**dict(zip((argument.name for argument in declared), args, strict=False)), **kwargs}
     return [values.get(argument.name) for argument in declared if argument.alias_info and argument.alias_info.is_write]
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a number, or each entry of a tensor, is an integer that f32 holds exactly."""
+    if isinstance(value, torch.Tensor):
+        return not value.is_floating_point() or bool(((value == value.round()) & (value.abs() <= _MOST_EXACT)).all())
+    return isinstance(value, int | float) and float(value).is_integer()

@@ -61,6 +61,12 @@ def test_by_torchao(compiled: Compile, name: str) -> None:
     assert types["i8"] + types["i4"] >= 1 and project.report["quantised_by_model"]["left"] == []
 
 
+def test_products_of_bytes_by_torchao(compiled: Compile) -> None:
+    """Which are integers before they are compiled."""
+    project = compiled(f"{HERE / 'torchao_modules.py'}:of_bytes")
+    require_near(project, ("example", "draw", "zeros", "tiny", "huge"))
+
+
 def test_a_decoder_layer_by_torchao(compiled: Compile) -> None:
     project = compiled(f"{HERE / 'torchao_modules.py'}:block")
     project.require_agreement()

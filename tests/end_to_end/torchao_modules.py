@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torchao.quantization import Int8DynamicActivationIntxWeightConfig, quantize_
+from torchao.quantization import Int8DynamicActivationInt8WeightConfig, Int8DynamicActivationIntxWeightConfig, quantize_
 from torchao.quantization.granularity import PerAxis, PerGroup
 from torchao.quantization.quant_primitives import MappingType
 
@@ -34,6 +34,14 @@ def mlp() -> Made:
     first, second = (torch.nn.Sequential(torch.nn.Linear(*sizes)) for sizes in ((64, 37), (37, 14)))
     module = torch.nn.Sequential(_quantised(first, 16), torch.nn.SiLU(), _quantised(second, 0))
     return module, (torch.randn(3, 64),)
+
+
+def of_bytes() -> Made:
+    """Multiplied as integers by torchao itself: `_int_mm`."""
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.Linear(47, 13)).eval()
+    quantize_(module, Int8DynamicActivationInt8WeightConfig())
+    return module, (torch.randn(5, 47),)
 
 
 def block() -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:

@@ -247,3 +247,14 @@ def test_references_of_a_file(tmp_path: Path) -> None:
         assert np.array_equal(draw.golden["out0"], 2 * draw.inputs["arg0"])
         assert np.array_equal(draw.golden["out1"], draw.inputs["arg1"]) and list(draw.uncertainty) == ["out0"]
     assert model.references[0].uncertainty["out0"].any() and not model.references[2].uncertainty["out0"].any()
+
+
+def test_sums_of_integers_have_no_rounding_errors() -> None:
+    """As in `round(x / s) + zero`, which is cut to int8: another integer would be an error of the whole step."""
+    rounded, zero = torch.tensor([[3.0, -7.0, 127.0]]), torch.tensor([[5]], dtype=torch.int8)
+    with RoundingNoise(np.random.default_rng(0)):
+        found = [(rounded + zero - 2.0) * 3 for _ in range(9)]
+        moved = [(rounded + 0.1, rounded * 2.0**23, rounded / 3.0) for _ in range(9)]
+    assert all(torch.equal(entry, (rounded + 3.0) * 3) for entry in found)
+    for kind in zip(*moved, strict=True):
+        assert any(not torch.equal(entry, kind[0]) for entry in kind)
