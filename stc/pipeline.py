@@ -184,6 +184,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 *(("allow-unsafe-math",) if options.unsafe_math else ()),
                 f'expand-partial-sums{{platform="{options.platform}"}}',
                 f'fuse-reads{{platform="{options.platform}"}}',  # behind partial sums: an interchange keeps the order of each
+                f'sink-reads{{platform="{options.platform}"}}',
                 "hoist-constants",
                 f'hls-directives{{platform="{options.platform}"{style}}}',
                 # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.

@@ -155,7 +155,7 @@ def _use(fill: Fill, users: Mapping[SSAValue, Sequence[Operation]]) -> Use | Non
     nest = _following(fill, loads)
     if len(loads) < len(accesses) or nest is None:
         return None
-    loops = _perfect_nest(nest)
+    loops = perfect_nest(nest)
     if loops is None or any(_bounds(loop).lower for loop in loops):
         return None
     innermost = loops[-1]
@@ -184,7 +184,7 @@ def _moves(root: Operation, port: SSAValue) -> bool:
     return any(port in op.operands for op in root.walk())
 
 
-def _perfect_nest(root: scf.ForOp) -> tuple[scf.ForOp, ...] | None:
+def perfect_nest(root: scf.ForOp) -> tuple[scf.ForOp, ...] | None:
     """`root` and the loops in it down to the one that is pipelined; None where they are no perfect nest of constant bounds."""
     loops: list[scf.ForOp] = []
     loop = root

@@ -81,6 +81,12 @@ def linear():
     return torch.nn.Linear(37, 6, bias=False), (torch.randn(3, 37),)
 
 
+def matrix_vector():
+    """One token, 256 terms, 448 outputs: 7,168 words of 512 bits in f32, 896 in 4 bits."""
+    torch.manual_seed(0)
+    return torch.nn.Linear(256, 448), (torch.randn(1, 256),)
+
+
 def packed_weight(*, symmetric: bool) -> GroupedIntegers:
     """[6, 37] in groups of 16, all integers of 4 bits."""
     rng = np.random.default_rng(0)

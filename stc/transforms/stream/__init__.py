@@ -16,6 +16,7 @@ STREAM_PASSES = passes_of(
         "hoist-constants": "HoistConstants",
         "expand-partial-sums": "ExpandPartialSums",
         "fuse-reads": "FuseReads",
+        "sink-reads": "SinkReads",
         "hls-directives": "HlsDirectives",
         "size-fifos": "SizeFifos",
         "verify-bounds": "VerifyBounds",

@@ -1,0 +1,98 @@
+// RUN: stc-opt %s -p 'sink-reads,hoist-constants' --split-input-file | filecheck %s
+
+// A scalar for each of eight rows of a product: with its read in the first iteration, both loops are one nest.
+dataflow.kernel @rows() {
+  %in = stream.create @in : !stream.stream<vector<1xf32>, depth: 2>
+  dataflow.task @t ins(%p = %in : !stream.stream<vector<1xf32>, depth: 2>) outs() {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+    %x = memref.alloc() : memref<1xf32>
+    %s = memref.alloc() : memref<4xf32>
+    scf.for %i = %c0 to %c8 step %c1 {
+      %v = stream.read %p : !stream.stream<vector<1xf32>, depth: 2>
+      vector.store %v, %x[%c0] : memref<1xf32>, vector<1xf32>
+      scf.for %j = %c0 to %c4 step %c1 {
+        %a = memref.load %x[%c0] : memref<1xf32>
+        %b = memref.load %s[%j] : memref<4xf32>
+        %c = arith.addf %a, %b : f32
+        memref.store %c, %s[%j] : memref<4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: @rows(
+// CHECK: scf.for %i
+// CHECK-NEXT: scf.for %j
+// CHECK-NEXT: [[FIRST:%.*]] = arith.cmpi eq, %j, %c0
+// CHECK-NEXT: scf.if [[FIRST]] {
+// CHECK-NEXT: %v = stream.read %p
+// CHECK-NEXT: vector.store %v, %x[%c0]
+// CHECK-NEXT: }
+// CHECK-NEXT: %a = memref.load %x[%c0]
+
+// -----
+
+// The last sum of one row is the first of the next: as one nest, 64 iterations would each wait for it. Nothing changes.
+dataflow.kernel @waits() {
+  %in = stream.create @in : !stream.stream<vector<1xf32>, depth: 2>
+  dataflow.task @t ins(%p = %in : !stream.stream<vector<1xf32>, depth: 2>) outs() {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c2 = arith.constant 2 : index
+    %c63 = arith.constant 63 : index  %c64 = arith.constant 64 : index
+    %x = memref.alloc() : memref<1xf32>
+    %s = memref.alloc() : memref<127xf32>
+    scf.for %i = %c0 to %c2 step %c1 {
+      %row = arith.muli %i, %c63 : index
+      %v = stream.read %p : !stream.stream<vector<1xf32>, depth: 2>
+      vector.store %v, %x[%c0] : memref<1xf32>, vector<1xf32>
+      scf.for %j = %c0 to %c64 step %c1 {
+        %at = arith.addi %row, %j : index
+        %a = memref.load %x[%c0] : memref<1xf32>
+        %b = memref.load %s[%at] : memref<127xf32>
+        %c = arith.addf %a, %b : f32
+        memref.store %c, %s[%at] : memref<127xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: @waits(
+// CHECK: scf.for %i
+// CHECK-NEXT: %row
+// CHECK-NEXT: %v = stream.read %p
+// CHECK-NEXT: vector.store %v
+// CHECK-NEXT: scf.for %j
+// CHECK-NEXT: %at
+
+// -----
+
+// What else the loop does with a token, or behind the nest, is not part of the nest: nothing changes.
+dataflow.kernel @more() {
+  %in = stream.create @in : !stream.stream<vector<1xf32>, depth: 2>
+  dataflow.task @t ins(%p = %in : !stream.stream<vector<1xf32>, depth: 2>) outs() {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index  %c8 = arith.constant 8 : index
+    %x = memref.alloc() : memref<1xf32>
+    %s = memref.alloc() : memref<4xf32>
+    scf.for %i = %c0 to %c8 step %c1 {
+      %v = stream.read %p : !stream.stream<vector<1xf32>, depth: 2>
+      vector.store %v, %x[%c0] : memref<1xf32>, vector<1xf32>
+      scf.for %j = %c0 to %c4 step %c1 {
+        %a = memref.load %x[%c0] : memref<1xf32>
+        memref.store %a, %s[%j] : memref<4xf32>
+      }
+      %b = memref.load %s[%c0] : memref<4xf32>
+      memref.store %b, %s[%c1] : memref<4xf32>
+    }
+    scf.for %i = %c0 to %c8 step %c1 {
+      %v = stream.read %p : !stream.stream<vector<1xf32>, depth: 2>
+      %w = vector.extract %v[0] : f32 from vector<1xf32>
+      scf.for %j = %c0 to %c4 step %c1 {
+        memref.store %w, %s[%j] : memref<4xf32>
+      }
+    }
+  }
+}
+
+// CHECK-LABEL: @more(
+// CHECK-NOT: scf.if
