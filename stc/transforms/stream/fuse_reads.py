@@ -21,6 +21,7 @@ from stc.dialects.facts import LABEL
 from stc.platforms.platform import load_platform
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import before_terminator, total
+from stc.transforms.stream.set_fifo_depths import SetFifoDepths
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class FuseReads(ModulePass):
             while (number := len(list(fills(task)))) > kept:
                 task = _fused(task, kept, clock_ns)
                 kept += len(list(fills(task))) >= number
+        if all(op.tokens is not None for op in op.walk() if isinstance(op, stream.CreateOp)):
+            SetFifoDepths().apply(ctx, op)   # operands that were read one after the other now come in turn
 
 
 def _fused(task: TaskOp, number: int, clock_ns: float) -> TaskOp:
