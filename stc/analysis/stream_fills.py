@@ -228,6 +228,8 @@ def _matched(
         return None
     if entries != fill.width and filling is not None and filling is not fill.loops[-1]:
         return None
+    if entries < fill.width < fill.shape[-1] and fill.width & (fill.width - 1):
+        return None   # within a token would be a remainder, by a divider
     if last is not None and filling is not None:
         partner[filling] = last
     order = [partner[filling] for filling in fill.loops if filling in partner]

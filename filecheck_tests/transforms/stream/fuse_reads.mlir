@@ -4,6 +4,13 @@
 // buffer is one token. The order of the additions to each sum stays: along %j.
 dataflow.kernel @k() {
   %in = stream.create @in : !stream.stream<vector<4xi32>, depth: 2>
+  dataflow.task @feed ins() outs(%o = %in : !stream.stream<vector<4xi32>, depth: 2>) {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %tokens = arith.constant 15 : index
+    %zero = arith.constant 0 : i32  %token = vector.broadcast %zero : i32 to vector<4xi32>
+    scf.for %i = %c0 to %tokens step %c1 {
+      stream.write %token into %o : !stream.stream<vector<4xi32>, depth: 2>
+    }
+  }
   dataflow.task @t ins(%p = %in : !stream.stream<vector<4xi32>, depth: 2>) outs() {
     %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %c4 = arith.constant 4 : index
     %c3 = arith.constant 3 : index  %c5 = arith.constant 5 : index
@@ -46,6 +53,13 @@ dataflow.kernel @k() {
 // Two iterations share a token: the first reads it.
 dataflow.kernel @shared() {
   %in = stream.create @in : !stream.stream<vector<2xf32>, depth: 2>
+  dataflow.task @feed ins() outs(%o = %in : !stream.stream<vector<2xf32>, depth: 2>) {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %tokens = arith.constant 3 : index
+    %zero = arith.constant 0.0 : f32  %token = vector.broadcast %zero : f32 to vector<2xf32>
+    scf.for %i = %c0 to %tokens step %c1 {
+      stream.write %token into %o : !stream.stream<vector<2xf32>, depth: 2>
+    }
+  }
   dataflow.task @t ins(%p = %in : !stream.stream<vector<2xf32>, depth: 2>) outs() {
     %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index  %c6 = arith.constant 6 : index
@@ -80,6 +94,13 @@ dataflow.kernel @shared() {
 // A float sum that the next iteration continues would wait longer than the fill takes: nothing changes.
 dataflow.kernel @waits() {
   %in = stream.create @in : !stream.stream<vector<1xf32>, depth: 2>
+  dataflow.task @feed ins() outs(%o = %in : !stream.stream<vector<1xf32>, depth: 2>) {
+    %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index  %tokens = arith.constant 80 : index
+    %zero = arith.constant 0.0 : f32  %token = vector.broadcast %zero : f32 to vector<1xf32>
+    scf.for %i = %c0 to %tokens step %c1 {
+      stream.write %token into %o : !stream.stream<vector<1xf32>, depth: 2>
+    }
+  }
   dataflow.task @t ins(%p = %in : !stream.stream<vector<1xf32>, depth: 2>) outs() {
     %c0 = arith.constant 0 : index  %c1 = arith.constant 1 : index
     %c5 = arith.constant 5 : index  %c16 = arith.constant 16 : index

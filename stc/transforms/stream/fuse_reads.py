@@ -15,13 +15,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.loops import constant_bounds
 from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.stream_fills import Fill, Use, fills
+from stc.analysis.task_graph import streams_of
 from stc.dialects import stream
-from stc.dialects.dataflow import TaskOp
+from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.facts import LABEL
 from stc.platforms.platform import load_platform
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.loops import before_terminator, total
-from stc.transforms.stream.set_fifo_depths import SetFifoDepths
+from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depths
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,11 @@ class FuseReads(ModulePass):
     Where the nest that computes runs in another order than the tokens come in, its loops are interchanged, if each entry of memory
     then sees the same accesses in the same order (sums add up as before, bit for bit), and if waiting for sums does not cost more
     than the fill did (`stc.analysis.recurrences`). Otherwise nothing changes; nor where a buffer is used in two nests, or an entry
-    in two iterations, or where tokens of the same stream are moved in between.
+    in two iterations, or where tokens of the same stream are moved in between; nor where iterations share a token whose width
+    is no power of two, unless it is a whole row (to know which iteration reads it would take a divider, emission rule 16).
+
+    A task that reads two streams in turn, instead of one tile after the other, may need more of one to be waiting: FIFOs grow until
+    a run of the token model ends, as in `set-fifo-depths`.
 
     Options: `platform` (default u55c), whose cycle sums are scheduled for.
 
@@ -58,13 +63,25 @@ class FuseReads(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         clock_ns = load_platform(self.platform).cycle_ns
-        for task in [found for found in op.walk() if isinstance(found, TaskOp)]:
-            kept = 0
-            while (number := len(list(fills(task)))) > kept:
-                task = _fused(task, kept, clock_ns)
-                kept += len(list(fills(task))) >= number
-        if all(op.tokens is not None for op in op.walk() if isinstance(op, stream.CreateOp)):
-            SetFifoDepths().apply(ctx, op)   # operands that were read one after the other now come in turn
+        for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
+            tasks = [found for found in kernel.walk() if isinstance(found, TaskOp)]
+            if [task for task in tasks if _fuse_all(task, clock_ns) is not task]:
+                # Operands that were read one after the other come in turn.
+                set_depths(kernel, depths_of_run(kernel, _depths(kernel)))
+
+
+def _fuse_all(task: TaskOp, clock_ns: float) -> TaskOp:
+    """The task with all fills fused for which that is faster, in place of `task`; `task` itself where there are none."""
+    kept = 0
+    while (number := len(list(fills(task)))) > kept:
+        task = _fused(task, kept, clock_ns)
+        kept += len(list(fills(task))) >= number
+    return task
+
+
+def _depths(kernel: KernelOp) -> dict[str, int]:
+    """Of its FIFOs, by name."""
+    return {create.sym_name.data: create.result.type.depth for create in streams_of(kernel)}
 
 
 def _fused(task: TaskOp, number: int, clock_ns: float) -> TaskOp:
@@ -118,13 +135,11 @@ def _read_tokens(fill: Fill, use: Use, buffer: SSAValue, innermost: scf.ForOp) -
 
 
 def _within_token(fill: Fill, use: Use, builder: Builder) -> SSAValue:
-    """The lane at which an iteration begins that uses less than a token."""
+    """The lane at which an iteration begins that uses less than a token: of a whole row, or of a power of two."""
     assert use.moving is not None
     position = use.moving.body.block.args[0]
     if fill.width == fill.shape[-1]:
         return position
-    if fill.width & (fill.width - 1):
-        return builder.insert(arith.RemUIOp(position, index_constant(builder, fill.width))).result
     return builder.insert(arith.AndIOp(position, index_constant(builder, fill.width - 1))).result
 
 
