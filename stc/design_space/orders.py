@@ -104,14 +104,15 @@ def inherited_tiles(
 def _lengthened(computation: Computation, tile: tuple[int, ...], sizes: TileSizes, decided: set[int]) -> tuple[int, ...]:
     """`tile` with at least LEAST_POINTS, of sums of products whose largest input streams in rows, as a longer tile of it would too.
 
-    So no converter is needed, nor does anything arrive later than the tile's own entries. Never longer than a default tile.
+    So no converter is needed, nor does anything arrive later than the tile's own entries. Never longer than a default tile. Where
+    a size is known at run time only, tiles stay: the stream of that size would have to come again, or in another order.
     """
     inputs = [operand for operand in computation.inputs if operand.dims]
-    if not computation.reductions or len(inputs) < 2:
+    if not computation.reductions or len(inputs) < 2 or computation.single:
         return tile
     largest = max(inputs, key=lambda operand: prod(computation.extents[loop] for loop in operand.dims))
     for loop in reversed(largest.dims):
-        if prod(tile) >= LEAST_POINTS or loop in computation.single or loop in decided:
+        if prod(tile) >= LEAST_POINTS or loop in decided:
             break
         longer = (*tile[:loop], max(tile[loop], largest_divisor(computation.extents[loop], sizes.columns)), *tile[loop + 1 :])
         if not _streams_in_rows(computation, longer, largest):

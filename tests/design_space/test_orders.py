@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations, product
 from math import prod
 from typing import NamedTuple
@@ -227,6 +228,16 @@ def test_short_rows_are_taken_together():
 
 def test_a_row_of_a_run_time_size_is_taken_alone():
     assert inherited_tiles(scores(ROWS, single=(1,)), TileSizes(columns=64, rows=4)) == (1, 1, 64)
+
+
+def test_no_tile_grows_beside_a_stream_of_run_time_size():
+    """Longer tiles of other rows would have that stream come in another order, which nothing makes of it."""
+    rows = StreamOrder((1, 1, 16), (Loop(96, 1), Loop(8, 1)), (Coordinate((0,)), Coordinate((1,)), Coordinate()))
+    q = Operand("q", (0, 1, 3), 4, rows)
+    k = Operand("k", (2, 3), 4, StreamOrder((1, 16), (Loop(4, 1),), (Coordinate((0,)), Coordinate())))
+    run_time = Computation((96, 8, 4, 16), (3,), (q, k), (Operand("result", (0, 1, 2), 4),), single=(2,))
+    assert inherited_tiles(run_time, TileSizes(columns=64, rows=4))[:2] == (1, 1)
+    assert inherited_tiles(replace(run_time, single=()), TileSizes(columns=64, rows=4))[:2] == (1, 8)
 
 
 def test_rows_of_another_order_are_taken_alone():
