@@ -237,7 +237,7 @@ def test_no_tile_grows_beside_a_stream_of_run_time_size():
     k = Operand("k", (2, 3), 4, StreamOrder((1, 16), (Loop(4, 1),), (Coordinate((0,)), Coordinate())))
     run_time = Computation((96, 8, 4, 16), (3,), (q, k), (Operand("result", (0, 1, 2), 4),), single=(2,))
     assert inherited_tiles(run_time, TileSizes(columns=64, rows=4))[:2] == (1, 1)
-    assert inherited_tiles(replace(run_time, single=()), TileSizes(columns=64, rows=4))[:2] == (1, 8)
+    assert inherited_tiles(replace(run_time, single=()), TileSizes(columns=64, rows=4))[:2] == (48, 8)
 
 
 def test_rows_of_another_order_are_taken_alone():
