@@ -44,8 +44,8 @@ def reduction_unroll(
     """For what `default_unroll` leaves point by point: terms of a sum in parallel, added one after the other, in their order.
 
     The last reduction, where it is the last dimension of every operand that it indexes, so that its terms come as lanes: by the
-    largest divisor of its tile that is at most `lanes`, and few enough for the sums of a tile to hide the adders' latency. (At
-    every second cycle at least: as many sums as are in flight wait for one another.)
+    largest divisor of its tile that is at most `lanes`, and few enough for the sums of a tile to hide half of the adders' latency:
+    with `LEAST_SUMS` for each lane an iteration begins in every cycle, with the half allowed here in about every second one.
     """
     unroll = [1] * len(tiles)
     if reductions and all(dims[-1] == reductions[-1] for dims in operand_dims if reductions[-1] in dims):

@@ -17,6 +17,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_ranges import range_of
+from stc.design_space.parallelism import PORT_BITS
 from stc.dialects.facts import MULTIPLIERS, NAME
 from stc.iteration.reshape import positions, without_units
 from stc.iteration.vectorize import largest_divisor
@@ -38,9 +39,6 @@ from stc.transforms.linalg.split_loops import split_by_operand
 _FACTOR, _SUM = IntegerType(FACTOR_BITS), IntegerType(SUM_BITS)
 _HALF = 4
 """Bits of a weight that is packed into a byte with another; wider ones take two bytes."""
-
-WORD = 512
-"""Bits of the widest word of external memory: as many pairs as it holds lie side by side."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +179,7 @@ def _with_rows(generic: GenericOp, activation: int, weight: int) -> Contraction 
     blocks = [size for size in range(1, extent + 1) if extent % size == 0 and size * others <= packed.longest_sum]
     if not blocks:
         return None
-    row, apart = _paired_rows(loops, rows, WORD // _pair_type(_bits(generic, weight)).width.data)
+    row, apart = _paired_rows(loops, rows, PORT_BITS // _pair_type(_bits(generic, weight)).width.data)  # those of a word
     return Contraction(generic, activation, weight, row, apart, reductions[-1], blocks[-1], packed)
 
 

@@ -72,10 +72,11 @@ class FuseReads(ModulePass):
 
 def _fuse_all(task: TaskOp, clock_ns: float) -> TaskOp:
     """The task with all fills fused for which that is faster, in place of `task`; `task` itself where there are none."""
-    kept = 0
-    while (number := len(list(fills(task)))) > kept:
+    kept, number = 0, len(list(fills(task)))
+    while number > kept:
         task = _fused(task, kept, clock_ns)
-        kept += len(list(fills(task))) >= number
+        left = len(list(fills(task)))
+        kept, number = kept + (left >= number), left
     return task
 
 
