@@ -122,6 +122,7 @@ def test_the_same_product_by_dsps_and_by_luts(tmp_path: Path, stc: Stc):
     assert (tmp_path / "again" / "kernel.cpp").read_text() == text["lut"]
 
 
+@pytest.mark.heavy
 def test_a_float_contraction_has_none(tmp_path: Path, stc: Stc):
     (tmp_path / "fc.mlir").write_text(floats(6, 8))
     (tmp_path / "lut.toml").write_text("[matmul]\nmultipliers = 'lut'")
