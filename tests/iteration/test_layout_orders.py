@@ -71,6 +71,18 @@ def test_concatenation_is_made_of_its_inputs(
     check_parts(whole, parts, offsets, sizes)
 
 
+def test_a_tile_of_heads_in_one_token_is_none_of_the_cache():
+    """12 heads, 7 positions and the new one: a head's positions come one after the other, the new row's heads as before."""
+    new = in_order([12, 1, 8], [6, 1, 8], [0, 1, 2])
+    whole, parts = concat_orders([None, new], [12, 8, 8], [[12, 7, 8], [12, 1, 8]], 16)
+    assert whole == row_major([12, 8, 8], [1, 1, 8]) and parts[1] == row_major([12, 1, 8], [1, 1, 8])
+    several = in_order([12, 2, 8], [6, 1, 8], [0, 1, 2])  # two new rows come by turns, head by head they would have to wait
+    whole, _ = concat_orders([None, several], [12, 8, 8], [[12, 6, 8], [12, 2, 8]], 16)
+    assert whole == in_order([12, 8, 8], [6, 1, 8], [0, 1, 2])
+    halves, _ = concat_orders([in_order([4, 6], [2, 3], [0, 1])] * 2, [4, 12], [[4, 6]] * 2, 16)
+    assert halves == in_order([4, 12], [2, 3], [0, 1]), "of rows that are joined end to end, the tile stays"
+
+
 @some
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.data())
 def test_reshapes_move_one_sequence(factors: list[int], data: st.DataObject):
