@@ -1,22 +1,32 @@
 """Blocks of decoder families in f32, W8A8 and W4A8: bytes of weights and scales, and cycles, beside each other.
 
-    python benchmarks/quantised_blocks.py [--model gpt2] [--stage decode] [--seq 32] [--tile 64] [--folder DIR] [--json] [--write]
+    python benchmarks/quantised_blocks.py [--model gpt2] [--stage decode] [--dtype w4a8] [--seq 32] [--tile 64] [--minutes 25]
+                                          [--folder DIR] [--rows FILE] [--table] [--json] [--write]
 
 Each block is compiled at full size with the same options, and simulated with time, which also compares its values with the
 reference of its arithmetic. Bytes are *counted*: what a launch reads through ports of parameters. Weights and scales are those that
 a quantised design does not read as f32; of the f32 design, what it reads beyond the parameters that stay f32 (norms, biases).
 Cycles are *simulated*: of the emitted C++, with estimated depths of loops. A token: a launch of the decode block is one, of the
-prefill block `--seq`.
+prefill block `--seq`. What is refused, or takes longer than `--minutes`, is a row that says so.
+
+Rows are kept in FILE as they are measured, each in place of an earlier one of its block and arithmetic, with the commit that it was
+measured at: what is printed and written is the table of all rows there are (--table: measure none).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from decode_block import bytes_at
@@ -31,51 +41,94 @@ from stc.simulation.simulate import timed_design
 from stc.tools.compile import CompileRequest, compile_model
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "quantisation.md"
+ROWS = Path(__file__).parent / "data" / "quantised_blocks.json"
 BEGIN, END = "<!-- quantised blocks -->\n", "<!-- end of quantised blocks -->\n"
 MODELS = ("gpt2", "gpt2-medium", "qwen2.5-0.5b", "qwen3-0.6b", "tinyllama-1.1b", "llama-3.2-1b", "gemma3-1b")
+STAGES = ("decode", "prefill")
 FORMATS = {"f32": "", **DTYPES}
+COLUMNS = (
+    *("block", "arithmetic", "bytes of weights and scales", "of f32's", "of int8's"),
+    *("cycles", "of f32's", "busiest task", "values", "measured"),
+)
 MAX_SEQ = 128
+DEFAULT_TILE = 64
 
 
 @dataclass(frozen=True)
-class Row:
-    """One block in one arithmetic. `weights`: bytes of weights and scales that a launch reads; `agrees`: with its reference."""
+class Case:
+    """One block in one arithmetic: `tokens` in a launch."""
 
     model: str
     stage: str
+    tokens: int
     dtype: str
-    weights: int
-    cycles: int
-    agrees: bool
+    tile: int
 
 
 @dataclass(frozen=True)
-class Block:
-    """A compiled block: bytes of parameters that a launch reads, all of them and those that are f32."""
+class Found:
+    """What was measured: bytes of all parameters that a launch reads, and of those that are f32; cycles; the task that works for
+    most of them, and for how many; whether values agree with the reference."""
 
     parameters: int
     of_f32: int
     cycles: int
+    busiest: str
+    busy: int
     agrees: bool
 
 
-def measure(model: str, stage: str, seq: int, tile: int, folder: Path) -> Iterator[Row]:
-    """A block in each arithmetic."""
-    blocks = {dtype: _block(model, stage, seq, tile, text, folder / f"{model}-{stage}-{dtype}") for dtype, text in FORMATS.items()}
-    for dtype, block in blocks.items():
-        stays = block.of_f32 if dtype != "f32" else blocks["w8a8"].of_f32
-        yield Row(model, stage, dtype, block.parameters - stays, block.cycles, block.agrees)
+@dataclass(frozen=True)
+class Row:
+    """A case, and what was found: None where `problem` says why there is nothing. `seconds` it took; `measured`: when, at what."""
+
+    case: Case
+    found: Found | None
+    problem: str
+    seconds: int
+    measured: str
 
 
-def _block(model: str, stage: str, seq: int, tile: int, quantize: str, out: Path) -> Block:
+def measure(case: Case, minutes: float, folder: Path) -> Row:
+    """One case, in a process of its own, which gets `minutes`."""
+    begin = time.perf_counter()
+    processes = get_context("fork")
+    receiving, sending = processes.Pipe(duplex=False)
+    process = processes.Process(target=_measured, args=(sending, case, folder))
+    process.start()
+    assert process.pid is not None
+    os.setpgid(process.pid, process.pid)  # with whatever it starts: g++, and what that builds
+    sending.close()
+    found: Found | str = f"no result in {minutes:g} min"
+    if receiving.poll(minutes * 60):
+        try:
+            found = receiving.recv()
+        except EOFError:
+            found = "ended without a result"
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.join()
+    problem = found if isinstance(found, str) else ""
+    at = measured_at().removeprefix("Measured on ").removesuffix(".")
+    return Row(case, None if isinstance(found, str) else found, problem, round(time.perf_counter() - begin), at)
+
+
+def _measured(sending: Connection, case: Case, folder: Path) -> None:
+    try:
+        sending.send(_found(case, folder / f"{case.model}-{case.stage}-{case.tokens}-{case.tile}-{case.dtype}"))
+    except CompileError as error:
+        sending.send(str(error))
+
+
+def _found(case: Case, out: Path) -> Found:
     if not (out / "manifest.json").is_file():
-        options = PipelineOptions(tile=tile, quantize=quantize)
-        request = CompileRequest(model, stage=stage, seq=seq, options=options, max_seq=MAX_SEQ if stage == "decode" else None)
-        compile_model(request, out)
+        options = PipelineOptions(tile=case.tile, quantize=FORMATS[case.dtype])
+        max_seq = MAX_SEQ if case.stage == "decode" else None
+        compile_model(CompileRequest(case.model, stage=case.stage, seq=case.tokens, options=options, max_seq=max_seq), out)
     run = timed_design(out).run(report=None)
     assert run.cycles is not None, f"no end: {out}"
-    every, of_f32 = _parameter_bytes(read_manifest(out))
-    return Block(every, of_f32, run.cycles, run.values.passed)
+    busiest = max(run.tasks, key=lambda task: task.busy)
+    return Found(*_parameter_bytes(read_manifest(out)), run.cycles, busiest.name, busiest.busy, run.values.passed)
 
 
 def _parameter_bytes(manifest: Manifest) -> tuple[int, int]:
@@ -85,44 +138,94 @@ def _parameter_bytes(manifest: Manifest) -> tuple[int, int]:
     return sum(moved.values()), sum(count for name, count in moved.items() if ports[name].element_type == "f32")
 
 
+# Rows that are kept ---------------------------------------------------------------------------------------------------
+
+
+def read_rows(file: Path) -> list[Row]:
+    """What is kept; nothing where there is no file."""
+    if not file.is_file():
+        return []
+    return [
+        Row(**entry | {"case": Case(**entry["case"]), "found": Found(**entry["found"]) if entry["found"] else None})
+        for entry in json.loads(file.read_text())
+    ]
+
+
+def keep(row: Row, file: Path) -> None:
+    """`row` in place of that of its case, in the order of the table."""
+    rows = sorted([*(each for each in read_rows(file) if each.case != row.case), row], key=lambda each: _place(each.case))
+    file.write_text(json.dumps([asdict(each) for each in rows], indent=1) + "\n")
+
+
+def _place(case: Case) -> tuple[object, ...]:
+    model = MODELS.index(case.model) if case.model in MODELS else len(MODELS)
+    return STAGES.index(case.stage), model, *_block(case), list(FORMATS).index(case.dtype)
+
+
+def _block(case: Case) -> tuple[str, str, int, int]:
+    """What rows that stand beside each other have in common."""
+    return case.model, case.stage, case.tokens, case.tile
+
+
+# The table ------------------------------------------------------------------------------------------------------------
+
+
 def markdown(rows: Sequence[Row]) -> str:
     """The table."""
     lines = [
         f"Blocks at full size, with the same options (W4A8: `{FORMATS['w4a8']}`): bytes of weights and scales that a launch reads,",
-        "*counted*; cycles *simulated* (`python benchmarks/quantised_blocks.py`).",
-        measured_at(),
+        "*counted*; cycles *simulated*; the task that works for most of them (`python benchmarks/quantised_blocks.py`).",
         "",
-        "| block | arithmetic | bytes of weights and scales | of f32's | of int8's | cycles | of f32's | values |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        f"| {' | '.join(COLUMNS)} |",
+        "| --- " * len(COLUMNS) + "|",
     ]
     for row in rows:
-        beside = {each.dtype: each for each in rows if (each.model, each.stage) == (row.model, row.stage)}
-        f32, int8 = beside["f32"], beside["w8a8"]
-        shares = f"{row.weights / f32.weights:.3f} | {row.weights / int8.weights:.3f}"
-        cycles = f"{row.cycles:,} | {row.cycles / f32.cycles:.2f} | {'agree' if row.agrees else 'differ'}"
-        lines.append(f"| {row.model}, {row.stage} | {row.dtype} | {row.weights:,} | {shares} | {cycles} |")
+        beside = {each.case.dtype: each.found for each in rows if _block(each.case) == _block(row.case)}
+        tile = "" if row.case.tile == DEFAULT_TILE else f", tile {row.case.tile}"
+        tokens = f" of {row.case.tokens}" if row.case.stage == "prefill" else ""
+        block = f"{row.case.model}, {row.case.stage}{tokens}{tile} | {row.case.dtype}"
+        cells = _cells(row.found, beside) if row.found else f"{row.problem} | | | | | | "
+        lines.append(f"| {block} | {cells} | {row.measured} |")
     return "\n".join(lines) + "\n"
+
+
+def _cells(found: Found, beside: Mapping[str, Found | None]) -> str:
+    """Of one row, from bytes to values; shares of what there is."""
+    f32, int8 = beside.get("f32"), beside.get("w8a8")
+    stays = next((each.of_f32 for dtype, each in beside.items() if each and dtype != "f32"), None)
+
+    def weights(of: Found | None) -> int | None:
+        if of is None or (of is f32 and stays is None):
+            return None
+        return of.parameters - (stays if of is f32 and stays is not None else of.of_f32)
+
+    own = weights(found)
+    shares = [f"{own / other:.3f}" if own is not None and other else "" for other in (weights(f32), weights(int8))]
+    cycles = f"{found.cycles:,} | {f'{found.cycles / f32.cycles:.2f}' if f32 else ''}"
+    busiest = f"`{found.busiest}` {found.busy:,}"
+    return " | ".join([f"{own:,}" if own is not None else "", *shares, cycles, busiest, "agree" if found.agrees else "differ"])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", action="append", help="a preset; may be repeated (default: all full-size families)")
-    parser.add_argument("--stage", action="append", choices=("decode", "prefill"), help="may be repeated (default: both)")
+    parser.add_argument("--stage", action="append", choices=STAGES, help="may be repeated (default: both)")
+    parser.add_argument("--dtype", action="append", choices=FORMATS, help="may be repeated (default: all)")
     parser.add_argument("--seq", type=int, default=32, help="tokens of the prefill block")
-    parser.add_argument("--tile", type=int, default=64, help="as of stc compile (default 64)")
+    parser.add_argument("--tile", type=int, default=DEFAULT_TILE, help=f"as of stc compile (default {DEFAULT_TILE})")
+    parser.add_argument("--minutes", type=float, default=25, help="for each row (default 25)")
     parser.add_argument("--folder", type=Path, help="keep the projects here, or take those that are")
+    parser.add_argument("--rows", type=Path, default=ROWS, help="kept rows (default benchmarks/data/quantised_blocks.json)")
+    parser.add_argument("--table", action="store_true", help="measure nothing, take the rows there are")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--write", action="store_true", help="write the table into docs/quantisation.md")
     arguments = parser.parse_args()
-    rows: list[Row] = []
+    wanted = product(arguments.model or MODELS, arguments.stage or STAGES, arguments.dtype or FORMATS)
     with tempfile.TemporaryDirectory() as temporary:
-        for model in arguments.model or MODELS:
-            for stage in arguments.stage or ("decode", "prefill"):
-                try:
-                    rows += measure(model, stage, arguments.seq, arguments.tile, arguments.folder or Path(temporary))
-                except CompileError as error:
-                    print(f"{model}, {stage}: {error}", file=sys.stderr)
-                    return 2
+        for model, stage, dtype in () if arguments.table else wanted:
+            case = Case(model, stage, arguments.seq if stage == "prefill" else 1, dtype, arguments.tile)
+            keep(measure(case, arguments.minutes, arguments.folder or Path(temporary)), arguments.rows)
+    rows = read_rows(arguments.rows)
     print(json.dumps([asdict(row) for row in rows], indent=1) if arguments.json else markdown(rows))
     if arguments.write:
         write_between(DOCUMENT, BEGIN, markdown(rows), END)
