@@ -41,15 +41,14 @@ class RunTimeSizes:
         return self._sizes.get(value, shape_of(value.type))
 
     def single(self, value: SSAValue) -> tuple[int, ...]:
-        """The dimensions of a tensor which cross entry by entry: whose sizes are known at run time, and the last one, along which
-        words lie, where the beginning of an argument is continued along it that is updated: memory has more of it."""
+        """The dimensions of a tensor which cross entry by entry: whose sizes are known at run time, and along which a tensor
+        continues the beginning of an argument that is updated: memory has more of it."""
         found = tuple(dimension for dimension, size in enumerate(self.of(value)) if not is_static(size))
-        last, concat = len(shape_of(value.type)) - 1, value.owner
-        if not isinstance(concat, tensor.ConcatOp) or concat.dim.value.data != last or last in found:
+        if not isinstance(concat := value.owner, tensor.ConcatOp) or (along := concat.dim.value.data) in found:
             return found
         sources = [through_reshapes(operand).owner for operand in concat.inputs]
         is_part = any(isinstance(source, tensor.ExtractSliceOp) and is_prefix_read(source) for source in sources)
-        return (*found, last) if is_part else found
+        return (*found, along) if is_part else found
 
     def loops_of(self, op: GenericOp) -> tuple[Size, ...]:
         """How often each loop of a generic runs."""

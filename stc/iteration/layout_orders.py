@@ -6,10 +6,9 @@ from collections.abc import Collection, Sequence
 from itertools import chain
 from math import gcd, prod
 
-from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.reshape import is_trivial, positions, refinement, without_units
-from stc.iteration.vectorize import largest_divisor, vectorized
+from stc.iteration.vectorize import largest_divisor
 
 
 def row_major(extents: Sequence[int], element: Sequence[int]) -> StreamOrder:
@@ -58,27 +57,17 @@ def concat_orders(
 ) -> tuple[StreamOrder, list[StreamOrder]]:
     """The order of a concatenation and those in which its inputs of `sizes` are read for it.
 
-    The nesting is that of the first input that has one (`sources`), with elements that no boundary and no input cuts. What lies
-    outside the rows that are joined has one entry in them where the inputs come as they did: the tile of heads that a new row comes
-    in is none of the whole cache, of which readers want a head's rows one after the other. Along the
-    dimensions `single`, of run-time size, an element has one entry. Where these are not the last, which readers take whole, it is
-    row-major, whatever the inputs are: so lies a cache in memory, to which several designs append.
+    The nesting is that of the first input that has one (`sources`), with elements that no boundary and no input cuts. Where entries
+    cross one by one along some dimensions (`single`), parts of rows come row-major, whatever the inputs are: so lies a cache in
+    memory, to which several designs append.
     """
-    boundaries = [1 if dim in single else gcd(extent, *(size[dim] for size in sizes)) for dim, extent in enumerate(extents)]
-    element, nest = _shape_of_moves(boundaries, sources, largest)
-    known = [size for source, size in zip(sources, sizes, strict=True) if source is not None]
-    joined = min((dim for dim in range(len(extents)) if any(size[dim] != extents[dim] for size in sizes)), default=0)
-    single_rows = ((1,) * joined + element[joined:]) if joined < len(extents) - 1 else element
-    if all(_same_entries(in_order(size, element, nest), in_order(size, single_rows, nest)) for size in known):
-        element = single_rows
-    if single and len(extents) - 1 not in single:
-        nest = range(len(extents))
+    if single:
+        row = 1 if len(extents) - 1 in single else largest_divisor(extents[-1], largest)
+        element, nest = _last_only(extents, row), range(len(extents))
+    else:
+        boundaries = [gcd(extent, *(size[dim] for size in sizes)) for dim, extent in enumerate(extents)]
+        element, nest = _shape_of_moves(boundaries, sources, largest)
     return in_order(extents, element, nest), [in_order(size, element, nest) for size in sizes]
-
-
-def _same_entries(first: StreamOrder, second: StreamOrder) -> bool:
-    """Whether two orders bring the entries of a tensor one after the other alike, whatever their tokens."""
-    return same_sequence(vectorized(first, 1), vectorized(second, 1))
 
 
 def _shape_of_moves(

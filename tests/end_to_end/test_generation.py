@@ -172,7 +172,6 @@ def test_a_packed_model_writes_as_its_reference(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.xfail(reason="prefill wants the cache in another order than decode, and is refused", raises=CompileError, strict=True)
 @pytest.mark.parametrize(
     ("twin", "text"), [("qwen2.5-0.5b-tiny", "bits=4,group=8"), ("qwen3-0.6b-tiny", "bits=8,group=16,activations=group")]
 )

@@ -11,6 +11,7 @@ from random_orders import entries, exact_orders, is_small
 
 from stc.iteration.layout_orders import concat_orders, in_order, reshape_orders, row_major, slice_orders
 from stc.iteration.order import StreamOrder
+from stc.iteration.vectorize import largest_divisor
 from stc_testing.drawn import examples
 
 some = examples(50)
@@ -66,21 +67,20 @@ def test_concatenation_is_made_of_its_inputs(
     assert whole.static_shape == tuple(extents)
     check_parts(whole, parts, offsets, sizes)
     whole, parts = concat_orders(sources, extents, sizes, largest, [dimension])
-    assert all(order.element[dimension] == 1 for order in (whole, *parts))
-    assert dimension == len(extents) - 1 or whole == row_major(extents, whole.element), "how memory lies is no choice of an input"
+    row = 1 if dimension == len(extents) - 1 else largest_divisor(extents[-1], largest)
+    rows = row_major(extents, [*([1] * (len(extents) - 1)), row])
+    assert whole == rows, "how memory lies is no choice of an input"
     check_parts(whole, parts, offsets, sizes)
 
 
-def test_a_tile_of_heads_in_one_token_is_none_of_the_cache():
-    """12 heads, 7 positions and the new one: a head's positions come one after the other, the new row's heads as before."""
-    new = in_order([12, 1, 8], [6, 1, 8], [0, 1, 2])
-    whole, parts = concat_orders([None, new], [12, 8, 8], [[12, 7, 8], [12, 1, 8]], 16)
+def test_a_cache_lies_alike_for_all_that_append_to_it():
+    """12 heads, 7 positions and a new one, or 6 and two: in tiles of heads, and by turns, as different stages make them."""
+    one, two = in_order([12, 1, 8], [6, 1, 8], [0, 1, 2]), in_order([12, 2, 8], [4, 1, 8], [1, 0, 2])
+    whole, parts = concat_orders([None, one], [12, 8, 8], [[12, 7, 8], [12, 1, 8]], 16, [1])
     assert whole == row_major([12, 8, 8], [1, 1, 8]) and parts[1] == row_major([12, 1, 8], [1, 1, 8])
-    several = in_order([12, 2, 8], [6, 1, 8], [0, 1, 2])  # two new rows come by turns, head by head they would have to wait
-    whole, _ = concat_orders([None, several], [12, 8, 8], [[12, 6, 8], [12, 2, 8]], 16)
-    assert whole == in_order([12, 8, 8], [6, 1, 8], [0, 1, 2])
-    halves, _ = concat_orders([in_order([4, 6], [2, 3], [0, 1])] * 2, [4, 12], [[4, 6]] * 2, 16)
-    assert halves == in_order([4, 12], [2, 3], [0, 1]), "of rows that are joined end to end, the tile stays"
+    assert concat_orders([None, two], [12, 8, 8], [[12, 6, 8], [12, 2, 8]], 16, [1])[0] == whole
+    wide, _ = concat_orders([None, in_order([2, 1, 24], [1, 1, 24], [0, 1, 2])], [2, 8, 24], [[2, 7, 24], [2, 1, 24]], 16, [1])
+    assert wide == row_major([2, 8, 24], [1, 1, 12]), "parts of rows are the default tile's, not the source's"
 
 
 @some

@@ -1,0 +1,43 @@
+"""Caches lie alike for all stages of a layer, whatever the kernels that append to them and read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stc.dialects.context import make_context
+from stc.dialects.dataflow import PackOp
+from stc.dialects.updates import through_prefixes
+from stc.frontend.families.cached_layer import cache_names
+from stc.frontend.sources import load_model
+from stc.iteration.layout_orders import row_major
+from stc.pipeline import PipelineOptions, part, run_stages, stages, steps
+from stc.quantisation.rows import ROW_FORMATS
+from stc.tools.plan import as_stages
+
+pytestmark = pytest.mark.heavy
+ROWS = {"decode": 1, "prefill": 4}
+
+
+def caches(stage: str, quantize: str) -> dict[str, tuple[Any, Any]]:
+    """By cache, the order in which it lies in memory, and its words."""
+    rows = ROWS[stage]
+    made = load_model(
+        "qwen2.5-0.5b-tiny", stage=stage, seq=rows, max_seq=16, run_time_sizes=True, check_inputs=("example",), quantize=quantize
+    )
+    options = PipelineOptions(kernel_name="k", rows=rows, quantize=quantize)
+    to_memory = part(steps(stages(options)), last="pack-interfaces")
+    run_stages(made.module, make_context(), as_stages(to_memory))
+    packs = [op for op in made.module.walk() if isinstance(op, PackOp)]
+    found = {through_prefixes(op.source).name_hint or "": (op.layout.order.without_reuse(), op.result.type) for op in packs}
+    return {name: layout for name, layout in found.items() if "cache" in name}
+
+
+def test_groups_shorter_than_a_head_move_no_cache():
+    """Prefill makes the heads of new rows one by one, decode several at once, where groups of weights cut the rows."""
+    quantize = "bits=4,group=8,kv=int8"
+    of_decode, of_prefill = caches("decode", quantize), caches("prefill", quantize)
+    assert of_decode.keys() == set(cache_names(ROW_FORMATS["int8"]))
+    assert of_decode == of_prefill
+    assert of_decode["k_cache"][0] == row_major([2, 16, 6], [1, 1, 6])
