@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
+from whole_models import LONG, MAX_SEQ, NEW, ROWS, Twin, close, compiled, configured, in_torch
 
 from stc.api import CompiledModel, compile_model
 from stc.diagnostics import CompileError
-from stc.frontend.families import CausalModel, find_configuration
-from stc.frontend.presets import FULL, PRESETS, SLIDING
+from stc.frontend.families import find_configuration
+from stc.frontend.presets import FULL, SLIDING
 from stc.frontend.sources import find_language_model
 from stc.manifest.files import read_manifest
 from stc.manifest.model_schema import LAYOUT_VERSION, MODEL_VERSION
@@ -44,11 +44,7 @@ from stc_testing.packed_checkpoints import write_packed_model
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
 STORIES = Path(__file__).parents[2] / "examples" / "stories260K"
-MAX_SEQ = 73
-"""No multiple of the rows of a launch."""
-NEW = 64
-ROWS = 4
-LONG = [5, 17, 3, 44, 23]
+
 
 @dataclass(frozen=True)
 class Family:
@@ -76,48 +72,6 @@ FAMILIES = {
 one layer, and the tokenizer of stories260K."""
 
 
-@dataclass(frozen=True)
-class Twin:
-    """A compiled model, ready to write, and the same in PyTorch."""
-
-    compiled: LanguageModel
-    torch: Any
-
-    def greedy(self, prompt: list[int], count: int) -> list[int]:
-        """What transformers writes, whether it is the end of a text or not."""
-        given = torch.tensor([prompt])
-        with torch.no_grad():
-            greedy = {"do_sample": False, "eos_token_id": None, "pad_token_id": 0, "max_new_tokens": count}
-            made = self.torch.generate(given, attention_mask=torch.ones_like(given), **greedy)
-        return made[0, len(prompt) :].tolist()
-
-    def logits(self, tokens: list[int]) -> np.ndarray:
-        """Those behind each of the tokens."""
-        with torch.no_grad():
-            return self.torch(torch.tensor([tokens])).logits[0].numpy()
-
-
-def configured(folder: Path, name: str, **options: Any) -> str:
-    """The folder of a preset's configuration with some options changed, as a model."""
-    preset = PRESETS[name]
-    positions = "n_positions" if preset.model_type == "gpt2" else "max_position_embeddings"
-    folder.mkdir(parents=True, exist_ok=True)
-    written = {"model_type": preset.model_type, **preset.options, positions: 2 * MAX_SEQ, **options}
-    (folder / "config.json").write_text(json.dumps(written))
-    return f"config:{folder}"
-
-
-def compiled(
-    spec: str, out: Path, *, max_seq: int = MAX_SEQ, rows: int = ROWS, weights: str | None = None, **options: Any
-) -> Path:
-    compile_language_model(model_request(spec, max_seq, weights, 0, PipelineOptions(rows=rows, **options)), out)
-    return out
-
-
-def in_torch(spec: str, max_seq: int = MAX_SEQ) -> CausalModel:
-    return find_language_model(spec, max_seq=max_seq, seed=0, weights=None).model
-
-
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Twin]:
     """`twins(name)`: compiled and built once."""
@@ -140,10 +94,6 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Twin]:
         return made[name]
 
     return make
-
-
-def close(found: np.ndarray, expected: np.ndarray) -> bool:
-    return float(np.abs(found - expected).max()) <= 1e-4 * float(np.abs(expected).max())
 
 
 @pytest.mark.parametrize("name", FAMILIES)
