@@ -16,7 +16,7 @@ Everything else is a query:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from stc.diagnostics import CompileError, UntimedError
 from stc.iteration.index_expressions import Computed, IndexExpression, Operator, computed, expression_of, variable
 from stc.iteration.pipeline_style import Style
-from stc.iteration.size import Size, maximum, minimum, product_of, static, sum_of, symbols_in, value_at
+from stc.iteration.size import Size, Symbol, maximum, minimum, product_of, static, sum_of, symbols_in, value_at
 
 Port: TypeAlias = tuple[str, bool]
 """A channel or memory by name, and whether it is written."""
@@ -218,6 +218,13 @@ class TaskTrace:
         """How many bytes of memories it moves."""
         words = ((item, static(points(loops, guards))) for item, loops, guards in placed(self.body) if isinstance(item, Access))
         return sum(item.bytes * count for item, count in words if item.writes == writes)
+
+
+def moving_symbols(symbols: Iterable[Symbol], traces: Iterable[TaskTrace]) -> tuple[Symbol, ...]:
+    """`symbols`, none where each task moves the same tokens at all values of them (they are in addresses alone)."""
+    found = tuple(symbols)
+    largest = {symbol.name: symbol.maximum for symbol in found}
+    return found if any(trace.at(largest) is not trace for trace in traces) else ()
 
 
 def _port(item: Item) -> Port | None:

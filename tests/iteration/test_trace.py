@@ -13,7 +13,7 @@ from stc.iteration.firings import firings
 from stc.iteration.index_expressions import IndexExpression, Operator, computed, variable
 from stc.iteration.size import Entry, Symbol, ceildiv, maximum, product_of, sum_of, value_at
 from stc.iteration.task_timeline import loop_of
-from stc.iteration.trace import Access, Branch, For, MemoryBeats, Nest, Pipeline, Style, TaskTrace, steps
+from stc.iteration.trace import Access, Branch, For, MemoryBeats, Nest, Pipeline, Style, TaskTrace, moving_symbols, steps
 from stc.network.graph import Channel
 
 ROWS = Symbol("rows", 12)
@@ -63,6 +63,7 @@ def test_what_depends_on_no_symbol_is_the_same_at_all_its_values():
         found = [trace.at({"rows": rows}) for rows in (1, 5)]
         assert [at.tokens("t", True) for at in found] == counts
         assert [at is trace for at in found] == [is_same, is_same]
+        assert moving_symbols([ROWS], [trace]) == (() if is_same else (ROWS,))
 
 
 @pytest.mark.parametrize("step", [1, 3])

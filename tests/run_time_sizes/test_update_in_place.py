@@ -31,6 +31,7 @@ from stc.simulation.simulate import timed_design
 from stc.simulation.timing_table import SimulationOptions
 from stc.tools.stc import app
 from stc.transforms.finding_pass import run_pass
+from stc.transforms.stream import set_fifo_depths
 from stc_testing.levels import levels
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "append.mlir").read_text()
@@ -195,6 +196,16 @@ def test_where_a_part_lies():
     assert enlarged(in_tiles, [2, 7, 4]) == rows_of(7) and token_strides(rows_of(7), in_tiles) == [7, 2, 1]
     with pytest.raises(ValueError, match="6 of the 9 entries of dimension 2"):
         enlarged(StreamOrder((1, 1, 2), (Loop(3, 2),), (Coordinate(), Coordinate(), Coordinate((0,)))), [1, 1, 9])
+
+
+@pytest.mark.parametrize(("text", "runs"), [(EXAMPLE, ROWS), (ORDERED, 1)])
+def test_depths_are_run_at_positions_only_where_those_move_other_tokens(text: str, runs: int, monkeypatch: pytest.MonkeyPatch):
+    """Whole rows of static caches are read at any position: 128 equal runs of the token model were most of a compile."""
+    grown, module, counted = set_fifo_depths.grown_depths, parsed(text), list[str]()
+    for step in lowering():
+        monkeypatch.setattr(set_fifo_depths, "grown_depths", lambda *given, by=step.label: counted.append(by) or grown(*given))
+        run_pass(step.one_pass, make_context(), module)
+    assert counted.count("set-fifo-depths") == runs
 
 
 @pytest.fixture(scope="module")

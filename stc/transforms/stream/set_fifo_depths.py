@@ -19,7 +19,7 @@ from stc.fifo.depths import DEEPER, SHALLOW, least_depth, provisional_depths, ro
 from stc.fifo.token_run import grown_depths, least_depth_of
 from stc.iteration.firings import Firings, firings
 from stc.iteration.size import sampled_values
-from stc.iteration.trace import TaskTrace
+from stc.iteration.trace import TaskTrace, moving_symbols
 from stc.network.graph import Channel, TaskGraph
 
 BUSY_TOKENS = 1 << 16
@@ -63,8 +63,8 @@ def depths_of_run(
 ) -> dict[str, int]:
     """Depths by `grown_depths`, at which a run of the token model ends. It starts with `begin`, else with the least depths.
 
-    Where sizes are known at run time it ends at all their values, or at those that are sampled (`sampled_values`): the depths of
-    one run are those that the next starts with, and a run that ends does so with deeper FIFOs.
+    Where numbers of tokens are known at run time it ends at all values, or at those that are sampled (`sampled_values`): the depths
+    of one run are those that the next starts with, and a run that ends does so with deeper FIFOs.
 
     `traces`: of its tasks, with hardware: then the run ends for pipelines up to `DEEPER` times as deep, each by itself, of their
     style or one that flushes. A bridge of the undirected graph of tasks cannot be part of a deadlock: it is left out of the run.
@@ -73,7 +73,7 @@ def depths_of_run(
     graph = task_graph(kernel, found)
     fired_before: dict[_Asked, Firings] = {}
     fixed: dict[str, TaskTrace] = {}
-    for values in sampled_values(kernel.symbols):
+    for values in sampled_values(moving_symbols(kernel.symbols, found.values())):
         at_values = {task: fixed.get(task) or trace.at(values) for task, trace in found.items()} if values else found
         fixed = {task: trace for task, trace in at_values.items() if trace is found[task]}
         begin = _depths_of_run(graph, begin, at_values, fired_before)

@@ -24,9 +24,9 @@ from stc.fifo.depths_file import read_depths
 from stc.fifo.emission import emitted_depth
 from stc.fifo.network_run import Network, earliest_run
 from stc.iteration.pipeline_style import Style
-from stc.iteration.size import are_all_sampled, sampled_values
+from stc.iteration.size import Symbol, are_all_sampled, sampled_values
 from stc.iteration.task_timeline import task_timeline
-from stc.iteration.trace import TaskTrace
+from stc.iteration.trace import TaskTrace, moving_symbols
 from stc.network.graph import Channel, TaskGraph
 from stc.platforms.fifo_storage import MARGIN, fifo_storage
 from stc.platforms.platform import load_platform
@@ -278,12 +278,17 @@ class _Kernel:
     def graph(self) -> TaskGraph:
         return task_graph(self.op, self.traces)
 
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """What the numbers of tokens depend on."""
+        return moving_symbols(self.op.symbols, self.traces.values())
+
     @property
     def scheduled_at(self) -> tuple[dict[str, int], ...]:
         """The values of symbols for which there is a schedule: the maxima, the middle, 1; not those where a FIFO has no token."""
         largest, *others = [
-            {symbol.name: max(1, symbol.maximum // part) for symbol in self.op.symbols}
-            for part in (1, 2, max((symbol.maximum for symbol in self.op.symbols), default=1))
+            {symbol.name: max(1, symbol.maximum // part) for symbol in self.symbols}
+            for part in (1, 2, max((symbol.maximum for symbol in self.symbols), default=1))
         ]
         return (largest, *(values for values in others if values != largest and self._moves_tokens(values)))
 
@@ -295,7 +300,7 @@ class _Kernel:
     @property
     def values_told(self) -> str:
         """At which values of symbols it was scheduled and run."""
-        if not (symbols := self.op.symbols):
+        if not (symbols := self.symbols):
             return ""
         told = "; ".join(", ".join(f"{name} = {value}" for name, value in values.items()) for values in self.scheduled_at)
         ran = "all values" if are_all_sampled(symbols) else f"{len(sampled_values(symbols))} values, the ends among them"
