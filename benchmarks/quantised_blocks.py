@@ -92,6 +92,9 @@ class Row:
 def measure(case: Case, minutes: float, folder: Path) -> Row:
     """One case, in a process of its own, which gets `minutes`."""
     begin = time.perf_counter()
+    at = measured_at().removeprefix("Measured on ").removesuffix(".")
+    if (_project(case, folder) / "manifest.json").is_file():
+        at += ", compiled before"
     processes = get_context("fork")
     receiving, sending = processes.Pipe(duplex=False)
     process = processes.Process(target=_measured, args=(sending, case, folder))
@@ -109,13 +112,16 @@ def measure(case: Case, minutes: float, folder: Path) -> Row:
         os.killpg(process.pid, signal.SIGKILL)
     process.join()
     problem = found if isinstance(found, str) else ""
-    at = measured_at().removeprefix("Measured on ").removesuffix(".")
     return Row(case, None if isinstance(found, str) else found, problem, round(time.perf_counter() - begin), at)
+
+
+def _project(case: Case, folder: Path) -> Path:
+    return folder / f"{case.model}-{case.stage}-{case.tokens}-{case.tile}-{case.dtype}"
 
 
 def _measured(sending: Connection, case: Case, folder: Path) -> None:
     try:
-        sending.send(_found(case, folder / f"{case.model}-{case.stage}-{case.tokens}-{case.tile}-{case.dtype}"))
+        sending.send(_found(case, _project(case, folder)))
     except CompileError as error:
         sending.send(str(error))
 

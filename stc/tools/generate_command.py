@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -80,7 +80,7 @@ def generate_command(
             compared = {} if found is None else {"check": asdict(found)}
             output.print_json(json.dumps({"tokens": produced, "text": text, **told, **compared}))
         else:
-            for line in (*_told(told), *(() if found is None else found.told())):
+            for line in (*told_of(told), *(() if found is None else found.told())):
                 messages.print(line, markup=False, soft_wrap=True)
         if found is not None and not found.reference.passed:
             raise typer.Exit(CHECK_FAILED)
@@ -100,19 +100,21 @@ def figures(model: LanguageModel, generation: Generation, count: int, device: st
         "near_ties": generation.near_ties,
         "launches": dict(generation.launches),
         "seconds": {"origin": f"executed on {'the C simulation' if device == CSIM else 'the card'}", "all": generation.seconds},
-        "modelled_seconds": {"origin": f"cycles {', '.join(origins)}; {LAUNCHES}", "all": modelled},
+        "modelled_seconds": {"origin": "; ".join((*(f"cycles {origin}" for origin in origins), LAUNCHES)), "all": modelled},
         "tokens_per_second": count / generation.seconds if generation.seconds else None,
         "modelled_tokens_per_second": count / modelled if modelled else None,
     }
 
 
-def _told(figures: dict[str, Any]) -> Iterator[str]:
+def told_of(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Lines for a terminal."""
     here, card = figures["tokens_per_second"], figures["modelled_tokens_per_second"]
     yield f"ended: {figures['finish']}; near-ties: {figures['near_ties']}"
     if here is not None:
         yield f"{here:.1f} tokens per second ({figures['seconds']['origin']}, prompt included)"
     known = "not known" if card is None else f"{card:.0f} tokens per second"
-    yield f"on the card: {known} (modelled: {figures['modelled_seconds']['origin']})"
+    yield f"on the card: {known}, modelled:"
+    yield from (f"  {part}" for part in figures["modelled_seconds"]["origin"].split("; "))
 
 
 def _keeping(generation: Generation, logits: list[np.ndarray]) -> Iterator[int]:
