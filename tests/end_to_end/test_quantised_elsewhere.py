@@ -62,9 +62,11 @@ def test_by_torchao(compiled: Compile, name: str) -> None:
 
 
 def test_products_of_bytes_by_torchao(compiled: Compile) -> None:
-    """Which are integers before they are compiled."""
+    """Which are integers before they are compiled, of 32 bits. The module takes the sums of its weights from its own sums."""
     project = compiled(f"{HERE / 'torchao_modules.py'}:of_bytes")
     require_near(project, ("example", "draw", "zeros", "tiny", "huge"))
+    types = parameter_types(project)
+    assert types["i8"] == 1 and types["i32"] == 1, "weights, and their sums"
 
 
 def test_a_decoder_layer_by_torchao(compiled: Compile) -> None:

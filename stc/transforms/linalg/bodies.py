@@ -42,7 +42,8 @@ def simplify_body(block: Block) -> None:
 
 
 def _merge_changes_of_width(block: Block) -> None:
-    """An extension of an extension of the same kind is one, and so is what is cut of an extension, or made a float of one."""
+    """An extension of an extension is one (but one without a sign, of one with a sign), and so is what is cut of one, or made a
+    float of one."""
     for op in list(block.ops):
         if isinstance(op, arith.SIToFPOp) and isinstance(op.input.owner, arith.ExtSIOp):
             Rewriter.replace_op(op, arith.SIToFPOp(op.input.owner.input, op.result.type))
@@ -50,7 +51,9 @@ def _merge_changes_of_width(block: Block) -> None:
         if not isinstance(op, arith.ExtSIOp | arith.ExtUIOp | arith.TruncIOp):
             continue
         inner, wanted = op.input.owner, op.result.type
-        if not isinstance(inner, arith.ExtSIOp | arith.ExtUIOp) or not (type(inner) is type(op) or isinstance(op, arith.TruncIOp)):
+        if not isinstance(inner, arith.ExtSIOp | arith.ExtUIOp):
+            continue
+        if isinstance(inner, arith.ExtSIOp) and isinstance(op, arith.ExtUIOp):
             continue
         narrow = inner.input
         assert isinstance(narrow.type, IntegerType) and isinstance(wanted, IntegerType)
