@@ -133,7 +133,9 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
 
     # Where weights are as the model stores them: later reshapes spread a reduction over several loops.
     quantised = LINALG_STAGE.index("propagate-reshapes")
-    quantize = (f'quantize-linear{{format="{options.quantize}"}}',) if options.quantize else ()
+    # What widens the factors of attention goes into its products: else a reshape may come in between.
+    widened = ("fold-transposes", "fuse-elementwise", "narrow-sums")
+    quantize = (f'quantize-linear{{format="{options.quantize}"}}', *widened) if options.quantize else ()
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes, input_order, output_order, plan_loops
-from stc.design_space.tiling import LEAST_SUMS
+from stc.design_space.tiling import LEAST_INTEGER_SUMS, LEAST_SUMS
 from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
 from stc.iteration.order import StreamOrder
 from stc.iteration.vectorize import largest_divisor
 
 LONGEST_TILE = 64
 """Iterations of a reduction, or of the unrolled loop, in a tile where lanes were decided."""
+
+LEAST_CYCLES = 256
+"""Cycles of a tile of integer sums: in fewer, filling the pipeline anew for each tile counts."""
 
 LONGEST_LINE = 8 * LONGEST_TILE
 """Iterations of the unrolled loop in a tile that has no other sums to keep the adder busy with."""
@@ -110,7 +114,8 @@ class Propagation:
 
     def _plan(self, op: TiledOp) -> None:
         inputs = tuple(replace(operand, order=self._order(operand.tensor)) for operand in op.computation.inputs)
-        computation = replace(op.computation, inputs=inputs)
+        summed = self._summed[op.name] if op.computation.reductions else ()
+        computation = replace(op.computation, inputs=inputs, summed=summed)
         plan = op.given or plan_loops(computation, self.sizes, tiles_of_lanes(computation, op.lanes))
         self.plans[op.name] = plan
         for operand in inputs:
@@ -120,8 +125,30 @@ class Propagation:
         for operand in computation.outputs:
             self.orders[operand.tensor] = output_order(computation, plan.tile, plan.order, operand)
 
+    @cached_property
+    def _summed(self) -> Mapping[str, tuple[int, ...]]:
+        """By computation: the loops along which every reader of its results sums them up, or what it computes of them."""
+        loops: dict[str, tuple[int, ...]] = {}
+        dims: dict[Hashable, set[int]] = {}
+        for node in reversed(self.nodes):  # readers first
+            if not isinstance(node, TiledOp):
+                dims |= {tensor: set[int]() for tensor in _moved_by(node)}
+                continue
+            results = [{result.dims[place] for place in dims.get(result.tensor, ())} for result in node.computation.outputs]
+            loops[node.name] = tuple(sorted(set[int].intersection(*results))) if results else ()
+            reduced = {*node.computation.reductions, *loops[node.name]}
+            for operand in node.computation.inputs:
+                places = {place for place, loop in enumerate(operand.dims) if loop in reduced}
+                dims[operand.tensor] = dims.get(operand.tensor, places) & places
+        return loops
+
     def _order(self, tensor: Hashable) -> StreamOrder | None:
         return None if tensor is None else self.orders.get(tensor)
+
+
+def _moved_by(node: SliceOf | ConcatOf | ReshapeOf) -> Sequence[Hashable]:
+    """The tensors that a movement reads."""
+    return node.sources if isinstance(node, ConcatOf) else (node.source,)
 
 
 def _without_unit_dimensions(piece: StreamOrder, sizes: Shape, shape: Shape) -> StreamOrder:
@@ -146,12 +173,21 @@ def tiles_of_lanes(computation: Computation, lanes: int) -> dict[int, int]:
         loop: largest_divisor(computation.extents[loop], LONGEST_TILE) for loop in computation.reductions if loop not in streamed
     }
     *others, last = results
+    least = _least_sums(computation, {**streamed, **tiles})
     rows = next((loop for loop in reversed(others) if loop not in streamed), None)
-    if rows is not None and _is_bound_by_memory(computation) and (enough := _enough_rows(computation.extents[rows])):
-        tiles[rows] = enough
-    if lanes == 1 and streamed.get(last, 0) >= LEAST_SUMS:
+    if rows is not None and _is_bound_by_memory(computation):
+        beside = prod(streamed.get(loop, 1) for loop in others)
+        if enough := _enough_rows(computation.extents[rows], -(-least // beside)):
+            tiles[rows] = enough
+    if lanes == 1 and streamed.get(last, 0) >= least:
         return {**tiles, last: streamed[last]}
-    return {**tiles, last: lanes * _groups_of_lanes(computation, lanes)}
+    return {**tiles, last: lanes * _groups_of_lanes(computation, lanes, least)}
+
+
+def _least_sums(computation: Computation, tiles: Mapping[int, int]) -> int:
+    """Sums of one lane that a tile has at least: as many as keep the adder busy, and of integers a pipeline seldom filled anew."""
+    terms = prod(tiles[loop] for loop in computation.reductions)
+    return max(LEAST_INTEGER_SUMS, -(-LEAST_CYCLES // terms)) if computation.of_integers else LEAST_SUMS
 
 
 def _streamed_tiles(inputs: Sequence[Operand]) -> Mapping[int, int]:
@@ -163,20 +199,20 @@ def _streamed_tiles(inputs: Sequence[Operand]) -> Mapping[int, int]:
     return tiles
 
 
-def _groups_of_lanes(computation: Computation, lanes: int) -> int:
-    """How often a tile has the lanes: as often as sums are kept in flight at least, where no other loop brings those."""
+def _groups_of_lanes(computation: Computation, lanes: int, least: int) -> int:
+    """How often a tile has the lanes: for as many sums of a lane as it has `least`, where no other loop brings those."""
     *others, last = computation.outputs[0].dims
     groups = computation.extents[last] // lanes
     short = largest_divisor(groups, max(1, LONGEST_TILE // lanes))
-    if short * prod(computation.extents[loop] for loop in others) >= LEAST_SUMS:
+    if short * prod(computation.extents[loop] for loop in others) >= least:
         return short
-    long = next(count for count in range(short, groups + 1) if groups % count == 0 and count >= min(groups, LEAST_SUMS))
+    long = next(count for count in range(short, groups + 1) if groups % count == 0 and count >= min(groups, least))
     return long if lanes * long <= LONGEST_LINE else short
 
 
-def _enough_rows(extent: int) -> int | None:
-    """The fewest rows of a tile that keep the adder busy, so that what reads the sums begins early; None for no such divisor."""
-    return next((rows for rows in range(LEAST_SUMS, min(extent, LONGEST_TILE) + 1) if extent % rows == 0), None)
+def _enough_rows(extent: int, least: int) -> int | None:
+    """The fewest rows of a tile that are at least as many, so that what reads the sums begins early; None for no such divisor."""
+    return next((rows for rows in range(least, min(extent, LONGEST_TILE) + 1) if extent % rows == 0), None)
 
 
 def _is_bound_by_memory(computation: Computation) -> bool:

@@ -9,7 +9,7 @@ reduction kernels follow their neighbours, and a converter is left only where co
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from math import prod
 
@@ -45,6 +45,8 @@ class Computation:
     """One linalg op: its iteration space, which loops reduce, and its operands.
 
     `single`: loops whose trip count is known at run time only (`extents` has the largest), which take one entry at a time.
+    `summed`: loops along which whatever reads the results sums them up: groups of a reduction. `of_integers`: whether
+    its results are integers, which few sums keep the adder busy with.
     """
 
     extents: tuple[int, ...]
@@ -52,6 +54,8 @@ class Computation:
     inputs: tuple[Operand, ...]
     outputs: tuple[Operand, ...]
     single: tuple[int, ...] = ()
+    summed: tuple[int, ...] = ()
+    of_integers: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ class LoopPlan:
 def plan_loops(computation: Computation, sizes: TileSizes, decided: Mapping[int, int] | None = None) -> LoopPlan:
     """Tile and order of least memory for one computation, given the orders of its inputs and the tiles `decided` for some loops.
 
-    Where tiles were decided, for speed, converters count first: what waits in one is late.
+    Where tiles were decided, for speed, entries count rather than bytes: each that waits, in a converter or an accumulator, is
+    late.
     """
     tile = inherited_tiles(computation, sizes, decided or {})
     return LoopPlan(tile, cheapest_order(computation, tile, for_speed=bool(decided)))
@@ -164,7 +169,7 @@ def _default_limit(computation: Computation, loop: int, sizes: TileSizes) -> int
 def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: bool = False) -> tuple[int, ...]:
     """The tile-loop order with the least memory that reads no parameter more often than the default order does.
 
-    `for_speed`: the least memory of converters first, then of all. Streams of run-time size come as wanted, where an order
+    `for_speed`: the fewest entries in memory first, then the least memory. Streams of run-time size come as wanted, where an order
     allows it.
     """
     default = default_order(len(tile), computation.reductions)
@@ -172,19 +177,25 @@ def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: boo
     rest = tuple(loop for loop in default if loop not in looped)
     limit = parameter_tokens(computation, tile, default)
 
-    def sorted_cost(cost: tuple[int, int]) -> tuple[int, int]:
-        return (cost[1], cost[0]) if for_speed else cost
+    entries = _of_one_byte(computation)
 
     best = min(
         (candidate for candidate in _candidates(computation, looped) if parameter_tokens(computation, tile, candidate) <= limit),
         key=lambda candidate: (
             reordered_at_run_time(computation, tile, candidate),
-            *sorted_cost(memory_cost(computation, tile, candidate)),
+            memory_cost(entries, tile, candidate) if for_speed else (),
+            memory_cost(computation, tile, candidate),
             parameter_tokens(computation, tile, candidate),
         ),
         default=tuple(looped),
     )
     return (*best, *rest)
+
+
+def _of_one_byte(computation: Computation) -> Computation:
+    """The computation, of whose memory the bytes are the entries."""
+    inputs, outputs = (tuple(replace(o, entry_bytes=1) for o in some) for some in (computation.inputs, computation.outputs))
+    return replace(computation, inputs=inputs, outputs=outputs)
 
 
 def _candidates(computation: Computation, looped: Sequence[int]) -> Iterable[tuple[int, ...]]:
@@ -230,12 +241,14 @@ def converter_cost(operand: Operand, required: StreamOrder) -> int:
 
 
 def accumulator_bytes(computation: Computation, tile: Sequence[int], order: Sequence[int]) -> int:
-    """Bytes of the accumulators beyond one tile of each result: they span the parallel loops inside the first reduction."""
+    """Bytes of the accumulators beyond one tile of each result: they span the parallel loops inside the first reduction. Whoever
+    sums up the results has them for loops that it sums over (`Computation.summed`)."""
+    reduced = {*computation.reductions, *computation.summed}
     tiled = [loop for loop in order if computation.extents[loop] != tile[loop]]
-    first = next((position for position, loop in enumerate(tiled) if loop in computation.reductions), len(tiled))
-    inside = [loop for loop in tiled[first:] if loop not in computation.reductions]
-    copies = prod(computation.extents[loop] // tile[loop] for loop in inside)
-    one = sum(prod(tile[loop] for loop in result.dims) * result.entry_bytes for result in computation.outputs)
+    first = next((position for position, loop in enumerate(tiled) if loop in reduced), len(tiled))
+    copies = prod(computation.extents[loop] // tile[loop] for loop in tiled[first:] if loop not in reduced)
+    kept = [(set(result.dims) - reduced, result.entry_bytes) for result in computation.outputs]
+    one = sum(prod(tile[loop] for loop in dims) * entry for dims, entry in kept)
     return (copies - 1) * one
 
 

@@ -13,6 +13,9 @@ MOST_LANES = 16
 LEAST_SUMS = 8
 """Sums that a task keeps in flight, one after the other: about what the adder's latency takes to fill."""
 
+LEAST_INTEGER_SUMS = 4
+"""The same of integers, which are added in a cycle: about what loading and storing a sum takes."""
+
 
 def default_tiles(extents: Sequence[int], default_tile_size: int) -> tuple[int, ...]:
     """One default for every loop: the largest divisor of its extent that is not above the default."""

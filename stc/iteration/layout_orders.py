@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 from itertools import chain
 from math import gcd, prod
 
+from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.reshape import is_trivial, positions, refinement, without_units
-from stc.iteration.vectorize import largest_divisor
+from stc.iteration.vectorize import largest_divisor, vectorized
 
 
 def row_major(extents: Sequence[int], element: Sequence[int]) -> StreamOrder:
@@ -57,16 +58,23 @@ def concat_orders(
 ) -> tuple[StreamOrder, list[StreamOrder]]:
     """The order of a concatenation and those in which its inputs of `sizes` are read for it.
 
-    The nesting is that of the first input that has one (`sources`), with elements that no boundary and no input cuts. Where entries
-    cross one by one along some dimensions (`single`), parts of rows come row-major, whatever the inputs are: so lies a cache in
-    memory, to which several designs append.
+    The nesting is that of the first input that has one (`sources`), with elements that no boundary and no input cuts. Where what is
+    joined are rows, or single entries, that come one behind the other, an element has one index of the dimensions outside of them:
+    else the rows of several would come in turn. Where entries cross one by one along some dimensions (`single`), parts of rows come
+    row-major, whatever the inputs are: so lies a cache in memory, to which several designs append.
     """
     if single:
         row = 1 if len(extents) - 1 in single else largest_divisor(extents[-1], largest)
         element, nest = _last_only(extents, row), range(len(extents))
-    else:
-        boundaries = [gcd(extent, *(size[dim] for size in sizes)) for dim, extent in enumerate(extents)]
-        element, nest = _shape_of_moves(boundaries, sources, largest)
+        return in_order(extents, element, nest), [in_order(size, element, nest) for size in sizes]
+    boundaries = [gcd(extent, *(size[dim] for size in sizes)) for dim, extent in enumerate(extents)]
+    element, nest = _shape_of_moves(boundaries, sources, largest)
+    joined = max((dim for dim, extent in enumerate(extents) if any(size[dim] != extent for size in sizes)), default=0)
+    if joined < len(extents) - 1 or element[joined] == 1:  # of pieces of rows, readers take several rows at once
+        rows = (*([1] * joined), *element[joined:])
+        cut = [(order, in_order(size, rows, nest)) for order, size in zip(sources, sizes, strict=True) if order is not None]
+        if cut and all(same_sequence(vectorized(order, 1), vectorized(other, 1)) for order, other in cut):
+            element = rows
     return in_order(extents, element, nest), [in_order(size, element, nest) for size in sizes]
 
 

@@ -59,14 +59,16 @@ def exact_orders(draw: st.DrawFn, shape: tuple[int, ...]) -> StreamOrder:
 
 @st.composite
 def computations(draw: st.DrawFn) -> Computation:
-    """1 to 4 loops, some of which reduce, and 1 to 3 inputs: parameters, streams and inputs that nobody has read yet."""
+    """1 to 4 loops, some of which reduce or are summed later, and 1 to 3 inputs: parameters, streams and inputs that nobody has
+    read yet."""
     extents = tuple(draw(st.lists(st.sampled_from(EXTENTS), min_size=1, max_size=4)))
     loops = list(range(len(extents)))
     reductions = tuple(loop for loop in loops if draw(st.integers(0, 2)) == 0)
     parallel = [loop for loop in loops if loop not in reductions]
     inputs = [draw(operands(extents, f"t{index}")) for index in range(draw(st.integers(1, 3)))]
     result = Operand("result", tuple(draw(st.permutations(parallel))), draw(st.sampled_from([2, 4])))
-    return Computation(extents, reductions, tuple(inputs), (result,))
+    summed = tuple(loop for loop in parallel if draw(st.integers(0, 3)) == 0)
+    return Computation(extents, reductions, tuple(inputs), (result,), summed=summed)
 
 
 @st.composite
@@ -127,10 +129,12 @@ def converter_bytes(computation: Computation, plan: LoopPlan, operand: Operand) 
 
 
 def accumulated_bytes(computation: Computation, plan: LoopPlan) -> int:
-    """Entries that are begun and not finished at the same time, by running the tile loops; one tile is there anyway."""
+    """Entries that are begun and not finished at the same time, by running the tile loops; one tile is there anyway. Of loops that
+    are summed later, the sums of whoever does that."""
+    reduced = {*computation.reductions, *computation.summed}
     order = tiled(computation, plan)
     steps = sequence((1,) * len(order), [Step(computation.extents[loop] // plan.tile[loop], at) for at, loop in enumerate(order)])
-    kept = [at for at, loop in enumerate(order) if loop not in computation.reductions]
+    kept = [at for at, loop in enumerate(order) if loop not in reduced]
     visits = [tuple(step[at] for at in kept) for step in steps]
     first: dict[tuple[int, ...], int] = {}
     last: dict[tuple[int, ...], int] = {}
@@ -139,7 +143,7 @@ def accumulated_bytes(computation: Computation, plan: LoopPlan) -> int:
         last[tile] = time
     most = max(sum(first[tile] <= time <= last[tile] for tile in first) for time in range(len(visits)))
     (result,) = computation.outputs
-    return (most - 1) * prod(plan.tile[loop] for loop in result.dims) * result.entry_bytes
+    return (most - 1) * prod(plan.tile[loop] for loop in result.dims if loop not in reduced) * result.entry_bytes
 
 
 def cost(computation: Computation, plan: LoopPlan) -> tuple[int, int]:
@@ -336,3 +340,26 @@ def test_ties_keep_the_default_order():
         assert plan_loops(computation, SIZES) == LoopPlan((4, 4), (0, 1))
         assert memory_cost(computation, (4, 4), (0, 1)) == memory_cost(computation, (4, 4), (1, 0))
     assert plan_loops(Computation((8, 8), (), (Operand("x", (1, 0), 4),), (Operand("y", (0, 1), 4),)), SIZES).order == (0, 1)
+
+
+def grouped_matmul(groups: int, size: int, columns: int) -> Computation:
+    """s[g, j] = x[g, i] w[g, i, j] over loops g, j, i, for one row; whoever reads it sums over groups. x comes group by group."""
+    x = Operand("x", (0, 2), 1, StreamOrder((1, size), (Loop(groups, 1),), (Coordinate((0,)), Coordinate())))
+    w = Operand("w", (0, 2, 1), 1, None, is_parameter=True)
+    return Computation((groups, columns, size), (2,), (x, w), (Operand("s", (0, 1), 8),), summed=(0,), of_integers=True)
+
+
+def test_sums_over_groups_that_come_later_count_for_speed():
+    """Of 6 groups of 16 to 768 columns the 96 entries wait, of 48 groups to 32 columns the sums: so the reader of either may begin
+    as soon as possible."""
+    wide, long = grouped_matmul(6, 16, 768), grouped_matmul(48, 16, 32)
+    for computation, outermost in ((wide, 1), (long, 0)):
+        plan = plan_loops(computation, TileSizes(16, 16), {1: 16})
+        assert plan.order[0] == outermost
+
+
+def test_for_speed_entries_count_and_not_their_bytes():
+    """A square product of bytes with sums of 8 bytes: 60 sums beyond a tile's wait as long as 60 bytes of x would, and x is 64."""
+    computation = grouped_matmul(16, 4, 64)
+    assert plan_loops(computation, TileSizes(4, 4), {1: 4}).order[0] == 0
+    assert plan_loops(computation, TileSizes(4, 4)).order[0] == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 
 import numpy as np
+import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from random_orders import entries, exact_orders, is_small
@@ -81,6 +82,22 @@ def test_a_cache_lies_alike_for_all_that_append_to_it():
     assert concat_orders([None, two], [12, 8, 8], [[12, 6, 8], [12, 2, 8]], 16, [1])[0] == whole
     wide, _ = concat_orders([None, in_order([2, 1, 24], [1, 1, 24], [0, 1, 2])], [2, 8, 24], [[2, 7, 24], [2, 1, 24]], 16, [1])
     assert wide == row_major([2, 8, 24], [1, 1, 12]), "parts of rows are the default tile's, not the source's"
+
+
+@pytest.mark.parametrize("heads, block, width, largest", [(12, 6, 64, 64), (15, 5, 7, 16), (4, 2, 1, 16)])
+def test_rows_are_joined_behind_those_of_the_same_head(heads: int, block: int, width: int, largest: int):
+    """Rows of several heads come at once and in row-major order: that is head by head, and so are the joined ones."""
+    new = in_order((heads, 1, width), (block, 1, width), (0, 1, 2))
+    whole, parts = concat_orders([None, new], (heads, 5, width), [(heads, 4, width), (heads, 1, width)], largest)
+    assert whole == row_major((heads, 5, width), (1, 1, width))
+    assert parts[1] == row_major((heads, 1, width), (1, 1, width))
+
+
+def test_rows_in_another_order_keep_their_elements():
+    """Of six heads first halves of the rows come, then second ones: elements of one head would be another sequence."""
+    new = in_order((12, 1, 8), (6, 1, 4), (0, 1, 2))
+    whole, _ = concat_orders([None, new], (12, 5, 8), [(12, 4, 8), (12, 1, 8)], 8)
+    assert whole.element == (6, 1, 4)
 
 
 @some

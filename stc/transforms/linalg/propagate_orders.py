@@ -138,7 +138,8 @@ class TilingGraph:
             check_schedule(generic, given)
         plan = LoopPlan(given.tiles, given.loop_order) if given is not None else None
         single = tuple(loop for loop, size in enumerate(self._sizes.loops_of(generic)) if not is_static(size))
-        computation = Computation(loops.extents, loops.reductions, inputs, outputs, single)
+        of_integers = all(isinstance(element_type(result.type), IntegerType) for result in generic.results)
+        computation = Computation(loops.extents, loops.reductions, inputs, outputs, single, of_integers=of_integers)
         return TiledOp(name, computation, lanes_of(generic) or self._lanes_of_words(generic, loops), plan)
 
     def _lanes_of_words(self, generic: GenericOp, loops: GenericLoops) -> int:
