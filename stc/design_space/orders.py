@@ -242,14 +242,21 @@ def converter_cost(operand: Operand, required: StreamOrder) -> int:
 
 def accumulator_bytes(computation: Computation, tile: Sequence[int], order: Sequence[int]) -> int:
     """Bytes of the accumulators beyond one tile of each result: they span the parallel loops inside the first reduction. Whoever
-    sums up the results has them for loops that it sums over (`Computation.summed`)."""
-    reduced = {*computation.reductions, *computation.summed}
+    sums up the results later has accumulators, too, inside the first loop that it sums over (`Computation.summed`)."""
     tiled = [loop for loop in order if computation.extents[loop] != tile[loop]]
+    own = _spanned_bytes(computation, tile, tiled, computation.reductions, ())
+    return own + _spanned_bytes(computation, tile, tiled, computation.summed, computation.summed)
+
+
+def _spanned_bytes(
+    computation: Computation, tile: Sequence[int], tiled: Sequence[int], reduced: Sequence[int], dropped: Sequence[int]
+) -> int:
+    """Bytes beyond one tile of what is added up along the loops `reduced`, of which results do not have the loops `dropped`."""
     first = next((position for position, loop in enumerate(tiled) if loop in reduced), len(tiled))
-    copies = prod(computation.extents[loop] // tile[loop] for loop in tiled[first:] if loop not in reduced)
-    kept = [(set(result.dims) - reduced, result.entry_bytes) for result in computation.outputs]
-    one = sum(prod(tile[loop] for loop in dims) * entry for dims, entry in kept)
-    return (copies - 1) * one
+    others = {*reduced, *computation.reductions}
+    copies = prod(computation.extents[loop] // tile[loop] for loop in tiled[first:] if loop not in others)
+    kept = [(set(result.dims) - set(dropped), result.entry_bytes) for result in computation.outputs]
+    return (copies - 1) * sum(prod(tile[loop] for loop in dims) * entry for dims, entry in kept)
 
 
 def parameter_tokens(computation: Computation, tile: Sequence[int], order: Sequence[int]) -> int:

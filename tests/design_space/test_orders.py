@@ -129,10 +129,15 @@ def converter_bytes(computation: Computation, plan: LoopPlan, operand: Operand) 
 
 
 def accumulated_bytes(computation: Computation, plan: LoopPlan) -> int:
-    """Entries that are begun and not finished at the same time, by running the tile loops; one tile is there anyway. Of loops that
-    are summed later, the sums of whoever does that."""
-    reduced = {*computation.reductions, *computation.summed}
-    order = tiled(computation, plan)
+    """Entries that are begun and not finished at the same time, its own ones and those of whoever sums up the results later."""
+    own = begun_bytes(computation, plan, computation.reductions)
+    reduced = (*computation.reductions, *computation.summed)
+    return own + (begun_bytes(computation, plan, reduced, computation.summed) if computation.summed else 0)
+
+
+def begun_bytes(computation: Computation, plan: LoopPlan, reduced: tuple[int, ...], summed: tuple[int, ...] | None = None) -> int:
+    """By running the tile loops; one tile is there anyway. `summed`: what is added up is of results, as they are finished."""
+    order = [loop for loop in tiled(computation, plan) if summed is None or loop not in computation.reductions]
     steps = sequence((1,) * len(order), [Step(computation.extents[loop] // plan.tile[loop], at) for at, loop in enumerate(order)])
     kept = [at for at, loop in enumerate(order) if loop not in reduced]
     visits = [tuple(step[at] for at in kept) for step in steps]
@@ -363,3 +368,10 @@ def test_for_speed_entries_count_and_not_their_bytes():
     computation = grouped_matmul(16, 4, 64)
     assert plan_loops(computation, TileSizes(4, 4), {1: 4}).order[0] == 0
     assert plan_loops(computation, TileSizes(4, 4)).order[0] == 1
+
+
+def test_who_sums_later_spares_no_sums_of_the_computation_itself() -> None:
+    """The wide result that `test_a_reduction_stays_inside_where_the_result_is_wide` has, of which the next product sums up rows."""
+    computation = replace(matmul(32, 32, 128, rows_then_columns(32, 32, (16, 16))), summed=(1,))
+    assert plan_loops(computation, TileSizes(columns=16, rows=16)).order == (0, 1, 2)
+    assert memory_cost(computation, (16, 16, 16), (0, 2, 1)) == (7168, 0)

@@ -15,15 +15,17 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.execution.run import execute
+from stc.frontend.draws import Draws
 from stc.frontend.export import export
 from stc.frontend.families import CausalModel, make_configuration
 from stc.frontend.families.cached_layer import CacheRows
 from stc.frontend.families.integer_attention import attend
 from stc.frontend.presets import PRESETS
+from stc.frontend.sources import Part, export_part
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.quantisation.formats import read_quantisation
 from stc.quantisation.rows import INT8_ROWS, attention_in_f32
-from stc.transforms.linalg.generics import is_contraction
+from stc.transforms.linalg.generics import is_contraction, is_copy
 
 pytestmark = pytest.mark.heavy
 
@@ -131,6 +133,19 @@ def test_both_products_are_of_bytes(exported: tuple[ModuleOp, list[np.ndarray], 
     products = [op for op in module.walk() if isinstance(op, GenericOp) and is_contraction(op)]
     kinds = [[argument.type for argument in op.body.block.args] for op in products]
     assert kinds == [[IntegerType(8), IntegerType(8), IntegerType(32)]] * 2
+
+
+def test_groups_of_several_heads_leave_products_of_bytes() -> None:
+    """Groups of the layer behind attention cut the heads in the products; no reshape comes between those and what widens bytes."""
+    said = "bits=8,group=14,activations=group,kv=int8,attention=int8"
+    options = {**PRESETS["gpt2-tiny"].options, "n_embd": 4 * ENTRIES, "n_head": 4}
+    model = CausalModel(make_configuration("gpt2", options, "gpt2"), max_seq=6, seed=0, where="gpt2")
+    module = export_part(model, Part("decode", 1, 6, None), Draws(quantize=said), "gpt2").module
+    run_stages(module, make_context(), stages(PipelineOptions(kernel_name="k", quantize=said))[:1])
+    products = [op for op in module.walk() if isinstance(op, GenericOp) and is_contraction(op)]
+    kinds = [tuple(argument.type for argument in op.body.block.args) for op in products]
+    assert not any(is_copy(op) for op in module.walk()), "keys as they lie"
+    assert len(kinds) > 6 and {kind for kind in kinds if f32 not in kind} == {(IntegerType(8), IntegerType(8), IntegerType(32))}
 
 
 def _truncates(module: ModuleOp) -> None:
