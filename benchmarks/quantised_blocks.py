@@ -45,7 +45,8 @@ ROWS = Path(__file__).parent / "data" / "quantised_blocks.json"
 BEGIN, END = "<!-- quantised blocks -->\n", "<!-- end of quantised blocks -->\n"
 MODELS = ("gpt2", "gpt2-medium", "qwen2.5-0.5b", "qwen3-0.6b", "tinyllama-1.1b", "llama-3.2-1b", "gemma3-1b")
 STAGES = ("decode", "prefill")
-FORMATS = {"f32": "", **DTYPES}
+THROUGHOUT = f"{DTYPES['w4a8']},activations=group,kv=int8,attention=int8"
+FORMATS = {"f32": "", **DTYPES, "w4a8-attention": THROUGHOUT}
 COLUMNS = (
     *("block", "arithmetic", "bytes of weights and scales", "of f32's", "of int8's"),
     *("cycles", "of f32's", "busiest task", "values", "measured"),
@@ -179,7 +180,8 @@ def _block(case: Case) -> tuple[str, str, int, int]:
 def markdown(rows: Sequence[Row]) -> str:
     """The table."""
     lines = [
-        f"Blocks at full size, with the same options (W4A8: `{FORMATS['w4a8']}`): bytes of weights and scales that a launch reads,",
+        f"Blocks at full size, with the same options (w4a8: `{FORMATS['w4a8']}`; w4a8-attention:",
+        f"`{THROUGHOUT}`): bytes of weights and scales that a launch reads,",
         "*counted*; cycles *simulated*; the task that works for most of them (`python benchmarks/quantised_blocks.py`).",
         "",
         f"| {' | '.join(COLUMNS)} |",
