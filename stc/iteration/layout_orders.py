@@ -64,7 +64,7 @@ def concat_orders(
     row-major, whatever the inputs are: so lies a cache in memory, to which several designs append.
     """
     if single:
-        row = 1 if len(extents) - 1 in single else largest_divisor(extents[-1], largest)
+        row = 1 if len(extents) - 1 in single else largest_divisor(gcd(extents[-1], *(size[-1] for size in sizes)), largest)
         element, nest = _last_only(extents, row), range(len(extents))
         return in_order(extents, element, nest), [in_order(size, element, nest) for size in sizes]
     boundaries = [gcd(extent, *(size[dim] for size in sizes)) for dim, extent in enumerate(extents)]

@@ -45,6 +45,12 @@ def test_slices_are_cut_from_the_order_of_the_source(data: st.DataObject):
     check_parts(whole, parts, offsets, sizes)
 
 
+def test_columns_are_joined_of_rows_of_run_time_size():
+    whole, parts = concat_orders([None, None], [16, 8], [[16, 6], [16, 2]], 16, [0])
+    assert whole == row_major([16, 8], [1, 2])
+    assert parts == [row_major([16, 6], [1, 2]), row_major([16, 2], [1, 2])]
+
+
 def test_slices_keep_the_nesting_of_the_source():
     source = in_order([4, 6], [2, 3], [1, 0])
     whole, (left, right) = slice_orders(source, [4, 6], [[0, 0], [0, 3]], [[4, 3], [4, 3]], 16)

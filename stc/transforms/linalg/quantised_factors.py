@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from math import ceil, floor, inf
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import IntegerType, f32
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, f32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, Operation
+from xdsl.ir import Attribute, BlockArgument, Operation
 
 from stc.dialects.facts import VALUES
 from stc.transforms.linalg.point_values import MOST_READ, Digit, Point
 
-_EXACT = 2.0**24
-"""Up to here f32 holds every integer."""
+_EXACT: Mapping[type[Attribute], int] = {BFloat16Type: 2**8, Float16Type: 2**11, Float32Type: 2**24, Float64Type: 2**53}
+"""Up to here a type of floats holds every integer."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Bounds:
 
     @classmethod
     def of_bits(cls, bits: int) -> Bounds:
-        return cls(-(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1)
+        return cls(-(1 << bits - 1), (1 << bits - 1) - 1)
 
     def __contains__(self, other: Bounds) -> bool:
         return self.least <= other.least and other.most <= self.most
@@ -126,7 +126,7 @@ def _is_exact(difference: Point, bounds: Bounds) -> bool:
     """Whether a difference between `bounds` neither wraps around nor is rounded."""
     if isinstance(difference.kind, IntegerType):
         return bounds in Bounds.of_bits(difference.kind.width.data)
-    return bounds.size <= _EXACT
+    return bounds.size <= _EXACT[Float32Type]
 
 
 # Integers -------------------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def _bounds(point: Point, known: Mapping[Point, Bounds]) -> Bounds:
     if point.is_(arith.SelectOp):
         return _of_selection(point, known)
     if point.is_(*_UNSIGNED):
-        return _of_unsigned(point.operands[0], known[point.operands[0]])
+        return _fitting(point, _of_unsigned(point.operands[0], known[point.operands[0]]))
     rule = _RULES.get(type(point.op))
     return _fitting(point, UNKNOWN if rule is None else rule(*(known[operand] for operand in point.operands)))
 
@@ -182,9 +182,12 @@ def _bounds_of_leaf(point: Point) -> Bounds:
 
 
 def _fitting(point: Point, bounds: Bounds) -> Bounds:
-    """`bounds` of an exact result; what its type holds where that may wrap around. Rounded, a float stays an integer."""
+    """`bounds` of an exact result; what its type holds where that may wrap around, nothing known where a float may be rounded to
+    the next number beyond them. Rounded, a float stays an integer."""
     if not isinstance(point.kind, IntegerType):
-        return bounds
+        exact = _EXACT.get(type(point.kind), 0)
+        least, most = (bound if abs(bound) <= exact else inf for bound in (bounds.least, bounds.most))
+        return Bounds(-inf if least == inf else least, most, bounds.is_whole)
     held = Bounds.of_bits(point.kind.width.data)
     return Bounds(bounds.least, bounds.most) if bounds in held else held
 
@@ -248,13 +251,13 @@ def _shifted(first: Bounds, second: Bounds) -> Bounds:
     """To the right by a constant number of bits, with the sign."""
     if second.least != second.most or not 0 <= second.least < 64 or first.size == inf:
         return UNBOUNDED
-    return Bounds(floor(first.least / 2**second.least), floor(first.most / 2**second.least))
+    return Bounds(first.least // 2**second.least, first.most // 2**second.least)
 
 
 def _of_unsigned(narrow: Point, bounds: Bounds) -> Bounds:
     """Of the bits of an integer, read without a sign."""
     assert isinstance(narrow.kind, IntegerType)
-    return bounds if bounds.least >= 0 else Bounds(0, 2.0**narrow.kind.width.data - 1)
+    return bounds if bounds.least >= 0 else Bounds(0, (1 << narrow.kind.width.data) - 1)
 
 
 _UNSIGNED = (arith.ExtUIOp, arith.UIToFPOp)
@@ -265,9 +268,8 @@ _RULES: Mapping[type[Operation], Callable[..., Bounds]] = {
     **dict.fromkeys((arith.MulfOp, arith.MuliOp), _product),
     **dict.fromkeys((arith.MinimumfOp, arith.MinnumfOp, arith.MinSIOp), lambda x, y: _shared(x, y, min)),
     **dict.fromkeys((arith.MaximumfOp, arith.MaxnumfOp, arith.MaxSIOp), lambda x, y: _shared(x, y, max)),
-    **dict.fromkeys((arith.ExtSIOp, arith.TruncIOp, arith.SIToFPOp, arith.ExtFOp), lambda x: x),
+    **dict.fromkeys((arith.ExtSIOp, arith.TruncIOp, arith.SIToFPOp, arith.ExtFOp, arith.TruncFOp), lambda x: x),
     **dict.fromkeys((math.RoundEvenOp, math.RoundOp, math.FloorOp, math.CeilOp, math.TruncOp, arith.FPToSIOp), _rounded),
-    arith.TruncFOp: lambda x: x if x.size <= 2.0**8 else Bounds(-inf, inf, x.is_whole),
     arith.AndIOp: _masked,
     arith.ShRSIOp: _shifted,
 }

@@ -52,6 +52,12 @@ OF_NIBBLES = "%c = arith.constant 15 : i8 %n = arith.andi %i, %c : i8 %r = arith
 MOVED = "%w = arith.extsi %i : i8 to i32 %c = arith.constant 128 : i32 %r = arith.addi %w, %c : i32"
 WIDER = "%w = arith.extsi %i : i8 to i32 %c = arith.constant 200 : i32 %r = arith.muli %w, %c : i32"
 WRAPPED = "%w = arith.extsi %i : i8 to i32 %c = arith.constant 30000000 : i32 %r = arith.muli %w, %c : i32"
+PAST_I64_FLOATS = """%t = arith.trunci %i : i8 to i4 %w = arith.extui %t : i4 to i64 %c = arith.constant 1152921504606846976 : i64
+    %u = arith.addi %w, %c : i64 %v = arith.subi %u, %c : i64 %r = arith.trunci %v : i64 to i32"""
+ROUNDED_F32 = """%w = arith.sitofp %i : i8 to f32 %c = arith.constant 67108864.0 : f32
+    %u = arith.addf %w, %c : f32 %v = arith.subf %u, %c : f32 %r = arith.fptosi %v : f32 to i32"""
+ROUNDED_F16 = """%w = arith.extsi %i : i8 to i16 %c = arith.constant 258 : i16 %u = arith.muli %w, %c : i16
+    %v = arith.sitofp %u : i16 to f16 %r = arith.fptosi %v : f16 to i32"""
 IS_ZERO = "%c = arith.constant 0 : i8 %z = arith.cmpi eq, %i, %c : i8 %r = arith.extui %z : i1 to i32"
 
 
@@ -78,8 +84,11 @@ def program(m: int, k: int, n: int, first: str, second: str, *, of_i64: bool = F
         (IS_ZERO, MOVED, ("i4", "i8")),
         (WRAPPED, SIGNED, ("i32", "i8")),
         (WRAPPED, WRAPPED, ("i32", "i32")),
+        (PAST_I64_FLOATS, SIGNED, ("i4", "i8")),
+        (ROUNDED_F32, SIGNED, ("i32", "i8")),
+        (ROUNDED_F16, SIGNED, ("i32", "i8")),
     ],
-    ids=["signed", "unsigned", "moved and nibbles", "wider", "bools", "one wraps around", "both wrap around"],
+    ids=["signed", "unsigned", "moved and nibbles", "wider", "bools", "one wraps around", "both wrap around", "i64", "f32", "f16"],
 )
 @pytest.mark.parametrize("sizes", [(5, 7, 3), (1, 1, 1), (2, 13, 1)])
 def test_integers_are_the_same(sizes: tuple[int, int, int], first: str, second: str, kinds: tuple[str, str], of_i64: bool) -> None:
@@ -87,7 +96,7 @@ def test_integers_are_the_same(sizes: tuple[int, int, int], first: str, second: 
     m, k, n = sizes
     random = np.random.default_rng(k)
     arrays = [random.integers(-128, 128, shape).astype(np.int8) for shape in ((m, k), (n, k))]
-    arrays[0].flat[0], arrays[1].flat[0] = -128, 127
+    arrays[0].flat[0], arrays[0].flat[-1], arrays[1].flat[0] = -128, 127, 127
     expected = execute(module.clone(), arrays)
     NarrowFactors().apply(make_context(), module)
     module.verify()
