@@ -6,6 +6,9 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
+WRITTEN = (":(top,exclude)docs", ":(top,exclude)benchmarks/data")
+"""What benchmarks write, and do not measure."""
+
 
 def measured_at() -> str:
     """`Measured on 2026-11-22 at commit 1a2b3c4.`, which says so where the checkout has changes, or is none."""
@@ -13,7 +16,7 @@ def measured_at() -> str:
     commit = _git("rev-parse", "--short", "HEAD")
     if commit is None:
         return f"Measured on {day}, outside a checkout."
-    changed = " with changes" if _git("status", "--porcelain", "--untracked-files=no") else ""
+    changed = " with changes" if _git("status", "--porcelain", "--untracked-files=no", "--", ":/", *WRITTEN) else ""
     return f"Measured on {day} at commit {commit}{changed}."
 
 
