@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from whole_models import LONG, MAX_SEQ, NEW, ROWS, Twin, close, compiled, configured, in_torch
+from whole_models import LONG, MAX_SEQ, NEW, ROWS, Twin, close, compiled, configured, in_torch, written_by
 
 from stc.api import CompiledModel, compile_model
 from stc.diagnostics import CompileError
@@ -140,15 +140,10 @@ def test_logits_of_drawn_tokens(twins: Callable[[str], Twin], name: str) -> None
     twin = twins(name)
     prompt = [*LONG, 60, 2]
     assert len(prompt) % ROWS == ROWS - 1
-    generation = twin.compiled.generate(prompt, 32, Sampling(3.0, 1.0, 1), ends=False)
-    logits, written = [], []
-    for token in generation:
-        assert generation.logits is not None
-        logits.append(generation.logits)
-        written.append(token)
+    written, logits = written_by(twin.compiled.generate(prompt, 32, Sampling(3.0, 1.0, 1), ends=False))
     assert len(set(written)) > 8
     expected = twin.logits([*prompt, *written])[len(prompt) - 1 : -1]
-    assert close(np.stack(logits), expected)
+    assert close(logits, expected)
     assert list(twin.compiled.generate(prompt, 32, Sampling(3.0, 1.0, 1), ends=False)) == written
 
 
@@ -157,13 +152,8 @@ def test_logits_of_drawn_tokens(twins: Callable[[str], Twin], name: str) -> None
 
 def agrees(twin: Twin) -> bool:
     """Whether logits of drawn tokens, behind a prompt, are PyTorch's."""
-    generation = twin.compiled.generate(LONG, 8, Sampling(3.0, 1.0, 1), ends=False)
-    logits: list[Any] = []
-    written: list[int] = []
-    for token in generation:
-        logits.append(generation.logits)
-        written.append(token)
-    return close(np.stack(logits), twin.logits([*LONG, *written])[len(LONG) - 1 : -1])
+    written, logits = written_by(twin.compiled.generate(LONG, 8, Sampling(3.0, 1.0, 1), ends=False))
+    return close(logits, twin.logits([*LONG, *written])[len(LONG) - 1 : -1])
 
 
 def _stale_cache(patch: pytest.MonkeyPatch, model: LanguageModel) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from whole_models import LONG, NEW, Twin, close, compiled, configured, in_torch
+from whole_models import LONG, NEW, Twin, close, compiled, configured, in_torch, written_by
 
 from stc.frontend.presets import FULL, SLIDING
 from stc.runtime.language_model import LanguageModel
@@ -43,12 +43,7 @@ def test_greedy_tokens_are_those_of_the_quantised_reference(name: str, tmp_path:
     spec = configured(tmp_path / "model", family.twin, **family.options)
     model = LanguageModel(compiled(spec, tmp_path / "out", rows=1, quantize=family.quantize))
     twin = Twin(model, in_torch(spec).whole(family.quantize))
-    logits: list[Any] = []
-    written: list[int] = []
-    generation = model.generate(LONG, NEW, ends=False)
-    for token in generation:
-        logits.append(generation.logits)
-        written.append(token)
+    written, logits = written_by(model.generate(LONG, NEW, ends=False))
     assert len(written) == NEW and written == twin.greedy(LONG, NEW)
     # Rounding errors make another integer of a tie, now and then: what follows from it is no error, but less near.
     of_f32 = Twin(model, in_torch(spec).whole())

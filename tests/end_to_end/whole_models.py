@@ -14,7 +14,7 @@ from stc.frontend.families import CausalModel
 from stc.frontend.presets import PRESETS
 from stc.frontend.sources import find_language_model
 from stc.pipeline import PipelineOptions
-from stc.runtime.language_model import LanguageModel
+from stc.runtime.language_model import Generation, LanguageModel
 from stc.tools.language_model import compile_language_model, model_request
 
 MAX_SEQ = 73
@@ -68,3 +68,14 @@ def in_torch(spec: str, max_seq: int = MAX_SEQ) -> CausalModel:
 
 def close(found: np.ndarray, expected: np.ndarray) -> bool:
     return float(np.abs(found - expected).max()) <= 1e-4 * float(np.abs(expected).max())
+
+
+def written_by(generation: Generation) -> tuple[list[int], np.ndarray]:
+    """All its tokens, and the logits by which each was chosen."""
+    tokens: list[int] = []
+    logits: list[np.ndarray] = []
+    for token in generation:
+        assert generation.logits is not None
+        tokens.append(token)
+        logits.append(generation.logits)
+    return tokens, np.stack(logits)

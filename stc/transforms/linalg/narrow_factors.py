@@ -83,7 +83,7 @@ def _narrowest(bounds: Bounds, bits: int) -> tuple[int, bool] | None:
     for width in (width for width in _WIDTHS if width < bits):
         if bounds in Bounds.of_bits(width):
             return width, True
-        if bounds in Bounds(0, 2.0**width - 1):
+        if bounds in Bounds(0, (1 << width) - 1):
             return width, False
     return None
 

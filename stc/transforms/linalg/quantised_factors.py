@@ -186,8 +186,9 @@ def _fitting(point: Point, bounds: Bounds) -> Bounds:
     the next number beyond them. Rounded, a float stays an integer."""
     if not isinstance(point.kind, IntegerType):
         exact = _EXACT.get(type(point.kind), 0)
-        least, most = (bound if abs(bound) <= exact else inf for bound in (bounds.least, bounds.most))
-        return Bounds(-inf if least == inf else least, most, bounds.is_whole)
+        least = bounds.least if abs(bounds.least) <= exact else -inf
+        most = bounds.most if abs(bounds.most) <= exact else inf
+        return Bounds(least, most, bounds.is_whole)
     held = Bounds.of_bits(point.kind.width.data)
     return Bounds(bounds.least, bounds.most) if bounds in held else held
 
