@@ -5,45 +5,50 @@ from __future__ import annotations
 from xdsl.dialects import arith, tensor
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, TensorType
 from xdsl.dialects.linalg.ops import FillOp, GenericOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from stc.scalars.packed_products import Interval
 
 
-def range_of(value: SSAValue) -> Interval:
-    """The integers that entries of `value`, a tensor of signed integers, are among."""
+def range_of(value: SSAValue, *, is_signed: bool = True) -> Interval:
+    """The integers that entries of `value`, a tensor of integers, are among, read with a sign or without."""
     match op := value.owner:
         case tensor.ExpandShapeOp() | tensor.CollapseShapeOp():
-            return range_of(op.src)
+            return range_of(op.src, is_signed=is_signed)
         case tensor.ExtractSliceOp():
-            return range_of(op.source)
+            return range_of(op.source, is_signed=is_signed)
         case tensor.ConcatOp():
-            parts = [range_of(part) for part in op.inputs]
+            parts = [range_of(part, is_signed=is_signed) for part in op.inputs]
             return Interval(min(part.least for part in parts), max(part.most for part in parts))
         case FillOp():
-            return _of_scalar(op.inputs[0], _of_type(value))
+            return _of_scalar(op.inputs[0], _of_type(value, is_signed))
         case GenericOp() if (end := op.body.block.last_op) is not None and len(end.operands) == 1:
-            return _of_scalar(end.operands[0], _of_type(value))
+            return _of_scalar(end.operands[0], _of_type(value, is_signed))
         case _:
-            return _of_type(value)
+            return _of_type(value, is_signed)
 
 
-def _of_type(value: SSAValue) -> Interval:
+def _of_type(value: SSAValue, is_signed: bool) -> Interval:
     assert isinstance(value.type, TensorType)
-    kind = value.type.element_type
+    return _of_bits(value.type.element_type, is_signed)
+
+
+def _of_bits(kind: Attribute, is_signed: bool) -> Interval:
     assert isinstance(kind, IntegerType)
-    return Interval.of_bits(kind.width.data)
+    return Interval.of_bits(kind.width.data) if is_signed else Interval.unsigned(kind.width.data)
 
 
 def _of_scalar(value: SSAValue, whole: Interval) -> Interval:
     """Of a constant, or of a float that was cut to a range of integers, which it is in the end even if it was NaN."""
     match op := value.owner:
         case arith.ConstantOp(value=IntegerAttr() as number):
-            return Interval(number.value.data, number.value.data)
-        case arith.FPToSIOp():
+            found = Interval(number.value.data, number.value.data)
+            return found if found in whole else whole
+        case arith.FPToSIOp() | arith.FPToUIOp():
             least, most = _bound(op.input, arith.MaxnumfOp), _bound(_unbounded(op.input), arith.MinnumfOp)
             found = None if least is None or most is None or least > most else Interval(int(least), int(most))
-            return found if found is not None and found in whole else whole
+            made = _of_bits(op.result.type, isinstance(op, arith.FPToSIOp))
+            return found if found is not None and found in whole and found in made else whole
         case _:
             return whole
 

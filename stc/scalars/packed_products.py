@@ -26,6 +26,11 @@ class Interval:
         """All signed integers of so many bits."""
         return cls(-(1 << bits - 1), (1 << bits - 1) - 1)
 
+    @classmethod
+    def unsigned(cls, bits: int) -> Interval:
+        """All integers of so many bits without a sign."""
+        return cls(0, (1 << bits) - 1)
+
     def __contains__(self, other: Interval) -> bool:
         return self.least <= other.least and other.most <= self.most
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from xdsl.dialects import arith
 
+from stc.analysis.integer_products import is_of_a_pair
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import PackOp
 from stc.dialects.updates import through_prefixes
@@ -20,8 +22,8 @@ pytestmark = pytest.mark.heavy
 ROWS = {"decode": 1, "prefill": 4}
 
 
-def caches(stage: str, quantize: str) -> dict[str, tuple[Any, Any]]:
-    """By cache, the order in which it lies in memory, and its words."""
+def caches(stage: str, quantize: str) -> tuple[dict[str, tuple[Any, Any]], int]:
+    """By cache, the order in which it lies in memory, and its words; how many contractions are packed in pairs."""
     rows = ROWS[stage]
     made = load_model(
         "qwen2.5-0.5b-tiny", stage=stage, seq=rows, max_seq=16, run_time_sizes=True, check_inputs=("example",), quantize=quantize
@@ -31,13 +33,21 @@ def caches(stage: str, quantize: str) -> dict[str, tuple[Any, Any]]:
     run_stages(made.module, make_context(), as_stages(to_memory))
     packs = [op for op in made.module.walk() if isinstance(op, PackOp)]
     found = {through_prefixes(op.source).name_hint or "": (op.layout.order.without_reuse(), op.result.type) for op in packs}
-    return {name: layout for name, layout in found.items() if "cache" in name}
+    packed = sum(isinstance(op, arith.MuliOp) and is_of_a_pair(op) for op in made.module.walk())
+    return {name: layout for name, layout in found.items() if "cache" in name}, packed
 
 
 def test_groups_shorter_than_a_head_move_no_cache():
     """Prefill makes the heads of new rows one by one, decode several at once, where groups of weights cut the rows."""
     quantize = "bits=4,group=8,kv=int8"
-    of_decode, of_prefill = caches("decode", quantize), caches("prefill", quantize)
+    (of_decode, _), (of_prefill, _) = caches("decode", quantize), caches("prefill", quantize)
     assert of_decode.keys() == set(cache_names(ROW_FORMATS["int8"]))
     assert of_decode == of_prefill
     assert of_decode["k_cache"][0] == row_major([2, 16, 6], [1, 1, 6])
+
+
+@pytest.mark.parametrize("quantize", ["bits=4,group=row", "bits=4,group=row,kv=int8,attention=int8"])
+def test_pairs_move_no_cache(quantize: str):
+    """All seven linear layers of both stages are packed in pairs, those too whose rows a cache takes."""
+    of_decode, of_prefill = caches("decode", quantize), caches("prefill", quantize)
+    assert of_decode == of_prefill and of_decode[1] == 7

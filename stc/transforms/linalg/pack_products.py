@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import arith, tensor
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, TensorType, i32
 from xdsl.dialects.linalg.ops import GenericOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, Use
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -57,6 +57,12 @@ class Contraction:
     block: int
     """Terms of that loop that are summed before both sums are taken apart."""
     packed: PackedProducts
+    unsigned: frozenset[int]
+    """Inputs that are extended without a sign."""
+
+    def extension(self, operand: int) -> type[arith.ExtSIOp] | type[arith.ExtUIOp]:
+        """What an input is extended with."""
+        return arith.ExtUIOp if operand in self.unsigned else arith.ExtSIOp
 
     @property
     def terms(self) -> int:
@@ -71,13 +77,11 @@ class PackProducts(ModulePass):
 
     A multiplier of a DSP48E2 takes 27 by 18 bits and adds up 48. Two rows of a parameter become one factor, w1 * 2^s + w0: as far
     apart as a word of memory has pairs (64 of i4, 32 of i8), so that lanes lie along rows in both halves of the result.
-    Behind a sum of as many terms as its low part has room for (2047 of i4 by i8, 7 of i8 by i8, 16 where both are in -127 to 127)
-    a second computation takes both sums out of it, and adds up those of longer reductions. The host makes the pairs. Integers
-    come out the same.
+    Behind a sum of as many terms as its low part has room for (2047 of i4 by i8, 7 of i8 by i8, 16 where both are in -127 to 127;
+    548 of i4 by i8 without signs, which `extui` takes) a second computation takes both sums out of it, and adds up those of longer
+    reductions. The host makes the pairs. Integers come out the same.
 
-    What has an odd number of rows, two activations for operands, or multipliers of LUTs (`choose-multipliers`), stays. So do
-    several tokens at once whose results are written into a cache: a launch for one token finds it in the order of its heads, which
-    a reshape of many rows would change.
+    What has an odd number of rows, two activations for operands, or multipliers of LUTs (`choose-multipliers`), stays.
 
     Options: `terms` (default 17): where fewer can be summed before both sums are taken apart, nothing is packed. So int8 by int8 is
     on request (`terms=16`): sums of 48 bits that are taken apart every 16 terms cost more cycles than the products, which take LUTs
@@ -121,51 +125,38 @@ def _contraction(generic: GenericOp, parameters: set[SSAValue]) -> Contraction |
         return None
     if MULTIPLIERS.of(product) == "lut":
         return None
-    factors = {_extended(operand, generic) for operand in product.operands}
-    if len(generic.inputs) != 2 or factors != set(generic.body.block.args[:2]):
+    factors = [_extended(operand, generic) for operand in product.operands]
+    unsigned = frozenset(factor.index for factor in factors if factor is not None and not factor.is_signed)
+    if len(generic.inputs) != 2 or {factor.index for factor in factors if factor is not None} != {0, 1}:
         return None
     if any(None in dims for dims in all_dims(generic) or [(None,)]):
         return None
     weights = [index for index in range(2) if generic.inputs[index] in parameters]
-    if len(weights) != 1 or (_has_rows(generic, weights[0]) and _is_cached(generic)):
+    if len(weights) != 1:
         return None
     (weight,) = weights
-    return _with_rows(generic, 1 - weight, weight)
+    return _with_rows(generic, 1 - weight, weight, unsigned)
 
 
-def _has_rows(generic: GenericOp, weight: int) -> bool:
-    """Whether there are several results for each row of the weights: several tokens."""
-    loops = GenericLoops(generic)
-    return any(loops.extents[loop] > 1 for loop in loops.parallels if loop not in loops.input_dims[weight])
+@dataclass(frozen=True)
+class _Factor:
+    """The argument of a body that a factor of a product is with more bits, and how it is extended."""
+
+    index: int
+    is_signed: bool
 
 
-def _is_cached(generic: GenericOp) -> bool:
-    """Whether something of what `generic` computes is written into an argument, a cache."""
-    reached, seen = [use.operation for use in _uses(generic)], set[Operation]()
-    while reached:
-        op = reached.pop()
-        if isinstance(op, tensor.InsertSliceOp):
-            return True
-        if op not in seen:
-            seen.add(op)
-            reached += [use.operation for use in _uses(op)]
-    return False
-
-
-def _uses(op: Operation) -> list[Use]:
-    return [use for result in op.results for use in result.uses]
-
-
-def _extended(value: SSAValue, generic: GenericOp) -> SSAValue | None:
-    """The argument of the body that `value` is with more bits, by its sign."""
+def _extended(value: SSAValue, generic: GenericOp) -> _Factor | None:
     owner = value.owner
-    source = owner.operands[0] if isinstance(owner, arith.ExtSIOp) else None
-    return source if source in generic.body.block.args else None
+    source = owner.input if isinstance(owner, arith.ExtSIOp | arith.ExtUIOp) else None
+    if not isinstance(source, BlockArgument) or source.owner is not generic.body.block:
+        return None
+    return _Factor(source.index, isinstance(owner, arith.ExtSIOp))
 
 
-def _with_rows(generic: GenericOp, activation: int, weight: int) -> Contraction | None:
+def _with_rows(generic: GenericOp, activation: int, weight: int, unsigned: frozenset[int]) -> Contraction | None:
     loops = GenericLoops(generic)
-    packed = packing(*(range_of(generic.inputs[operand]) for operand in (weight, activation)))
+    packed = packing(*(range_of(generic.inputs[operand], is_signed=operand not in unsigned) for operand in (weight, activation)))
     rows = [
         loop
         for loop in loops.input_dims[weight]
@@ -180,7 +171,7 @@ def _with_rows(generic: GenericOp, activation: int, weight: int) -> Contraction 
     if not blocks:
         return None
     row, apart = _paired_rows(loops, rows, PORT_BITS // _pair_type(_bits(generic, weight)).width.data)  # those of a word
-    return Contraction(generic, activation, weight, row, apart, reductions[-1], blocks[-1], packed)
+    return Contraction(generic, activation, weight, row, apart, reductions[-1], blocks[-1], packed, unsigned)
 
 
 def _paired_rows(loops: GenericLoops, rows: Sequence[int], lanes: int) -> tuple[int, int]:
@@ -224,7 +215,7 @@ def _pack(found: Contraction) -> None:
     numbers = positions(tuple(parts.get(loop, (extent,)) for loop, extent in enumerate(loops.extents)))
     half = numbers[found.rows][len(rows) - 1 - (found.apart > 1)]
     blocks = numbers[found.reduction][0] if len(parts[found.reduction]) == 2 else None
-    pairs = _pairs(generic, found.weight, half)
+    pairs = _pairs(generic, found, half)
     sums = _sums(generic, found, pairs, half, blocks)
     Rewriter.replace_op(generic, _both(generic, found.packed.shift, sums, half, blocks))
 
@@ -234,13 +225,14 @@ def _blocks(found: Contraction, loops: GenericLoops) -> tuple[int, ...]:
     return (count, found.block) if count > 1 else (found.block,)
 
 
-def _pairs(generic: GenericOp, weight: int, half: int) -> SSAValue:
+def _pairs(generic: GenericOp, found: Contraction, half: int) -> SSAValue:
     """The two weights of each pair in one integer, the first in its low half; the host makes them."""
+    weight = found.weight
     value, dims = generic.inputs[weight], GenericLoops(generic).input_dims[weight]
     pair = _pair_type(_bits(generic, weight))
     block = Block(arg_types=[_element(value), pair])
     body = Body(block)
-    wide = body.add(arith.ExtSIOp(block.args[0], pair))
+    wide = body.add(found.extension(weight)(block.args[0], pair))
     low = body.add(arith.AndIOp(wide, body.constant((1 << pair.width.data // 2) - 1, pair)))
     high = body.add(arith.ShLIOp(wide, body.constant(pair.width.data // 2, pair)))
     part = body.add(arith.SelectOp(body.is_first(dims.index(half)), low, high))
@@ -261,11 +253,15 @@ def _sums(generic: GenericOp, found: Contraction, pairs: SSAValue, half: int, bl
     block = Block(arg_types=[_element(activation), pair, _SUM])
     body = Body(block)
     bits = body.constant(pair.width.data // 2, pair)
-    low = body.add(arith.ExtSIOp(body.add(arith.ShRSIOp(body.add(arith.ShLIOp(block.args[1], bits)), bits)), i32))
-    high = body.add(arith.ExtSIOp(body.add(arith.ShRSIOp(block.args[1], bits)), i32))
+    extended, shifted = found.extension(found.weight), arith.ShRUIOp if found.weight in found.unsigned else arith.ShRSIOp
+    low = body.add(extended(body.add(shifted(body.add(arith.ShLIOp(block.args[1], bits)), bits)), i32))
+    high = body.add(extended(body.add(shifted(block.args[1], bits)), i32))
     both = body.add(arith.AddiOp(body.add(arith.ShLIOp(high, body.constant(found.packed.shift, i32))), low))
     factor = body.add(arith.ExtSIOp(body.add(arith.TruncIOp(both, _FACTOR)), _SUM))
-    product = body.add(arith.MuliOp(factor, body.add(arith.ExtSIOp(block.args[0], _SUM))))
+    signed = block.args[0]
+    if found.activation in found.unsigned:  # with a sign of its own: C++ multiplies factors with signs exactly
+        signed = body.add(arith.ExtUIOp(signed, IntegerType(_element(activation).width.data + 1)))
+    product = body.add(arith.MuliOp(factor, body.add(arith.ExtSIOp(signed, _SUM))))
     body.end(body.add(arith.AddiOp(block.args[2], product)))
     kept = _with_blocks([loop for loop in loops.output_dims[0] if loop != half], blocks)
     operands = [loops.input_dims[found.activation], [loop for loop in loops.input_dims[found.weight] if loop != half], kept]

@@ -46,9 +46,12 @@ func.func @main(%x: tensor<{m}x{k}xi{x}> {{stc.name = "x"}}, %w: tensor<{n}x{k}x
 """
 
 
-def contraction(m: int, n: int, k: int, w: int = 4, x: int = 8) -> str:
-    """y[m][n] = sum over k of x[m][k] w[n][k], of so many bits."""
-    return CONTRACTION.format(m=m, n=n, k=k, w=w, x=x)
+def contraction(m: int, n: int, k: int, w: int = 4, x: int = 8, unsigned: str = "") -> str:
+    """y[m][n] = sum over k of x[m][k] w[n][k], of so many bits; `unsigned`: which of x and w have no sign."""
+    text = CONTRACTION.format(m=m, n=n, k=k, w=w, x=x)
+    for name, argument in (("x", "%a"), ("w", "%b")):
+        text = text.replace(f"extsi {argument}", f"extui {argument}") if name in unsigned else text
+    return text
 
 
 def packed(text: str, terms: int = 2) -> ModuleOp:
@@ -93,6 +96,8 @@ def computed(generic: linalg.GenericOp, operands: list[z3.BitVecRef], half: int)
                 value = z3.BitVecVal(half, width)
             case arith.ExtSIOp():
                 value = z3.SignExt(width - given[0].size(), given[0])
+            case arith.ExtUIOp():
+                value = z3.ZeroExt(width - given[0].size(), given[0])
             case arith.TruncIOp():
                 value = z3.Extract(width - 1, 0, given[0])
             case arith.CmpiOp():
@@ -105,8 +110,9 @@ def computed(generic: linalg.GenericOp, operands: list[z3.BitVecRef], half: int)
     raise AssertionError("a body without an end")
 
 
-def counterexample(module: ModuleOp, w: int, x: int, most: int | None = None) -> z3.ModelRef | None:
+def counterexample(module: ModuleOp, w: int, x: int, most: int | None = None, unsigned: str = "") -> z3.ModelRef | None:
     """Operands of one product pair, with magnitudes of `most`, for which a half of it is not the product."""
+    wide_weight, wide_activation = (z3.ZeroExt if name in unsigned else z3.SignExt for name in "wx")
     pairs, sums, both = named(module)[-3:]
     activation, weights = z3.BitVec("x", x), [z3.BitVec(f"w{half}", w) for half in range(2)]
     pair = z3.BitVecVal(0, 8 if w <= 4 else 16)
@@ -118,7 +124,7 @@ def counterexample(module: ModuleOp, w: int, x: int, most: int | None = None) ->
         for operand in (activation, *weights):
             solver.add(*([operand >= -most, operand <= most] if most is not None else []))
         found = computed(both, [total, z3.BitVecVal(0, 32)], half)
-        solver.add(found != z3.SignExt(32 - w, weight) * z3.SignExt(32 - x, activation))
+        solver.add(found != wide_weight(32 - w, weight) * wide_activation(32 - x, activation))
         if solver.check() != z3.unsat:
             return solver.model()
     return None
@@ -173,19 +179,30 @@ def test_both_products_of_cut_factors_come_out():
     assert counterexample(packed(cut_contraction(1, 2, 16), 16), 8, 8, 127) is None
 
 
-WIDTHS = [(4, 8), (3, 8), pytest.param(8, 8, marks=pytest.mark.full), (5, 6)]
+BYTES = [pytest.param(8, 8, unsigned, marks=pytest.mark.full) for unsigned in ("", "x", "w", "wx")]
+WIDTHS = [(4, 8, ""), (3, 8, ""), (5, 6, ""), (4, 8, "x"), (4, 8, "w"), (4, 8, "wx"), (3, 7, "wx"), *BYTES]
 
 
-@pytest.mark.parametrize(("w", "x"), WIDTHS)
-def test_both_products_come_out_for_all_operands(w: int, x: int):
-    assert counterexample(packed(contraction(1, 2, 2, w, x)), w, x) is None
+@pytest.mark.parametrize(("w", "x", "unsigned"), WIDTHS)
+def test_both_products_come_out_for_all_operands(w: int, x: int, unsigned: str):
+    module = packed(contraction(1, 2, 2, w, x, unsigned))
+    assert len(named(module)) == 3 and counterexample(module, w, x, unsigned=unsigned) is None
 
 
-@pytest.mark.parametrize("w", [4, 8])
-def test_all_sums_that_have_room_come_out(w: int):
+def test_a_sign_that_is_none_is_found():
+    module = packed(contraction(1, 2, 2, unsigned="w"))
+    assert counterexample(module, 4, 8) is not None and counterexample(module, 4, 8, unsigned="wx") is not None
+
+
+def interval(bits: int, name: str, unsigned: str) -> Interval:
+    return Interval.unsigned(bits) if name in unsigned else Interval.of_bits(bits)
+
+
+@pytest.mark.parametrize(("w", "unsigned"), [(4, ""), (8, ""), (4, "x"), (4, "wx"), (8, "w"), (8, "wx")])
+def test_all_sums_that_have_room_come_out(w: int, unsigned: str):
     """Of any number of terms: 2^s times the sum of w1 * x, plus that of w0 * x."""
-    both = named(packed(contraction(1, 2, 2, w)))[2]
-    room = packing(Interval.of_bits(w), Interval.of_bits(8))
+    both = named(packed(contraction(1, 2, 2, w, unsigned=unsigned)))[2]
+    room = packing(interval(w, "w", unsigned), interval(8, "x", unsigned))
     assert room is not None
     low, high = z3.BitVecs("low high", 48)
     total = (high << room.shift) + low
@@ -209,44 +226,67 @@ def test_a_wrong_shift_is_found(monkeypatch: pytest.MonkeyPatch):
 # Executed -------------------------------------------------------------------------------------------------------------
 
 
-def extremes(rng: np.random.Generator, bits: int, shape: tuple[int, int]) -> list[np.ndarray]:
-    least, most = -(1 << bits - 1), (1 << bits - 1) - 1
-    drawn = rng.integers(least, most, shape, endpoint=True)
-    return [drawn.astype(np.int8), np.full(shape, least, np.int8), np.full(shape, most, np.int8), np.zeros(shape, np.int8)]
+def extremes(rng: np.random.Generator, held: Interval, shape: tuple[int, int]) -> list[np.ndarray]:
+    drawn = rng.integers(held.least, held.most, shape, endpoint=True)
+    return [drawn, np.full(shape, held.least), np.full(shape, held.most), np.zeros(shape, int)]
 
 
-def wrong(text: str, w: int = 4, x: int = 8, terms: int = 2) -> bool:
+def stored(values: np.ndarray, bits: int) -> np.ndarray:
+    """As arrays of so many bits hold them: with a sign, also where what reads them sees none."""
+    return np.where(values >= 1 << bits - 1, values - (1 << bits), values).astype(np.int8)
+
+
+def wrong(text: str, w: int = 4, x: int = 8, terms: int = 2, unsigned: str = "") -> bool:
     """Whether some weights and activations, among them the largest products, are summed to something else."""
     rng, found = np.random.default_rng(0), False
     before, after = parse_module(text), packed(text, terms)
     (m, k), (n, _) = (list(argument.type.get_shape()) for argument in before.body.block.first_op.body.block.args)  # pyright: ignore
-    for weights in extremes(rng, w, (n, k)):
-        for activations in extremes(rng, x, (m, k)):
+    for weights in extremes(rng, interval(w, "w", unsigned), (n, k)):
+        for activations in extremes(rng, interval(x, "x", unsigned), (m, k)):
             expected = activations.astype(np.int32) @ weights.astype(np.int32).T
-            np.testing.assert_array_equal(execute(before, [activations, weights])[0], expected)
-            found = found or not np.array_equal(execute(after, [activations, weights])[0], expected)
+            given = [stored(activations, x), stored(weights, w)]
+            np.testing.assert_array_equal(execute(before, given)[0], expected)
+            found = found or not np.array_equal(execute(after, given)[0], expected)
     return found
 
 
 @pytest.mark.parametrize(
-    ("m", "n", "k", "w", "x"),
-    [(3, 6, 30, 4, 8), (1, 2, 2047, 4, 8), (2, 10, 2 * 2047, 4, 8), (5, 2, 35, 8, 8), (2, 4, 11, 3, 5), (2, 6, 49, 7, 8)],
+    ("m", "n", "k", "w", "x", "unsigned"),
+    [
+        (3, 6, 30, 4, 8, ""),
+        (1, 2, 2047, 4, 8, ""),
+        (2, 10, 2 * 2047, 4, 8, ""),
+        (5, 2, 35, 8, 8, ""),
+        (2, 4, 11, 3, 5, ""),
+        (2, 6, 49, 7, 8, ""),
+        (1, 2, 1028, 4, 8, "x"),
+        (3, 4, 1092, 4, 8, "w"),
+        (2, 2, 548, 4, 8, "wx"),
+        (2, 6, 8, 8, 8, "x"),
+        (3, 2, 8, 8, 8, "w"),
+        (1, 4, 6, 8, 8, "wx"),
+        (2, 4, 33, 3, 5, "wx"),
+    ],
 )
-def test_sums_are_the_same(m: int, n: int, k: int, w: int, x: int):
-    assert not wrong(contraction(m, n, k, w, x), w, x)
-    assert len(named(packed(contraction(m, n, k, w, x)))) == 3
+def test_sums_are_the_same(m: int, n: int, k: int, w: int, x: int, unsigned: str):
+    text = contraction(m, n, k, w, x, unsigned)
+    assert not wrong(text, w, x, unsigned=unsigned)
+    assert len(named(packed(text))) == 3
 
 
-@pytest.mark.parametrize(("k", "w"), [(2048, 4), (8, 8)])
-def test_one_term_too_many_is_found(k: int, w: int, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(("k", "w", "unsigned"), [(2048, 4, ""), (8, 8, ""), (1029, 4, "x"), (549, 4, "wx"), (3, 8, "wx")])
+def test_one_term_too_many_is_found(k: int, w: int, unsigned: str, monkeypatch: pytest.MonkeyPatch):
     ours = vars(pack_products)["_with_rows"]
+    room = packing(interval(w, "w", unsigned), interval(8, "x", unsigned))
+    assert room is not None and room.longest_sum == k - 1
 
     def longer(*given: object) -> Contraction:
         return replace(ours(*given), block=k)
 
-    assert not wrong(contraction(1, 2, k, w), w)
+    text = contraction(1, 2, k, w, unsigned=unsigned)
+    assert not wrong(text, w, unsigned=unsigned)
     monkeypatch.setattr(pack_products, "_with_rows", longer)
-    assert wrong(contraction(1, 2, k, w), w)
+    assert wrong(text, w, unsigned=unsigned)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +295,6 @@ def test_one_term_too_many_is_found(k: int, w: int, monkeypatch: pytest.MonkeyPa
         (contraction(4, 5, 8), "an odd number of rows"),
         (contraction(4, 6, 13, 8), "no divisor of 13 but 1"),
         (contraction(4, 6, 8).replace(", stc.parameter", ""), "two activations"),
-        (contraction(4, 6, 8).replace("extsi %b", "extui %b"), "weights without a sign"),
         (contraction(4, 6, 8, 16), "weights of 16 bits"),
         (contraction(4, 6, 8).replace("muli %d, %c", "muli %c, %c"), "weights that no product takes"),
         (contraction(1, 6, 8).replace("-> (m, k)>", "-> (0, k)>"), "rows at 0"),
@@ -263,17 +302,6 @@ def test_one_term_too_many_is_found(k: int, w: int, monkeypatch: pytest.MonkeyPa
 )
 def test_what_stays(text: str, why: str):
     assert len(named(packed(text))) == 1, why
-
-
-@pytest.mark.parametrize(("tokens", "kernels"), [(1, 3), (3, 1)])
-def test_several_tokens_that_a_cache_takes_stay(tokens: int, kernels: int):
-    """A reshape of many rows would ask for them one by one, in another order than a launch for one token reads the cache in."""
-    made = f"return %y : tensor<{tokens}x6xi32>"
-    signature = f'stc.parameter}})\n    -> (tensor<{tokens}x6xi32> {{stc.name = "out"}})'
-    text = contraction(tokens, 6, 8).replace(signature, "stc.parameter}, %cache: tensor<9x6xi32>, %at: index) -> tensor<9x6xi32>")
-    insert = f"tensor.insert_slice %y into %cache[%at, 0] [{tokens}, 6] [1, 1] : tensor<{tokens}x6xi32> into tensor<9x6xi32>"
-    text = text.replace(made, f"%u = {insert}\n  return %u : tensor<9x6xi32>")
-    assert len(named(packed(text))) == kernels
 
 
 def test_without_integers_no_reshape_moves():
@@ -317,14 +345,17 @@ ASKED_FOR = ("-p", "pack-products{terms=7}", "--replace", "pack-products")
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(("k", "w", "options"), [(35, 8, ASKED_FOR), (37, 4, ())])
-def test_packed_products_as_cpp(tmp_path: Path, stc: Stc, k: int, w: int, options: tuple[str, ...]):
-    """Nibbles in every compile, bytes on request: half as many multipliers as rows, and of 27 by 8 bits."""
-    (tmp_path / "fc.mlir").write_text(contraction(3, 6, k, w))
+@pytest.mark.parametrize(
+    ("k", "w", "unsigned", "options"), [(35, 8, "", ASKED_FOR), (37, 4, "", ()), (37, 4, "x", ()), (37, 4, "wx", ())]
+)
+def test_packed_products_as_cpp(tmp_path: Path, stc: Stc, k: int, w: int, unsigned: str, options: tuple[str, ...]):
+    """Nibbles in every compile, bytes on request: half as many multipliers as rows, and of 27 by 8 bits, 9 where x has no sign."""
+    (tmp_path / "fc.mlir").write_text(contraction(3, 6, k, w, unsigned=unsigned))
     out = tmp_path / "out"
     ended = stc("compile", tmp_path / "fc.mlir", *options, "--out", out, "--check")
     assert ended.code == 0, ended.stderr
-    assert "(ap_int<27>)sum * " in (out / "kernel.cpp").read_text()
+    activation = r"\(ap_int<9>\)\(uint8_t\)\w" if "x" in unsigned else r"\w"
+    assert re.search(rf"\(ap_int<27>\)(sum|\(shifted \+ value\))\s+\* {activation}", (out / "kernel.cpp").read_text())
     assert " on 3 DSP " in ended.stdout
 
 
