@@ -24,7 +24,7 @@ _KEYWORDS = """alignas alignof and and_eq asm auto bitand bitor bool break case 
 # Names that the emitted files define, or that the vendor's and the standard's headers define besides functions of the C library;
 # the tool treats `top` functions and ports by these names as its own.
 _EMITTED = """half hls std xrt main ap_int ap_uint ap_fixed ap_ufixed maximum minimum int_quotient int_floor_quotient int_remainder
-    float_of_bits unpack_lanes pack_lanes
+    float_of_bits bits_of_float unpack_lanes pack_lanes
     stc_sim run compare number read_file load_parameter report device uuid xclbin dir index launch begin elapsed passed argc argv
     arrays mad recip rsqrt trunc min max abs errno assert linux unix i386 major minor makedev complex size_t ssize_t ptrdiff_t"""
 # `int8_t` and `float_x16`: types that the text uses, which a variable of that name would hide.

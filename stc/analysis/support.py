@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects import arith, cf, func, math, tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    BFloat16Type,
     DenseIntOrFPElementsAttr,
     Float16Type,
     Float32Type,
@@ -38,12 +39,14 @@ from stc.dialects.facts import MODULE, NAME, UNSUPPORTED
 from stc.dialects.locations import source_location
 from stc.dialects.updates import is_offset, is_update, scalar_argument
 from stc.dialects.use_def import depends_on, through_reshapes
+from stc.scalars.bf16 import ACCEPTED as BF16_ACCEPTED
+from stc.scalars.bf16 import computes_in_bf16
 from stc.scalars.table import EMITTED, ROWS, Unit
 
 INTEGER_WIDTHS = range(1, 65)
 TYPES_ACCEPTED = "f32, signless integers of 1 to 64 bits"
 
-_FLOATS = (Float32Type, Float64Type)
+_FLOATS = (Float32Type, Float64Type, BFloat16Type)
 _STRUCTURED = (LinalgStructuredOperation, linalg.BroadcastOp, linalg.ReduceOp)
 _MOVEMENTS = (
     tensor.EmptyOp,
@@ -215,6 +218,8 @@ def _of_structured(op: Operation, where: str) -> Iterator[Obstacle]:
             yield Obstacle(where, what, "shifts by less than the width of the type")
         if isinstance(nested, tensor.ExtractOp):
             yield Obstacle(where, _LOOKUP.format(kind=nested.tensor.type), _LOOKUP_ACCEPTED)
+        elif computes_in_bf16(nested):
+            yield Obstacle(where, f"{nested.name} in bf16", BF16_ACCEPTED)
         elif not isinstance(nested, _REMOVED_BY_PASSES) and type(nested) not in EMITTED:
             yield Obstacle(where, f"{nested.name} has no form in HLS C++", "arithmetic, comparisons, select, casts, functions")
 

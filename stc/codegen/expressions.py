@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerType, f32
+from xdsl.dialects.builtin import IndexType, IntegerType, f32, i32
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from stc.analysis.index_expressions import Term, index_expression
@@ -21,6 +21,7 @@ from stc.dialects.facts import MULTIPLIERS
 from stc.iteration.size import CeilDiv, Entry, Least, Product, Size, Sum, Symbol, operands_of
 from stc.scalars.forms import (
     BITS,
+    BITS_OF_FLOAT,
     EQUALITY,
     FLOAT_OF_BITS,
     FLOOR_QUOTIENT,
@@ -169,9 +170,13 @@ def _plain_cast(operation: Operation, operands: list[Expression]) -> tuple[str, 
 
 def _bits(operation: Operation, operands: list[Expression]) -> tuple[str, int]:
     kinds = (operation.operands[0].type, operation.results[0].type)
-    if kinds != (IntegerType(32), f32):
-        raise CompileError(f"{operation.name} of {kinds[0]} to {kinds[1]}", where="C++ of a kernel", accepted="i32 to f32")
-    return f"{FLOAT_OF_BITS}({operands[0].text})", PRIMARY
+    if (function := _BITS.get(kinds)) is None:
+        accepted = "i32 to f32, f32 to i32"
+        raise CompileError(f"{operation.name} of {kinds[0]} to {kinds[1]}", where="C++ of a kernel", accepted=accepted)
+    return f"{function}({operands[0].text})", PRIMARY
+
+
+_BITS: dict[tuple[Attribute, Attribute], str] = {(i32, f32): FLOAT_OF_BITS, (f32, i32): BITS_OF_FLOAT}
 
 
 def _sign_extension(operation: Operation, operands: list[Expression]) -> tuple[str, int]:

@@ -12,7 +12,7 @@ from stc.codegen.design import Design
 from stc.codegen.host_plan import HostValue
 from stc.codegen.manifest_builder import tensor_names
 from stc.codegen.parameters import DataFile, allowed_file, golden_file
-from stc.codegen.tolerances import allowed_errors
+from stc.codegen.tolerances import allowed_bits, allowed_errors
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Draw, StoredFile
 
@@ -30,6 +30,8 @@ class Reference(Protocol):
     def uncertainty(self) -> Mapping[str, np.ndarray]: ...
     @property
     def unspecified(self) -> Mapping[str, np.ndarray]: ...
+    @property
+    def unrounded(self) -> Mapping[str, np.ndarray]: ...
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,10 @@ def draw_files(design: Design, reference: Reference, tolerance: float) -> DrawFi
             what = f"a run-time size leaves entries of output '{tensor.name}' undefined, which is of {element}"
             raise CompileError(what, accepted="outputs of floats, or whole ones")
         tensors[name] = golden_file(reference.name, name, element, tuple(tensor.type.get_shape()), array)
-        if tensor.role == "output" and tensor.name in reference.uncertainty and not np.issubdtype(array.dtype, np.floating):
+        if tensor.role == "output" and (before := reference.unrounded.get(tensor.name)) is not None:
+            errors, uncertainty[name] = allowed_bits(array, before, reference.uncertainty[tensor.name])
+            allowed[name] = allowed_file(reference.name, name, errors)
+        elif tensor.role == "output" and tensor.name in reference.uncertainty and not np.issubdtype(array.dtype, np.floating):
             moved = reference.uncertainty[tensor.name]  # over ties, by noise
             allowed[name] = allowed_file(reference.name, name, moved)
             uncertainty[name] = float(moved.max(initial=0) / np.abs(array.astype(np.float64)).max(initial=1))

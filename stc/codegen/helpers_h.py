@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from stc.codegen.literals import F32_INFINITY, F32_NAN
-from stc.scalars.forms import FLOAT_OF_BITS, FLOOR_QUOTIENT, MAXIMUM, MINIMUM, PACK, QUOTIENT, REMAINDER, UNPACK
+from stc.scalars.forms import BITS_OF_FLOAT, FLOAT_OF_BITS, FLOOR_QUOTIENT, MAXIMUM, MINIMUM, PACK, QUOTIENT, REMAINDER, UNPACK
 
 _DEFINITIONS = {
     F32_INFINITY: f"""\
@@ -30,6 +30,17 @@ inline float {FLOAT_OF_BITS}(int32_t bits) {{
     }} both;
     both.bits = bits;
     return both.number;
+}}""",
+    BITS_OF_FLOAT: f"""\
+// The bits of a number of IEEE 754 single precision: nothing is computed.
+inline int32_t {BITS_OF_FLOAT}(float number) {{
+#pragma HLS inline
+    union {{
+        int32_t bits;
+        float number;
+    }} both;
+    both.number = number;
+    return both.bits;
 }}""",
     UNPACK: f"""\
 // The lanes of a word, the first in its lowest bits: slices of 64 bits, and of each the signed integers in it.

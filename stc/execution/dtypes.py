@@ -1,18 +1,20 @@
 """Numpy representation of scalar types.
 
-Floats are kept in exactly their own width. Integers of a width that numpy lacks (i4, i24) live in the next larger numpy type
-and are wrapped back to their width after every operation (`wrap`). i1 is numpy's bool; `index` is int64.
+Floats are kept in exactly their own width; those of bf16, which numpy lacks, as their bits (`stc.scalars.bf16`). Integers of a
+width that numpy lacks (i4, i24) live in the next larger numpy type and are wrapped back to their width after every operation
+(`wrap`). i1 is numpy's bool; `index` is int64.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, IndexType, IntegerType
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IndexType, IntegerType
 from xdsl.ir import Attribute
 
 from stc.diagnostics import CompileError
 
-_FLOATS: dict[type[Attribute], type[np.floating]] = {
+_FLOATS: dict[type[Attribute], type[np.number]] = {
+    BFloat16Type: np.int16,
     Float16Type: np.float16,
     Float32Type: np.float32,
     Float64Type: np.float64,
@@ -28,7 +30,7 @@ def numpy_type(element: Attribute) -> np.dtype:
         return _integer_type(element.width.data)
     if (found := _FLOATS.get(type(element))) is not None:
         return np.dtype(found)
-    raise CompileError(f"values of type {element} cannot be executed", accepted="f16, f32, f64, index, i1 to i64")
+    raise CompileError(f"values of type {element} cannot be executed", accepted="bf16, f16, f32, f64, index, i1 to i64")
 
 
 def _integer_type(width: int) -> np.dtype:

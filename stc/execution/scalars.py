@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, bf16
 from xdsl.ir import Operation
 
 from stc.execution.dtypes import numpy_type, unsigned, wrap
 from stc.execution.elementwise import Function, elementwise, scalar_type
+from stc.scalars.bf16 import bits_of, number_of
 from stc.scalars.table import ROWS, Sign
 
 _Binary = Callable[..., Any]
@@ -133,6 +134,10 @@ def compare_floats(op: arith.CmpfOp) -> Function:
 def cast(op: Operation) -> Function:
     """Casts that keep the (signed) value, or drop high bits."""
     kind = scalar_type(op.results[0].type)
+    if kind == bf16:
+        return bits_of
+    if scalar_type(op.operands[0].type) == bf16:
+        return number_of
     if isinstance(kind, IntegerType) and kind.width.data == 1:
         return lambda value: (np.asarray(value) & 1).astype(np.bool_)[()]
     if _is_boolean(op):

@@ -16,6 +16,7 @@ from xdsl.traits import IsTerminator
 
 from stc.diagnostics import CompileError
 from stc.execution.source import Source
+from stc.scalars.bf16 import ACCEPTED, computes_in_bf16
 
 Emitter = Callable[[Source, Any], None]
 _EmitterT = TypeVar("_EmitterT", bound=Emitter)
@@ -50,6 +51,8 @@ def emit_block(source: Source, block: Block) -> tuple[SSAValue, ...]:
 
 def emit(source: Source, op: Operation) -> None:
     """Translate one operation; CompileError where it has no semantics here."""
+    if computes_in_bf16(op):
+        raise CompileError("arithmetic in bf16", where=source.at(op), accepted=ACCEPTED)
     for kind in type(op).__mro__:
         if (emitter := _EMITTERS.get(kind)) is not None:
             emitter(source, op)

@@ -7,16 +7,33 @@ import torch
 
 from stc.diagnostics import CompileError
 
+ACCEPTED = "float32, integers, bool"
+BF16_NAN = torch.tensor(0x7FC0, dtype=torch.int16)
+"""PyTorch rounds a single NaN to this one, and eight at once to 0xffff."""
+
 
 def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
-    """A contiguous numpy copy; CompileError for dtypes numpy lacks. Unsigned bytes become signed ones of the same bits."""
+    """A contiguous numpy copy; CompileError for dtypes numpy lacks. Unsigned bytes become signed ones of the same bits, numbers of
+    bf16 their bits, of every NaN the same ones."""
+    if tensor.dtype == torch.bfloat16:
+        tensor = torch.where(tensor.isnan(), BF16_NAN, tensor.view(torch.int16))
     try:
         array = tensor.detach().cpu().contiguous().numpy().copy()
         return array.view(np.int8) if array.dtype == np.uint8 else array
     except TypeError:
-        raise CompileError(f"{name} has dtype {tensor.dtype}", accepted="float32, integers, bool") from None
+        raise CompileError(f"{name} has dtype {tensor.dtype}", accepted=ACCEPTED) from None
 
 
 def to_tensor(array: np.ndarray, like: torch.Tensor) -> torch.Tensor:
     """`to_numpy` backwards: a tensor of its own, of the type of `like`."""
     return torch.from_numpy(array.copy()).view(like.dtype)
+
+
+def bf16_bits(array: np.ndarray) -> np.ndarray:
+    """The numbers of f32 rounded to bf16, as `to_numpy` has them."""
+    return to_numpy(torch.from_numpy(array).to(torch.bfloat16), "")
+
+
+def bf16_numbers(bits: np.ndarray) -> np.ndarray:
+    """The numbers of bf16 that have these bits, in f32."""
+    return torch.from_numpy(bits).view(torch.bfloat16).to(torch.float32).numpy()

@@ -35,6 +35,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 
 from stc.diagnostics import CompileError
+from stc.frontend.arrays import bf16_bits, bf16_numbers
 from stc.frontend.exported import Arrays, Reference
 from stc.iteration.size import Size, Symbol, sum_of, symbols_in, value_at
 
@@ -52,7 +53,7 @@ NOISY_ENTRIES = 12
 
 Run = Callable[[Arrays, np.random.Generator | None], Mapping[str, np.ndarray]]
 """Outputs for inputs; with a generator, every value on the way that may be rounded is moved at random by up to one unit in the last
-place, inputs included."""
+place, inputs included. Rows of a cache of bf16 are not rounded to it yet."""
 
 
 def read_draws(text: str) -> tuple[str, ...] | None:
@@ -147,14 +148,17 @@ class PartSizes:
         """What the sizes and the places of rows depend on, each an input of its name."""
         return symbols_in([*(size for sizes in self.of.values() for size in sizes), *(rows.at for rows in self.appends.values())])
 
-    def returned(self, outputs: Arrays, inputs: Arrays) -> dict[str, np.ndarray]:
-        """What the compiled function returns where the model has these outputs on (all of) these inputs."""
+    def returned(self, outputs: Arrays, inputs: Arrays, *, rounded: bool = True) -> dict[str, np.ndarray]:
+        """What the compiled function returns where the model has these outputs on (all of) these inputs. Rows of f32 that replace
+        those of an input of bf16 are `rounded`, or all of that input is made f32."""
         found: dict[str, np.ndarray] = {}
         for key, array in outputs.items():
             if (rows := self.appends.get(key)) is None:
                 found[key] = array
                 continue
             begin, whole = int(inputs[rows.at.name]), inputs[rows.into].copy()
+            if _is_float(array) and not _is_float(whole):
+                whole, array = (whole, bf16_bits(array)) if rounded else (bf16_numbers(whole), array)
             whole[(slice(None),) * rows.dimension + (slice(begin, begin + array.shape[rows.dimension]),)] = array
             found[rows.name] = whole
         return found
@@ -260,11 +264,13 @@ def draw_references(
             continue
         try:
             there = sizes.there(inputs, sizes.values(name))
-            returned = partial(_returned, run, sizes, inputs, there)
-            golden = returned(None)
-            exact = {} if unquantised is None else _returned(unquantised, sizes, inputs, there, None)
-            moved = _uncertainty(golden, partial(returned, random), frozenset(rows.name for rows in sizes.appends.values()))
-            found.append(Reference(name, inputs, golden, moved, unquantised=exact))
+            outputs = run(there, None)
+            golden, computed = (sizes.returned(outputs, inputs, rounded=rounded) for rounded in (True, False))
+            unrounded = {key: array for key, array in computed.items() if array.dtype != golden[key].dtype}
+            exact = {} if unquantised is None else sizes.returned(unquantised(there, None), inputs)
+            noisy = partial(_noisy, run, sizes, inputs, there, random)
+            moved = _uncertainty(computed, noisy, frozenset(rows.name for rows in sizes.appends.values()))
+            found.append(Reference(name, inputs, golden, moved, unquantised=exact, unrounded=unrounded))
         except CompileError as error:
             if name == EXAMPLE:
                 raise
@@ -275,8 +281,8 @@ def draw_references(
     return Drawn(tuple(found), left_out)
 
 
-def _returned(run: Run, sizes: PartSizes, inputs: Arrays, there: Arrays, noise: np.random.Generator | None) -> Arrays:
-    return sizes.returned(run(there, noise), inputs)
+def _noisy(run: Run, sizes: PartSizes, inputs: Arrays, there: Arrays, noise: np.random.Generator) -> Arrays:
+    return sizes.returned(run(there, noise), inputs, rounded=False)
 
 
 def _equal(some: Arrays, others: Arrays) -> bool:

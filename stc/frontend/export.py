@@ -19,6 +19,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.parsing import parse_module
+from stc.frontend.arrays import ACCEPTED as FLOATS_ACCEPTED
 from stc.frontend.arrays import to_numpy, to_tensor
 from stc.frontend.draws import ALL_THERE, EXAMPLE, ONLY_EXAMPLE, Draws, PartSizes, draw_references, moved_by_rounding
 from stc.frontend.eager_run import module_state, named_tensors, reference_results, run_eagerly
@@ -40,7 +41,7 @@ from stc.frontend.user_code import UserCode
 from stc.frontend.wrapped_tensors import unwrapped, wrapping_of
 from stc.quantisation.formats import read_quantisation
 from stc.quantisation.reference import quantised_model
-from stc.quantisation.rows import attention_in_f32
+from stc.quantisation.rows import attention_in_f32, rows_unrounded
 
 ROOT = "layer"
 
@@ -91,7 +92,9 @@ def export(
     inputs = _named_inputs(module, example_inputs, input_names)
     owned = module_state(module)
     state = unwrapped(owned)
+    caches = {rows.into for rows in sizes.appends.values()}
     _refuse_tensors({f"input {key}": value for key, value in inputs.items()} | state, name)
+    _refuse_bf16({key: value for key, value in inputs.items() if key not in caches} | state, name)
     _refuse_names(state, name)
     clash = sorted(inputs.keys() & state.keys())
     if clash:
@@ -101,6 +104,7 @@ def export(
     with warnings.catch_warnings(), torch.no_grad(), _persistent_buffers(module):
         warnings.simplefilter("ignore")
         golden = reference_results(module, inputs, positional, name)
+        _refuse_bf16({key: value for key, value in golden.items() if key not in sizes.appends}, name)
         quantised = quantised_model(module, read_quantisation(draws.quantize), name) if draws.quantize else None
         start = time.perf_counter()
         wrapper = _WithArguments(module, tuple(inputs), positional, owned).eval()
@@ -132,7 +136,8 @@ def export(
     def run_unquantised(arrays: Mapping[str, np.ndarray], noise: np.random.Generator | None) -> dict[str, np.ndarray]:
         moved = arrays if noise is None else {key: moved_by_rounding(array, noise) for key, array in arrays.items()}
         tensors = {key: to_tensor(np.ascontiguousarray(moved[key]), inputs[key]) for key in inputs}
-        with warnings.catch_warnings(), torch.no_grad(), RoundingNoise(noise) if noise is not None else nullcontext():
+        noisy = RoundingNoise(noise) if noise is not None else nullcontext()
+        with warnings.catch_warnings(), torch.no_grad(), rows_unrounded(), noisy:
             warnings.simplefilter("ignore")
             results = run_eagerly(module, tensors, positional, name, frozenset(sizes.of))
         return {key: to_numpy(value, key) for key, value in zip(outputs, results.values(), strict=True)}
@@ -217,6 +222,13 @@ def _refuse_tensors(tensors: Mapping[str, torch.Tensor], name: str) -> None:
     for key, value in tensors.items():
         if (complaint := _complaint(value)) is not None:
             raise CompileError(f"{key} {complaint[0]}", where=name, accepted=complaint[1])
+
+
+def _refuse_bf16(tensors: Mapping[str, torch.Tensor], name: str) -> None:
+    """CompileError for tensors of a type that numpy lacks: who gives or gets them would have to know that they are bits."""
+    for key, value in tensors.items():
+        if value.dtype == torch.bfloat16:
+            raise CompileError(f"{key} has dtype {value.dtype}", where=name, accepted=FLOATS_ACCEPTED)
 
 
 def _complaint(tensor: torch.Tensor) -> tuple[str, str] | None:

@@ -21,6 +21,7 @@ class Reference:
     (absolute, f64); 0 where it is missing,
     infinite where they make a number of an infinity or NaN, or the reverse. `unspecified`: the entries, True, that the model leaves
     undefined; none of an output that is missing. `unquantised`: where the outputs are of quantised layers, those of the f32 model.
+    `unrounded`: of outputs of bf16, which are their bits in int16, the f32 that they are rounded from: their uncertainty is of it.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Reference:
     uncertainty: Arrays = field(default_factory=dict[str, np.ndarray])
     unspecified: Arrays = field(default_factory=dict[str, np.ndarray])
     unquantised: Arrays = field(default_factory=dict[str, np.ndarray])
+    unrounded: Arrays = field(default_factory=dict[str, np.ndarray])
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ class RoundingNoise(TorchDispatchMode):
     the result is written into a tensor that was there before (in place, `out=`); but for operations that round nothing, as sums of
     what is rounded to integers and zero points.
 
+    Numbers of bf16 are left as they are: nothing is computed in it, and who makes them of f32 rounds as the design does.
+
     Only magnitude is lost, so that what is finite stays finite. Views compute nothing, and are left alone. The same state of
     `random` gives the same noise.
     """
@@ -49,7 +51,7 @@ class RoundingNoise(TorchDispatchMode):
         return tree_map_only(torch.Tensor, self._moved, result)
 
     def _moved(self, value: torch.Tensor) -> torch.Tensor:
-        if not value.is_floating_point():
+        if not value.is_floating_point() or value.dtype == torch.bfloat16:
             return value
         lost = torch.randint(0, 3, value.shape, generator=self._generator, dtype=value.dtype)
         return value * (1 - torch.finfo(value.dtype).eps / 2 * lost)

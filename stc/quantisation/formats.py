@@ -26,9 +26,9 @@ LONGEST_GROUP = 2**17
 """Terms of a sum of int8 by int8 that i32 has room for: 2^17 * 127 * 127 < 2^31."""
 
 TOKEN, GROUP = "token", "group"
-F32, INT8 = "f32", "int8"
+F32, BF16, INT8 = "f32", "bf16", "int8"
 _EXCEPT = "except"
-_OF_CACHES: Mapping[str, tuple[Any, ...]] = MappingProxyType({"kv": (F32, INT8), "attention": (F32, INT8)})
+_OF_CACHES: Mapping[str, tuple[Any, ...]] = MappingProxyType({"kv": (F32, BF16, INT8), "attention": (F32, INT8)})
 _OF_MODEL: Mapping[str, tuple[Any, ...]] = MappingProxyType({**_OF_CACHES, "head": (4, 8, F32)})
 """What is said once, of the whole model."""
 
@@ -66,11 +66,11 @@ _ACCEPTED: Mapping[str, tuple[Any, ...]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Quantisation:
-    """The format of all linear layers but `excepted`; `own` formats of single ones. Both by path of modules; a path names what is
-    below it too. `head`: the format of the layer `HEAD` where neither speaks of it, None: f32. `kv`: how caches store rows of keys
-    and values (`stc.quantisation.rows`). `attention`: of what its products are."""
+    """The format of all linear layers but `excepted`, None: f32; `own` formats of single ones. Both by path of modules; a path
+    names what is below it too. `head`: the format of the layer `HEAD` where neither speaks of it, None: f32. `kv`: how caches store
+    rows of keys and values (`stc.quantisation.rows`). `attention`: of what its products are."""
 
-    default: LinearFormat = LinearFormat()
+    default: LinearFormat | None = LinearFormat()
     excepted: tuple[str, ...] = ()
     own: Mapping[str, LinearFormat] = field(default_factory=dict[str, LinearFormat])
     head: LinearFormat | None = LinearFormat()
@@ -139,10 +139,17 @@ def _entries(text: str) -> Iterator[_Entry]:
         yield _Entry(part, value, is_exception=True) if key == _EXCEPT and value else _Entry(part, path or dot, name, value)
 
 
+def _is_of_layers(text: str) -> bool:
+    """Whether a format says anything of linear layers: else they stay f32."""
+    return any(entry.name not in _OF_CACHES for entry in _entries(text))
+
+
 def of_part(text: str, layers: Collection[str], *, has_cache: bool) -> str:
     """What `text` (`read_quantisation`) says of a part of a model with these linear layers; empty where it all stays f32."""
     said = [entry for entry in _entries(text) if not entry.path or any(_holds(entry.path, layer) for layer in layers)]
-    of_this = ",".join(entry.text for entry in said if has_cache or entry.name not in _OF_CACHES) or f"bits={LinearFormat.bits}"
+    of_this = ",".join(entry.text for entry in said if has_cache or entry.name not in _OF_CACHES)
+    if all(entry.name in _OF_CACHES for entry in said) and _is_of_layers(text):
+        of_this = ",".join(filter(None, (f"bits={LinearFormat.bits}", of_this)))
     chosen = read_quantisation(of_this)
     changes = chosen.kv != F32 or any(chosen.format_of(layer) is not None for layer in layers)
     return of_this if text and changes else ""
@@ -152,8 +159,9 @@ def read_quantisation(text: str) -> Quantisation:
     """What `bits=4,group=32,scale=f16,activations=group,head=8,kv=int8,attention=int8,except=attn,mlp.c_proj.bits=8` says.
 
     `except` may be repeated. `PATH.bits` (`.group`, ...) is of the layers below that path alone; what is not said of them is as for
-    all others. `head`: bits of the layer `HEAD`, or f32; what is not said of it is as for all others, too. CompileError for unknown
-    words and values, and where a layer is excepted and has a format of its own.
+    all others. `head`: bits of the layer `HEAD`, or f32; what is not said of it is as for all others, too. Where only caches and
+    attention are spoken of, all layers stay f32. CompileError for unknown words and values, and where a layer is excepted and has a
+    format of its own.
     """
     said: dict[str, dict[str, Any]] = {"": {}}
     excepted: list[str] = []
@@ -177,8 +185,11 @@ def read_quantisation(text: str) -> Quantisation:
         if other := next((other for other in excepted if _holds(other, path)), None):
             what = f"layer '{path}' is excepted ('{other}') and has a format of its own"
             raise CompileError(what, where="--quantize", accepted="one of both")
-    if (of_model.get("kv", F32), of_model.get("attention", F32)) == (F32, INT8):
-        raise CompileError("attention=int8 with kv=f32", where="--quantize", accepted="kv=int8 with it, whose rows are the factors")
+    if (kv := of_model.get("kv", F32)) != INT8 and of_model.get("attention") == INT8:
+        accepted = "kv=int8 with it, whose rows are the factors"
+        raise CompileError(f"attention=int8 with kv={kv}", where="--quantize", accepted=accepted)
+    if not _is_of_layers(text):
+        return Quantisation(None, head=None, **of_model)
     return Quantisation(linear, tuple(excepted), formats, head, **of_model)
 
 

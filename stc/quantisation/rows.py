@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import torch
 
-from stc.quantisation.formats import ACTIVATION_LARGEST, F32, INT8, LEAST_ACTIVATION_SCALE
+from stc.quantisation.formats import ACTIVATION_LARGEST, BF16, F32, INT8, LEAST_ACTIVATION_SCALE
 
 Parts = tuple[torch.Tensor, ...]
+
+_IN_F32 = ContextVar("in_f32", default=False)
+_UNROUNDED = ContextVar("unrounded", default=False)
 
 
 def scales_of(largest: torch.Tensor) -> torch.Tensor:
@@ -34,11 +37,17 @@ def saturated(rounded: torch.Tensor, largest: int) -> torch.Tensor:
 @dataclass(frozen=True)
 class RowFormat:
     """How a cache stores rows [..., entries]: as tensors of the same shape but for the last dimension, one for each of `parts`, by
-    what is behind the cache's name. `stored` makes them of f32, `widened` f32 of them."""
+    what is behind the cache's name. `stored` makes them of f32, `widened` f32 of them. `is_rounded`: whether the one part is
+    the rows, each entry rounded by itself."""
 
     parts: tuple[str, ...]
     stored: Callable[[torch.Tensor], Parts]
     widened: Callable[[Parts], torch.Tensor]
+    is_rounded: bool = False
+
+    def returned(self, rows: torch.Tensor, parts: Parts) -> Parts:
+        """What a layer returns of new rows: as they are stored, `parts`, or while `rows_unrounded` is active not rounded yet."""
+        return (rows,) if self.is_rounded and _UNROUNDED.get() else parts
 
 
 def _quantised(rows: torch.Tensor) -> Parts:
@@ -52,24 +61,33 @@ def _widened(parts: Parts) -> torch.Tensor:
 
 
 F32_ROWS = RowFormat(("",), lambda rows: (rows,), lambda parts: parts[0])
+BF16_ROWS = RowFormat(
+    ("",), lambda rows: (rows.to(torch.bfloat16),), lambda parts: parts[0].to(torch.float32), is_rounded=True
+)
 INT8_ROWS = RowFormat(("", "_scales"), _quantised, _widened)
-ROW_FORMATS: Mapping[str, RowFormat] = MappingProxyType({F32: F32_ROWS, INT8: INT8_ROWS})
+ROW_FORMATS: Mapping[str, RowFormat] = MappingProxyType({F32: F32_ROWS, BF16: BF16_ROWS, INT8: INT8_ROWS})
 """By what `kv=` says."""
 
 
-_IN_F32 = ContextVar("in_f32", default=False)
-
-
 @contextmanager
-def attention_in_f32() -> Generator[None]:
-    """Meanwhile attention gets new rows as they are, not as the cache stores them: what the f32 model computes behind it."""
-    token = _IN_F32.set(True)
+def _active(which: ContextVar[bool]) -> Generator[None]:
+    token = which.set(True)
     try:
         yield
     finally:
-        _IN_F32.reset(token)
+        which.reset(token)
+
+
+def attention_in_f32() -> AbstractContextManager[None]:
+    """Meanwhile attention gets new rows as they are, not as the cache stores them: what the f32 model computes behind it."""
+    return _active(_IN_F32)
 
 
 def is_in_f32() -> bool:
     """Whether `attention_in_f32` is active."""
     return _IN_F32.get()
+
+
+def rows_unrounded() -> AbstractContextManager[None]:
+    """Meanwhile layers return new rows before they are rounded (`RowFormat.returned`); attention gets them as they are stored."""
+    return _active(_UNROUNDED)

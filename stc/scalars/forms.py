@@ -46,4 +46,4 @@ def call(function: str, arity: int = 1) -> Form:
 MAXIMUM, MINIMUM = "maximum", "minimum"
 UNPACK, PACK = "unpack_lanes", "pack_lanes"
 QUOTIENT, FLOOR_QUOTIENT, REMAINDER = "int_quotient", "int_floor_quotient", "int_remainder"
-FLOAT_OF_BITS = "float_of_bits"
+FLOAT_OF_BITS, BITS_OF_FLOAT = "float_of_bits", "bits_of_float"

@@ -53,7 +53,7 @@ Quantize = Annotated[
         "--quantize",
         metavar="FORMAT",
         help="Linear layers on integers: bits=8|4, group=row|N, scale=f16, activations=token|group, head=8|4|f32, except=PATH, "
-        "PATH.bits=...; caches: kv=f32|int8, attention=f32|int8.",
+        "PATH.bits=...; caches: kv=f32|bf16|int8, attention=f32|int8.",
     ),
 ]
 Tile = Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)]

@@ -118,7 +118,8 @@ def test_elementwise_vectors_become_lanes() -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("%w = arith.bitcast %v : f32 to i32\n %r = arith.bitcast %w : i32 to f32", "arith.bitcast of f32 to i32; accepted"),
+        ("%h = arith.truncf %v : f32 to f16\n%w = arith.bitcast %h : f16 to i16\n%r = arith.sitofp %w : i16 to f32",
+         "arith.bitcast of f16 to i16; accepted: i32 to f32, f32 to i32"),
         ("%w = arith.extf %v : f32 to f64\n %r = arith.truncf %w : f64 to f32", "type f64"),
         ("%c3 = arith.constant 3 : index\n%m = arith.floordivsi %n, %c3 : index\n %c = arith.index_cast %m : index to i32\n"
          "%r = arith.sitofp %c : i32 to f32", "power of two"),

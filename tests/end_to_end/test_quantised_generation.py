@@ -51,6 +51,19 @@ def test_greedy_tokens_are_those_of_the_quantised_reference(name: str, tmp_path:
     assert near[0] > 0.9 and near[1] < 0.1
 
 
+def test_a_cache_of_bf16_is_pytorchs(tmp_path: Path) -> None:
+    """Of grouped queries; nothing else is rounded, so that all logits are near."""
+    spec = configured(tmp_path / "model", "qwen2.5-0.5b-tiny", num_hidden_layers=1)
+    model = LanguageModel(compiled(spec, tmp_path / "out", max_seq=16, rows=1, quantize="kv=bf16"))
+    caches = [cache for kind in model.manifest.kinds.values() for cache in kind.caches.values()]
+    assert [cache.element_type for cache in caches] == ["i16", "i16"]
+    twin, of_f32 = (Twin(model, in_torch(spec, 16).whole(quantize)) for quantize in ("kv=bf16", ""))
+    written, logits = written_by(model.generate(LONG, 8, ends=False))
+    assert written == twin.greedy(LONG, 8)
+    near = [[close(*rows) for rows in zip(logits, of_torch(one, written), strict=True)] for one in (twin, of_f32)]
+    assert all(near[0]) and not any(near[1])
+
+
 def of_torch(twin: Twin, written: list[int]) -> np.ndarray:
     """The logits behind each token but the last."""
     return twin.logits([*LONG, *written[:-1]])[len(LONG) - 1 :]

@@ -36,3 +36,10 @@ def test_a_linalg_file(compiled: Compile) -> None:
     project.require_agreement()
     assert [output.name for output in project.result.outputs] == ["y", "out1"]
     assert (project.folder / "parameters" / "fc_weight.bin").is_file()
+
+
+def test_bits_of_bf16_in_cpp(compiled: Compile) -> None:
+    """Of every border, with no allowance for ties."""
+    project = compiled(f"{HERE.parent / 'modules' / 'definitions.py'}:rounded_to_bf16")
+    project.require_agreement()
+    assert all(output.max_abs_error == 0 for output in project.result.outputs)

@@ -1023,6 +1023,21 @@ def doubles() -> Built:
     return formula(lambda x: x * 2, normal(6, 8).double())
 
 
+@case("inputs and results")
+def rounded_to_bf16() -> Built:
+    """Numbers at and next to ties, of both signs: the largest, subnormal ones, infinities, NaNs. Each is a row of its own."""
+    uppers = [0, 1, 2, 0x7F, 0x80, 0x3F7F, 0x3F80, 0x3F81, 0x7F7E, 0x7F7F, 0x7FFF]
+    lowers = [0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF]
+    bits = [(sign << 31 | upper << 16 | lower) - (sign << 32) for sign in (0, 1) for upper in uppers for lower in lowers]
+    numbers = torch.cat([torch.tensor(bits, dtype=torch.int32).view(torch.float32), torch.tensor([torch.inf, -torch.inf])])
+    return formula(lambda x: x.to(torch.bfloat16).to(torch.float32), numbers[:, None])
+
+
+@case("inputs and results", refused="arith.addf in bf16")
+def added_in_bf16() -> Built:
+    return formula(lambda x: (x.to(torch.bfloat16) + 1).to(torch.float32), normal(6, 8))
+
+
 @case("control", refused="float16")
 def halves() -> Built:
     return formula(lambda x: x * 2, normal(6, 8).half())

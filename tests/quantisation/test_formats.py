@@ -51,12 +51,21 @@ def test_the_head_has_a_format_of_its_own():
         ("bits=4,head=8,kv=int8", "bits=4,head=8,kv=int8", "bits=4,head=8"),
         ("mlp.bits=4, except=lm_head,except=attn.c_proj", "mlp.bits=4,except=attn.c_proj", ""),
         ("except=attn,except=mlp", "", "bits=8"),
+        ("kv=bf16", "kv=bf16", ""),
+        ("kv=int8,attention=int8", "kv=int8,attention=int8", ""),
+        ("kv=bf16,lm_head.bits=4", "bits=8,kv=bf16", "lm_head.bits=4"),
         ("except=attn,except=mlp,kv=int8,head=f32", "except=attn,except=mlp,kv=int8,head=f32", ""),
     ],
 )
 def test_what_concerns_a_part(text: str, layers: str, head: str):
     assert of_part(text, LAYERS, has_cache=True) == layers
     assert of_part(text, ("lm_head",), has_cache=False) == head
+
+
+def test_what_is_said_of_caches_alone_leaves_layers_in_f32():
+    for text in ("kv=bf16", "kv=int8,attention=int8"):
+        assert [read_quantisation(text).format_of(layer) for layer in (*LAYERS, "lm_head")] == [None] * 5
+    assert read_quantisation("kv=bf16,head=4").format_of("mlp.c_fc") == LinearFormat(8)
 
 
 def test_dtypes_are_formats():

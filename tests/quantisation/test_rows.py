@@ -13,7 +13,7 @@ from stc.frontend.presets import PRESETS
 from stc.frontend.rounding_noise import RoundingNoise
 from stc.frontend.sources import load_model
 from stc.quantisation.formats import read_quantisation
-from stc.quantisation.rows import INT8_ROWS, attention_in_f32, saturated
+from stc.quantisation.rows import BF16_ROWS, INT8_ROWS, RowFormat, attention_in_f32, rows_unrounded, saturated
 
 pytestmark = pytest.mark.heavy
 
@@ -51,18 +51,30 @@ def test_rounding_noise_moves_no_integer_but_at_a_tie() -> None:
     assert torch.equal(noisy, INT8_ROWS.stored(rows)[0])
 
 
-def test_attention_sees_what_is_stored() -> None:
+@pytest.mark.parametrize("form", [BF16_ROWS, INT8_ROWS])
+def test_attention_sees_what_is_stored(form: RowFormat) -> None:
     """Also of new rows; in f32 these as they are, behind the same cache."""
     before, keys, values = (torch.randn(1, 2, count, 4, generator=torch.Generator().manual_seed(count)) for count in (3, 2, 2))
-    stored = (*INT8_ROWS.stored(before), *INT8_ROWS.stored(before))
-    cache = CacheRows(INT8_ROWS, stored)
+    stored = (*form.stored(before), *form.stored(before))
+    cache = CacheRows(form, stored)
     seen, _ = cache.update(keys, values)
-    expected = torch.cat([INT8_ROWS.widened(INT8_ROWS.stored(rows)) for rows in (before, keys)], 2)
+    expected = torch.cat([form.widened(form.stored(rows)) for rows in (before, keys)], 2)
     assert torch.equal(seen, expected) and not torch.equal(seen[:, :, 3:], keys)
     with attention_in_f32():
-        exact, _ = CacheRows(INT8_ROWS, stored).update(keys, values)
+        exact, _ = CacheRows(form, stored).update(keys, values)
     assert torch.equal(exact[:, :, :3], expected[:, :, :3]) and torch.equal(exact[:, :, 3:], keys)
-    assert cache.rows is not None and torch.equal(cache.rows[0], INT8_ROWS.stored(keys)[0])
+    assert cache.rows is not None and torch.equal(cache.rows[0], form.stored(keys)[0])
+
+
+def test_rows_of_bf16_are_those_of_pytorch() -> None:
+    """What noise is measured on is not rounded yet, and attention sees the same then."""
+    rows = torch.randn(1, 2, 3, 5, generator=torch.Generator().manual_seed(0))
+    (stored,) = BF16_ROWS.stored(rows)
+    assert torch.equal(stored, rows.to(torch.bfloat16)) and torch.equal(BF16_ROWS.widened((stored,)), stored.to(torch.float32))
+    with rows_unrounded():
+        cache = CacheRows(BF16_ROWS)
+        seen, _ = cache.update(rows, rows)
+    assert cache.rows is not None and torch.equal(cache.rows[1], rows) and torch.equal(seen, stored.to(torch.float32))
 
 
 @pytest.mark.parametrize("name", [name for name in PRESETS if name.endswith("-tiny")])
@@ -100,9 +112,18 @@ def _behind_each_other(model: CausalModel, x: torch.Tensor, rows: int) -> dict[s
 
 def test_what_is_said_of_caches_is_said_once() -> None:
     assert read_quantisation("bits=4,kv=int8").kv == "int8" and read_quantisation("").kv == "f32"
+    assert read_quantisation("bits=8,kv=bf16").kv == "bf16"
     for text in ("kv=int4", "mlp.kv=int8", "kv=int8,kv=f32"):
         with pytest.raises(CompileError, match="--quantize: '"):
             read_quantisation(text)
+
+
+def test_formats_of_caches_are_named() -> None:
+    with pytest.raises(CompileError, match=r"--quantize: 'kv=bf17'; accepted: kv=f32, kv=bf16, kv=int8$"):
+        read_quantisation("kv=bf17")
+    for kv in ("f32", "bf16"):
+        with pytest.raises(CompileError, match=f"attention=int8 with kv={kv}; accepted: kv=int8 with it"):
+            read_quantisation(f"kv={kv},attention=int8")
 
 
 @pytest.mark.parametrize("options", [{}, {"stage": "head"}])

@@ -1,4 +1,4 @@
-"""Integers of a cache are rounded floats: near a tie rounding errors decide, and the check of a design says where."""
+"""What a cache holds are rounded floats: near a tie rounding errors decide, and the check of a design says where."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from stc.codegen.tolerances import allowed_bits
+from stc.diagnostics import CompileError
 from stc.frontend.draws import ONLY_EXAMPLE, Append, Draws, PartSizes
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.iteration.size import Symbol
-from stc.quantisation.rows import INT8_ROWS
+from stc.quantisation.rows import BF16_ROWS, INT8_ROWS
 
 pytestmark = pytest.mark.heavy
 POSITIONS = 40
@@ -38,3 +40,45 @@ def test_what_noise_moves_over_a_tie_is_uncertain(second: float, moved: float) -
     expected = np.zeros((POSITIONS, 3))
     expected[-1, 1] = moved
     np.testing.assert_array_equal(reference.uncertainty["updated"], expected)
+
+
+class Rounded(torch.nn.Module):
+    """A row that is a sum of floats, rounded to bf16."""
+
+    def forward(self, x: torch.Tensor, cache: torch.Tensor) -> dict[str, torch.Tensor]:
+        row = x * 0.1 * 10.0
+        (stored,) = BF16_ROWS.returned(row, BF16_ROWS.stored(row))
+        return {"rows": stored, "seen": BF16_ROWS.widened((cache,)).sum(0, keepdim=True)}
+
+
+def test_bits_may_differ_where_noise_reaches_a_tie() -> None:
+    """By one where half of the lower bits are 1 and nothing else, or nearly; else by nothing, as rows that were there before."""
+    tie = 1 + 2.0**-8
+    x = torch.tensor([[tie, tie + 2.0**-21, tie - 2.0**-12, 1.0, -tie, 1 + 2.0**-7]])
+    pos = Symbol("pos", POSITIONS - 1)
+    sizes = PartSizes({}, appends={"rows": Append("updated", "cache", 0, pos)})
+    inputs = {"x": x, "cache": torch.randn(POSITIONS, 6).to(torch.bfloat16)}
+    (reference,) = export(Rounded(), inputs, name="rounded", draws=ONLY_EXAMPLE, sizes=sizes).draws
+    golden, before = reference.golden["updated"], reference.unrounded["updated"]
+    assert golden.dtype == np.int16 and before.dtype == np.float32
+    np.testing.assert_array_equal(golden, torch.from_numpy(before).to(torch.bfloat16).view(torch.int16).numpy())
+    np.testing.assert_array_equal(golden[:-1], inputs["cache"].view(torch.int16).numpy()[:-1])
+    np.testing.assert_allclose(before[-1], x[0].numpy(), rtol=1e-6)
+    allowed, share = allowed_bits(golden, before, reference.uncertainty["updated"])
+    expected = np.zeros((POSITIONS, 6))
+    expected[-1, [0, 1, 4]] = 1
+    np.testing.assert_array_equal(allowed, expected)
+    assert 0 < share < 1e-5
+
+
+def test_bf16_is_refused_where_it_is_no_cache() -> None:
+    """Whoever gave it to the design, or got it, would have to know that it is bits."""
+    x = torch.ones(3, 4)
+    for module, inputs, name in ((torch.nn.ReLU(), [x.to(torch.bfloat16)], "input"), (Cast(), [x], "out")):
+        with pytest.raises(CompileError, match=rf"{name} has dtype torch\.bfloat16; accepted: float32, integers, bool"):
+            export(module, inputs)
+
+
+class Cast(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.to(torch.bfloat16)

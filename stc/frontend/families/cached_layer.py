@@ -71,7 +71,8 @@ class CacheRows:
             raise RuntimeError("the layer updates its cache twice")
         count = len(self._stored.parts)
         new = [self._stored.stored(rows) for rows in (keys, values)]
-        self.rows = (*new[0], *new[1])
+        returned = [self._stored.returned(rows, parts) for rows, parts in zip((keys, values), new, strict=True)]
+        self.rows = (*returned[0], *returned[1])
         before = [self._before[:count], self._before[count:]]
         if is_in_f32():
             exact = zip(before, (keys, values), strict=True)

@@ -72,7 +72,7 @@ class Quantised:
     """Integers that stand for (integer - zero) * scale.
 
     `integers`: of at most 8 bits with a sign, along what the factor of the contraction is along; with the loop over groups in front
-    of the reduction, or still without. `scale` (a float, or `BF16_BITS`) and `zero` (integers of at most 32 bits; None: 0
+    of the reduction, or still without. `scale` (a float) and `zero` (integers of at most 32 bits; None: 0
     everywhere) have no entry for each term of the reduction: they are along other loops of `integers`, the one over groups among
     them.
     """
@@ -275,23 +275,7 @@ def _widened(body: Body, value: SSAValue) -> SSAValue:
     return value if value.type == i32 else body.add(arith.ExtSIOp(value, i32))
 
 
-BF16_BITS = IntegerType(16)
-"""What a number of bf16 is carried as: the upper half of its f32, which needs no type of its own at any level."""
-
-
-def bf16_bits(body: Body, value: SSAValue) -> SSAValue:
-    """The bits of the number of bf16 that is nearest to `value`, f32, ties to even; of no NaN."""
-    bits = body.add(arith.BitcastOp(value, i32))
-    half = body.constant(16, i32)
-    odd = body.add(arith.AndIOp(body.add(arith.ShRUIOp(bits, half)), body.constant(1, i32)))
-    up = body.add(arith.AddiOp(body.add(arith.AddiOp(bits, body.constant(0x7FFF, i32))), odd))
-    return body.add(arith.TruncIOp(body.add(arith.ShRUIOp(up, half)), BF16_BITS))
-
-
 def as_f32(body: Body, value: SSAValue) -> SSAValue:
-    """A scale as f32: of a float, or of `BF16_BITS`."""
-    if value.type == BF16_BITS:
-        wide = body.add(arith.ExtUIOp(value, i32))
-        return body.add(arith.BitcastOp(body.add(arith.ShLIOp(wide, body.constant(16, i32))), f32))
+    """A scale as f32."""
     assert isinstance(value.type, AnyFloat)
     return value if value.type == f32 else body.add(arith.ExtFOp(value, f32))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import FloatAttr, IntegerType, ModuleOp, f16, f32, i32
+from xdsl.dialects.builtin import FloatAttr, IntegerType, ModuleOp, bf16, f16, f32, i32
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
@@ -28,13 +28,11 @@ from stc.transforms.linalg.bodies import Body
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.generics import shape_of
 from stc.transforms.linalg.integer_contractions import (
-    BF16_BITS,
     Along,
     ContractionWriter,
     ProductSum,
     Quantised,
     as_f32,
-    bf16_bits,
     product_sum,
 )
 
@@ -127,12 +125,12 @@ def _quantise(linear: ProductSum, chosen: LinearFormat) -> None:
 
 def _quantised_weights(writer: ContractionWriter, weights: Along, chosen: LinearFormat) -> Quantised:
     """Scales max(f16(max |w| / largest), the least normal number), or bf16, integers roundeven(w / scale)."""
-    scale_kind, kind = (f16 if chosen.scale == "f16" else BF16_BITS), IntegerType(chosen.bits)
+    scale_kind, kind = (f16 if chosen.scale == "f16" else bf16), IntegerType(chosen.bits)
 
     def scale(body: Body, values: Sequence[SSAValue]) -> SSAValue:
         quotient = body.add(arith.DivfOp(values[0], body.number(chosen.largest, f32)))
-        if chosen.scale != "f16":  # of which the least is one of f32, too
-            return bf16_bits(body, body.add(arith.MaximumfOp(quotient, body.number(SCALES[chosen.scale], f32))))
+        if chosen.scale != "f16":  # of which the least is one of f32, too; nothing is computed in bf16
+            return body.add(arith.TruncFOp(body.add(arith.MaximumfOp(quotient, body.number(SCALES[chosen.scale], f32))), bf16))
         rounded = body.add(arith.TruncFOp(quotient, f16))
         return body.add(arith.MaximumfOp(rounded, body.number(SCALES[chosen.scale], f16)))
 
