@@ -42,7 +42,10 @@ FORMATS = (
     *(f"bits=4,group={group},head=8{activations}" for group in (32, 64) for activations in ("", ",activations=group")),
     "bits=4,group=32,head=4",
     "bits=4,group=32,head=f32",
+    "kv=bf16",
+    "bits=4,group=32,head=8,kv=bf16",
     "bits=4,group=32,head=8,kv=int8",
+    "bits=4,group=32,head=8,activations=group,kv=int8,attention=int8",
 )
 SECOND = (
     "One day, a boy named Tom went to the big lake with his mom. He saw a small green frog on a rock. The frog was sad. "
