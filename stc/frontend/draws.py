@@ -237,8 +237,10 @@ def draw_references(
     sizes: PartSizes = ALL_THERE,
     maxima: Mapping[str, int] = MappingProxyType({}),
     unquantised: Run | None = None,
+    brain: frozenset[str] = frozenset(),
 ) -> Drawn:
-    """Run the model on each of `draws`; `module` is the model as linalg. `run` gets what is there of the inputs.
+    """Run the model on each of `draws`; `module` is the model as linalg. `run` gets what is there of the inputs. Those in `brain`
+    are bits of bf16, and drawn as the numbers that they are.
 
     `maxima`: of the inputs of one integer which sizes or positions in `module` depend on, of which there is a draw at 0, 1, one
     below the maximum and the maximum each, called after them (`pos_0`), with the example's other inputs. `unquantised`: the model
@@ -252,7 +254,9 @@ def draw_references(
     wanted: list[tuple[str, dict[str, np.ndarray], np.random.Generator]] = []
     for name in draws.names_for(module):
         random = np.random.default_rng([draws.seed, KNOWN.index(name)])
-        wanted.append((name, sizes.inputs_of(name, example, random), random))
+        numbers = {key: bf16_numbers(array) if key in brain else array for key, array in example.items()}
+        drawn = sizes.inputs_of(name, numbers, random)
+        wanted.append((name, {key: bf16_bits(array) if key in brain else array for key, array in drawn.items()}, random))
     for scalar, most in maxima.items():
         for value in sorted({0, 1, most - 1, most} & set(range(most + 1)) - {int(example[scalar].reshape(()))}):
             random = np.random.default_rng([draws.seed, len(KNOWN), value])

@@ -151,7 +151,8 @@ def export(
     names = argument_names(ir)
     sized = {symbol.name for symbol in sizes.symbols}  # which have values in each draw of their own
     maxima = {names[index]: most for index, most in scalar_maxima(ir).items() if names[index] not in sized}
-    drawn = draw_references(draws, ir, example, run, sizes, maxima, None if quantised is None else run_in_f32)
+    brain = frozenset(key for key, value in inputs.items() if value.dtype == torch.bfloat16)
+    drawn = draw_references(draws, ir, example, run, sizes, maxima, None if quantised is None else run_in_f32, brain)
     timings["references"] = time.perf_counter() - start
     computed = next((draw.golden for draw in drawn.references if draw.name == EXAMPLE), None) if quantised is not None else None
     return ExportedModel(

@@ -18,7 +18,7 @@ from stc.tools.stc import app
 pytestmark = pytest.mark.heavy
 
 
-QUANTISED = ("", "bits=8,kv=int8", "bits=8,kv=int8,attention=int8")
+QUANTISED = ("", "kv=bf16", "bits=8,kv=int8", "bits=8,kv=int8,attention=int8")
 
 
 def layers() -> Iterator[ParameterSet]:

@@ -8,7 +8,7 @@ import torch
 
 from stc.codegen.tolerances import allowed_bits
 from stc.diagnostics import CompileError
-from stc.frontend.draws import ONLY_EXAMPLE, Append, Draws, PartSizes
+from stc.frontend.draws import HUGE, NONFINITE, ONLY_EXAMPLE, Append, Draws, PartSizes
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.iteration.size import Symbol
@@ -69,6 +69,18 @@ def test_bits_may_differ_where_noise_reaches_a_tie() -> None:
     expected[-1, [0, 1, 4]] = 1
     np.testing.assert_array_equal(allowed, expected)
     assert 0 < share < 1e-5
+
+
+def test_caches_of_bf16_are_drawn_as_numbers() -> None:
+    """What is not there is no number; what is there has the size that the draw says, as bits."""
+    pos = Symbol("pos", POSITIONS - 1)
+    sizes = PartSizes({"cache": (pos, 6)}, appends={"rows": Append("updated", "cache", 0, pos)})
+    inputs = {"x": torch.ones(1, 6), "cache": torch.randn(POSITIONS, 6).to(torch.bfloat16)}
+    draws = export(Rounded(), inputs, name="rounded", draws=Draws((HUGE, NONFINITE)), sizes=sizes).draws
+    huge, nonfinite = (torch.from_numpy(draw.inputs["cache"]).view(torch.bfloat16) for draw in draws)
+    scaled = (inputs["cache"].to(torch.float32) * 1e3).to(torch.bfloat16)
+    assert torch.equal(huge[: POSITIONS - 2], scaled[: POSITIONS - 2]) and huge[POSITIONS - 2 :].isnan().all()
+    assert nonfinite.isinf().sum() == 2 and nonfinite.isnan().sum() == 7
 
 
 def test_bf16_is_refused_where_it_is_no_cache() -> None:
