@@ -56,7 +56,7 @@ def test_a_cache_of_bf16_is_pytorchs(tmp_path: Path) -> None:
     spec = configured(tmp_path / "model", "qwen2.5-0.5b-tiny", num_hidden_layers=1)
     model = LanguageModel(compiled(spec, tmp_path / "out", max_seq=16, rows=1, quantize="kv=bf16"))
     caches = [cache for kind in model.manifest.kinds.values() for cache in kind.caches.values()]
-    assert [cache.element_type for cache in caches] == ["i16", "i16"]
+    assert [(cache.element_type, cache.bytes) for cache in caches] == [("i16", 2 * 16 * 8 * 2)] * 2  # 6 entries in 8 lanes
     twin, of_f32 = (Twin(model, in_torch(spec, 16).whole(quantize)) for quantize in ("kv=bf16", ""))
     written, logits = written_by(model.generate(LONG, 8, ends=False))
     assert written == twin.greedy(LONG, 8)
