@@ -49,8 +49,8 @@ class PipelineOptions(ArgSpecConvertible):
     schedule asks for another width. `budget`: on-chip bytes for a group, 0 for what the platform has. `duplicate_loads`: bytes on
     chip that reading an input once more has to save, 0 for none, -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
-    `dsp`: DSPs among which lanes and copies of the computations are chosen, and for want of which integers are multiplied in LUTs;
-    0 for `lanes` everywhere and no copies.
+    `dsp`: DSPs among which lanes and copies of the computations are chosen, and what integers are multiplied in; 0 for `lanes`
+    everywhere and no copies. `lut`: LUTs for operators, with `dsp`; 0 for three quarters of what a plan may use.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`:
@@ -73,6 +73,7 @@ class PipelineOptions(ArgSpecConvertible):
     duplicate_loads: int = -1
     serial_converters: str = "free"
     dsp: int = 0
+    lut: int = 0
     overall_unroll_size: int = 0
     schedule: str = ""
     kernel_name: str = ""
@@ -92,10 +93,12 @@ class PipelineOptions(ArgSpecConvertible):
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
         numbers = {"tile": 1, "rows": 1, "lanes": 1, "budget": 0, "duplicate_loads": -1, "dsp": 0, "overall_unroll_size": 0}
-        numbers |= {"slack": 0, "fifo_margin": -1, "run_ahead": 0}
+        numbers |= {"lut": 0, "slack": 0, "fifo_margin": -1, "run_ahead": 0}
         for name, least in numbers.items():
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
+        if self.lut and not self.dsp:
+            raise CompileError(f"lut is {self.lut} without dsp", accepted="LUTs for operators beside a number of DSPs")
         if self.serial_converters not in get_args(Serial):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
         read_quantisation(self.quantize)
@@ -122,10 +125,11 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         tiles = f"default-tile-size{{size={options.tile} lanes={options.lanes}}}"
     given = f'{{dsp={options.dsp} platform="{options.platform}"}}'
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
-    chosen = f'choose-parallelism{{dsp={options.dsp} platform="{options.platform}" strategy="{options.parallelism}"{overall}}}'
+    limits = f"dsp={options.dsp}" + (f" lut={options.lut}" if options.lut else "")
+    chosen = f'choose-parallelism{{{limits} platform="{options.platform}" strategy="{options.parallelism}"{overall}}}'
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     decided = options.dsp or options.schedule
-    multipliers = (f'choose-multipliers{{dsp={options.dsp} platform="{options.platform}"{scheduled}}}',) if decided else ()
+    multipliers = (f'choose-multipliers{{{limits} platform="{options.platform}"{scheduled}}}',) if decided else ()
     parallel = ("pack-products", "transpose-operands", f"split-reductions{given}", chosen, "distribute-parallel")
     if not (options.dsp or options.overall_unroll_size):
         parallel = ("pack-products", "transpose-operands{parameters-only=true}")  # which costs nothing

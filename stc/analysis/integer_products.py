@@ -17,8 +17,11 @@ def integer_products(generic: GenericOp) -> list[arith.MuliOp]:
 
 
 def multipliers_of(generic: GenericOp) -> Multipliers | None:
-    """What the integer multipliers of `generic` are said to be made of."""
-    return next((MULTIPLIERS.of(product) for product in integer_products(generic)), None)
+    """What the integer multipliers of `generic` are said to be made of, or are since they multiply two weights at once."""
+    products = integer_products(generic)
+    if any(is_of_a_pair(product) for product in products):
+        return "pairs"
+    return next((MULTIPLIERS.of(product) for product in products), None)
 
 
 def is_of_a_pair(product: arith.MuliOp) -> bool:

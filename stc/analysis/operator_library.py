@@ -107,6 +107,7 @@ _ONE_DSP = PRODUCTS[FACTOR_BITS, OTHER_FACTOR_BITS]
 _NO_DSP = {factors: name for factors, name in PRODUCTS.items() if max(factors) <= WIDEST_OF_LUTS}
 _PRODUCTS_OF: Mapping[Multipliers | None, Mapping[tuple[int, int], str]] = {
     None: PRODUCTS,
+    "pairs": PRODUCTS,
     "dsp": {factors: name for factors, name in PRODUCTS.items() if factors not in _NO_DSP},
     "lut": _NO_DSP
     | {
@@ -204,6 +205,11 @@ def multiplier(op: Operation) -> str:
     """The operator of the table that a product of integers takes: one for its factors before they were extended."""
     wide, narrow = sorted((_factor_bits(operand) for operand in op.operands), reverse=True)
     return next(name for (most, other), name in _PRODUCTS_OF[MULTIPLIERS.of(op)].items() if wide <= most and narrow <= other)
+
+
+def multiplies_in_luts(op: Operation) -> bool:
+    """Whether the vendor's tool takes LUTs for a product of integers of which nothing is said."""
+    return multiplier(op) in _NO_DSP.values()
 
 
 def _factor_bits(value: SSAValue) -> int:

@@ -29,7 +29,7 @@ _WHOLE = (WriteOp, memref.StoreOp, scf.YieldOp, scf.ForOp)
 # Operations whose text repeats an operand, which then must be a name or a literal.
 _REPEATING = (arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, arith.CmpfOp)
 
-_IMPLEMENTATIONS: Mapping[Multipliers, str] = {"dsp": "dsp", "lut": "fabric"}
+_IMPLEMENTATIONS: Mapping[Multipliers | None, str] = {"dsp": "dsp", "lut": "fabric"}
 """What multipliers are made of, as `bind_op` calls it."""
 
 

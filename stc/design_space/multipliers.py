@@ -1,37 +1,57 @@
-"""Which contractions of integers multiply in LUTs where DSPs are short.
+"""What contractions of integers multiply in: two products per DSP, one per DSP, or LUTs, within so many DSPs and LUTs.
 
-DSPs bound how much is computed at once, so a contraction in LUTs leaves its DSPs to the others; it has lanes as the others, and no
-copies. LUTs are taken for no more than that: of the contractions in LUTs, none could be in DSPs without a longer interval (cycles
-of the slowest computation).
+Both resources bound how much is computed at once (`stc.design_space.parallelism`), so a contraction that takes the one leaves the
+other to the rest: where DSPs are short, lanes and copies are bought with LUTs as long as there are any, and the other way round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a design would be: cycles of its slowest computation, and LUTs of all that it computes with."""
+    """What a design would be: cycles of its slowest computation, DSPs and LUTs of all that it computes with."""
 
     interval: int
-    lut: int
+    dsp: int
+    lut: float
+
+    def excess(self, limit: Trial) -> float:
+        """How much of DSPs and LUTs is beyond those of `limit`, as parts of these; 0 for what fits."""
+        pairs = ((self.dsp, limit.dsp), (self.lut, limit.lut))
+        return sum(max(0, taken - there) / max(1, there) for taken, there in pairs)
 
 
-def multipliers_in_luts(candidates: Sequence[int], trial: Callable[[frozenset[int]], Trial], lut: float) -> frozenset[int]:
-    """Those of `candidates` that multiply in LUTs; `trial` says what the design is with these, `lut` how many LUTs there are.
+def choose_multipliers(
+    candidates: Mapping[int, Sequence[Kind]], trial: Callable[[Mapping[int, Kind]], Trial], dsp: int, lut: float
+) -> Mapping[int, Kind]:
+    """A kind for each of `candidates`, of those that it can have; the first is what it has where nothing speaks for another.
 
-    From all of them in LUTs, they go back to DSPs one after the other: the one with which the interval is shortest, of several that
-    with the fewest LUTs left, then the first, until the interval would get longer, and there are LUTs enough. None is left where
-    that is no shorter than with all in DSPs. Asked again about those that went back, with the others in LUTs, all go back again.
+    `trial` says what the design is with a choice. What exceeds `dsp` and `lut` less is better, then a shorter interval, then more
+    candidates with their first kind, then fewer LUTs. Of all with their first kind, and of all with the same one, the best is
+    changed one candidate at a time until no single change makes it better.
     """
-    chosen = frozenset(candidates)
-    made, none = trial(chosen), trial(frozenset())
-    while chosen:
-        trials = [(trial(chosen - {candidate}), candidate) for candidate in chosen]
-        back, found = min(trials, key=lambda each: (each[0].interval, each[0].lut, each[1]))
-        if back.interval > made.interval and made.lut <= lut:
-            break
-        chosen, made = chosen - {found}, back
-    return chosen if made.interval < none.interval else frozenset()
+    limit, tried = Trial(0, dsp, lut), dict[tuple[Kind, ...], tuple[float, ...]]()
+
+    def cost(choice: Mapping[int, Kind]) -> tuple[float, ...]:
+        key = tuple(choice.values())
+        if key not in tried:
+            made, others = trial(choice), sum(choice[one] != kinds[0] for one, kinds in candidates.items())
+            tried[key] = (made.excess(limit), made.interval, others, made.lut)
+        return tried[key]
+
+    best: Mapping[int, Kind] = {one: kinds[0] for one, kinds in candidates.items()}
+    for alike in dict.fromkeys(kind for kinds in candidates.values() for kind in kinds):
+        start = {one: alike if alike in kinds else kinds[0] for one, kinds in candidates.items()}
+        best = min(best, start, key=cost)
+    while True:
+        before = best
+        for one, kinds in candidates.items():
+            best = min([best, *({**best, one: kind} for kind in kinds)], key=cost)
+        if best == before:
+            return best

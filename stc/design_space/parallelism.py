@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from stc.design_space.tiling import LEAST_SUMS
 from stc.iteration.vectorize import largest_divisor
@@ -53,7 +54,7 @@ class Work:
 
     `sums`: how many results there are. `lane_extent`: iterations of the loop that is unrolled, 1 where none can be.
     `divided_extent`: of the one that copies divide, 1 for none. `divides_lanes`: whether that is the same loop. `family`:
-    computations of one family have one number of copies.
+    computations of one family have one number of copies. `lut`: LUTs for one point. `in_luts`: whether it multiplies in these.
     """
 
     name: str
@@ -65,10 +66,19 @@ class Work:
     divides_lanes: bool
     family: int
     memory: tuple[MemoryOperand, ...] = ()
+    lut: int = 0
+    in_luts: bool = False
 
     def cycles(self, parallelism: Parallelism) -> int:
         """Cycles for all points."""
         return -(-self.points // (parallelism.lanes * parallelism.copies))
+
+
+@dataclass(frozen=True)
+class _Limits:
+    dsp: int
+    lut: float
+    ports: int
 
 
 @dataclass
@@ -79,6 +89,9 @@ class _State:
 
     def dsp(self) -> int:
         return sum(work.dsp * self.lanes[work.name] * self.copies[work.family] for work in self.works)
+
+    def lut(self) -> int:
+        return sum(work.lut * self.lanes[work.name] * self.copies[work.family] for work in self.works)
 
     def cycles(self, work: Work) -> int:
         return work.cycles(self.of(work))
@@ -98,29 +111,30 @@ class _State:
         """Cycles of the slowest computation."""
         return max((self.cycles(work) for work in self.works), default=0)
 
-    def fits(self, dsp: int, ports: int) -> bool:
-        return self.dsp() <= dsp and self.ports() <= ports
+    def fits(self, limits: _Limits) -> bool:
+        return self.dsp() <= limits.dsp and self.lut() <= limits.lut and self.ports() <= limits.ports
 
     def copied(self) -> _State:
         return _State(self.works, dict(self.lanes), dict(self.copies))
 
 
-def choose_parallelism(works: Sequence[Work], dsp: int, ports: int) -> Mapping[str, Parallelism]:
-    """Lanes and copies for each of `works` within `dsp` DSPs and `ports` memory ports, at least one lane of each.
+def choose_parallelism(works: Sequence[Work], dsp: int, ports: int, lut: float = inf) -> Mapping[str, Parallelism]:
+    """Lanes and copies for each of `works` within `dsp` DSPs, `lut` LUTs and `ports` memory ports, at least one lane of each.
 
     The computation with the most cycles left is sped up by the smallest step that it has, until none fits: it sets the interval.
     What the others have more than that interval needs is taken back and spent once more. What is left in the end goes to the others
-    in the same way, which shortens the way of the last tile.
+    in the same way, which shortens the way of the last tile; but for copies in LUTs, of which nobody gave a number to spend.
     """
     start = _State(works, {work.name: 1 for work in works}, {work.family: 1 for work in works})
-    state = _speed_up(start, dsp, ports, only_slowest=True)
-    while (better := _speed_up(_relaxed(state), dsp, ports, only_slowest=True)).interval() < state.interval():
+    limits = _Limits(dsp, lut, ports)
+    state = _speed_up(start, limits, only_slowest=True)
+    while (better := _speed_up(_relaxed(state), limits, only_slowest=True)).interval() < state.interval():
         state = better
-    state = _speed_up(state, dsp, ports, only_slowest=False)
+    state = _speed_up(state, limits, only_slowest=False)
     return {work.name: state.of(work) for work in works}
 
 
-def _speed_up(state: _State, dsp: int, ports: int, *, only_slowest: bool) -> _State:
+def _speed_up(state: _State, limits: _Limits, *, only_slowest: bool) -> _State:
     """Steps for the slowest computation, in turn; then, unless `only_slowest`, for those that still have one that fits."""
     works = state.works
     heap = [(-state.cycles(work), index) for index, work in enumerate(works)]
@@ -130,7 +144,8 @@ def _speed_up(state: _State, dsp: int, ports: int, *, only_slowest: bool) -> _St
         if -cycles != state.cycles(works[index]):  # its family has become faster since
             heapq.heappush(heap, (-state.cycles(works[index]), index))
             continue
-        faster = next((step for step in _steps(state, works[index]) if step.fits(dsp, ports)), None)
+        steps = _steps(state, works[index], copies_in_luts=only_slowest)
+        faster = next((step for step in steps if step.fits(limits)), None)
         if faster is not None:
             state = faster
             heapq.heappush(heap, (-state.cycles(works[index]), index))
@@ -150,7 +165,7 @@ def _relaxed(state: _State) -> _State:
     return relaxed
 
 
-def _steps(state: _State, work: Work) -> Iterator[_State]:
+def _steps(state: _State, work: Work, *, copies_in_luts: bool) -> Iterator[_State]:
     """The ways to speed up `work`, more lanes first, then more copies of its family."""
     share = work.lane_extent // (state.copies[work.family] if work.divides_lanes else 1)
     for lanes in lane_counts(share):
@@ -159,11 +174,11 @@ def _steps(state: _State, work: Work) -> Iterator[_State]:
             step.lanes[work.name] = lanes
             yield step
             break
-    if work.dsp == 0:
+    if work.dsp == 0 and not (work.in_luts and copies_in_luts):
         return
     more = (copies for copies in _divisors(work.divided_extent) if copies > state.copies[work.family])
     steps = [step for copies in more if (step := _with_copies(state, work.family, copies)) is not None]
-    yield from sorted((step for step in steps if step.cycles(work) < state.cycles(work)), key=_State.dsp)
+    yield from sorted((step for step in steps if step.cycles(work) < state.cycles(work)), key=lambda step: (step.dsp(), step.lut()))
 
 
 def _with_copies(state: _State, family: int, copies: int) -> _State | None:

@@ -124,15 +124,15 @@ def _parts_of_loops(op: Operation, value: tuple[int, ...]) -> str | None:
     return None if all(0 < parts < BOUND for parts in value) else f"expected parts from 1 to {BOUND - 1}"
 
 
-Multipliers: TypeAlias = Literal["dsp", "lut"]
-"""What integer products are made of."""
+Multipliers: TypeAlias = Literal["pairs", "dsp", "lut"]
+"""What integer products are made of: half a DSP each, as one of two that share it (`pack-products`), a DSP, or LUTs."""
 
 MULTIPLIER_KINDS: tuple[Multipliers, ...] = get_args(Multipliers)
 
 
 def _of_a_product(op: Operation, value: Multipliers) -> str | None:
     if value not in MULTIPLIER_KINDS:
-        return f"expected {' or '.join(MULTIPLIER_KINDS)}"
+        return f"expected {', '.join(MULTIPLIER_KINDS)}"
     is_product = isinstance(op, arith.MuliOp) and isinstance(op.result.type, IntegerType)
     return None if is_product else "expected it on a product of integers"
 

@@ -15,6 +15,10 @@ BRAM36_BYTES = 36 * 1024 // 8
 URAM_BYTES = 288 * 1024 // 8
 
 
+OPERATOR_SHARE = 0.75
+"""Of the LUTs of a plan, where none are given (assumed; what else the decode block of gpt2 takes is estimated at 22 %)."""
+
+
 @dataclass(frozen=True)
 class Resources:
     """Counts of the five resources of a die; `bram36` are blocks of 36 kbit, `uram` of 288 kbit."""
@@ -102,6 +106,11 @@ class Platform:
         for slr in self.slrs:
             total = total.plus(slr.scaled(self.plan))
         return total
+
+    @property
+    def operator_lut(self) -> float:
+        """LUTs for operators; the rest of a plan is for memory ports, FIFOs, arrays and control."""
+        return OPERATOR_SHARE * self.usable.lut
 
     @property
     def cycle_ns(self) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TypeAlias
 
 from stc.design_space.parallelism import Parallelism, Work, choose_parallelism
@@ -19,13 +20,14 @@ from stc.strategies.registry import Decision, WrongPlan
 
 @dataclass(frozen=True)
 class ParallelismProblem:
-    """`works`: the computations, in topological order; `dsp`, `ports`: DSPs and memory ports for all of them together.
+    """`works`: the computations, in topological order; `dsp`, `ports`, `lut`: DSPs, memory ports, LUTs for all of them together.
     `overall_unroll_size`: how many points of all computations together may run at once, 0 where only DSPs bound them."""
 
     works: Sequence[Work]
     dsp: int
     ports: int
     overall_unroll_size: int = 0
+    lut: float = inf
 
 
 ParallelismPlan: TypeAlias = Mapping[str, Parallelism]
@@ -58,7 +60,7 @@ PARALLELISM: Decision[ParallelismProblem, ParallelismPlan] = Decision(
 @PARALLELISM.strategy("balanced")
 def balanced(problem: ParallelismProblem) -> ParallelismPlan:
     """Ours: the slowest is sped up first; what others have beyond its issue rate is taken back and spent once more."""
-    return choose_parallelism(problem.works, problem.dsp, problem.ports)
+    return choose_parallelism(problem.works, problem.dsp, problem.ports, problem.lut)
 
 
 @PARALLELISM.strategy("published")

@@ -34,7 +34,7 @@ MODEL: Mapping[str, Any] = {
 
 PIPELINE: Mapping[str, Any] = {
     "quantize": said.Quantize,
-    "tile": said.Tile, "rows": said.Rows, "lanes": said.Lanes, "dsp": said.Dsp, "uniform_tiles": said.UniformTiles,
+    "tile": said.Tile, "rows": said.Rows, "lanes": said.Lanes, "dsp": said.Dsp, "lut": said.Lut, "uniform_tiles": said.UniformTiles,
     "schedule": said.Schedule, "platform": said.Platform, "budget": said.Budget, "duplicate_loads": said.DuplicateLoad,
     "serial_converters": said.SerialConverters, "tiling": said.Tiling, "fusion": said.Fusion, "converters": said.Converters,
     "parallelism": said.Parallelism, "overall_unroll_size": said.OverallUnrollSize, "fifo_strategy": said.FifoStrategy,

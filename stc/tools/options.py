@@ -62,6 +62,7 @@ Lanes = Annotated[int, typer.Option(help="Entries of a stream token where no sch
 Dsp = Annotated[
     int, typer.Option(help="DSPs among which lanes and copies of all computations are chosen; 0: --lanes everywhere.", min=0)
 ]
+Lut = Annotated[int, typer.Option(help="With --dsp: LUTs for operators; 0: three quarters of what a plan may use.", min=0)]
 UniformTiles = Annotated[
     bool, typer.Option("--uniform-tiles", help="One tile size for every loop, instead of what neighbours want.")
 ]

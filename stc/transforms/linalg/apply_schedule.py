@@ -35,10 +35,10 @@ class ApplySchedule(ModulePass):
     One table per op (its `stc.name`), with the fields of `#dataflow.schedule`: `tile` is required; `order` defaults to
     parallel loops outside and reductions inside, `unroll` to what `default-tile-size` would do, `vector` to undecided (one shape
     per operand, inputs first: the lanes its streams carry). With `fixed = false` later passes may still choose another order.
-    `multipliers`, "dsp" or "lut", is what those of an integer contraction are made of (`choose-multipliers` reads it before pairs
-    are packed); a table that says only this leaves the schedule to later passes. A name that no op has, a field that does not exist
-    and a tile or vector that does not divide are errors. The tables `stc.options` and `stc.fifos` are about no op, and for others
-    to read.
+    `multipliers`, "pairs", "dsp" or "lut", is what those of an integer contraction are made of (`choose-multipliers` reads it
+    before pairs are packed); a table that says only this leaves the schedule to later passes. A name that no op has, a field that
+    does not exist and a tile or vector that does not divide are errors. The tables `stc.options` and `stc.fifos` are about no op,
+    and for others to read.
 
     Options: `path` of the file.
 
@@ -59,12 +59,15 @@ class ApplySchedule(ModulePass):
         tables = {name: table for name, table in read_tables(self.path).items() if name != OWN_TABLE}
         generics = {name_of(found): found for found in generics_in(op)}
         for name, table in tables.items():
+            is_done = f"{name}_pairs" in generics or f"{name}_0" in generics or f"{name}_pairs_0" in generics
+            if set(table) == {MULTIPLIERS_FIELD} and name not in generics and is_done:
+                continue  # of what copies compute now
             if name not in generics:
                 known = ", ".join(sorted(str(known) for known in generics))
                 raise CompileError(f"no op is called '{name}'", where=self.path, accepted=known)
             generic = generics[name]
             where = f"{self.path} [{name}]"
-            if MULTIPLIERS_FIELD in table and not (table[MULTIPLIERS_FIELD] == "dsp" and f"{name}_pairs" in generics):
+            if MULTIPLIERS_FIELD in table and not (table[MULTIPLIERS_FIELD] == "pairs" and is_done):
                 give_multipliers(generic, table[MULTIPLIERS_FIELD], where)
             if set(table) == {MULTIPLIERS_FIELD}:
                 continue
@@ -100,21 +103,29 @@ def decided_schedules(module: ModuleOp) -> list[Decided]:
     return found
 
 
-def give_multipliers(generic: linalg.GenericOp, made_of: Any, where: str) -> None:
-    """Let the integer multipliers of `generic` be made of what a table says; CompileError, about `where`, where they cannot be."""
+def give_multipliers(generic: linalg.GenericOp, made_of: Any, where: str, *, can_pair: bool = False) -> None:
+    """Let the integer multipliers of `generic` be made of what a table says; CompileError, about `where`, where they cannot be.
+
+    `can_pair`: whether its products can be packed in pairs, which they are not yet.
+    """
     products = integer_products(generic)
     if made_of not in MULTIPLIER_KINDS:
-        raise CompileError(f"{MULTIPLIERS_FIELD} is {made_of!r}", where=where, accepted=" or ".join(MULTIPLIER_KINDS))
+        raise CompileError(f"{MULTIPLIERS_FIELD} is {made_of!r}", where=where, accepted=", ".join(MULTIPLIER_KINDS))
     if not products:
         what = f"{MULTIPLIERS_FIELD} is '{made_of}', and no integers are multiplied"
         raise CompileError(what, where=where, accepted="contractions of integers")
-    if not any(is_of_a_pair(product) for product in products):
-        for product in products:
-            MULTIPLIERS.put(product, made_of)
-    elif made_of == "lut":
-        what = f"{MULTIPLIERS_FIELD} is 'lut' for products that are packed in pairs, each for a DSP"
-        accepted = f"dsp, or a table for the contraction itself with {MULTIPLIERS_FIELD} = 'lut' alone, which is not packed then"
+    if any(is_of_a_pair(product) for product in products):
+        if made_of != "pairs":
+            what = f"{MULTIPLIERS_FIELD} is '{made_of}' for products that are packed in pairs"
+            alone = f"a table for the contraction itself with {MULTIPLIERS_FIELD} = '{made_of}' alone, which is not packed then"
+            raise CompileError(what, where=where, accepted=f"pairs, or {alone}")
+        return
+    if made_of == "pairs" and not can_pair:
+        what = f"{MULTIPLIERS_FIELD} is 'pairs', and two rows of it cannot share a DSP"
+        accepted = "dsp or lut; pairs where an even number of rows of a parameter is multiplied, and sums of two terms have room"
         raise CompileError(what, where=where, accepted=accepted)
+    for product in products:
+        MULTIPLIERS.put(product, made_of)
 
 
 def read_tables(path: str) -> Mapping[str, Mapping[str, Any]]:

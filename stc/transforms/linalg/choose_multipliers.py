@@ -1,8 +1,10 @@
-"""`choose-multipliers`: contractions of integers multiply in DSPs, or in LUTs."""
+"""`choose-multipliers`: contractions of integers multiply in pairs, in DSPs of their own, or in LUTs."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,30 +14,35 @@ from xdsl.passes import ModulePass
 from stc.analysis.generic_loops import generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import integer_products, multipliers_of
-from stc.analysis.operator_library import hardware_cost
-from stc.design_space.multipliers import Trial, multipliers_in_luts
+from stc.analysis.operator_library import multiplies_in_luts
+from stc.design_space.multipliers import Trial, choose_multipliers
 from stc.design_space.parallelism import choose_parallelism
+from stc.diagnostics import CompileError
 from stc.dialects.facts import MULTIPLIERS, Multipliers
 from stc.platforms.platform import Platform, platform_with_dsp
 from stc.transforms.linalg.apply_schedule import MULTIPLIERS_FIELD, give_multipliers, read_tables
 from stc.transforms.linalg.choose_parallelism import computations
-from stc.transforms.linalg.pack_products import PackProducts
+from stc.transforms.linalg.pack_products import WORTH_PACKING, PackProducts, packed_contraction
 from stc.transforms.linalg.split_reductions import SplitReductions
 from stc.transforms.linalg.transpose_operands import TransposeOperands
 
 
 @dataclass(frozen=True)
 class ChooseMultipliers(ModulePass):
-    """Say what the multipliers of integer contractions are made of, before `pack-products` packs those of DSPs.
+    """Say what the multipliers of integer contractions are made of: two products per DSP ("pairs", for `pack-products`), a DSP for
+    each ("dsp"), or LUTs ("lut").
 
-    What a `schedule.toml` says (`multipliers = "dsp"` or `"lut"`) holds. Of the others, with a number of DSPs, those go to LUTs
-    that leave DSPs to what is slowest (`stc.design_space.multipliers`), as long as what is computed with takes no more LUTs than a
-    plan may (`plan` of the platform; memory ports, FIFOs and control are not counted). For each choice `pack-products`,
-    `transpose-operands` and `split-reductions` run on a copy of the module, of which the strategy `balanced` then says lanes,
-    copies, and so the interval. Without a number of DSPs nothing is chosen: pairs of int4 take DSPs, and the vendor's tool decides
-    about plain products (LUTs up to 8 by 9 bits, by the published reports).
+    What a `schedule.toml` says (`multipliers` of the contraction, of its pairs, or of its first copy) holds. Of the others, with a
+    number of DSPs, a search says (`stc.design_space.multipliers`): pairs where sums are long enough, else what the vendor's tool
+    takes by itself (LUTs up to 8 by 9 bits, by the published reports), unless another kind makes the slowest computation faster
+    within the DSPs and LUTs. LUTs are those of operators: memory ports, FIFOs, arrays and control are not counted. For each choice
+    `pack-products`, `transpose-operands` and `split-reductions` run on a copy of the module, of which the strategy `balanced` then
+    says lanes, copies, and so the interval. Where no choice is within the limits, with one point of each computation at once, that
+    is an error. Without a number of DSPs nothing is chosen: pairs of int4 are packed, and the vendor's tool decides about plain
+    products.
 
-    Options: `dsp` (default 0: nothing is chosen), `platform` (default u55c), `schedule` (path of a `schedule.toml`).
+    Options: `dsp` (default 0: nothing is chosen), `lut` (default 0: three quarters of what a plan may use), `platform` (default
+    u55c), `schedule` (path of a `schedule.toml`).
 
         %p = arith.muli %a, %b : i32
       becomes, in LUTs,
@@ -45,52 +52,95 @@ class ChooseMultipliers(ModulePass):
     name = "choose-multipliers"
 
     dsp: int = 0
+    lut: int = 0
     platform: str = "u55c"
     schedule: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         generics = generics_in(op)
-        tables = read_tables(self.schedule) if self.schedule else {}
-        for generic in generics:
-            table = tables.get(str(name_of(generic)), {})
-            if MULTIPLIERS_FIELD in table and integer_products(generic):  # `apply-schedule` refuses what is said of others
-                give_multipliers(generic, table[MULTIPLIERS_FIELD], f"{self.schedule} [{name_of(generic)}]")
+        host = {value for function in functions_of(op) for value in host_values(function)}
+        if self.schedule:
+            _give_said(generics, host, self.schedule)
         platform = platform_with_dsp(self.platform, self.dsp, self.name)
         if platform is None:
             return
-        host = {value for function in functions_of(op) for value in host_values(function)}
-        undecided = [
-            index
+        candidates = {
+            index: kinds
             for index, generic in enumerate(generics)
-            if not set(generic.results) <= host and integer_products(generic) and multipliers_of(generic) is None
-        ]
+            if not set(generic.results) <= host and multipliers_of(generic) is None and (kinds := _kinds(generic, host))
+        }
+        if not candidates:
+            return
+        lut = self.lut or platform.operator_lut
 
-        def trial(in_luts: frozenset[int]) -> Trial:
-            return self._trial(ctx, op, in_luts, platform)
+        def trial(choice: Mapping[int, Multipliers]) -> Trial:
+            return self._trial(ctx, op, choice, platform, lut)
 
-        for index in multipliers_in_luts(undecided, trial, platform.usable.lut) if undecided else ():
-            _make(generics[index], "lut")
+        chosen = choose_multipliers(candidates, trial, self.dsp, lut)
+        needed = trial(chosen)
+        if needed.excess(Trial(0, self.dsp, lut)):
+            what = f"{self.dsp} DSPs and {lut:.0f} LUTs are too few for one point of each computation at once"
+            raise CompileError(what, where=self.name, accepted=f"at least {needed.dsp} DSPs and {needed.lut} LUTs")
+        for index, kind in chosen.items():
+            _make(generics[index], kind)
 
-    def _trial(self, ctx: Context, module: ModuleOp, in_luts: frozenset[int], platform: Platform) -> Trial:
-        """What `module` would be with the multipliers of generics `in_luts` made of LUTs."""
+    def _trial(
+        self, ctx: Context, module: ModuleOp, choice: Mapping[int, Multipliers], platform: Platform, lut: float
+    ) -> Trial:
+        """What `module` would be with this choice for its generics."""
         module = module.clone()
         generics = generics_in(module)
-        for index in in_luts:
-            _make(generics[index], "lut")
+        for index, kind in choice.items():
+            _make(generics[index], kind)
         for one_pass in (PackProducts(), TransposeOperands(), SplitReductions(dsp=self.dsp, platform=self.platform)):
             one_pass.apply(ctx, module)
-        interval, lut = 0, 0
+        interval, dsp, luts = 0, 0, 0
         for function in functions_of(module):
-            computed = computations(function, platform)
-            chosen = choose_parallelism([each.work for each in computed], self.dsp, platform.memory.max_ports)
-            for each in computed:
-                parallelism = chosen[each.work.name]
-                one = sum(hardware_cost(op, platform.cycle_ns).lut for op in each.generic.body.block.ops)
-                lut += one * parallelism.lanes * parallelism.copies
-                interval = max(interval, each.work.cycles(parallelism))
-        return Trial(interval, lut)
+            works = [each.work for each in computations(function, platform)]
+            chosen = choose_parallelism(works, self.dsp, platform.memory.max_ports, lut)
+            for work in works:
+                parallelism = chosen[work.name]
+                at_once = parallelism.lanes * parallelism.copies
+                dsp, luts = dsp + work.dsp * at_once, luts + work.lut * at_once
+                interval = max(interval, work.cycles(parallelism))
+        return Trial(interval, dsp, luts)
+
+
+def _kinds(generic: GenericOp, parameters: set[Any]) -> tuple[Multipliers, ...]:
+    """What the multipliers of `generic` can be made of, first what they are where nothing is said; none without products."""
+    products = integer_products(generic)
+    if not products:
+        return ()
+    packed = packed_contraction(generic, parameters)
+    if packed is not None and packed.terms >= WORTH_PACKING:
+        return ("pairs", "lut", "dsp")
+    return ("lut", "dsp") if all(multiplies_in_luts(product) for product in products) else ("dsp", "lut")
 
 
 def _make(generic: GenericOp, made_of: Multipliers) -> None:
     for product in integer_products(generic):
         MULTIPLIERS.put(product, made_of)
+
+
+# What a schedule says -------------------------------------------------------------------------------------------------
+
+
+def _give_said(generics: Collection[GenericOp], parameters: set[Any], schedule: str) -> None:
+    tables, names = read_tables(schedule), {str(name_of(generic)) for generic in generics}
+    for generic in generics:
+        name = str(name_of(generic))
+        said = _said(name, tables, names)
+        if said is not None and integer_products(generic):  # `apply-schedule` refuses what is said of others
+            table, made_of = said
+            packed = packed_contraction(generic, parameters)
+            give_multipliers(generic, made_of, f"{schedule} [{table}]", can_pair=packed is not None and packed.terms > 1)
+
+
+def _said(name: str, tables: Mapping[str, Mapping[str, Any]], names: set[str]) -> tuple[str, Any] | None:
+    """The table about the multipliers of op `name`, and what it says: its own, or one of what becomes of it by later passes."""
+    later = {f"{name}_0": None, f"{name}_pairs": "pairs", f"{name}_pairs_0": "pairs"}
+    for table, expected in {name: None, **later}.items():
+        made_of = tables.get(table, {}).get(MULTIPLIERS_FIELD)
+        if made_of is not None and (table == name or table not in names) and expected in (None, made_of):
+            return table, made_of
+    return None

@@ -16,6 +16,7 @@ from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.integer_products import multipliers_of
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.operator_library import hardware_cost
 from stc.design_space.parallelism import PORT_BITS, PORT_LANES, MemoryOperand, Work
@@ -37,7 +38,11 @@ class ChooseParallelism(ModulePass):
     around the generic can be divided too. Decisions are the attributes `stc.lanes`, which `propagate-orders` follows, and
     `stc.copies`, which `distribute-parallel` carries out. DSPs are counted per point from the operators of the body.
 
-    Options: `dsp` (default 0: nothing is decided), `platform` (default u55c), whose cycle the operators are scheduled for,
+    LUTs bound lanes and copies as DSPs do, those of operators alone; copies of what takes no DSPs are made where it multiplies in
+    LUTs (`stc.multipliers`).
+
+    Options: `dsp` (default 0: nothing is decided), `lut` (default 0: three quarters of what a plan may use are for operators),
+    `platform` (default u55c), whose cycle the operators are scheduled for,
     `strategy` (default balanced); `overall-unroll-size` for the strategies that are bounded by it (published).
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
@@ -48,6 +53,7 @@ class ChooseParallelism(ModulePass):
     name = "choose-parallelism"
 
     dsp: int = 0
+    lut: int = 0
     platform: str = "u55c"
     strategy: str = PARALLELISM.default
     overall_unroll_size: int = 0
@@ -63,7 +69,8 @@ class ChooseParallelism(ModulePass):
         computed = computations(function, platform)
         dsp = self.dsp or int(platform.usable.dsp)
         works = [each.work for each in computed]
-        problem = ParallelismProblem(works, dsp, platform.memory.max_ports, self.overall_unroll_size)
+        lut = self.lut or platform.operator_lut
+        problem = ParallelismProblem(works, dsp, platform.memory.max_ports, self.overall_unroll_size, lut)
         chosen = PARALLELISM.decide(self.strategy, problem)
         for each in computed:
             decision, loop, generic = chosen[each.work.name], each.divided, each.generic
@@ -114,16 +121,19 @@ def _work(
     loops = GenericLoops(generic)
     last = loops.output_dims[0][-1] if loops.output_dims[0] else None
     possible = default_unroll(loops.extents, loops.reductions, loops.operand_dims, max(loops.extents, default=1))
+    costs = [hardware_cost(op, cycle_ns) for op in generic.body.block.ops]
     return Work(
         name=made[generic],
         points=prod(loops.extents),
         sums=prod(loops.extents[loop] for loop in loops.parallels),
-        dsp=sum(hardware_cost(op, cycle_ns).dsp for op in generic.body.block.ops),
+        dsp=sum(cost.dsp for cost in costs),
         lane_extent=prod(possible),
         divided_extent=loops.extents[divided] if divided is not None else 1,
         divides_lanes=divided is not None and divided == last,
         family=family,
         memory=tuple(_memory_operands(generic, divided, made, names)),
+        lut=sum(cost.lut for cost in costs),
+        in_luts=multipliers_of(generic) == "lut",
     )
 
 

@@ -16,9 +16,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from stc.analysis.generic_loops import Dims, GenericLoops, all_dims, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.integer_products import multipliers_of
 from stc.analysis.integer_ranges import range_of
 from stc.design_space.parallelism import PORT_BITS
-from stc.dialects.facts import MULTIPLIERS, NAME
+from stc.dialects.facts import NAME
 from stc.iteration.reshape import positions, without_units
 from stc.iteration.vectorize import largest_divisor
 from stc.scalars.packed_products import FACTOR_BITS, SUM_BITS, PackedProducts, packing
@@ -39,6 +40,10 @@ from stc.transforms.linalg.split_loops import split_by_operand
 _FACTOR, _SUM = IntegerType(FACTOR_BITS), IntegerType(SUM_BITS)
 _HALF = 4
 """Bits of a weight that is packed into a byte with another; wider ones take two bytes."""
+
+
+WORTH_PACKING = 17
+"""Terms of a sum before both halves are taken out of it, from which on that costs less than the products."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,8 @@ class PackProducts(ModulePass):
     548 of i4 by i8 without signs, which `extui` takes) a second computation takes both sums out of it, and adds up those of longer
     reductions. The host makes the pairs. Integers come out the same.
 
-    What has an odd number of rows, two activations for operands, or multipliers of LUTs (`choose-multipliers`), stays.
+    What has an odd number of rows, two activations for operands, or multipliers of another kind (`choose-multipliers`), stays.
+    What is said to have pairs is packed whatever `terms` is.
 
     Options: `terms` (default 17): where fewer can be summed before both sums are taken apart, nothing is packed. So int8 by int8 is
     on request (`terms=16`): sums of 48 bits that are taken apart every 16 terms cost more cycles than the products, which take LUTs
@@ -98,7 +104,7 @@ class PackProducts(ModulePass):
 
     name = "pack-products"
 
-    terms: int = 17
+    terms: int = WORTH_PACKING
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         found = [
@@ -106,7 +112,9 @@ class PackProducts(ModulePass):
             for function in functions_of(op)
             for parameters in [host_values(function)]
             for generic in generics_in(function)
-            if (contraction := _contraction(generic, parameters)) is not None and contraction.terms >= self.terms
+            if (contraction := packed_contraction(generic, parameters)) is not None
+            and (multipliers_of(generic) == "pairs" or contraction.terms >= self.terms)
+            and multipliers_of(generic) in (None, "pairs")
         ]
         for contraction in found:
             _pack(contraction)
@@ -117,13 +125,12 @@ class PackProducts(ModulePass):
 # What is packed -------------------------------------------------------------------------------------------------------
 
 
-def _contraction(generic: GenericOp, parameters: set[SSAValue]) -> Contraction | None:
+def packed_contraction(generic: GenericOp, parameters: set[SSAValue]) -> Contraction | None:
+    """How `generic` would be packed in pairs; None where it cannot be."""
     if set(generic.results) <= parameters or not starts_at_zero(generic) or generic.body.block.args[-1].type != i32:
         return None
     found = combining(generic)
     if found is None or not isinstance(found[0], arith.AddiOp) or not isinstance(product := found[1].owner, arith.MuliOp):
-        return None
-    if MULTIPLIERS.of(product) == "lut":
         return None
     factors = [_extended(operand, generic) for operand in product.operands]
     unsigned = frozenset(factor.index for factor in factors if factor is not None and not factor.is_signed)

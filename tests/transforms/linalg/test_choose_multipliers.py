@@ -61,10 +61,12 @@ def scheduled(text: str, schedule: str, path: Path) -> ModuleOp:
 @pytest.mark.parametrize(
     ("text", "schedule", "refusal"),
     [
-        (integers(6, 8), "[fc]\nmultipliers = 'bram'", "[fc]: multipliers is 'bram'; accepted: dsp or lut"),
-        (integers(6, 8), "[fc]\nmultipliers = ['lut']", "[fc]: multipliers is ['lut']; accepted: dsp or lut"),
+        (integers(6, 8), "[fc]\nmultipliers = 'bram'", "[fc]: multipliers is 'bram'; accepted: pairs, dsp, lut"),
+        (integers(6, 8), "[fc]\nmultipliers = ['lut']", "[fc]: multipliers is ['lut']; accepted: pairs, dsp, lut"),
         (floats(6, 8), "[fc]\nmultipliers = 'lut'", "[fc]: multipliers is 'lut', and no integers are multiplied"),
         (integers(6, 20), "[fc_pairs]\nmultipliers = 'lut'", "[fc_pairs]: multipliers is 'lut' for products that are packed"),
+        (integers(6, 20), "[fc_pairs]\nmultipliers = 'dsp'", "[fc_pairs]: multipliers is 'dsp' for products that are packed"),
+        (integers(5, 20), "[fc]\nmultipliers = 'pairs'", "[fc]: multipliers is 'pairs', and two rows of it cannot share a DSP"),
         (integers(6, 20), "[gone]\nmultipliers = 'lut'", "no op is called 'gone'; accepted: fc, fc_pairs"),
     ],
 )
@@ -74,11 +76,26 @@ def test_what_a_schedule_cannot_say(tmp_path: Path, text: str, schedule: str, re
     assert refusal in str(error.value)
 
 
-@pytest.mark.parametrize(("made_of", "pairs"), [("dsp", True), ("lut", False)])
-def test_pairs_are_for_dsps(tmp_path: Path, made_of: str, pairs: bool):
-    module = scheduled(integers(6, 20), f"[fc]\nmultipliers = '{made_of}'", tmp_path / "schedule.toml")
+@pytest.mark.parametrize("table", ["fc", "fc_0", "fc_pairs", "fc_pairs_0"])
+@pytest.mark.parametrize(("made_of", "found"), [("pairs", (None, "i48")), ("dsp", ("dsp", "i32")), ("lut", ("lut", "i32"))])
+def test_what_a_table_says_holds(tmp_path: Path, table: str, made_of: str, found: tuple[str | None, str]):
+    """Also one that was written of pairs, or of the first copy of a contraction, which are made of it behind this pass."""
+    module = parse_module(integers(6, 20))
+    (tmp_path / "schedule.toml").write_text(f"[{table}]\nmultipliers = '{made_of}'")
+    for one_pass in (ChooseMultipliers(schedule=str(tmp_path / "schedule.toml")), PackProducts()):
+        one_pass.apply(make_context(), module)
     (product,) = [op for op in module.walk() if isinstance(op, arith.MuliOp)]
-    assert (MULTIPLIERS.of(product), str(product.result.type)) == ((None, "i48") if pairs else ("lut", "i32"))
+    by_default = "_pairs" in table and made_of != "pairs"  # of pairs nothing else can be said: `apply-schedule` refuses it
+    assert (MULTIPLIERS.of(product), str(product.result.type)) == ((None, "i48") if by_default else found)
+
+
+def test_bytes_are_paired_where_a_table_says_so(tmp_path: Path):
+    """7 terms at a time, which `pack-products` does not do by itself; 13 is a prime, of which no divisor but 1 has room."""
+    bytes_ = integers(6, 35).replace("i4", "i8")
+    module = scheduled(bytes_, "[fc]\nmultipliers = 'pairs'", tmp_path / "schedule.toml")
+    assert [str(op.result.type) for op in module.walk() if isinstance(op, arith.MuliOp)] == ["i48"]
+    with pytest.raises(CompileError, match="two rows of it cannot share a DSP"):
+        scheduled(integers(6, 13).replace("i4", "i8"), "[fc]\nmultipliers = 'pairs'", tmp_path / "schedule.toml")
 
 
 def compiled(stc: Stc, folder: Path, made_of: str, *options: str) -> Path:
@@ -97,29 +114,47 @@ LANES = r"for \(int (\w+) = 0; \1 < (\d+); \1 \+= 1\) \{\n#pragma HLS unroll\n[^
 
 @pytest.mark.heavy
 def test_the_same_product_by_dsps_and_by_luts(tmp_path: Path, stc: Stc):
-    """Both equal the same integers bit for bit (`--check` allows no error); 64 pairs in as many DSPs, 64 plain products in none."""
-    made = {made_of: compiled(stc, tmp_path, made_of) for made_of in ("dsp", "lut")}
+    """All equal the same integers bit for bit (`--check` allows no error); 64 pairs or products in as many DSPs, or in none."""
+    made = {made_of: compiled(stc, tmp_path, made_of) for made_of in ("pairs", "dsp", "lut")}
     for case in ("example", "draw"):
         golden = {out.joinpath("golden", case, "out.bin").read_bytes() for out in made.values()}
         assert len(golden) == 1 and any(golden.pop())
     text = {made_of: (out / "kernel.cpp").read_text() for made_of, out in made.items()}
     resources = {made_of: json.loads((out / "report.json").read_text())["resources"] for made_of, out in made.items()}
 
-    (pairs,) = re.findall(LANES + r"\(ap_int<27>\)sum", text["dsp"])
-    assert "bind_op" not in text["dsp"] and resources["dsp"]["total"]["dsp"] == int(pairs[1]) == 64
+    (pairs,) = re.findall(LANES + r"\(ap_int<27>\)sum", text["pairs"])
+    assert "bind_op" not in text["pairs"] and resources["pairs"]["total"]["dsp"] == int(pairs[1]) == 64
 
-    bound = r"const ap_int<12> (product) = .* \* .*;\n#pragma HLS bind_op variable=product op=mul impl=fabric\n"
-    (plain,) = re.findall(LANES + bound, text["lut"])
+    bound = r"const ap_int<12> (product) = .* \* .*;\n#pragma HLS bind_op variable=product op=mul impl="
+    (own,) = re.findall(LANES + bound + "dsp\n", text["dsp"])
+    assert "ap_int<27>" not in text["dsp"] and resources["dsp"]["total"]["dsp"] == int(own[1]) == 64
+    (plain,) = re.findall(LANES + bound + "fabric\n", text["lut"])
     assert "ap_int<27>" not in text["lut"]
     operators = [task["operators"] for task in resources["lut"]["tasks"].values()]
     assert max(found.get("mul_u4_u8", 0) for found in operators) == int(plain[1]) == 64
     assert resources["lut"]["total"]["dsp"] == 0
 
-    written = (made["lut"] / "schedule.toml").read_text()
-    assert 'multipliers = "lut"' in written and "multipliers" not in (made["dsp"] / "schedule.toml").read_text()
-    again = stc("compile", tmp_path / "fc.mlir", "--schedule", made["lut"] / "schedule.toml", "--out", tmp_path / "again")
-    assert again.code == 0, again.stderr
-    assert (tmp_path / "again" / "kernel.cpp").read_text() == text["lut"]
+    for made_of, out in made.items():
+        assert f'multipliers = "{made_of}"' in (out / "schedule.toml").read_text()
+        again = stc("compile", tmp_path / "fc.mlir", "--schedule", out / "schedule.toml", "--out", tmp_path / "again" / made_of)
+        assert again.code == 0, again.stderr
+        assert (tmp_path / "again" / made_of / "kernel.cpp").read_text() == text[made_of]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("made_of", ["pairs", "dsp", "lut"])
+def test_a_table_holds_for_all_copies(tmp_path: Path, stc: Stc, made_of: str):
+    """What is written of the copies gives the same design again."""
+    (tmp_path / "fc.mlir").write_text(integers(4096, 24))
+    (tmp_path / "asked.toml").write_text(f"[matmul]\nmultipliers = '{made_of}'")
+    first, again = tmp_path / "first", tmp_path / "again"
+    ended = stc("compile", tmp_path / "fc.mlir", "--dsp", 400, "--schedule", tmp_path / "asked.toml", "--out", first)
+    assert ended.code == 0, ended.stderr
+    written = (first / "schedule.toml").read_text()
+    assert written.count(f'multipliers = "{made_of}"') == written.count("multipliers = ") > 1
+    ended = stc("compile", tmp_path / "fc.mlir", "--schedule", first / "schedule.toml", "--out", again)
+    assert ended.code == 0, ended.stderr
+    assert (again / "kernel.cpp").read_text() == (first / "kernel.cpp").read_text()
 
 
 @pytest.mark.heavy
@@ -129,6 +164,52 @@ def test_a_float_contraction_has_none(tmp_path: Path, stc: Stc):
     ended = stc("compile", tmp_path / "fc.mlir", "--schedule", tmp_path / "lut.toml", "--out", tmp_path / "out")
     assert ended.code == 2 and "multipliers is 'lut', and no integers are multiplied" in ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+MODEL = """
+import torch
+
+def mlp():
+    return torch.nn.Sequential(torch.nn.Linear(30, 128), torch.nn.ReLU(), torch.nn.Linear(128, 42)), (torch.randn(1, 30),)
+"""
+
+
+@pytest.mark.heavy
+def test_a_model_with_few_dsps(tmp_path: Path, stc: Stc):
+    """One DSP is too few, and so said; with no more than the message asks for both layers take LUTs, and values agree.
+
+    With 100 one is packed in pairs, and the other, of which 21 pairs are too few sums for several lanes, has DSPs of its own.
+    """
+    (tmp_path / "model.py").write_text(MODEL)
+    model = (tmp_path / "model.py:mlp", "--quantize", "bits=4,group=row")
+
+    def made(folder: str, *options: object) -> tuple[str, str, int]:
+        """C++, schedule, and DSPs as estimated."""
+        ended, out = stc("compile", *model, *options, "--out", tmp_path / folder), tmp_path / folder
+        assert ended.code == 0, ended.stderr
+        resources = json.loads((out / "report.json").read_text())["resources"]
+        assert resources["origin"] == "estimated: no synthesis"
+        return (out / "kernel.cpp").read_text(), (out / "schedule.toml").read_text(), resources["total"]["dsp"]
+
+    refused = stc("compile", *model, "--dsp", 1, "--lut", 3_000, "--out", tmp_path / "none")
+    assert refused.code == 2 and "1 DSPs and 3000 LUTs are too few for one point of each computation at once" in refused.stderr
+    (least,) = re.findall(r"accepted: at least (\d+) DSPs and \d+ LUTs", refused.stderr)
+    text, schedule, dsp = made("few", "--dsp", least, "--check")
+    assert text.count("impl=fabric") == schedule.count('multipliers = "lut"') == 2 and dsp <= int(least)
+
+    text, schedule, more = made("more", "--dsp", 100)
+    assert {kind: schedule.count(f'multipliers = "{kind}"') > 0 for kind in ("pairs", "dsp", "lut")} == {
+        "pairs": True,
+        "dsp": True,
+        "lut": False,
+    }
+    assert dsp < more <= 100 and "(ap_int<27>)" in text and "impl=dsp" in text
+    assert made("again", "--schedule", tmp_path / "more" / "schedule.toml") == (text, schedule, more)
+
+
+def test_luts_without_dsps_are_refused(tmp_path: Path, stc: Stc):
+    ended = stc("compile", tmp_path / "none.mlir", "--lut", 100, "--out", tmp_path / "out")
+    assert ended.code == 2 and "lut is 100 without dsp" in ended.stderr
 
 
 @pytest.mark.heavy
