@@ -182,7 +182,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
         Stage("bufferization", ("lower-converters", "lower-layout", "lower-dmas", "lower-tasks")),
-        Stage("resource allocation", ("set-fifo-depths", duplicate_loads(""))),
+        Stage("resource allocation", (f'share-ports{{platform="{options.platform}"}}', "set-fifo-depths", duplicate_loads(""))),
         Stage(
             "HLS optimisation",
             (

@@ -7,6 +7,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import tensor_bytes
+from stc.analysis.memory_ports import memories_of, port_numbers
 from stc.analysis.shared_buffers import buffer_value
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.itensor import SymbolType
@@ -22,11 +23,18 @@ def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> d
     ports = {kernel: _ports(kernel) for kernel in kernels}
     places = [(kernel, place) for kernel in kernels for place in kernel.places if place is not None]
     updated = {buffer_value(kernel.inputs[place.operand]) for kernel, place in places}
-    channels = channels_in_turn((buffer for kernel in kernels for _, buffer in ports[kernel]), memory.channels, updated)
+    numbers = {kernel: port_numbers(kernel) for kernel in kernels}
+    of_ports = [
+        [buffer for inside, buffer in ports[kernel] if numbers[kernel][inside] == number]
+        for kernel in kernels
+        for number in set(numbers[kernel].values())
+    ]
+    channels = channels_in_turn((buffer for kernel in kernels for _, buffer in ports[kernel]), memory.channels, updated, of_ports)
     latency, bytes_per_cycle = memory.read_cycles(cycle_ns), memory.channel_bytes_per_cycle(cycle_ns)
     found: dict[SSAValue, MemoryBeats] = {}
     for kernel in kernels:
-        sharing = ports_sharing([channels[buffer] for _, buffer in ports[kernel]])
+        linked = [(channels[buffer], numbers[kernel][inside]) for inside, buffer in ports[kernel]]
+        sharing = ports_sharing(linked)
         for (inside, _), shared in zip(ports[kernel], sharing, strict=True):
             if isa(inside.type, MemRefType):
                 cycles = cycles_per_word(_bytes_per_word(inside.type), shared, bytes_per_cycle)
@@ -36,9 +44,8 @@ def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> d
 
 def _ports(kernel: KernelOp) -> list[tuple[SSAValue, SSAValue]]:
     """What the kernel calls each memory, and the packed tensor outside whose buffer that is; results after operands."""
-    read = [(inside, buffer_value(outside)) for inside, outside in zip(kernel.arguments, kernel.inputs, strict=True)]
-    bound = [*read, *zip(kernel.terminator.arguments, map(buffer_value, kernel.outputs), strict=True)]
-    return [(inside, outside) for inside, outside in bound if not isinstance(inside.type, SymbolType)]
+    outside = [value for value in (*kernel.inputs, *kernel.outputs) if not isinstance(value.type, SymbolType)]
+    return list(zip(memories_of(kernel), map(buffer_value, outside), strict=True))
 
 
 def _bytes_per_word(words: MemRefType) -> float:

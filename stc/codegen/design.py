@@ -5,13 +5,14 @@ Names are unique in the whole project, so that functions, ports and `pack_NAME` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import SSAValue
 
 from stc.analysis.emission_rules import check_emission_rules
+from stc.analysis.memory_ports import memories_of, port_numbers
 from stc.codegen.cpp_types import token_bits
 from stc.codegen.host_plan import Buffer, HostPlan, HostValue, host_plan
 from stc.codegen.names import Scope
@@ -148,7 +149,7 @@ def design_of(module: ModuleOp, platform: Platform) -> Design:
     project = Scope()
     names = {kernel: project.declare(_kernel_name(kernel)) for kernel in plan.kernels}
     updated = {buffer for kernel in plan.kernels for buffer in plan.results[kernel] if buffer in plan.operands[kernel]}
-    banks = channels_in_turn(plan.buffers, platform.memory.channels, updated)
+    banks = channels_in_turn(plan.buffers, platform.memory.channels, updated, _buffers_of_ports(plan))
     channels = Scope(project)   # of all kernels: a FIFO has one name in the whole project
     kernels = [_kernel(kernel, names[kernel], plan, project, channels, platform, banks) for kernel in plan.kernels]
     return Design(tuple(kernels), plan)
@@ -192,27 +193,36 @@ def _kernel(
     return KernelDesign(name, kernel, ports, tuple(scalars), tuple(streams), tuple(blocks), tasks)
 
 
+def _buffers_of_ports(plan: HostPlan) -> Iterator[list[Buffer]]:
+    """The buffers behind each port of each kernel."""
+    for kernel in plan.kernels:
+        numbers = port_numbers(kernel)
+        for number in set(numbers.values()):
+            yield [buffer for value, buffer, _ in _pointers(kernel, plan) if numbers[value] == number]
+
+
+def _pointers(kernel: KernelOp, plan: HostPlan) -> list[tuple[SSAValue, Buffer, bool]]:
+    """What the body of `kernel` calls each memory, its buffer, and whether it is written."""
+    operands, results = plan.operands[kernel], plan.results[kernel]
+    sides = [False] * len(operands) + [True] * len(results)
+    return list(zip(memories_of(kernel), (*operands, *results), sides, strict=True))
+
+
 def _ports(
     kernel: KernelOp, plan: HostPlan, project: Scope, platform: Platform, banks: Mapping[Buffer, int]
 ) -> tuple[PortDesign, ...]:
     """The ports of `kernel`; all ports of a buffer are linked to the bank that it lies in."""
-    memories = [argument for argument in kernel.arguments if not isinstance(argument.type, SymbolType)]
-    bound: list[tuple[SSAValue, Buffer, bool]] = [
-        (argument, buffer, False) for argument, buffer in zip(memories, plan.operands[kernel], strict=True)
-    ]
-    yielded = kernel.terminator.arguments
-    bound += [(value, buffer, True) for value, buffer in zip(yielded, plan.results[kernel], strict=True)]
-    memory = platform.memory
-    if len(bound) > memory.max_ports:
+    numbers, memory = port_numbers(kernel), platform.memory
+    if (count := len(set(numbers.values()))) > memory.max_ports:
         raise CompileError(
-            f"kernel has {len(bound)} memory ports", where=f"@{kernel.sym_name.data}",
+            f"kernel has {count} memory ports", where=f"@{kernel.sym_name.data}",
             accepted=f"at most {memory.max_ports} on {platform.name}; fuse parameters into fewer tensors, or split the kernel",
         )
     ports: list[PortDesign] = []
-    for position, (value, buffer, is_written) in enumerate(bound):
+    for value, buffer, is_written in _pointers(kernel, plan):
         element, lanes, words = _word(value, buffer)
         name = project.declare(f"{buffer.name}_update" if is_written and buffer in plan.operands[kernel] else buffer.name)
-        ports.append(PortDesign(name, buffer, value, is_written, element, lanes, words, f"gmem{position}", banks[buffer]))
+        ports.append(PortDesign(name, buffer, value, is_written, element, lanes, words, f"gmem{numbers[value]}", banks[buffer]))
     return tuple(ports)
 
 

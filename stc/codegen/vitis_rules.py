@@ -13,7 +13,7 @@
         MAX_MULTIPLEXER inputs
     16  no integer / or % by a non-power-of-two in a pipelined loop
     17  no double, no unsuffixed float literal, mathematics of hls:: only
-    19  one bundle per memory port, at most 32 ports
+    19  at most 32 bundles; pointers of one bundle have words of one type, go to one task, and are read in loops of their own
     21  memory ports are indexed by loop variables and scalars, not volatile, and not accessed under a condition
     25  every pointer argument has one sp= with index 0-31, every unit at most one slr=
     26  top functions are extern "C" with s_axilite bundle=control on every argument and on return, and a depth on memory ports
@@ -376,19 +376,39 @@ def _interfaces(function: Function, mode: str) -> list[Pragma]:
 def _rule_19(source: _Source) -> Iterator[Violation]:
     for function in (function for function in source.functions if function.is_top):
         pragmas = _m_axi(function)
-        bundles = Counter(pragma.options.get("bundle", "") for pragma in pragmas)
+        bundles: dict[str, list[Pragma]] = {}
         for pragma in pragmas:
-            bundle = pragma.options.get("bundle", "")
-            if not bundle or bundles[bundle] > 1:
-                port = pragma.options.get("port")
-                yield Violation(19, pragma.line, f"port {port} shares bundle '{bundle}', expected its own")
-        if len(pragmas) > MAX_PORTS:
-            count = f"{len(pragmas)} memory ports, expected at most {MAX_PORTS}"
+            bundles.setdefault(pragma.options.get("bundle", ""), []).append(pragma)
+        for pragma in bundles.pop("", []):
+            yield Violation(19, pragma.line, f"port {pragma.options.get('port')} has no bundle")
+        for shared in (found for found in bundles.values() if len(found) > 1):
+            yield from (Violation(19, shared[0].line, what) for what in _complaints_of_bundle(shared, function, source))
+        if len(bundles) > MAX_PORTS:
+            count = f"{len(bundles)} memory ports, expected at most {MAX_PORTS}"
             yield Violation(19, function.body.line, f"{function.name} has {count}")
         declared = {pragma.options.get("port") for pragma in pragmas}
         for _, name in _pointers(function):
             if name not in declared:
                 yield Violation(19, function.body.line, f"port {name} has no m_axi interface")
+
+
+def _complaints_of_bundle(pragmas: Sequence[Pragma], top: Function, source: _Source) -> Iterator[str]:
+    """What is wrong with pointers that share a bundle: several users at a time would take turns at one port."""
+    ports = {pragma.options.get("port", ""): None for pragma in pragmas}
+    called = f"ports {', '.join(ports)} share bundle '{pragmas[0].options['bundle']}'"
+    if len({kind for kind, name in _pointers(top) if name in ports}) > 1:
+        yield f"{called}, expected words of one type"
+    statements = [re.findall(r"\w+", statement.text) for _, statement in _statements(top.body)]
+    calls = [words for words in statements if ports.keys() & set(words)]
+    task = next((found for found in source.functions if len(calls) == 1 and found.name == calls[0][0]), None)
+    if task is None or not ports.keys() <= set(calls[0]):
+        yield f"{called}, expected one task that reads them"
+        return
+    own = [name for (_, name), given in zip(task.parameters, calls[0][1:], strict=True) if given in ports]
+    for block in task.body.walk():
+        touched = [name for name in own if any(any(_index_of(statement.text, name)) for _, statement in _statements(block))]
+        if block.loop_variable and len(touched) > 1:
+            yield f"{called}, and a loop of {task.name} reads {' and '.join(touched)}, expected a loop for each"
 
 
 def _rule_21(source: _Source) -> Iterator[Violation]:
@@ -493,7 +513,8 @@ def connectivity_violations(source: str, connectivity: str) -> list[Violation]:
     """Violations of rule 25: the link configuration against the top functions of kernel.cpp."""
     lines = [(number, line.split("#")[0].strip()) for number, line in enumerate(connectivity.splitlines(), start=1)]
     units = {unit: kernel for _, line in lines for kernel, unit in re.findall(r"^nk=(\w+):1:(\w+)$", line)}
-    placed = Counter(found[1] for _, line in lines if (found := re.match(r"^sp=([\w.]+):", line)))
+    links = [(found[1], found[2]) for _, line in lines if (found := re.match(r"^sp=([\w.]+):(.*)$", line))]
+    placed = Counter(port for port, _ in links)
     violations: list[Violation] = []
     for number, line in lines:
         found = re.match(r"^sp=(\w+)\.(\w+):(\w+)\[(\d+)\]$", line)
@@ -510,4 +531,11 @@ def connectivity_violations(source: str, connectivity: str) -> list[Violation]:
             count = placed[f"{own[0]}.{name}"]
             if count != 1:
                 violations.append(Violation(25, 0, f"port {name} of {own[0]} has {count} sp=, expected one"))
+        channels: dict[str, set[str]] = {}
+        for pragma in _m_axi(function):
+            of_port = {channel for port, channel in links if port == f"{own[0]}.{pragma.options.get('port')}"}
+            channels.setdefault(pragma.options.get("bundle", ""), set()).update(of_port)
+        apart = (bundle for bundle, linked in channels.items() if len(linked) > 1)
+        violations += [Violation(25, 0, f"bundle {bundle} of {own[0]} is linked to {', '.join(sorted(channels[bundle]))}, "
+                                 "expected one channel") for bundle in apart]
     return violations

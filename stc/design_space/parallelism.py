@@ -28,11 +28,12 @@ PORT_LANES = PORT_BITS // 32
 @dataclass(frozen=True)
 class MemoryOperand:
     """A tensor in external memory, by name, that a computation reads or makes: do copies divide it? `at_once`: how many lanes of it
-    a port brings, None where it does not come lanes wide."""
+    a port brings, None where it does not come lanes wide. `shared`: the number of the port that it shares, None: its own."""
 
     tensor: str
     is_divided: bool
     at_once: int | None
+    shared: int | None = None
 
     def ports(self, parallelism: Parallelism) -> int:
         """Memory ports it needs."""
@@ -101,10 +102,12 @@ class _State:
 
     def ports(self) -> int:
         """Memory ports of all computations; one tensor needs as many as the most demanding of its readers."""
-        needed: dict[str, int] = {}
+        needed: dict[str | int, int] = {}
         for work in self.works:
             for operand in work.memory:
-                needed[operand.tensor] = max(needed.get(operand.tensor, 0), operand.ports(self.of(work)))
+                alone = operand.shared is None
+                name, ports = (operand.tensor, operand.ports(self.of(work))) if alone else (operand.shared, 1)
+                needed[name] = max(needed.get(name, 0), ports)
         return sum(needed.values())
 
     def interval(self) -> int:

@@ -6,8 +6,10 @@ One answer for all who ask: the emitted project (which links ports), the sizing 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Hashable, Iterable, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Sequence
 from typing import TypeVar
+
+import networkx as nx
 
 BURST_BYTES = 64
 """A buffer is padded to a multiple of this."""
@@ -17,19 +19,33 @@ BEAT_DIGITS = 6
 Buffer = TypeVar("Buffer", bound=Hashable)
 
 
-def channels_in_turn(buffers: Iterable[Buffer], channels: int, updated: Container[Buffer] = ()) -> dict[Buffer, int]:
+def channels_in_turn(
+    buffers: Iterable[Buffer], channels: int, updated: Container[Buffer] = (), of_ports: Iterable[Collection[Buffer]] = ()
+) -> dict[Buffer, int]:
     """The channel, of so many, that each buffer lies in: channel n mod `channels` for the n-th that is named, first come first.
 
     Those that are `updated` in place come before all others: kernels of several projects that share them find them in one channel.
+    Those that come through one port (`of_ports`) lie in one channel, as the port is linked to one.
     """
     in_order = sorted(dict.fromkeys(buffers), key=lambda buffer: buffer not in updated)
-    return {buffer: number % channels for number, buffer in enumerate(in_order)}
+    together: nx.Graph[Buffer] = nx.Graph()
+    together.add_nodes_from(in_order)
+    for port in of_ports:
+        nx.add_path(together, port)
+    found: dict[Buffer, int] = {}
+    number = 0
+    for buffer in in_order:
+        if buffer not in found:
+            found |= dict.fromkeys(nx.node_connected_component(together, buffer), number % channels)
+            number += 1
+    return found
 
 
-def ports_sharing(linked: Sequence[int | None]) -> tuple[int, ...]:
-    """For each port of a kernel, linked to the channel that `linked` gives: how many ports of it are, itself included."""
-    count = Counter(linked)
-    return tuple(count[channel] for channel in linked)
+def ports_sharing(linked: Sequence[tuple[int | None, Hashable]]) -> tuple[int, ...]:
+    """For each pointer of a kernel, by the channel that it is linked to and the port that it comes through: how many ports of the
+    kernel are linked to that channel, its own included."""
+    count = Counter(channel for channel, _ in set(linked))
+    return tuple(count[channel] for channel, _ in linked)
 
 
 def padded_bytes(size: int) -> int:

@@ -118,7 +118,8 @@ WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
         (17, "const int n = i + 1;", "const double n = i;", "double"),
         (17, "hls::exp", "expf", "expected hls::exp"),
         (17, "hls::exp", "std::exp", "expected hls::exp"),
-        (19, "bundle=gmem1", "bundle=gmem0", "shares bundle 'gmem0'"),
+        (19, "bundle=gmem1", "bundle=gmem0", "ports x, y share bundle 'gmem0', expected one task that reads them"),
+        (19, "bundle=gmem1 ", "", "port y has no bundle"),
         (19, "#pragma HLS interface mode=m_axi port=y bundle=gmem1 offset=slave depth=6\n", "", "port y has no m_axi interface"),
         (21, "static void load_x(const float8 *x", "static void load_x(const volatile float8 *x", "volatile"),
         (21, "    s.write(x[i]);", "    if (i < 3) {\n      s.write(x[i]);\n    }", "accessed under a condition"),
@@ -158,6 +159,43 @@ def test_more_than_32_ports() -> None:
     ports = "".join(f"#pragma HLS interface mode=m_axi port=x bundle=more{i}\n" for i in range(32))
     found = kernel_violations(KERNEL.replace("#pragma HLS dataflow", ports + "#pragma HLS dataflow"), HEADER)
     assert any(violation.rule == 19 and "34 memory ports" in violation.message for violation in found)
+
+
+SHARED = KERNEL.replace("bundle=gmem1", "bundle=gmem2").replace(
+    "#pragma HLS interface mode=m_axi port=y", "#pragma HLS interface mode=m_axi port=w bundle=gmem0 offset=slave depth=6\n"
+    "#pragma HLS interface mode=s_axilite port=w bundle=control\n#pragma HLS interface mode=m_axi port=y"
+).replace("const float8 *x,", "const float8 *x, const float8 *w,").replace("load_x(x, s)", "load_x(x, w, s)").replace(
+    "static void load_x(const float8 *x, const float8 *w,", "static void load_x(const float8 *a, const float8 *b,"
+)
+LOADS = "  words: for (int i = 0; i < 3; i += 1) {\n#pragma HLS pipeline II=1 style=flp\n    s.write(%s[i]);\n  }\n"
+
+
+def test_a_bundle_is_linked_to_one_channel() -> None:
+    link = LINK + "sp=top_1.w:HBM[%d]\n"
+    assert connectivity_violations(SHARED, link % 0) == []
+    (violation,) = connectivity_violations(SHARED, link % 3)
+    assert violation.message == "bundle gmem0 of top_1 is linked to HBM[0], HBM[3], expected one channel"
+
+
+def shared_bundle(body: str, old: str = "", new: str = "") -> list[str]:
+    """What is refused where `load_x(x, w, s)` reads a bundle of two pointers."""
+    whole = LOADS.replace("i < 3", "i < 6") % "x"
+    assert whole in SHARED and old in SHARED
+    return [each.message for each in kernel_violations(SHARED.replace(whole, body).replace(old, new), HEADER) if each.rule == 19]
+
+
+def test_a_bundle_of_one_task_that_reads_in_turn() -> None:
+    assert shared_bundle(LOADS % "a" + (LOADS % "b").replace("words", "more")) == []
+
+
+def test_a_bundle_that_one_loop_reads_twice() -> None:
+    (message,) = shared_bundle((LOADS % "a").replace("a[i]", "a[i] + b[i]"))
+    assert message == "ports x, w share bundle 'gmem0', and a loop of load_x reads a and b, expected a loop for each"
+
+
+def test_a_bundle_of_words_of_two_types() -> None:
+    (message,) = shared_bundle(LOADS % "a", "const float8 *w,", "const float *w,")
+    assert message == "ports x, w share bundle 'gmem0', expected words of one type"
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,21 @@ def test_buffers_lie_in_channels_in_turn() -> None:
     assert channels_in_turn((), 3) == {}
 
 
+def test_buffers_of_one_port_lie_in_one_channel() -> None:
+    """Also where they meet over a port of another kernel."""
+    assert channels_in_turn("abcd", 8, of_ports=["bd"]) == {"a": 0, "b": 1, "c": 2, "d": 1}
+    assert channels_in_turn("abcde", 2, of_ports=["ac", "ec", "b"]) == {"a": 0, "b": 1, "c": 0, "d": 0, "e": 0}
+    assert channels_in_turn("abc", 8, updated="c", of_ports=["ac"]) == {"c": 0, "a": 0, "b": 1}
+
+
 def test_ports_of_one_channel_share_it() -> None:
-    assert ports_sharing([0, 1, 0, 2, 0]) == (3, 1, 3, 1, 3)
+    assert ports_sharing([(0, "a"), (1, "b"), (0, "c"), (2, "d"), (0, "e")]) == (3, 1, 3, 1, 3)
     assert ports_sharing([]) == ()
+
+
+def test_pointers_of_one_port_share_nothing() -> None:
+    assert ports_sharing([(0, "a"), (0, "a"), (1, "b")]) == (1, 1, 1)
+    assert ports_sharing([(0, "a"), (0, "a"), (0, "b")]) == (2, 2, 2)
 
 
 @pytest.mark.parametrize(("size", "padded"), [(1, 64), (63, 64), (64, 64), (65, 128), (130, 192)])

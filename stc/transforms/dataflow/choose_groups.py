@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
-from stc.analysis.host_work import functions_of
+from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.kernel_memory import bytes_of_entries, itensor_bytes, local_bytes
 from stc.design_space.fusion import FusionEdge, FusionKernel
 from stc.dialects.dataflow import KernelOp
@@ -24,6 +24,7 @@ from stc.platforms.platform import load_platform
 from stc.strategies.fusion import FUSION, FusionProblem, in_order, joined
 from stc.transforms.dataflow.connections import converter_bytes
 from stc.transforms.dataflow.kernel_results import refuse_in_place
+from stc.transforms.shared_parameters import shared_parameters
 from stc.transforms.stream.names import UniqueNames
 
 
@@ -64,7 +65,10 @@ class ChooseGroups(ModulePass):
             refuse_in_place(kernels, self.name)
             keys = UniqueNames()
             by_key = {keys.fresh(kernel.sym_name.data): kernel for kernel in kernels}
-            nodes = [FusionKernel(key, local_bytes(kernel), *_external(kernel)) for key, kernel in by_key.items()]
+            read = [operand for kernel in kernels for operand in _outside(kernel)]
+            written = [result for kernel in kernels for result in _retained(kernel)]
+            shared = shared_parameters(read, written, host_values(function), platform.memory)
+            nodes = [_node(key, kernel, shared) for key, kernel in by_key.items()]
             edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, budget))
             problem = FusionProblem(nodes, edges, budget, platform.memory.max_ports)
             together = _updating(function, {kernel: key for key, kernel in by_key.items()})
@@ -92,11 +96,20 @@ def _updating(function: func.FuncOp, key_of: Mapping[KernelOp, str]) -> list[lis
     return [list(dict.fromkeys(keys)) for keys in found.values()]
 
 
-def _external(kernel: KernelOp) -> tuple[frozenset[str], int]:
-    """The operands of a kernel that no kernel makes, and how many of its results are not for kernels only."""
-    outside = (operand for operand in kernel.inputs if not isinstance(operand.owner, KernelOp))
-    retained = [result for result in kernel.results if any(not isinstance(use.operation, KernelOp) for use in result.uses)]
-    return frozenset(str(id(operand)) for operand in outside), len(retained)
+def _node(key: str, kernel: KernelOp, shared: Mapping[SSAValue, int]) -> FusionKernel:
+    """`shared`: the numbers of ports that operands share."""
+    ports = (f"port {shared[operand]}" if operand in shared else str(id(operand)) for operand in _outside(kernel))
+    return FusionKernel(key, local_bytes(kernel), frozenset(ports), len(_retained(kernel)))
+
+
+def _outside(kernel: KernelOp) -> list[SSAValue]:
+    """The operands of a kernel that no kernel makes."""
+    return [operand for operand in kernel.inputs if not isinstance(operand.owner, KernelOp)]
+
+
+def _retained(kernel: KernelOp) -> list[SSAValue]:
+    """The results of a kernel that are not for kernels only."""
+    return [result for result in kernel.results if any(not isinstance(use.operation, KernelOp) for use in result.uses)]
 
 
 def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], budget: int) -> Iterator[FusionEdge]:

@@ -24,6 +24,7 @@ from stc.dialects.use_def import through_reshapes
 from stc.iteration.bus_words import same_entries
 from stc.iteration.order import StreamOrder
 from stc.platforms.platform import load_platform
+from stc.transforms.shared_parameters import shared_parameters
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,15 @@ class DuplicateLoadsInOrder(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = load_platform(self.platform)
-        limits, most_ports = DuplicateLoadLimits.of_option(self.least, platform, self.name), platform.memory.max_ports
+        limits = DuplicateLoadLimits.of_option(self.least, platform, self.name)
         for function in functions_of(op):
             known = host_values(function)
             for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
                 converted = [entry for op in kernel.body.block.ops if (entry := _converted_input(op, kernel)) is not None]
                 branches = [entry.branch(str(index)) for index, entry in enumerate(converted)]
-                free_ports = most_ports - len(kernel.inputs) - len(kernel.outputs)
+                shared = shared_parameters(kernel.inputs, kernel.outputs, known, platform.memory)
+                ports = [shared.get(operand, operand) for operand in kernel.inputs]
+                free_ports = platform.memory.max_ports - len(set(ports)) - len(kernel.outputs)
                 for branch in choose_duplicate_loads(branches, limits, free_ports):
                     entry = _converted_input(converted[int(branch.name)].converter, kernel)  # its fork may be gone by now
                     assert entry is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
@@ -25,6 +25,7 @@ from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import COPIES, LANES
 from stc.platforms.platform import Platform, platform_with_dsp
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
+from stc.transforms.shared_parameters import shared_parameters
 from stc.transforms.stream.names import UniqueNames
 
 
@@ -96,18 +97,27 @@ def computations(function: func.FuncOp, platform: Platform) -> list[Computation]
     divided = {op: shared.divided_loop(op) for op in generics}
     names = _Names()
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
+    read = [value for op in generics for value in op.inputs if value.owner not in made]
+    written = [result for op in generics for result in op.results if _leaves(result, made)]
+    names.ports = shared_parameters(read, written, parameters, platform.memory)
     return [
         Computation(op, divided[op], _work(op, divided[op], shared.family(op, divided[op]), platform.cycle_ns, made, names))
         for op in generics
     ]
 
 
+def _leaves(result: SSAValue, made: Collection[Operation]) -> bool:
+    """Whether nothing else computes with it."""
+    return not any(use.operation in made for use in result.uses)
+
+
 class _Names(UniqueNames):
-    """Names of computations and of the tensors in external memory."""
+    """Names of computations and of the tensors in external memory. `ports`: of those that share one."""
 
     def __init__(self) -> None:
         super().__init__()
         self._tensors: dict[SSAValue, str] = {}
+        self.ports: Mapping[SSAValue, int] = {}
 
     def tensor(self, value: SSAValue) -> str:
         if value not in self._tensors:
@@ -146,9 +156,10 @@ def _memory_operands(
     for value, dims in zip(generic.inputs, loops.input_dims, strict=True):
         if value.owner not in made:
             is_wide = bool(loops.reductions) and bool(dims) and dims[-1] == last
-            yield MemoryOperand(names.tensor(value), divided in dims, _entries_at_once(value) if is_wide else None)
+            at_once = _entries_at_once(value) if is_wide else None
+            yield MemoryOperand(names.tensor(value), divided in dims, at_once, names.ports.get(value))
     for value, dims in zip(generic.results, loops.output_dims, strict=True):
-        if not any(use.operation in made for use in value.uses):
+        if _leaves(value, made):
             yield MemoryOperand(names.tensor(value), divided in dims, None)
 
 

@@ -39,6 +39,7 @@ from stc.transforms.linalg.generics import (
 )
 from stc.transforms.linalg.propagate_reshapes import PropagateReshapesPass
 from stc.transforms.linalg.split_loops import split_by_operand
+from stc.transforms.shared_parameters import shared_parameters
 
 
 @dataclass(frozen=True)
@@ -176,8 +177,12 @@ def _port_lanes(extent: int) -> int:
 
 def _spare_ports(function: func.FuncOp, value: SSAValue, platform: Platform) -> int:
     """Memory ports that other arguments and the results leave, with one for each of those."""
-    others = sum(argument is not through_reshapes(value) for argument in function.body.block.args)
-    return platform.memory.max_ports - others - len(function.function_type.outputs)
+    others = [argument for argument in function.body.block.args if argument is not through_reshapes(value)]
+    last = function.get_return_op()
+    results = () if last is None else last.operands
+    shared = shared_parameters(function.body.block.args, results, host_values(function), platform.memory)
+    ports = {shared.get(argument, argument) for argument in others}
+    return platform.memory.max_ports - len(ports) - len(results)
 
 
 # Rewriting ------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ STREAM_PASSES = passes_of(
         "lower-layout": "LowerLayout",
         "lower-dmas": "LowerDmas",
         "lower-tasks": "LowerTasks",
+        "share-ports": "SharePorts",
         "set-fifo-depths": "SetFifoDepths",
         "duplicate-loads": "DuplicateLoads",
         "lower-linalg-to-loops": "LowerLinalgToLoops",

@@ -1,0 +1,159 @@
+"""`share-ports`: small parameters come through one memory port, once per launch, and stay in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+from xdsl.utils.hints import isa
+
+from stc.analysis.host_work import functions_of, host_values
+from stc.analysis.kernel_memory import tensor_bytes
+from stc.analysis.task_graph import ends_of
+from stc.design_space.shared_ports import Packed, shared_ports
+from stc.dialects import stream
+from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
+from stc.fifo.depths import SHALLOW
+from stc.iteration.order import Loop
+from stc.platforms.platform import ExternalMemory, load_platform
+from stc.transforms.index_constant import index_constant
+from stc.transforms.stream.loops import loop_nest
+from stc.transforms.stream.lower_dmas import port_name
+from stc.transforms.stream.names import UniqueNames, symbols_of
+
+
+@dataclass(frozen=True)
+class SharePorts(ModulePass):
+    """Let parameters whose adapter would be dearer than an array come through one port together.
+
+    One task `load_parameters` reads them once per launch, one after the other in the order of their readers: pointers of their
+    own, which the C++ bundles into one port. What was the load of a parameter becomes a task that holds it: it fills an array
+    from a stream, before anything else and whatever others do, then sends words from there in the order it did before, those of a
+    reuse loop again. So no reader waits for another, and words are in the order that `verify-streams` has proved. Which they are
+    says `stc.design_space.shared_ports`.
+
+    Options: `platform` (default u55c), whose adapters and number of ports these are.
+
+        dataflow.task @load_gain ins(%m = %gain : memref<2xvector<16xf32>>) outs(%o = %s : ...) kind load {...}
+        dataflow.task @load_bias ins(%m = %bias : memref<2xvector<16xf32>>) outs(%o = %t : ...) kind load {...}
+      becomes
+        dataflow.task @load_parameters ins(%m0 = %gain, %m1 = %bias) outs(%o0 = %gain_words, %o1 = %bias_words) kind load {...}
+        dataflow.task @load_gain ins(%i = %gain_words) outs(%o = %s : ...) kind load {...}
+        dataflow.task @load_bias ins(%i = %bias_words) outs(%o = %t : ...) kind load {...}
+    """
+
+    name = "share-ports"
+
+    platform: str = "u55c"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        memory = load_platform(self.platform).memory
+        for function in functions_of(op):
+            for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
+                names = symbols_of(kernel)
+                for group in _groups(kernel, function, memory):
+                    _share(kernel, group, names)
+
+
+@dataclass(frozen=True)
+class _Load:
+    """A task that does nothing but read `words` and write `out`."""
+
+    task: TaskOp
+    words: MemRefType
+    out: stream.CreateOp
+
+    @property
+    def name(self) -> str:
+        port = self.task.operands[0]
+        assert isinstance(port, BlockArgument)
+        return port_name(port, port.index)
+
+    @property
+    def packed(self) -> Packed:
+        size = tensor_bytes(self.words)
+        return Packed(size, 8 * size // self.words.get_shape()[0])
+
+
+def _groups(kernel: KernelOp, function: func.FuncOp, memory: ExternalMemory) -> list[list[_Load]]:
+    """The loads of parameters that share a port, in the order in which their readers stand."""
+    parameters = host_values(function)
+    loads = [load for op in kernel.body.block.ops if (load := _load(op, kernel, parameters)) is not None]
+    position = {op: index for index, op in enumerate(kernel.body.block.ops)}
+    by_reader = {load: load.packed for load in sorted(loads, key=lambda load: position[_user(load.out)])}
+    total = sum(tensor_bytes(value.type) for value in (*kernel.inputs, *kernel.outputs))
+    return shared_ports(by_reader, total, memory)
+
+
+def _load(op: object, kernel: KernelOp, parameters: set[SSAValue]) -> _Load | None:
+    if not isinstance(op, TaskOp) or op.kind != TaskKind.LOAD or len(op.operands) != 2:
+        return None
+    port, out = op.operands
+    if not isinstance(port, BlockArgument) or not isa(port.type, MemRefType) or not isinstance(out.owner, stream.CreateOp):
+        return None
+    is_parameter = kernel.inputs[port.index] in parameters
+    return _Load(op, port.type, out.owner) if is_parameter and port.has_one_use() else None
+
+
+def _user(create: stream.CreateOp) -> TaskOp:
+    """The first task behind a stream that reads something else, too, or ends there: what forks and splits hand it on to."""
+    reader = ends_of(create.result)[1]
+    behind = reader.outs[0].owner if len(reader.ins) == 1 and reader.outs else None
+    return _user(behind) if isinstance(behind, stream.CreateOp) else reader
+
+
+def _share(kernel: KernelOp, loads: Sequence[_Load], names: UniqueNames) -> None:
+    """One task reads all of them; each load then takes what it read from a stream."""
+    first = min((load.task for load in loads), key=list(kernel.body.block.ops).index)
+    around = Builder(InsertPoint.before(first))
+    ports = [load.task.operands[0] for load in loads]
+    arriving = [around.insert(_arriving(load, names)).result for load in loads]
+    block = Block(arg_types=[value.type for value in (*ports, *arriving)])
+    body = Builder(InsertPoint.at_end(block))
+    for load, memory, out in zip(loads, block.args[: len(loads)], block.args[len(loads) :], strict=True):
+        memory.name_hint, out.name_hint = load.name, f"{load.name}_words"
+        index, inner = _each_word(body, load.words)
+        inner.insert(stream.WriteOp(inner.insert(memref.LoadOp.get(memory, [index])).res, out))
+    body.insert(YieldOp())
+    around.insert(TaskOp(names.fresh("load_parameters"), ports, arriving, block, [], kind=TaskKind.LOAD))
+    for load, words in zip(loads, arriving, strict=True):
+        _hold(load, words)
+
+
+def _arriving(load: _Load, names: UniqueNames) -> stream.CreateOp:
+    (count,) = load.words.get_shape()
+    create = stream.CreateOp(names.fresh(f"{load.name}_words"), stream.StreamType(load.words.element_type, SHALLOW), count, count)
+    create.result.name_hint = create.sym_name.data
+    return create
+
+
+def _hold(load: _Load, arriving: SSAValue) -> None:
+    """Let the load fill an array with the words that arrive, and read them there."""
+    block = load.task.body.block
+    memory = block.args[0]
+    words = block.insert_arg(arriving.type, 0)
+    words.name_hint = f"{load.name}_words"
+    top = Builder(InsertPoint.at_start(block))
+    held = top.insert(memref.AllocOp([], [], load.words)).memref
+    index, inner = _each_word(top, load.words)
+    inner.insert(memref.StoreOp.get(inner.insert(stream.ReadOp(words)).result, held, [index]))
+    memory.replace_all_uses_with(held)
+    held.name_hint = load.name
+    block.erase_arg(memory)
+    load.task.operands[0] = arriving
+
+
+def _each_word(builder: Builder, words: MemRefType) -> tuple[SSAValue, Builder]:
+    """The index of a word, and where to build what is done with it: in a loop where there are several."""
+    count = words.get_shape()[0]
+    if count == 1:
+        return index_constant(builder, 0), builder
+    (index,), inner = loop_nest(builder, [Loop(count, 1)], ["word"])
+    return index, inner

@@ -1,0 +1,45 @@
+"""Which parameters share a memory port."""
+
+from __future__ import annotations
+
+from stc.design_space.shared_ports import Packed, shared_ports
+from stc.platforms.platform import load_platform
+
+MEMORY = load_platform("u55c").memory
+LARGE = 1 << 30
+WORD = 512
+
+
+def groups(sizes: dict[str, int], total: int = LARGE) -> list[list[str]]:
+    return shared_ports({name: Packed(size, WORD) for name, size in sizes.items()}, total, MEMORY)
+
+
+def test_small_ones_share_in_the_order_given() -> None:
+    assert groups({"c": 3072, "a": 64, "b": 1}) == [["c", "a", "b"]]
+
+
+def test_nobody_shares_with_nobody() -> None:
+    assert groups({}) == []
+    assert groups({"a": 64}) == []
+    assert groups({"a": 64, "weight": 1 << 24}) == []
+
+
+def test_an_array_dearer_than_the_adapter_has_a_port_of_its_own() -> None:
+    """1,024 words of 512 bits are 29 blocks of 18 kbit, each 18 bits wide; an adapter takes 30."""
+    assert MEMORY.adapter_bram18 == 30
+    fits = 64 * 1024
+    assert groups({"a": fits, "b": fits}) == [["a", "b"]]
+    assert groups({"a": fits, "b": fits + 64}) == []
+
+
+def test_together_no_more_than_a_port_moves_anyway() -> None:
+    share = 1000
+    sizes = {"a": 600, "b": 300, "c": 100, "d": 1}
+    assert groups(sizes, share * MEMORY.max_ports) == [["b", "c", "d"]]
+    assert groups({"a": 600, "b": 400}, share * MEMORY.max_ports) == [["a", "b"]]
+    assert groups(sizes, 0) == []
+
+
+def test_words_of_one_width_share() -> None:
+    packed = {"a": Packed(64, 512), "b": Packed(64, 32), "c": Packed(128, 512), "d": Packed(64, 32), "e": Packed(64, 256)}
+    assert shared_ports(packed, LARGE, MEMORY) == [["a", "c"], ["b", "d"]]
