@@ -10,7 +10,6 @@ from stc.analysis.kernel_memory import tensor_bytes
 from stc.analysis.memory_ports import memories_of, port_numbers
 from stc.analysis.shared_buffers import buffer_value
 from stc.dialects.dataflow import KernelOp
-from stc.dialects.itensor import SymbolType
 from stc.iteration.trace import MICRO, MemoryBeats
 from stc.platforms.memory_channels import channels_in_turn, cycles_per_word, padded_bytes, ports_sharing
 from stc.platforms.platform import ExternalMemory
@@ -44,8 +43,8 @@ def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> d
 
 def _ports(kernel: KernelOp) -> list[tuple[SSAValue, SSAValue]]:
     """What the kernel calls each memory, and the packed tensor outside whose buffer that is; results after operands."""
-    outside = [value for value in (*kernel.inputs, *kernel.outputs) if not isinstance(value.type, SymbolType)]
-    return list(zip(memories_of(kernel), map(buffer_value, outside), strict=True))
+    outside = dict(zip((*kernel.arguments, *kernel.terminator.arguments), (*kernel.inputs, *kernel.outputs), strict=True))
+    return [(inside, buffer_value(outside[inside])) for inside in memories_of(kernel)]
 
 
 def _bytes_per_word(words: MemRefType) -> float:

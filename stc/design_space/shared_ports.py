@@ -14,10 +14,11 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True)
 class Packed:
-    """A tensor in external memory: `size` bytes in words of `word_bits`."""
+    """A tensor in external memory: `size` bytes in words of `word_bits`, whose entries are of type `scalar`."""
 
     size: int
     word_bits: int
+    scalar: str = "f32"
 
 
 def shared_ports(parameters: Mapping[Name, Packed], total: int, memory: ExternalMemory) -> list[list[Name]]:
@@ -34,9 +35,10 @@ def shared_ports(parameters: Mapping[Name, Packed], total: int, memory: External
         if left < 0:
             break
         chosen.add(name)
-    groups: dict[int, list[Name]] = {}
+    groups: dict[tuple[int, str], list[Name]] = {}
     for name in (name for name in parameters if name in chosen):
-        groups.setdefault(parameters[name].word_bits, []).append(name)
+        packed = parameters[name]
+        groups.setdefault((packed.word_bits, packed.scalar), []).append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -32,4 +32,4 @@ def _packed(value: SSAValue) -> Packed:
     assert isa(value.type, TensorType)
     shape, bits = value.type.get_shape(), bits_of(value.type.element_type)
     last = shape[-1] if shape else 1
-    return Packed(tensor_bytes(value.type), bits * min(last & -last, PORT_BITS // bits))
+    return Packed(tensor_bytes(value.type), bits * min(last & -last, PORT_BITS // bits), str(value.type.element_type))

@@ -40,6 +40,7 @@ def test_together_no_more_than_a_port_moves_anyway() -> None:
     assert groups(sizes, 0) == []
 
 
-def test_words_of_one_width_share() -> None:
+def test_words_of_one_type_share() -> None:
     packed = {"a": Packed(64, 512), "b": Packed(64, 32), "c": Packed(128, 512), "d": Packed(64, 32), "e": Packed(64, 256)}
     assert shared_ports(packed, LARGE, MEMORY) == [["a", "c"], ["b", "d"]]
+    assert shared_ports({**packed, "f": Packed(64, 256, "i16")}, LARGE, MEMORY) == [["a", "c"], ["b", "d"]]

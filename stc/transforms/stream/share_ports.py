@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
@@ -79,7 +79,9 @@ class _Load:
     @property
     def packed(self) -> Packed:
         size = tensor_bytes(self.words)
-        return Packed(size, 8 * size // self.words.get_shape()[0])
+        word = self.words.element_type
+        assert isinstance(word, VectorType)
+        return Packed(size, 8 * size // self.words.get_shape()[0], str(word.element_type))
 
 
 def _groups(kernel: KernelOp, function: func.FuncOp, memory: ExternalMemory) -> list[list[_Load]]:
