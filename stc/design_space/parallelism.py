@@ -105,8 +105,8 @@ class _State:
         needed: dict[str | int, int] = {}
         for work in self.works:
             for operand in work.memory:
-                alone = operand.shared is None
-                name, ports = (operand.tensor, operand.ports(self.of(work))) if alone else (operand.shared, 1)
+                name = operand.tensor if operand.shared is None else operand.shared
+                ports = operand.ports(self.of(work)) if operand.shared is None else 1
                 needed[name] = max(needed.get(name, 0), ports)
         return sum(needed.values())
 

@@ -324,7 +324,9 @@ def _print_estimates(report: dict[str, Any]) -> None:
                  "stc estimate OUT says why")
     total, share = resources["total"], resources["share"]
     used = ", ".join(f"{total[name]:,} {label} ({100 * share[name]:.0f} %)" for name, label in _RESOURCES)
-    output.print(f"resources (estimated; share of what a plan may use of all dies): {used}")
+    lacking = ", ".join(label for name, label in _RESOURCES if share[name] > 1)
+    output.print(f"resources (estimated; share of what a plan may use of all dies): {used}"
+                 + (f"; does not fit: {lacking}" if lacking else ""))
 
 
 _RESOURCES = (("dsp", "DSP"), ("lut", "LUT"), ("ff", "FF"), ("bram18", "BRAM18"), ("uram", "URAM"))
