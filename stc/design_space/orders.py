@@ -109,8 +109,9 @@ def inherited_tiles(
 def _lengthened(computation: Computation, tile: tuple[int, ...], sizes: TileSizes, decided: set[int]) -> tuple[int, ...]:
     """`tile` with at least LEAST_POINTS, of sums of products whose largest input streams in rows, as a longer tile of it would too.
 
-    So no converter is needed, nor does anything arrive later than the tile's own entries. Never longer than a default tile. Where
-    a size is known at run time only, tiles stay: the stream of that size would have to come again, or in another order.
+    So no converter is needed, nor does anything arrive later than the tile's own entries. Rows are taken whole, up to that many
+    points (a row of 128 where a default tile is 64); no other dimension is longer than a default tile. Where a size is known at run
+    time only, tiles stay: the stream of that size would have to come again, or in another order.
     """
     inputs = [operand for operand in computation.inputs if operand.dims]
     if not computation.reductions or len(inputs) < 2 or computation.single:
@@ -119,7 +120,8 @@ def _lengthened(computation: Computation, tile: tuple[int, ...], sizes: TileSize
     for loop in reversed(largest.dims):
         if prod(tile) >= LEAST_POINTS or loop in decided:
             break
-        longer = (*tile[:loop], max(tile[loop], largest_divisor(computation.extents[loop], sizes.columns)), *tile[loop + 1 :])
+        most = max(sizes.columns, LEAST_POINTS) if loop == largest.dims[-1] else sizes.columns
+        longer = (*tile[:loop], max(tile[loop], largest_divisor(computation.extents[loop], most)), *tile[loop + 1 :])
         if not _streams_in_rows(computation, longer, largest):
             break
         tile = longer

@@ -27,13 +27,3 @@ def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
 def to_tensor(array: np.ndarray, like: torch.Tensor) -> torch.Tensor:
     """`to_numpy` backwards: a tensor of its own, of the type of `like`."""
     return torch.from_numpy(array.copy()).view(like.dtype)
-
-
-def bf16_bits(array: np.ndarray) -> np.ndarray:
-    """The numbers of f32 rounded to bf16, as `to_numpy` has them."""
-    return to_numpy(torch.from_numpy(array).to(torch.bfloat16), "")
-
-
-def bf16_numbers(bits: np.ndarray) -> np.ndarray:
-    """The numbers of bf16 that have these bits, in f32."""
-    return torch.from_numpy(bits).view(torch.bfloat16).to(torch.float32).numpy()

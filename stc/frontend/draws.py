@@ -35,9 +35,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 
 from stc.diagnostics import CompileError
-from stc.frontend.arrays import bf16_bits, bf16_numbers
 from stc.frontend.exported import Arrays, Reference
 from stc.iteration.size import Size, Symbol, sum_of, symbols_in, value_at
+from stc.scalars.bf16 import bits_of, number_of
 
 EXAMPLE, REDRAWN, ZEROS, TINY, HUGE = DRAWS = ("example", "draw", "zeros", "tiny", "huge")
 NONFINITE = "nonfinite"
@@ -158,7 +158,7 @@ class PartSizes:
                 continue
             begin, whole = int(inputs[rows.at.name]), inputs[rows.into].copy()
             if _is_float(array) and not _is_float(whole):
-                whole, array = (whole, bf16_bits(array)) if rounded else (bf16_numbers(whole), array)
+                whole, array = (whole, bits_of(array)) if rounded else (number_of(whole), array)
             whole[(slice(None),) * rows.dimension + (slice(begin, begin + array.shape[rows.dimension]),)] = array
             found[rows.name] = whole
         return found
@@ -254,9 +254,9 @@ def draw_references(
     wanted: list[tuple[str, dict[str, np.ndarray], np.random.Generator]] = []
     for name in draws.names_for(module):
         random = np.random.default_rng([draws.seed, KNOWN.index(name)])
-        numbers = {key: bf16_numbers(array) if key in brain else array for key, array in example.items()}
+        numbers = {key: number_of(array) if key in brain else array for key, array in example.items()}
         drawn = sizes.inputs_of(name, numbers, random)
-        wanted.append((name, {key: bf16_bits(array) if key in brain else array for key, array in drawn.items()}, random))
+        wanted.append((name, {key: bits_of(array) if key in brain else array for key, array in drawn.items()}, random))
     for scalar, most in maxima.items():
         for value in sorted({0, 1, most - 1, most} & set(range(most + 1)) - {int(example[scalar].reshape(()))}):
             random = np.random.default_rng([draws.seed, len(KNOWN), value])

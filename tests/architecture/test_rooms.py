@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "strategies": frozenset({"iteration", "network", "platforms", "design_space", "fifo"}),
     "transforms": _DECISIONS | {"extensions", "strategies", "quantisation"},
     "execution": frozenset({"scalars", "dialects", "iteration", "network", "analysis.index_ranges", "simulation.own_kernels"}),
-    "frontend": frozenset({"dialects", "iteration", "quantisation"}),
+    "frontend": frozenset({"dialects", "iteration", "quantisation", "scalars.bf16"}),
     "codegen": _FACTS | {
         "manifest", "execution", "simulation.package", "simulation.ap_types", "simulation.vendor_interface",
         "simulation.own_kernels",

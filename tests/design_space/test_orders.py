@@ -235,6 +235,15 @@ def test_short_rows_are_taken_together():
     assert inherited_tiles(scores(ROWS), TileSizes(columns=64, rows=4)) == (1, 48, 64)  # the largest divisor of 96 up to 64
 
 
+def test_rows_that_come_in_halves_are_one_tile():
+    """A head of 128 at a default tile of 64: sums of a half row at a time would leave one lane to work."""
+    halves = (Coordinate((0,)), Coordinate((1,)), Coordinate((2,)))
+    k = Operand("k", (0, 1, 2), 4, StreamOrder((1, 1, 64), (Loop(12, 1), Loop(96, 1), Loop(2, 64)), halves))
+    q = Operand("q", (0, 2), 4, StreamOrder((1, 64), (Loop(12, 1), Loop(2, 64)), (Coordinate((0,)), Coordinate((1,)))))
+    long = Computation((12, 96, 128), (2,), (q, k), (Operand("result", (0, 1), 4),))
+    assert inherited_tiles(long, TileSizes(columns=64, rows=4)) == (1, 48, 128)
+
+
 def test_a_row_of_a_run_time_size_is_taken_alone():
     assert inherited_tiles(scores(ROWS, single=(1,)), TileSizes(columns=64, rows=4)) == (1, 1, 64)
 
