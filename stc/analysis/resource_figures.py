@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from math import ceil
 
+from stc.platforms.adapters import ADAPTER_BRAM18, adapter_width
 from stc.platforms.fifo_storage import bram18_blocks, fifo_cost, fifo_storage
 from stc.platforms.operators import find_operator
 from stc.platforms.platform import Resources
@@ -32,8 +33,6 @@ LUT_DEPTH = 64
 """Entries of one bit in one LUT as memory; an array has two ports, which take two."""
 
 SHIFT_REGISTER_DEPTH = 32
-ADAPTER_BRAM18 = {32: 2, 256: 16, 512: 30}
-"""BRAM18 of a memory port's adapter by width: published with its other figures."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +94,6 @@ def fifo(bits: int, depth: int) -> ResourceCount:
 
 def adapter(bits: int, clock_ns: float) -> ResourceCount:
     """The adapter of a memory port with words of `bits`."""
-    width = next((width for width in ADAPTER_BRAM18 if width >= bits), max(ADAPTER_BRAM18))
+    width = adapter_width(bits)
     cost = find_operator(f"m_axi_adapter_{width}b", clock_ns)
     return ResourceCount(cost.dsp, cost.lut, cost.ff, ADAPTER_BRAM18[width])

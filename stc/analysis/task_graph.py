@@ -60,9 +60,11 @@ def task_graph(kernel: KernelOp, traces: Mapping[str, TaskTrace] | None = None) 
     writer and one reader, and where a count depends on data.
     """
     tasks = tasks_of(kernel)
-    loads = frozenset(task.sym_name.data for task in tasks if task.kind == TaskKind.LOAD)
+    loads, holds = (
+        frozenset(task.sym_name.data for task in tasks if task.kind == kind) for kind in (TaskKind.LOAD, TaskKind.HOLD)
+    )
     channels = tuple(map(_uncounted, channels_of(kernel)))
-    graph = TaskGraph(kernel.sym_name.data, tuple(task.sym_name.data for task in tasks), channels, loads)
+    graph = TaskGraph(kernel.sym_name.data, tuple(task.sym_name.data for task in tasks), channels, loads, holds)
     return replace(graph, channels=counted(channels, task_traces(kernel) if traces is None else traces))
 
 

@@ -404,6 +404,9 @@ def _complaints_of_bundle(pragmas: Sequence[Pragma], top: Function, source: _Sou
     if task is None or not ports.keys() <= set(calls[0]):
         yield f"{called}, expected one task that reads them"
         return
+    if len(task.parameters) != len(calls[0]) - 1:
+        yield f"{called}, expected a call of {task.name} with names alone"
+        return
     own = [name for (_, name), given in zip(task.parameters, calls[0][1:], strict=True) if given in ports]
     for block in task.body.walk():
         touched = [name for name in own if any(any(_index_of(statement.text, name)) for _, statement in _statements(block))]

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from stc.platforms.adapters import ADAPTER_BRAM18, adapter_width
 from stc.platforms.fifo_storage import bram18_blocks
-from stc.platforms.platform import ExternalMemory
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -21,15 +21,16 @@ class Packed:
     scalar: str = "f32"
 
 
-def shared_ports(parameters: Mapping[Name, Packed], total: int, memory: ExternalMemory) -> list[list[Name]]:
-    """Groups of `parameters` that one port each brings, of equal words, in the order given; `total`: bytes of all that ports bring.
+def shared_ports(parameters: Mapping[Name, Packed], total: int, ports: int) -> list[list[Name]]:
+    """Groups of `parameters` that one port each brings, of equal words, in the order given.
 
     A parameter is in a group where the array that holds it takes fewer blocks of RAM than the adapter of a port of its own would.
-    Smallest first, as long as all of them are no more than a port's equal part of `total`: so no other port waits for theirs. What
-    would be alone keeps its port.
+    Smallest first, as long as all of them are no more than the equal part of one of so many `ports` in `total`, the bytes of all
+    parameters, which all stages of a model have in common: so no other port waits for theirs, but for the latency that each pays
+    in turn. What would be alone keeps its port.
     """
-    small = [name for name, packed in parameters.items() if _array_bram18(packed) < memory.adapter_bram18]
-    left, chosen = total // memory.max_ports, set[Name]()
+    small = [name for name, packed in parameters.items() if _array_bram18(packed) < ADAPTER_BRAM18[adapter_width(packed.word_bits)]]
+    left, chosen = total // ports, set[Name]()
     for name in sorted(small, key=lambda name: parameters[name].size):
         left -= parameters[name].size
         if left < 0:

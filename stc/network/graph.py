@@ -50,12 +50,14 @@ class ReconvergentPaths:
 
 @dataclass(frozen=True)
 class TaskGraph:
-    """One kernel. `loads`: the tasks that fetch bus words of external memory."""
+    """One kernel. `loads`: the tasks that fetch bus words of external memory. `holds`: those that take all they read before they
+    write anything, so that a channel to them is never full for good."""
 
     kernel: str
     tasks: tuple[str, ...]
     channels: tuple[Channel, ...]
     loads: frozenset[str] = frozenset()
+    holds: frozenset[str] = frozenset()
 
     @staticmethod
     def of(channels: Iterable[Channel], loads: Iterable[str] = ()) -> TaskGraph:
@@ -83,13 +85,13 @@ class TaskGraph:
 
     @cached_property
     def memory_fed(self) -> frozenset[str]:
-        """The FIFOs that a load task fills."""
-        return frozenset(fifo.name for fifo in self.fifos if fifo.producer in self.loads)
+        """The FIFOs that a task fills which loads, or holds what was loaded."""
+        return frozenset(fifo.name for fifo in self.fifos if fifo.producer in self.loads | self.holds)
 
     @cached_property
     def sized(self) -> tuple[Channel, ...]:
         """The other FIFOs, whose depth counts: a load task that waits costs nothing."""
-        return tuple(fifo for fifo in self.fifos if fifo.producer not in self.loads)
+        return tuple(fifo for fifo in self.fifos if fifo.name not in self.memory_fed)
 
     @cached_property
     def outputs(self) -> Counter[str]:
@@ -107,19 +109,20 @@ class TaskGraph:
 
     @cached_property
     def paths(self) -> nx.DiGraph[Node]:
-        """Tasks and channels as nodes."""
+        """Tasks and channels as nodes, without those channels to tasks that hold all of them."""
         graph: nx.DiGraph[Node] = nx.DiGraph()
         graph.add_nodes_from(("task", name) for name in self.tasks)
-        for channel in self.channels:
+        for channel in (channel for channel in self.channels if channel.consumer not in self.holds):
             nx.add_path(graph, [("task", channel.producer), ("channel", channel.name), ("task", channel.consumer)])
         return graph
 
     @cached_property
     def bridges(self) -> frozenset[str]:
-        """Channels on no undirected cycle: no depth of theirs can make a deadlock."""
+        """Channels on no undirected cycle, and those whose reader holds them: no depth of theirs can make a deadlock."""
         ends = nx.bridges(self.paths.to_undirected())
         loops = {channel.name for channel in self.channels if channel.producer == channel.consumer}
-        return frozenset(node[1] for edge in ends for node in edge if node[0] == "channel") - loops
+        held = frozenset(channel.name for channel in self.channels if channel.consumer in self.holds)
+        return held | (frozenset(node[1] for edge in ends for node in edge if node[0] == "channel") - loops)
 
     @cached_property
     def cycles(self) -> tuple[frozenset[str], ...]:
@@ -142,7 +145,8 @@ class TaskGraph:
         is (launches that overlap included: the first of those that have not ended never waits for room that a later one takes).
         """
         waits: nx.MultiDiGraph[str] = nx.MultiDiGraph()
-        shallow = [channel for channel in self.channels if channel.depth < channel.tokens]
+        waited_for = (channel for channel in self.channels if channel.consumer not in self.holds)
+        shallow = [channel for channel in waited_for if channel.depth < channel.tokens]
         for channel in self.channels:
             waits.add_edge(channel.consumer, channel.producer, key=channel.name)
         for channel in shallow:

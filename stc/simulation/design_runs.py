@@ -86,7 +86,7 @@ class DesignRuns:
     @cached_property
     def memory_fed(self) -> frozenset[str]:
         """Names of the FIFOs that a load task writes."""
-        loads = {task.name for kernel in self.manifest.kernels for task in kernel.tasks if task.kind == "load"}
+        loads = {task.name for kernel in self.manifest.kernels for task in kernel.tasks if task.kind in ("load", "hold")}
         return frozenset(stream.name for stream in self.streams if stream.producer in loads)
 
     @cached_property

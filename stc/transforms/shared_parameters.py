@@ -15,16 +15,14 @@ from stc.platforms.platform import ExternalMemory
 
 
 def shared_parameters(
-    read: Iterable[SSAValue], written: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
+    read: Iterable[SSAValue], parameters: Container[SSAValue], memory: ExternalMemory
 ) -> dict[SSAValue, int]:
-    """The number of their common port, from 0 on, of those tensors among `read` that will share one.
+    """The number of their common port, from 0 on, of those tensors among `read`, of a whole function, that will share one.
 
     Estimated before tensors are packed: words as wide as the last dimension lets them be.
     """
-    reading = list(dict.fromkeys(read))
-    total = sum(tensor_bytes(value.type) for value in (*reading, *dict.fromkeys(written)))
-    packed = {value: _packed(value) for value in reading if value in parameters and tensor_bytes(value.type)}
-    groups = shared_ports(packed, total, memory)
+    packed = {value: _packed(value) for value in dict.fromkeys(read) if value in parameters and tensor_bytes(value.type)}
+    groups = shared_ports(packed, sum(tensor_bytes(value.type) for value in packed), memory.max_ports)
     return {value: number for number, group in enumerate(groups) for value in group}
 
 

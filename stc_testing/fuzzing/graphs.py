@@ -145,7 +145,7 @@ def _has_reconvergent_fifo(kernel: Kernel) -> bool:
     for channel in (*kernel.streams, *kernel.blocks):
         graph.add_edges_from([(f"task {channel.producer}", channel.name), (channel.name, f"task {channel.consumer}")])
     bridges = {name for ends in nx.bridges(graph) for name in ends}
-    loads = {task.name for task in kernel.tasks if task.kind == "load"}
+    loads = {task.name for task in kernel.tasks if task.kind in ("load", "hold")}
     return any(stream.name not in bridges and stream.producer not in loads for stream in kernel.streams)
 
 

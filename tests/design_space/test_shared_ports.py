@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from stc.design_space.shared_ports import Packed, shared_ports
-from stc.platforms.platform import load_platform
+from stc.platforms.adapters import ADAPTER_BRAM18
 
-MEMORY = load_platform("u55c").memory
+PORTS = 32
 LARGE = 1 << 30
 WORD = 512
 
 
 def groups(sizes: dict[str, int], total: int = LARGE) -> list[list[str]]:
-    return shared_ports({name: Packed(size, WORD) for name, size in sizes.items()}, total, MEMORY)
+    return shared_ports({name: Packed(size, WORD) for name, size in sizes.items()}, total, PORTS)
 
 
 def test_small_ones_share_in_the_order_given() -> None:
@@ -26,21 +26,27 @@ def test_nobody_shares_with_nobody() -> None:
 
 def test_an_array_dearer_than_the_adapter_has_a_port_of_its_own() -> None:
     """1,024 words of 512 bits are 29 blocks of 18 kbit, each 18 bits wide; an adapter takes 30."""
-    assert MEMORY.adapter_bram18 == 30
+    assert ADAPTER_BRAM18[WORD] == 30
     fits = 64 * 1024
     assert groups({"a": fits, "b": fits}) == [["a", "b"]]
     assert groups({"a": fits, "b": fits + 64}) == []
 
 
+def test_an_adapter_of_narrow_words_is_cheap() -> None:
+    """2 blocks for 32 bits, as many as an array of 1,024 entries."""
+    assert shared_ports({"a": Packed(2048, 32), "b": Packed(2048, 32)}, LARGE, PORTS) == [["a", "b"]]
+    assert shared_ports({"a": Packed(4096, 32), "b": Packed(4096, 32)}, LARGE, PORTS) == []
+
+
 def test_together_no_more_than_a_port_moves_anyway() -> None:
     share = 1000
     sizes = {"a": 600, "b": 300, "c": 100, "d": 1}
-    assert groups(sizes, share * MEMORY.max_ports) == [["b", "c", "d"]]
-    assert groups({"a": 600, "b": 400}, share * MEMORY.max_ports) == [["a", "b"]]
+    assert groups(sizes, share * PORTS) == [["b", "c", "d"]]
+    assert groups({"a": 600, "b": 400}, share * PORTS) == [["a", "b"]]
     assert groups(sizes, 0) == []
 
 
 def test_words_of_one_type_share() -> None:
     packed = {"a": Packed(64, 512), "b": Packed(64, 32), "c": Packed(128, 512), "d": Packed(64, 32), "e": Packed(64, 256)}
-    assert shared_ports(packed, LARGE, MEMORY) == [["a", "c"], ["b", "d"]]
-    assert shared_ports({**packed, "f": Packed(64, 256, "i16")}, LARGE, MEMORY) == [["a", "c"], ["b", "d"]]
+    assert shared_ports(packed, LARGE, PORTS) == [["a", "c"], ["b", "d"]]
+    assert shared_ports({**packed, "f": Packed(64, 256, "i16")}, LARGE, PORTS) == [["a", "c"], ["b", "d"]]

@@ -38,8 +38,9 @@ def test_a_layer_has_the_bits_of_its_reference(compiled: Compile, text: str) -> 
     kept = {port["element_type"] for port in ports if port["kind"] == "parameter"}
     assert kept >= {"i8", "i16" if "bf16" in text else "f16"}
     assert ("f32" in kept) is ("activations=group" in text)  # the zeros that fill up activations
-    layer = linear()[0]
-    require_held(project.folder, quantise_weight(layer.weight.detach(), read_quantisation(text).default, "here"))
+    layer, chosen = linear()[0], read_quantisation(text).default
+    assert chosen is not None
+    require_held(project.folder, quantise_weight(layer.weight.detach(), chosen, "here"))
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 from projects import Compile
 
 from stc.manifest.files import read_manifest
 from stc.manifest.schema import Port
+from stc.simulation.task_graphs import task_graphs
 
 pytestmark = pytest.mark.heavy
 
@@ -31,3 +33,11 @@ def test_gains_and_biases_of_a_block(compiled: Compile) -> None:
         assert sorted(counts) == sorted(port.words for port in ports)
     total = sum(port.bytes for port in kernel.ports)
     assert sum(port.bytes for ports in shared.values() for port in ports) <= total / 32
+
+
+def test_it_ends_however_long_loops_take(compiled: Compile) -> None:
+    """What holds its parameter takes all of it at once: one writer of many streams closes no cycle of waits."""
+    (graph,) = task_graphs(read_manifest(compiled("gpt2-tiny", 7).folder))
+    assert graph.holds and all(graph.bridges >= {fifo.name} for fifo in graph.fifos if fifo.consumer in graph.holds)
+    assert list(graph.full_in_wait_cycles()) == []
+    assert list(replace(graph, holds=frozenset[str]()).full_in_wait_cycles())

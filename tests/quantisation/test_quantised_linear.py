@@ -48,6 +48,7 @@ def layer_of(weight: np.ndarray, chosen: LinearFormat) -> QuantisedLinear:
 def test_every_entry_is_as_the_formulas_say(text: str, factor: float):
     """37 terms: a short last group; some scales are the least there is."""
     random, chosen = np.random.default_rng(1), read_quantisation(text).default
+    assert chosen is not None
     weight = random.standard_normal((5, 37)).astype(np.float32) * np.array([[1], [1e-4], [1e-6], [0], [1e3]], np.float32)
     weight[0, :8] = 0
     x = (random.standard_normal((3, 37)) * factor).astype(np.float32)

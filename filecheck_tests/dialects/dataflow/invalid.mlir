@@ -625,3 +625,26 @@ func.func @f(%x: tensor<4xf32>) {
   }
   func.return
 }
+
+// -----
+
+func.func @k(%w: tensor<2xvector<4xf32>>) -> tensor<2xvector<4xf32>> {
+  %y = dataflow.kernel @k(%p = %w : tensor<2xvector<4xf32>> as memref<2xvector<4xf32>>) -> (tensor<2xvector<4xf32>> as memref<2xvector<4xf32>>) {
+    %s = stream.create @s : !stream.stream<vector<4xf32>, depth: 2>
+    %t = stream.create @t : !stream.stream<vector<4xf32>, depth: 2>
+    // expected-error @below {{reads a stream behind or beside a write, expected all reads before: its kind is hold}}
+    dataflow.task @pass_on ins(%i = %s : !stream.stream<vector<4xf32>, depth: 2>) outs(%o = %t : !stream.stream<vector<4xf32>, depth: 2>) kind hold {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      scf.for %word = %c0 to %c2 step %c1 {
+        %0 = stream.read %i : !stream.stream<vector<4xf32>, depth: 2>
+        stream.write %0 into %o : !stream.stream<vector<4xf32>, depth: 2>
+      }
+      dataflow.yield
+    }
+    %out = dataflow.memory @out : memref<2xvector<4xf32>>
+    dataflow.yield %out : memref<2xvector<4xf32>>
+  }
+  func.return %y : tensor<2xvector<4xf32>>
+}

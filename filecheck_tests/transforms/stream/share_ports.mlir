@@ -51,14 +51,14 @@ func.func @gains(%w: tensor<4096xvector<16xf32>> {stc.parameter}, %a: tensor<2xv
 // CHECK-NEXT: stream.write %[[LOAD]] into %[[PA_WORDS]] :
 // CHECK: %[[LOAD1:.*]] = memref.load %[[PB]][%c0_{{.*}}] : memref<1xvector<16xf32>>
 // CHECK-NEXT: stream.write %[[LOAD1]] into %[[PB_WORDS]] :
-// CHECK: dataflow.task @load_a ins(%[[PA_WORDS1:.*]] = %pa_words : !stream.stream<vector<16xf32>, depth: 2>) outs(%o = %sa : !stream.stream<vector<16xf32>, depth: 2>) kind load {
+// CHECK: dataflow.task @load_a ins(%[[PA_WORDS1:.*]] = %pa_words : !stream.stream<vector<16xf32>, depth: 2>) outs(%o = %sa : !stream.stream<vector<16xf32>, depth: 2>) kind hold {
 // CHECK: scf.for %word = %c0 to %c2 step %c1 {
 // CHECK-NEXT: %[[READ:.*]] = stream.read %[[PA_WORDS1]] :
 // CHECK-NEXT: memref.store %[[READ]], %[[PA]][%word] : memref<2xvector<16xf32>>
 // CHECK: scf.for %[[WORD:.*]] = %c0_{{.*}} to %c2_{{.*}} step %c1_{{.*}} {
 // CHECK-NEXT: %[[LOAD:.*]] = memref.load %[[PA]][%[[WORD]]] : memref<2xvector<16xf32>>
 // CHECK-NEXT: stream.write %[[LOAD]] into %o :
-// CHECK: dataflow.task @load_b ins(%[[PB_WORDS1:.*]] = %pb_words : !stream.stream<vector<16xf32>, depth: 2>) outs(%o = %sb : !stream.stream<vector<16xf32>, depth: 2>) kind load {
+// CHECK: dataflow.task @load_b ins(%[[PB_WORDS1:.*]] = %pb_words : !stream.stream<vector<16xf32>, depth: 2>) outs(%o = %sb : !stream.stream<vector<16xf32>, depth: 2>) kind hold {
 // CHECK: %[[READ1:.*]] = stream.read %[[PB_WORDS1]] :
 // CHECK-NEXT: memref.store %[[READ1]], %[[PB]][%c0] : memref<1xvector<16xf32>>
 // CHECK: scf.for %visit = %c0_{{.*}} to %c2 step %c1 {

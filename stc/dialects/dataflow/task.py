@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint, UnregisteredOp
 from xdsl.dialects.utils import AbstractYieldOperation, EnumAttribute
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SpacedOpaqueSyntaxAttribute, SSAValue
@@ -80,6 +81,8 @@ class TaskKind(StrEnum):
 
     COMPUTE = "compute"
     LOAD = "load"
+    HOLD = "hold"
+    """Takes all that it reads before it writes anything: nobody waits for it but for that."""
     STORE = "store"
     CONVERTER = "converter"
     FORK = "fork"
@@ -203,6 +206,23 @@ class TaskOp(IRDLOperation):
                 )
         self._verify_accesses()
         self._verify_read_only()
+        if self.kind == TaskKind.HOLD:
+            self._verify_holds()
+
+    def _verify_holds(self) -> None:
+        """All reads stand before all writes, and no condition is around them."""
+        from stc.dialects.stream import ReadOp as TokenRead  # which know the dataflow dialect
+        from stc.dialects.stream import WriteOp as TokenWrite
+
+        wrote = False
+        for op in self.body.block.ops:
+            accesses = [inner for inner in op.walk() if isinstance(inner, TokenRead | TokenWrite)]
+            reads = any(isinstance(inner, TokenRead) for inner in accesses)
+            if reads and (wrote or not all(isinstance(inner, TokenRead) for inner in accesses)):
+                raise VerifyException("reads a stream behind or beside a write, expected all reads before: its kind is hold")
+            if reads and any(isinstance(inner, scf.IfOp) for inner in op.walk()):
+                raise VerifyException("reads a stream under a condition, expected every token to be read: its kind is hold")
+            wrote = wrote or bool(accesses)
 
     def _verify_read_only(self) -> None:
         """What a task of tasks takes, none of them writes."""

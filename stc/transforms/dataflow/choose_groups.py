@@ -66,8 +66,7 @@ class ChooseGroups(ModulePass):
             keys = UniqueNames()
             by_key = {keys.fresh(kernel.sym_name.data): kernel for kernel in kernels}
             read = [operand for kernel in kernels for operand in _outside(kernel)]
-            written = [result for kernel in kernels for result in _retained(kernel)]
-            shared = shared_parameters(read, written, host_values(function), platform.memory)
+            shared = shared_parameters(read, host_values(function), platform.memory)
             nodes = [_node(key, kernel, shared) for key, kernel in by_key.items()]
             edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, budget))
             problem = FusionProblem(nodes, edges, budget, platform.memory.max_ports)

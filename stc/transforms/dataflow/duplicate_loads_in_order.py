@@ -60,10 +60,12 @@ class DuplicateLoadsInOrder(ModulePass):
         limits = DuplicateLoadLimits.of_option(self.least, platform, self.name)
         for function in functions_of(op):
             known = host_values(function)
-            for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
+            kernels = [found for found in function.walk() if isinstance(found, KernelOp)]
+            for kernel in kernels:
                 converted = [entry for op in kernel.body.block.ops if (entry := _converted_input(op, kernel)) is not None]
                 branches = [entry.branch(str(index)) for index, entry in enumerate(converted)]
-                shared = shared_parameters(kernel.inputs, kernel.outputs, known, platform.memory)
+                read = [operand for found in kernels for operand in found.inputs]
+                shared = shared_parameters(read, known, platform.memory)
                 ports = [shared.get(operand, operand) for operand in kernel.inputs]
                 free_ports = platform.memory.max_ports - len(set(ports)) - len(kernel.outputs)
                 for branch in choose_duplicate_loads(branches, limits, free_ports):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
@@ -98,17 +98,11 @@ def computations(function: func.FuncOp, platform: Platform) -> list[Computation]
     names = _Names()
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     read = [value for op in generics for value in op.inputs if value.owner not in made]
-    written = [result for op in generics for result in op.results if _leaves(result, made)]
-    names.ports = shared_parameters(read, written, parameters, platform.memory)
+    names.ports = shared_parameters(read, parameters, platform.memory)
     return [
         Computation(op, divided[op], _work(op, divided[op], shared.family(op, divided[op]), platform.cycle_ns, made, names))
         for op in generics
     ]
-
-
-def _leaves(result: SSAValue, made: Collection[Operation]) -> bool:
-    """Whether nothing else computes with it."""
-    return not any(use.operation in made for use in result.uses)
 
 
 class _Names(UniqueNames):
@@ -159,7 +153,7 @@ def _memory_operands(
             at_once = _entries_at_once(value) if is_wide else None
             yield MemoryOperand(names.tensor(value), divided in dims, at_once, names.ports.get(value))
     for value, dims in zip(generic.results, loops.output_dims, strict=True):
-        if _leaves(value, made):
+        if not any(use.operation in made for use in value.uses):
             yield MemoryOperand(names.tensor(value), divided in dims, None)
 
 

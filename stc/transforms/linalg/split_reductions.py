@@ -178,11 +178,9 @@ def _port_lanes(extent: int) -> int:
 def _spare_ports(function: func.FuncOp, value: SSAValue, platform: Platform) -> int:
     """Memory ports that other arguments and the results leave, with one for each of those."""
     others = [argument for argument in function.body.block.args if argument is not through_reshapes(value)]
-    last = function.get_return_op()
-    results = () if last is None else last.operands
-    shared = shared_parameters(function.body.block.args, results, host_values(function), platform.memory)
+    shared = shared_parameters(function.body.block.args, host_values(function), platform.memory)
     ports = {shared.get(argument, argument) for argument in others}
-    return platform.memory.max_ports - len(ports) - len(results)
+    return platform.memory.max_ports - len(ports) - len(function.function_type.outputs)
 
 
 # Rewriting ------------------------------------------------------------------------------------------------------------

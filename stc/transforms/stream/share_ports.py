@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import func, memref
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import Block, BlockArgument, SSAValue
 from xdsl.passes import ModulePass
@@ -45,8 +45,8 @@ class SharePorts(ModulePass):
         dataflow.task @load_bias ins(%m = %bias : memref<2xvector<16xf32>>) outs(%o = %t : ...) kind load {...}
       becomes
         dataflow.task @load_parameters ins(%m0 = %gain, %m1 = %bias) outs(%o0 = %gain_words, %o1 = %bias_words) kind load {...}
-        dataflow.task @load_gain ins(%i = %gain_words) outs(%o = %s : ...) kind load {...}
-        dataflow.task @load_bias ins(%i = %bias_words) outs(%o = %t : ...) kind load {...}
+        dataflow.task @load_gain ins(%i = %gain_words) outs(%o = %s : ...) kind hold {...}
+        dataflow.task @load_bias ins(%i = %bias_words) outs(%o = %t : ...) kind hold {...}
     """
 
     name = "share-ports"
@@ -56,9 +56,11 @@ class SharePorts(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         memory = load_platform(self.platform).memory
         for function in functions_of(op):
-            for kernel in [found for found in function.walk() if isinstance(found, KernelOp)]:
+            kernels = [found for found in function.walk() if isinstance(found, KernelOp)]
+            parameters = host_values(function) & {operand for kernel in kernels for operand in kernel.inputs}
+            for kernel in kernels:
                 names = symbols_of(kernel)
-                for group in _groups(kernel, function, memory):
+                for group in _groups(kernel, parameters, memory):
                     _share(kernel, group, names)
 
 
@@ -84,14 +86,12 @@ class _Load:
         return Packed(size, 8 * size // self.words.get_shape()[0], str(word.element_type))
 
 
-def _groups(kernel: KernelOp, function: func.FuncOp, memory: ExternalMemory) -> list[list[_Load]]:
-    """The loads of parameters that share a port, in the order in which their readers stand."""
-    parameters = host_values(function)
+def _groups(kernel: KernelOp, parameters: set[SSAValue], memory: ExternalMemory) -> list[list[_Load]]:
+    """The loads of `kernel` that share a port, of `parameters` of all kernels, in the order in which their readers stand."""
     loads = [load for op in kernel.body.block.ops if (load := _load(op, kernel, parameters)) is not None]
     position = {op: index for index, op in enumerate(kernel.body.block.ops)}
     by_reader = {load: load.packed for load in sorted(loads, key=lambda load: position[_user(load.out)])}
-    total = sum(tensor_bytes(value.type) for value in (*kernel.inputs, *kernel.outputs))
-    return shared_ports(by_reader, total, memory)
+    return shared_ports(by_reader, sum(tensor_bytes(value.type) for value in parameters), memory.max_ports)
 
 
 def _load(op: object, kernel: KernelOp, parameters: set[SSAValue]) -> _Load | None:
@@ -150,6 +150,7 @@ def _hold(load: _Load, arriving: SSAValue) -> None:
     held.name_hint = load.name
     block.erase_arg(memory)
     load.task.operands[0] = arriving
+    load.task.kind = TaskKind.HOLD
 
 
 def _each_word(builder: Builder, words: MemRefType) -> tuple[SSAValue, Builder]:

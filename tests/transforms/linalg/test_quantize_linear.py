@@ -67,6 +67,7 @@ def arrays(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 def reference(weight: np.ndarray, text: str) -> QuantisedLinear:
     chosen = read_quantisation(text).default
+    assert chosen is not None
     return QuantisedLinear(quantise_weight(torch.from_numpy(weight), chosen, "fc"), None, chosen.activations)
 
 
