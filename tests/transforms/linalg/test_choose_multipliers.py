@@ -166,8 +166,7 @@ def test_a_float_contraction_has_none(tmp_path: Path, stc: Stc):
     assert not (tmp_path / "out").exists()
 
 
-MODEL = """
-import torch
+MODEL = """import torch
 
 def mlp():
     return torch.nn.Sequential(torch.nn.Linear(30, 128), torch.nn.ReLU(), torch.nn.Linear(128, 42)), (torch.randn(1, 30),)

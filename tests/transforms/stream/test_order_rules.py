@@ -56,8 +56,9 @@ def split(sequence: tuple[Stage, ...]) -> tuple[list[Stage], list[Stage]]:
 
 def with_rule(after: list[Stage], rule: str) -> list[Stage]:
     """Depths by `rule`; reading inputs again, which sets depths anew by the default rule, is left out."""
-    assert after[0].passes[0] == "set-fifo-depths"
-    return [replace(after[0], passes=(f'set-fifo-depths{{rule="{rule}"}}',)), *after[1:]]
+    passes = after[0].passes
+    assert passes[1] == "set-fifo-depths"
+    return [replace(after[0], passes=(passes[0], f'set-fifo-depths{{rule="{rule}"}}')), *after[1:]]
 
 
 @cache
