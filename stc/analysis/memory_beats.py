@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
 from stc.analysis.kernel_memory import tensor_bytes
-from stc.analysis.memory_ports import memories_of, port_numbers
+from stc.analysis.memory_ports import memories_of, memory_ports
 from stc.analysis.shared_buffers import buffer_value
 from stc.dialects.dataflow import KernelOp
 from stc.iteration.trace import MICRO, MemoryBeats
@@ -22,18 +22,14 @@ def memory_beats(module: ModuleOp, memory: ExternalMemory, cycle_ns: float) -> d
     ports = {kernel: _ports(kernel) for kernel in kernels}
     places = [(kernel, place) for kernel in kernels for place in kernel.places if place is not None]
     updated = {buffer_value(kernel.inputs[place.operand]) for kernel, place in places}
-    numbers = {kernel: port_numbers(kernel) for kernel in kernels}
-    of_ports = [
-        [buffer for inside, buffer in ports[kernel] if numbers[kernel][inside] == number]
-        for kernel in kernels
-        for number in set(numbers[kernel].values())
-    ]
-    channels = channels_in_turn((buffer for kernel in kernels for _, buffer in ports[kernel]), memory.channels, updated, of_ports)
+    buffers = {inside: buffer for kernel in kernels for inside, buffer in ports[kernel]}
+    through = [(group, [buffers[inside] for inside in group]) for kernel in kernels for group in memory_ports(kernel)]
+    channels = channels_in_turn(buffers.values(), memory.channels, updated, [lying for _, lying in through])
+    number = {inside: number for number, (group, _) in enumerate(through) for inside in group}
     latency, bytes_per_cycle = memory.read_cycles(cycle_ns), memory.channel_bytes_per_cycle(cycle_ns)
     found: dict[SSAValue, MemoryBeats] = {}
     for kernel in kernels:
-        linked = [(channels[buffer], numbers[kernel][inside]) for inside, buffer in ports[kernel]]
-        sharing = ports_sharing(linked)
+        sharing = ports_sharing([(channels[buffer], number[inside]) for inside, buffer in ports[kernel]])
         for (inside, _), shared in zip(ports[kernel], sharing, strict=True):
             if isa(inside.type, MemRefType):
                 cycles = cycles_per_word(_bytes_per_word(inside.type), shared, bytes_per_cycle)

@@ -13,14 +13,13 @@ def memories_of(kernel: KernelOp) -> list[SSAValue]:
     return [value for value in (*kernel.arguments, *kernel.terminator.arguments) if not isinstance(value.type, SymbolType)]
 
 
-def port_numbers(kernel: KernelOp) -> dict[SSAValue, int]:
-    """By memory the number of its port, from 0 on. A task of kind `load` has one port for all that it reads, in turn; any other
-    memory has a port of its own."""
-    memories = memories_of(kernel)
-    first: dict[TaskOp | SSAValue, SSAValue] = {}
-    owner = {memory: first.setdefault(_loading(memory) or memory, memory) for memory in memories}
-    numbers = {memory: number for number, memory in enumerate(dict.fromkeys(owner.values()))}
-    return {memory: numbers[owner[memory]] for memory in memories}
+def memory_ports(kernel: KernelOp) -> list[list[SSAValue]]:
+    """The memories behind each port, in order of the first. A task of kind `load` has one port for all that it reads, in turn; any
+    other memory has a port of its own."""
+    ports: dict[TaskOp | SSAValue, list[SSAValue]] = {}
+    for memory in memories_of(kernel):
+        ports.setdefault(_loading(memory) or memory, []).append(memory)
+    return list(ports.values())
 
 
 def _loading(memory: SSAValue) -> TaskOp | None:

@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import FixedBitwidthType, IndexType, MemRefType, Modu
 from xdsl.ir import Attribute, Block, Operation
 
 from stc.analysis.loops import is_unrolled, most_trips, pipeline_ii, trip_count, unroll_factor
-from stc.analysis.memory_ports import port_numbers
+from stc.analysis.memory_ports import memory_ports
 from stc.analysis.operator_library import operators_of
 from stc.analysis.partitions import bank_count
 from stc.analysis.resource_figures import (
@@ -110,8 +110,8 @@ def kernel_parts(kernel: KernelOp, clock_ns: float) -> dict[str, ResourceCount]:
                 found = {}
         for name, count in found.items():
             parts[name] = parts.get(name, ResourceCount()).plus(count)
-    ports = {number: memory.type for memory, number in port_numbers(kernel).items() if isinstance(memory.type, MemRefType)}
-    parts["memory ports"] = _sum(adapter(_bits(kind.element_type), clock_ns) for kind in ports.values())
+    ports = [kind for memory, *_ in memory_ports(kernel) if isinstance(kind := memory.type, MemRefType)]
+    parts["memory ports"] = _sum(adapter(_bits(kind.element_type), clock_ns) for kind in ports)
     return parts
 
 

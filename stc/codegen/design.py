@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
 from xdsl.ir import SSAValue
 
 from stc.analysis.emission_rules import check_emission_rules
-from stc.analysis.memory_ports import memories_of, port_numbers
+from stc.analysis.memory_ports import memories_of, memory_ports
 from stc.codegen.cpp_types import token_bits
 from stc.codegen.host_plan import Buffer, HostPlan, HostValue, host_plan
 from stc.codegen.names import Scope
@@ -196,9 +196,8 @@ def _kernel(
 def _buffers_of_ports(plan: HostPlan) -> Iterator[list[Buffer]]:
     """The buffers behind each port of each kernel."""
     for kernel in plan.kernels:
-        numbers = port_numbers(kernel)
-        for number in set(numbers.values()):
-            yield [buffer for value, buffer, _ in _pointers(kernel, plan) if numbers[value] == number]
+        buffers = {value: buffer for value, buffer, _ in _pointers(kernel, plan)}
+        yield from ([buffers[value] for value in port] for port in memory_ports(kernel))
 
 
 def _pointers(kernel: KernelOp, plan: HostPlan) -> list[tuple[SSAValue, Buffer, bool]]:
@@ -212,17 +211,18 @@ def _ports(
     kernel: KernelOp, plan: HostPlan, project: Scope, platform: Platform, banks: Mapping[Buffer, int]
 ) -> tuple[PortDesign, ...]:
     """The ports of `kernel`; all ports of a buffer are linked to the bank that it lies in."""
-    numbers, memory = port_numbers(kernel), platform.memory
-    if (count := len(set(numbers.values()))) > memory.max_ports:
+    through, memory = memory_ports(kernel), platform.memory
+    if len(through) > memory.max_ports:
         raise CompileError(
-            f"kernel has {count} memory ports", where=f"@{kernel.sym_name.data}",
+            f"kernel has {len(through)} memory ports", where=f"@{kernel.sym_name.data}",
             accepted=f"at most {memory.max_ports} on {platform.name}; fuse parameters into fewer tensors, or split the kernel",
         )
+    bundles = {value: f"gmem{number}" for number, port in enumerate(through) for value in port}
     ports: list[PortDesign] = []
     for value, buffer, is_written in _pointers(kernel, plan):
         element, lanes, words = _word(value, buffer)
         name = project.declare(f"{buffer.name}_update" if is_written and buffer in plan.operands[kernel] else buffer.name)
-        ports.append(PortDesign(name, buffer, value, is_written, element, lanes, words, f"gmem{numbers[value]}", banks[buffer]))
+        ports.append(PortDesign(name, buffer, value, is_written, element, lanes, words, bundles[value], banks[buffer]))
     return tuple(ports)
 
 

@@ -7,6 +7,21 @@ import re
 from stc.codegen.literals import F32_INFINITY, F32_NAN
 from stc.scalars.forms import BITS_OF_FLOAT, FLOAT_OF_BITS, FLOOR_QUOTIENT, MAXIMUM, MINIMUM, PACK, QUOTIENT, REMAINDER, UNPACK
 
+
+def _same_bits(function: str, given: tuple[str, str], made: tuple[str, str]) -> str:
+    """A function of what is `given` (type and name) whose result, `made`, has the same bits."""
+    return f"""\
+inline {made[0]} {function}({given[0]} {given[1]}) {{
+#pragma HLS inline
+    union {{
+        int32_t bits;
+        float number;
+    }} both;
+    both.{given[1]} = {given[1]};
+    return both.{made[1]};
+}}"""
+
+
 _DEFINITIONS = {
     F32_INFINITY: f"""\
 // Infinity of IEEE 754 single precision; C++ has no literal for it.
@@ -22,26 +37,10 @@ inline float {MAXIMUM}(float a, float b) {{ return (a > b || a != a) ? a : b; }}
 inline float {MINIMUM}(float a, float b) {{ return (a < b || a != a) ? a : b; }}""",
     FLOAT_OF_BITS: f"""\
 // The number of IEEE 754 single precision that has these bits: nothing is computed.
-inline float {FLOAT_OF_BITS}(int32_t bits) {{
-#pragma HLS inline
-    union {{
-        int32_t bits;
-        float number;
-    }} both;
-    both.bits = bits;
-    return both.number;
-}}""",
+{_same_bits(FLOAT_OF_BITS, ("int32_t", "bits"), ("float", "number"))}""",
     BITS_OF_FLOAT: f"""\
 // The bits of a number of IEEE 754 single precision: nothing is computed.
-inline int32_t {BITS_OF_FLOAT}(float number) {{
-#pragma HLS inline
-    union {{
-        int32_t bits;
-        float number;
-    }} both;
-    both.number = number;
-    return both.bits;
-}}""",
+{_same_bits(BITS_OF_FLOAT, ("float", "number"), ("int32_t", "bits"))}""",
     UNPACK: f"""\
 // The lanes of a word, the first in its lowest bits: slices of 64 bits, and of each the signed integers in it.
 template <int Width, int Lanes>

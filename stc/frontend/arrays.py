@@ -6,17 +6,16 @@ import numpy as np
 import torch
 
 from stc.diagnostics import CompileError
+from stc.scalars.bf16 import NAN
 
 ACCEPTED = "float32, integers, bool"
-BF16_NAN = torch.tensor(0x7FC0, dtype=torch.int16)
-"""PyTorch rounds a single NaN to this one, and eight at once to 0xffff."""
 
 
 def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
     """A contiguous numpy copy; CompileError for dtypes numpy lacks. Unsigned bytes become signed ones of the same bits, numbers of
     bf16 their bits, of every NaN the same ones."""
     if tensor.dtype == torch.bfloat16:
-        tensor = torch.where(tensor.isnan(), BF16_NAN, tensor.view(torch.int16))
+        tensor = torch.where(tensor.isnan(), torch.tensor(NAN, dtype=torch.int16), tensor.view(torch.int16))
     try:
         array = tensor.detach().cpu().contiguous().numpy().copy()
         return array.view(np.int8) if array.dtype == np.uint8 else array

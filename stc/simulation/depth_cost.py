@@ -15,7 +15,7 @@ from stc.manifest.schema import Manifest
 from stc.network.graph import Channel
 from stc.simulation.simulate import SimulationResult, TimedDesign
 from stc.simulation.slowness import Slowness, slow_because
-from stc.simulation.task_graphs import all_fifos, task_graphs
+from stc.simulation.task_graphs import all_fifos, memory_fed
 from stc.simulation.timing_table import SimulationOptions
 
 
@@ -87,5 +87,5 @@ def _links_that_ran(result: SimulationResult) -> list[Channel]:
 
 
 def _unlimited(manifest: Manifest, links: list[Channel]) -> dict[str, int]:
-    memory_fed = frozenset[str]().union(*(graph.memory_fed for graph in task_graphs(manifest)))
-    return {link.name: link.depth if link.name in memory_fed else max(1, link.tokens) for link in links}
+    fed = memory_fed(manifest)
+    return {link.name: link.depth if link.name in fed else max(1, link.tokens) for link in links}

@@ -28,6 +28,7 @@ from stc.simulation.program_run import run_program
 from stc.simulation.projects import sound_manifest
 from stc.simulation.simulate import timed_design
 from stc.simulation.simulation_result import SimulationResult
+from stc.simulation.task_graphs import memory_fed
 from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table
 
 TIMEOUT = 600.0
@@ -85,9 +86,8 @@ class DesignRuns:
 
     @cached_property
     def memory_fed(self) -> frozenset[str]:
-        """Names of the FIFOs that a load task writes."""
-        loads = {task.name for kernel in self.manifest.kernels for task in kernel.tasks if task.kind in ("load", "hold")}
-        return frozenset(stream.name for stream in self.streams if stream.producer in loads)
+        """Names of the FIFOs that a task writes which loads, or holds what was loaded."""
+        return memory_fed(self.manifest)
 
     @cached_property
     def sized(self) -> list[Stream]:

@@ -18,6 +18,11 @@ def _graph(kernel: Kernel) -> TaskGraph:
     return TaskGraph(kernel.name, tuple(task.name for task in kernel.tasks), (*fifos, *rings), loads, holds)
 
 
+def memory_fed(manifest: Manifest) -> frozenset[str]:
+    """The FIFOs of all kernels that a task fills which loads, or holds what was loaded."""
+    return frozenset[str]().union(*(graph.memory_fed for graph in task_graphs(manifest)))
+
+
 def all_fifos(manifest: Manifest) -> list[Channel]:
     """The FIFOs of all kernels of `manifest`."""
     return [fifo for graph in task_graphs(manifest) for fifo in graph.fifos]

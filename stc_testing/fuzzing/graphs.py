@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import multiprocessing
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from itertools import count
@@ -28,7 +28,7 @@ from stc.simulation.batch import timed_runs
 from stc.simulation.design_runs import DesignRun, DesignRuns
 from stc.simulation.explanation import explain
 from stc.simulation.slowness import slow_because
-from stc.simulation.task_graphs import all_fifos
+from stc.simulation.task_graphs import all_fifos, memory_fed
 from stc.tools.size import Sizing, size_runs
 from stc_testing.fuzzing.levels import draw_case, emit_case
 
@@ -136,17 +136,17 @@ def _emitted(seed: int, project: Path) -> GraphCheck | None:
 
 def reconverges(manifest: Manifest) -> bool:
     """Whether a FIFO between computing tasks lies on an undirected cycle of tasks."""
-    return any(_has_reconvergent_fifo(kernel) for kernel in manifest.kernels)
+    fed = memory_fed(manifest)
+    return any(_has_reconvergent_fifo(kernel, fed) for kernel in manifest.kernels)
 
 
-def _has_reconvergent_fifo(kernel: Kernel) -> bool:
+def _has_reconvergent_fifo(kernel: Kernel, fed: Collection[str]) -> bool:
     """Each channel as a node of its own, so that two between the same tasks are two paths."""
     graph: nx.Graph[str] = nx.Graph()
     for channel in (*kernel.streams, *kernel.blocks):
         graph.add_edges_from([(f"task {channel.producer}", channel.name), (channel.name, f"task {channel.consumer}")])
     bridges = {name for ends in nx.bridges(graph) for name in ends}
-    loads = {task.name for task in kernel.tasks if task.kind in ("load", "hold")}
-    return any(stream.name not in bridges and stream.producer not in loads for stream in kernel.streams)
+    return any(stream.name not in bridges and stream.name not in fed for stream in kernel.streams)
 
 
 def _checked(seed: int, runs: DesignRuns | CompileError, most_runs: int) -> GraphCheck:

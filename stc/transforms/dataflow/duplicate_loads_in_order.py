@@ -61,11 +61,10 @@ class DuplicateLoadsInOrder(ModulePass):
         for function in functions_of(op):
             known = host_values(function)
             kernels = [found for found in function.walk() if isinstance(found, KernelOp)]
+            shared = shared_parameters((operand for kernel in kernels for operand in kernel.inputs), known, platform.memory)
             for kernel in kernels:
                 converted = [entry for op in kernel.body.block.ops if (entry := _converted_input(op, kernel)) is not None]
                 branches = [entry.branch(str(index)) for index, entry in enumerate(converted)]
-                read = [operand for found in kernels for operand in found.inputs]
-                shared = shared_parameters(read, known, platform.memory)
                 ports = [shared.get(operand, operand) for operand in kernel.inputs]
                 free_ports = platform.memory.max_ports - len(set(ports)) - len(kernel.outputs)
                 for branch in choose_duplicate_loads(branches, limits, free_ports):

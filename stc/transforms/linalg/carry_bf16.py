@@ -27,6 +27,7 @@ from stc.analysis.host_work import functions_of
 from stc.analysis.support import place
 from stc.diagnostics import CompileError
 from stc.scalars.bf16 import ACCEPTED, NAN, bits_of, computes_in_bf16
+from stc.transforms.linalg.retyping import Retyping
 
 
 @dataclass(frozen=True)
@@ -56,40 +57,29 @@ class CarryBf16(ModulePass):
                 if computes_in_bf16(nested):
                     raise CompileError("arithmetic in bf16", where=place(nested), accepted=ACCEPTED)
             for block in function.body.blocks:
-                _retype(block.args)
+                _CARRIED.retype(block.args)
             for nested in operations:
                 _carry(nested)
             kinds = function.function_type
-            function.function_type = FunctionType.from_lists([*map(_carried, kinds.inputs)], [*map(_carried, kinds.outputs)])
+            function.function_type = FunctionType.from_lists([*map(_CARRIED.of, kinds.inputs)], [*map(_CARRIED.of, kinds.outputs)])
 
 
-def _carried(kind: Attribute) -> Attribute:
-    if isinstance(kind, BFloat16Type):
-        return i16
-    if isinstance(kind, TensorType) and isinstance(kind.element_type, BFloat16Type):
-        return TensorType(i16, kind.shape, kind.encoding)
-    return kind
-
-
-def _retype(values: tuple[SSAValue, ...]) -> None:
-    for value in values:
-        if (kind := _carried(value.type)) != value.type:
-            Rewriter.replace_value_with_new_type(value, kind)
+_CARRIED = Retyping(BFloat16Type, i16)
 
 
 def _carry(op: Operation) -> None:
     for region in op.regions:
         for block in region.blocks:
-            _retype(block.args)
+            _CARRIED.retype(block.args)
     if isinstance(op, arith.TruncFOp) and isinstance(op.result.type, BFloat16Type):
         _replace(op, _rounded(op.input))
     elif isinstance(op, arith.ExtFOp) and op.input.type == i16:
         _replace(op, _widened(op.input))
-    elif isinstance(op, arith.ConstantOp) and _carried(op.result.type) != op.result.type:
+    elif isinstance(op, arith.ConstantOp) and _CARRIED.of(op.result.type) != op.result.type:
         op.properties["value"] = _bits(op.value)
-        _retype(op.results)
+        _CARRIED.retype(op.results)
     else:
-        _retype(op.results)
+        _CARRIED.retype(op.results)
 
 
 def _replace(op: Operation, made: list[Operation]) -> None:

@@ -15,13 +15,14 @@ from xdsl.dialects.builtin import (
     TensorType,
     f32,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from stc.diagnostics import CompileError
 from stc.transforms.linalg.dead_ops import erase_dead_ops, functions_of
 from stc.transforms.linalg.identity_copies import fold_identity_copies
+from stc.transforms.linalg.retyping import Retyping
 
 
 @dataclass(frozen=True)
@@ -59,38 +60,25 @@ class DemoteF64Pass(ModulePass):
 
 def _check_signature(function: func.FuncOp) -> None:
     for kind in (*function.function_type.inputs, *function.function_type.outputs):
-        if _demoted(kind) != kind:
+        if _DEMOTED.of(kind) != kind:
             raise CompileError(f"argument or result of type {kind}", where=f"@{function.sym_name.data}", accepted="f32")
 
 
-def _demoted(kind: Attribute) -> Attribute:
-    if isinstance(kind, Float64Type):
-        return f32
-    if isinstance(kind, TensorType) and isinstance(kind.element_type, Float64Type):
-        return TensorType(f32, kind.shape, kind.encoding)
-    return kind
+_DEMOTED = Retyping(Float64Type, f32)
 
 
 def _demote(op: Operation) -> None:
     for region in op.regions:
         for block in region.blocks:
-            for argument in block.args:
-                _retype(argument)
-    if isinstance(op, arith.BitcastOp) and (_demoted(op.result.type), _demoted(op.input.type)) != (
+            _DEMOTED.retype(block.args)
+    if isinstance(op, arith.BitcastOp) and (_DEMOTED.of(op.result.type), _DEMOTED.of(op.input.type)) != (
         op.result.type,
         op.input.type,
     ):
         raise CompileError("f64 bit pattern is used", where=op.name, accepted="f32")
-    for result in op.results:
-        _retype(result)
+    _DEMOTED.retype(op.results)
     if isinstance(op, arith.ConstantOp):
         op.properties["value"] = _rounded(op.value)
-
-
-def _retype(value: SSAValue) -> None:
-    kind = _demoted(value.type)
-    if kind != value.type:
-        Rewriter.replace_value_with_new_type(value, kind)
 
 
 def _rounded(attribute: Attribute) -> Attribute:

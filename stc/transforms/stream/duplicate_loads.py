@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from stc.analysis.duplicate_loads import DuplicateLoad, record_duplicate_loads
 from stc.analysis.external_traffic import bytes_read
 from stc.analysis.kernel_memory import bytes_of_entries
-from stc.analysis.memory_ports import port_numbers
+from stc.analysis.memory_ports import memory_ports
 from stc.analysis.task_graph import ends_of, streams_of, task_graph
 from stc.design_space.duplicate_loads import Branch, DuplicateLoadLimits, ForkedTensor, choose_duplicate_loads_of_forks
 from stc.dialects import stream
@@ -57,7 +57,7 @@ class DuplicateLoads(ModulePass):
         limits, most_ports = DuplicateLoadLimits.of_option(self.least, platform, self.name), platform.memory.max_ports
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             forks = _forked_inputs(kernel)
-            free_ports = most_ports - len(set(port_numbers(kernel).values()))
+            free_ports = most_ports - len(memory_ports(kernel))
             channels = task_graph(kernel).by_name if forks else {}
             problem = [fork.problem(channels) for fork in forks]
             chosen = {branch.name for branch in choose_duplicate_loads_of_forks(problem, limits, free_ports)}
