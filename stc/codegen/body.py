@@ -29,8 +29,8 @@ _WHOLE = (WriteOp, memref.StoreOp, scf.YieldOp, scf.ForOp)
 # Operations whose text repeats an operand, which then must be a name or a literal.
 _REPEATING = (arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, arith.CmpfOp)
 
-_IMPLEMENTATIONS: Mapping[Multipliers | None, str] = {"dsp": "dsp", "lut": "fabric"}
-"""What multipliers are made of, as `bind_op` calls it."""
+_IMPLEMENTATIONS: Mapping[Multipliers, str] = {"dsp": "dsp", "lut": "fabric"}
+"""What multipliers are made of, as `bind_op` calls it. Pairs are bound to nothing: `pack-products` makes other products of them."""
 
 
 class BodyPrinter:
@@ -99,6 +99,9 @@ class BodyPrinter:
 
     def _bound_product(self, product: arith.MuliOp, built: Expression, made_of: Multipliers) -> None:
         """A variable that holds nothing but `product`, with the pragma that says what its multiplier is made of."""
+        if made_of not in _IMPLEMENTATIONS:
+            what = f"a product is marked stc.multipliers = '{made_of}', and is none of two that share a DSP"
+            raise CompileError(what, where=self.where, accepted=f"what `pack-products` leaves, or {', '.join(_IMPLEMENTATIONS)}")
         kind, name = product_type(product), self.scope.declare(product.result.name_hint or "product")
         self.lines.add(f"const {scalar_type(kind)} {name} = {built.text};")
         self.lines.pragma(f"bind_op variable={name} op=mul impl={_IMPLEMENTATIONS[made_of]}")

@@ -62,6 +62,15 @@ def statements(body: str, kind: str = "f32") -> list[str]:
     return [line for line in lines if line]
 
 
+def test_a_product_of_no_pair_is_refused() -> None:
+    """Edited IR: no multiplier is bound to half a DSP."""
+    body = """%s = arith.fptosi %v : f32 to i32
+        %p = arith.muli %s, %s {stc.multipliers = "pairs"} : i32
+        %r = arith.sitofp %p : i32 to f32"""
+    with pytest.raises(CompileError, match=r"is marked stc\\.multipliers = 'pairs', and is none of two that share a DSP"):
+        printed(body)
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
