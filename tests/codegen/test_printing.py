@@ -67,7 +67,7 @@ def test_a_product_of_no_pair_is_refused() -> None:
     body = """%s = arith.fptosi %v : f32 to i32
         %p = arith.muli %s, %s {stc.multipliers = "pairs"} : i32
         %r = arith.sitofp %p : i32 to f32"""
-    with pytest.raises(CompileError, match=r"is marked stc\\.multipliers = 'pairs', and is none of two that share a DSP"):
+    with pytest.raises(CompileError, match=r"is marked stc\.multipliers = 'pairs', and is none of two that share a DSP"):
         printed(body)
 
 
