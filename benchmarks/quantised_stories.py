@@ -6,7 +6,7 @@ Perplexities are executed by PyTorch: the f32 model, and the reference of each F
 takes), over every token behind the first. The first text is what the f32 model writes (`examples/stories260K`, 200 tokens behind
 "Once upon a time"); the second was written for this file, in words that the model knows. With --emit (may be repeated) a format is
 compiled, its perplexities are executed by the emitted C++, too, token by token through decode and head, and it writes a story
-that is compared with the reference. --write puts the tables into docs/quantisation.md.
+that is compared with the reference; each takes some three minutes. --write puts the table into docs/quantisation.md.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from stc.api import compile_model
 from stc.frontend.sources import find_language_model
 from stc.runtime.language_model import LanguageModel
 from stc.runtime.tokenizer import Tokenizer
-from stc.tools.generation_check import GenerationCheck, check_generation
+from stc.tools.generation_check import Distance, check_generation
 
 STORIES = Path(__file__).parents[1] / "examples" / "stories260K"
 DOCUMENT = Path(__file__).parents[1] / "docs" / "quantisation.md"
@@ -55,24 +55,19 @@ SECOND = (
 )
 
 
+Perplexities = tuple[float, float]
+"""Of the text that the f32 model writes, and of the second one."""
+
+
 @dataclass(frozen=True)
 class Row:
-    """Perplexities of the two texts under a format, and who executed it."""
+    """What a format costs, executed by PyTorch; where it was compiled, also by the emitted C++, and how far the story that this
+    writes is from the reference's."""
 
     format: str
-    executed_by: str
-    own: float
-    second: float
-
-
-@dataclass(frozen=True)
-class Story:
-    """What the emitted C++ of a format wrote, and how far it is from PyTorch."""
-
-    format: str
-    text: str
-    near_ties: int
-    check: GenerationCheck
+    pytorch: Perplexities
+    emitted: Perplexities | None = None
+    story: Distance | None = None
 
 
 def perplexity(logits: np.ndarray, tokens: Sequence[int]) -> float:
@@ -95,8 +90,8 @@ def by_emitted(model: LanguageModel, tokens: Sequence[int]) -> np.ndarray:
     return np.stack([model.head(x, launches)[1] for x in steps])
 
 
-def measured(emit: Sequence[str]) -> tuple[list[Row], list[Story]]:
-    """All rows, and a story for each of `emit`."""
+def measured(emit: Sequence[str]) -> list[Row]:
+    """A row for each of `FORMATS` and `emit`, which are compiled."""
     source = find_language_model(f"config:{STORIES}", max_seq=POSITIONS, seed=0, weights=str(STORIES)).model
     tokenizer = Tokenizer(STORIES / "tokenizer.json")
     f32: Any = source.whole()
@@ -104,60 +99,64 @@ def measured(emit: Sequence[str]) -> tuple[list[Row], list[Story]]:
     with torch.no_grad():
         written = f32.generate(torch.tensor([prompt]), max_new_tokens=TOKENS, do_sample=False)[0].tolist()
     texts = (written, tokenizer.encode(SECOND))
-    rows: list[Row] = []
-    stories: list[Story] = []
-    for text in dict.fromkeys((*FORMATS, *emit)):
+
+    def row(text: str) -> Row:
         model = source.whole(text)
-        rows.append(Row(text or "f32", "PyTorch", *(perplexity(by_pytorch(model, tokens), tokens) for tokens in texts)))
-        if text in emit:
-            with tempfile.TemporaryDirectory() as folder:
-                compiled = compile_model(STORIES, max_seq=POSITIONS, out=Path(folder) / "model", quantize=text).loaded
-                rows.append(
-                    Row(text or "f32", "C++", *(perplexity(by_emitted(compiled, tokens), tokens) for tokens in texts))
-                )
-                stories.append(story(compiled, tokenizer, prompt, text))
-    return rows, stories
+        own, second = (perplexity(by_pytorch(model, tokens), tokens) for tokens in texts)
+        if text not in emit:
+            return Row(text or "f32", (own, second))
+        with tempfile.TemporaryDirectory() as folder:
+            compiled = compile_model(STORIES, max_seq=POSITIONS, out=Path(folder) / "model", quantize=text).loaded
+            first, other = (perplexity(by_emitted(compiled, tokens), tokens) for tokens in texts)
+            return Row(text or "f32", (own, second), (first, other), story(compiled, prompt))
+
+    return [row(text) for text in dict.fromkeys((*FORMATS, *emit))]
 
 
-def story(model: LanguageModel, tokenizer: Tokenizer, prompt: Sequence[int], text: str) -> Story:
+def story(model: LanguageModel, prompt: Sequence[int]) -> Distance:
+    """What the emitted C++ writes behind `prompt`, beside what PyTorch would write of the same format."""
     generation = model.generate(prompt, TOKENS)
     written: list[int] = []
     logits: list[Any] = []
     for token in generation:
         written.append(token)
         logits.append(generation.logits)
-    told = tokenizer.decode([*prompt, *written])
-    return Story(text, told, generation.near_ties, check_generation(model.manifest, prompt, written, np.stack(logits)))
+    return check_generation(model.manifest, prompt, written, np.stack(logits)).reference
 
 
-def markdown(rows: Sequence[Row], stories: Sequence[Story]) -> str:
-    """The tables and the stories."""
+def markdown(rows: Sequence[Row]) -> str:
+    """The table."""
     lines = [
         "`python benchmarks/quantised_stories.py` (which says what the texts are, and has the second); all *executed*.",
+        "Perplexities of its own 200 tokens, and of the second text; of the story that the emitted C++ writes",
+        "(`--emit FORMAT`) the tokens that are the reference's, and near-ties among the others.",
         measured_at(),
         "",
-        "| format | executed by | perplexity of its own 200 tokens | of the second text |",
-        "| --- | --- | --- | --- |",
-        *(f"| `{row.format}` | {row.executed_by} | {row.own:.4f} | {row.second:.4f} |" for row in rows),
+        "| format | PyTorch: own | second | emitted C++: own | second | its story |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *(f"| {' | '.join(_cells(row))} |" for row in rows),
     ]
-    for found in stories:
-        lines += ["", f"By the emitted C++ with `{found.format}` (near-ties: {found.near_ties}):", ""]
-        lines += [f"* {line}" for line in found.check.told()]
-        lines += ["", *(f"> {line}" for line in found.text.splitlines())]
     return "\n".join(lines) + "\n"
+
+
+def _cells(row: Row) -> list[str]:
+    figures = [f"{value:.4f}" for value in (*row.pytorch, *(row.emitted or ()))]
+    if row.story is None:
+        return [f"`{row.format}`", *figures, *([""] * 3)]
+    ties = f", near-ties: {row.story.near_ties}" if row.story.near_ties else ""
+    return [f"`{row.format}`", *figures, f"{row.story.equal} of {row.story.tokens}{ties}"]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--emit", action="append", default=[], metavar="FORMAT", help="compile this format as well")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
-    parser.add_argument("--write", action="store_true", help="write the tables into docs/quantisation.md")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/quantisation.md")
     arguments = parser.parse_args()
-    rows, stories = measured(arguments.emit)
-    told = {"rows": [asdict(row) for row in rows], "stories": [asdict(found) for found in stories]}
-    print(json.dumps(told, indent=1) if arguments.json else markdown(rows, stories))
+    rows = measured(arguments.emit)
+    print(json.dumps([asdict(row) for row in rows], indent=1) if arguments.json else markdown(rows))
     if arguments.write:
-        write_between(DOCUMENT, BEGIN, markdown(rows, stories), END)
+        write_between(DOCUMENT, BEGIN, markdown(rows), END)
     return 0
 
 
