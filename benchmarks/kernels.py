@@ -2,7 +2,7 @@
 
     python benchmarks/kernels.py [--folder DIR] [--missing] [--write] [NAME ...]
 
-Each workload is compiled with as many DSPs as are published for it (`stc compile --dsp`), built, run with time and compared with
+Each workload is compiled with as many DSPs as are published for it (`--budget dsp=N`), built, run with time and compared with
 PyTorch. What is found for a workload is kept as DIR/NAME.json, so that workloads can be measured one by one; --write puts all that
 are there into docs/kernels.md. Exit code 1 where values differ from PyTorch or a design takes more DSPs than published.
 """
@@ -100,7 +100,7 @@ def measure(name: str, folder: Path) -> Measured:
 
 def compile_request(published: Published) -> CompileRequest:
     """The workload, with as many DSPs as are published for it."""
-    return CompileRequest(f"{WORKLOADS}:{published.factory}", options=PipelineOptions(dsp=published.dsp))
+    return CompileRequest(f"{WORKLOADS}:{published.factory}", options=PipelineOptions(budget=f"dsp={published.dsp}"))
 
 
 def _run(published: Published, folder: Path) -> tuple[SimulationResult, Mapping[str, Any]]:
@@ -157,8 +157,8 @@ Published are Stream-HLS's (FPGA'25) Vitis RTL co-simulation cycles and DSPs, of
   latency, 0.9 words per cycle and port), inside the cycles given. The published designs (the kernels in the artifact) have inputs,
   parameters and results in partitioned on-chip arrays, filled before the first cycle.
 * *Use of own DSPs*: multiply-accumulates done over those that the DSPs could have done in the cycles taken.
-* *Per cent* of LUT, FF and BRAM18, below: of what may be used on a U55C at the fill that is taken as the limit. DSPs are the only
-  resource that `--dsp` limits.
+* *Per cent* of LUT, FF and BRAM18, below: of what may be used on a U55C at the fill that is taken as the limit. The search
+  limits them no further than `--budget` says.
 """
 
 

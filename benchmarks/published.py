@@ -39,7 +39,7 @@ What each choice is, and where it differs:
   publication's own example it buffers 8x8 where its text says 8x2. It compares neither trip counts nor steps: what it then shares
   are not the same loops (`columns` below), and the compile ends with an error that names the edge. Always ping-pong.
 * `--parallelism published --overall-unroll-size {unroll}`: the slowest is unrolled twice as far until the sum of all factors is
-  used up. Ours (`--dsp {dsp}`) counts the DSPs of the operators, takes back what is faster than the slowest, and copies tasks.
+  used up. Ours (`--budget dsp={dsp}`) counts the DSPs of the operators, takes back what is faster than the slowest, copies tasks.
 * `--fifo-strategy published-normal`, `published-conservative`: three numbers (D, II, L) for a kernel, delays of least sum along all
   paths, tokens by equations 1 and 2. Ours (`no-stall`) knows every token's cycle and what a slot costs. Depths at which a design
   does not end are an error that names the FIFO.
@@ -52,7 +52,7 @@ CHOICES: Mapping[str, dict[str, Any]] = {
     "tiling published": {"tiling": "published"},
     "fusion published": {"fusion": "published"},
     "converters published": {"converters": "published"},
-    "ours, 200 DSPs": {"dsp": DSP},
+    "ours, 200 DSPs": {"budget": f"dsp={DSP}"},
     "parallelism published": {"parallelism": "published", "overall_unroll_size": UNROLL},
     "published-normal": {"fifo_strategy": "published-normal"},
     "published-conservative": {"fifo_strategy": "published-conservative"},

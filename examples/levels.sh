@@ -13,7 +13,7 @@ stc-opt "$here/linear_relu.mlir" --print-ir-to "$folder/linalg" -o "$folder/tile
   -p 'generalize-named-ops,fold-fills,name-ops,default-tile-size{size=4 lanes=4},tile-linalg'
 
 stc-opt "$folder/tiled.mlir" -p 'linalg-to-dataflow' -o "$folder/kernels.mlir"
-stc-opt "$folder/kernels.mlir" -p 'choose-groups{budget=100000},merge-kernels,trim-boundaries,insert-converters' -o "$folder/fused.mlir"
+stc-opt "$folder/kernels.mlir" -p 'choose-groups{on-chip=100000},merge-kernels,trim-boundaries,insert-converters' -o "$folder/fused.mlir"
 
 echo "kernels before fusion: $(grep -c 'dataflow.kernel' "$folder/kernels.mlir"), after: $(grep -c 'dataflow.kernel' "$folder/fused.mlir")"
 grep 'dataflow.task' "$folder/fused.mlir"

@@ -22,6 +22,7 @@ from stc.design_space.converter_choice import Serial
 from stc.diagnostics import CompileError
 from stc.dialects.preconditions import refused
 from stc.dialects.reverification import Reverification
+from stc.platforms.budget import SMALL, Budget
 from stc.platforms.fifo_storage import MARGIN
 from stc.quantisation.formats import read_quantisation
 from stc.strategies.registry import decision
@@ -46,11 +47,11 @@ class PipelineOptions(ArgSpecConvertible):
 
     `tile`: default tile size. `rows`: rows of activations that share one pass over the weights. `propagate_orders`: choose tiles
     and loop orders by what neighbours want, rather than one tile size for everything. `lanes`: entries of a token where no
-    schedule asks for another width. `budget`: on-chip bytes for a group, 0 for what the platform has. `duplicate_loads`: bytes on
+    schedule asks for another width. `on_chip`: bytes for a group, 0 for what the platform has. `duplicate_loads`: bytes on
     chip that reading an input once more has to save, 0 for none, -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
-    `dsp`: DSPs among which lanes and copies of the computations are chosen, and what integers are multiplied in; 0 for `lanes`
-    everywhere and no copies. `lut`: LUTs for operators, with `dsp`; 0 for three quarters of what a plan may use.
+    `budget`: within which lanes and copies of the computations are chosen, and what integers are multiplied in
+    (`stc.platforms.budget`); small for `lanes` everywhere and no copies.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`:
@@ -69,11 +70,10 @@ class PipelineOptions(ArgSpecConvertible):
     rows: int = 128
     lanes: int = 16
     propagate_orders: bool = True
-    budget: int = 0
+    on_chip: int = 0
     duplicate_loads: int = -1
     serial_converters: str = "free"
-    dsp: int = 0
-    lut: int = 0
+    budget: str = SMALL
     overall_unroll_size: int = 0
     schedule: str = ""
     kernel_name: str = ""
@@ -92,19 +92,24 @@ class PipelineOptions(ArgSpecConvertible):
 
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
-        numbers = {"tile": 1, "rows": 1, "lanes": 1, "budget": 0, "duplicate_loads": -1, "dsp": 0, "overall_unroll_size": 0}
-        numbers |= {"lut": 0, "slack": 0, "fifo_margin": -1, "run_ahead": 0}
+        numbers = {"tile": 1, "rows": 1, "lanes": 1, "on_chip": 0, "duplicate_loads": -1, "overall_unroll_size": 0}
+        numbers |= {"slack": 0, "fifo_margin": -1, "run_ahead": 0}
         for name, least in numbers.items():
             if (value := getattr(self, name)) < least:
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
-        if self.lut and not self.dsp:
-            raise CompileError(f"lut is {self.lut} without dsp", accepted="LUTs for operators beside a number of DSPs")
+        if self.is_searched:
+            Budget.parse(self.budget)
         if self.serial_converters not in get_args(Serial):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
         read_quantisation(self.quantize)
         for name, decided in DECIDED_BY.items():
             if (value := getattr(self, name)) != getattr(type(self), name):  # ours need not be imported to be known
                 decision(decided).find(value)
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether lanes and copies are."""
+        return self.budget != SMALL
 
 
 @dataclass(frozen=True)
@@ -123,15 +128,15 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         tiles = f'propagate-orders{{{sizes} strategy="{options.tiling}"}}'
     else:
         tiles = f"default-tile-size{{size={options.tile} lanes={options.lanes}}}"
-    given = f'{{dsp={options.dsp} platform="{options.platform}"}}'
+    budget = str(Budget.parse(options.budget)) if options.is_searched else SMALL
+    limits = f'budget="{budget}" platform="{options.platform}"'
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
-    limits = f"dsp={options.dsp}" + (f" lut={options.lut}" if options.lut else "")
-    chosen = f'choose-parallelism{{{limits} platform="{options.platform}" strategy="{options.parallelism}"{overall}}}'
+    chosen = f'choose-parallelism{{{limits} strategy="{options.parallelism}"{overall}}}'
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
-    decided = options.dsp or options.schedule
-    multipliers = (f'choose-multipliers{{{limits} platform="{options.platform}"{scheduled}}}',) if decided else ()
-    parallel = ("pack-products", "transpose-operands", f"split-reductions{given}", chosen, "distribute-parallel")
-    if not (options.dsp or options.overall_unroll_size):
+    decided = options.is_searched or options.schedule
+    multipliers = (f'choose-multipliers{{{limits}{scheduled}}}',) if decided else ()
+    parallel = ("pack-products", "transpose-operands", f"split-reductions{{{limits}}}", chosen, "distribute-parallel")
+    if not (options.is_searched or options.overall_unroll_size):
         parallel = ("pack-products", "transpose-operands{parameters-only=true}")  # which costs nothing
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
 
@@ -153,7 +158,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             (
                 "linalg-to-dataflow",
                 f"layout-to-dataflow{{size={options.tile}}}",
-                f'choose-groups{{budget={options.budget} platform="{options.platform}" strategy="{options.fusion}"{name}}}',
+                f'choose-groups{{on-chip={options.on_chip} platform="{options.platform}" strategy="{options.fusion}"{name}}}',
                 "merge-kernels",
                 "trim-boundaries",
                 "insert-converters",
@@ -177,7 +182,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 "size-streams",  # behind all that is decided for the largest sizes
                 "update-in-place",
                 "pack-interfaces",
-                f'cancel-packs{{budget={options.budget} platform="{options.platform}"}}',
+                f'cancel-packs{{on-chip={options.on_chip} platform="{options.platform}"}}',
                 "verify-streams",
             ),
         ),

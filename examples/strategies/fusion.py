@@ -12,7 +12,7 @@ def pairs(problem: FusionProblem) -> Groups:
     for kernel in problem.kernels:
         producers = {edge.producer for edge in problem.edges if edge.consumer == kernel.name}
         home = next((group for group in groups if len(group) == 1 and producers == {group[0]}), None)
-        if home is not None and problem.bytes_of([*home, kernel.name]) <= problem.budget:
+        if home is not None and problem.bytes_of([*home, kernel.name]) <= problem.on_chip:
             home.append(kernel.name)
         else:
             groups.append([kernel.name])

@@ -1,6 +1,6 @@
 """The same share of the DSPs for every computation, whatever it has to do: lanes only, no copies.
 
-    stc compile examples/linear_relu.mlir --load examples/strategies/parallelism.py --parallelism even --dsp 40 --out FOLDER
+    stc compile examples/linear_relu.mlir --load examples/strategies/parallelism.py --parallelism even --budget dsp=40 --out FOLDER
 """
 
 from stc.design_space.parallelism import Parallelism, lane_counts

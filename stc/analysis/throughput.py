@@ -34,9 +34,9 @@ def _products(generic: linalg.GenericOp) -> int:
 
 
 def throughput_report(
-    multiplies: int | None, makespans: Sequence[int | None] | None, resources: Mapping[str, Any], budget: int
+    multiplies: int | None, makespans: Sequence[int | None] | None, resources: Mapping[str, Any], budget: str
 ) -> dict[str, Any]:
-    """What of report.json says how fast the design is for its size; `budget`: DSPs that were allowed, 0 for no search.
+    """What of report.json says how fast the design is for its size; `budget`: as the user wrote it.
 
     `cycles`: of one run, kernels one after the other; None, like `per_cycle`, where the time of one is not modelled. `plan_dsp`:
     DSPs of the platform that a plan may use. `multiplies` or `makespans` is None where nobody counted or sized.
@@ -51,5 +51,5 @@ def throughput_report(
         "per_cycle": multiplies / cycles if multiplies is not None and cycles else None,
         "dsp": used,
         "plan_dsp": round(used / share) if share else None,
-        "dsp_budget": budget,
+        "budget": budget,
     }

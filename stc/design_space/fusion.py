@@ -1,4 +1,4 @@
-"""Greedy kernel fusion under a memory budget (docs/design/method.md section 5, with its corrections)."""
+"""Greedy kernel fusion under a limit of memory (docs/design/method.md section 5, with its corrections)."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class FusionEdge:
 
 @dataclass(frozen=True)
 class _Limits:
-    """What one group may take: `budget` bytes on chip, and `ports` to external memory."""
+    """What one group may take: `on_chip` bytes on chip, and `ports` to external memory."""
 
     kernels: Mapping[str, FusionKernel]
     edges: Sequence[FusionEdge]
-    budget: int
+    on_chip: int
     ports: int
 
     def fits(self, members: Collection[str]) -> bool:
@@ -52,7 +52,7 @@ class _Limits:
         has the ports it has."""
         inside = set(members)
         streams = sum(edge.stream_bytes for edge in self.edges if edge.producer in inside and edge.consumer in inside)
-        if sum(self.kernels[name].local_bytes for name in inside) + streams > self.budget:
+        if sum(self.kernels[name].local_bytes for name in inside) + streams > self.on_chip:
             return False
         crossing = {edge.producer for edge in self.edges if (edge.producer in inside) != (edge.consumer in inside)}
         inputs = frozenset[str]().union(*(self.kernels[name].inputs for name in inside))
@@ -60,24 +60,24 @@ class _Limits:
 
 
 def fuse_greedily(
-    kernels: Sequence[FusionKernel], edges: Sequence[FusionEdge], budget: int, ports: int = UNLIMITED_PORTS
+    kernels: Sequence[FusionKernel], edges: Sequence[FusionEdge], on_chip: int, ports: int = UNLIMITED_PORTS
 ) -> list[list[str]]:
     """Groups of kernel names, in an order in which groups only feed later ones.
 
-    `kernels` are in topological order, `budget` is C_max in bytes, `ports` the most memory ports of a group. Each
+    `kernels` are in topological order, `on_chip` is C_max in bytes, `ports` the most memory ports of a group. Each
     kernel joins the latest group among its predecessors' if what that adds (its own memory and the streams from
     members) keeps the group within both, else it opens a group. A kernel without predecessors is placed with its
     first consumer (as published each source would open a group of its own), or alone in front where that group has no
     room: never with a later consumer, whose group the first one may already feed. Groups that still fit together
-    afterwards are merged. CompileError where one kernel alone exceeds the budget.
+    afterwards are merged. CompileError where one kernel alone exceeds `on_chip`.
     """
-    limits = _Limits({kernel.name: kernel for kernel in kernels}, edges, budget, ports)
+    limits = _Limits({kernel.name: kernel for kernel in kernels}, edges, on_chip, ports)
     for kernel in kernels:
-        if kernel.local_bytes > budget:
+        if kernel.local_bytes > on_chip:
             raise CompileError(
-                f"needs {kernel.local_bytes} bytes of on-chip memory, the budget is {budget}",
+                f"needs {kernel.local_bytes} bytes of on-chip memory, on-chip allows {on_chip}",
                 where=kernel.name,
-                accepted=f"a budget of at least {kernel.local_bytes} bytes, or smaller tiles",
+                accepted=f"--on-chip of at least {kernel.local_bytes} bytes, or smaller tiles",
             )
     incoming = _incoming(edges)
     is_source = {kernel.name: not incoming.get(kernel.name) for kernel in kernels}
@@ -93,7 +93,7 @@ def fuse_greedily(
 
 
 def _merge(groups: list[list[str]], limits: _Limits) -> list[list[str]]:
-    """Join groups that share a tensor while they fit the budget together, and order what remains.
+    """Join groups that share a tensor while they fit `on_chip` together, and order what remains.
 
     The walk above opens a group for every branch that starts at inputs only; where branches meet, theirs become one. A pair is
     left apart where a third group stands between the two: merging them would close a cycle.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from importlib import resources
 from math import ceil
 from typing import Any
@@ -13,10 +13,6 @@ from stc.diagnostics import CompileError
 BRAM18_BYTES = 18 * 1024 // 8
 BRAM36_BYTES = 36 * 1024 // 8
 URAM_BYTES = 288 * 1024 // 8
-
-
-OPERATOR_SHARE = 0.75
-"""Of the LUTs of a plan, where none are given (assumed; what else the decode block of gpt2 takes is estimated at 22 %)."""
 
 
 @dataclass(frozen=True)
@@ -100,17 +96,14 @@ class Platform:
     memory: ExternalMemory
 
     @property
-    def usable(self) -> Resources:
-        """What a design may use of all dies together."""
-        total = Resources(0, 0, 0, 0, 0)
-        for slr in self.slrs:
-            total = total.plus(slr.scaled(self.plan))
-        return total
+    def whole(self) -> Resources:
+        """What all dies together have."""
+        return reduce(Resources.plus, self.slrs)
 
     @property
-    def operator_lut(self) -> float:
-        """LUTs for operators; the rest of a plan is for memory ports, FIFOs, arrays and control."""
-        return OPERATOR_SHARE * self.usable.lut
+    def usable(self) -> Resources:
+        """What a design may use of all dies together."""
+        return self.whole.scaled(self.plan)
 
     @property
     def cycle_ns(self) -> float:
@@ -127,16 +120,6 @@ def platform_names() -> tuple[str, ...]:
     """The platforms this package has data for."""
     files = resources.files("stc.platforms").joinpath("data").iterdir()
     return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))
-
-
-def platform_with_dsp(name: str, dsp: int, where: str) -> Platform | None:
-    """The platform `name` for a pass `where` that gives out `dsp` of its DSPs; None for 0, with which nothing is decided.
-
-    CompileError for a negative number, and for a platform that there is no data for.
-    """
-    if dsp < 0:
-        raise CompileError(f"dsp is {dsp}", where=where, accepted="0, or a number of DSPs")
-    return load_platform(name) if dsp else None
 
 
 @cache

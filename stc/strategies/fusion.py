@@ -20,12 +20,12 @@ from stc.strategies.registry import Decision, WrongPlan
 
 @dataclass(frozen=True)
 class FusionProblem:
-    """`kernels` in topological order; `edges` from producer to consumer, one for each tensor and reader; `budget`: on-chip bytes
+    """`kernels` in topological order; `edges` from producer to consumer, one for each tensor and reader; `on_chip`: bytes
     that one group may take (C_max); `ports`: how many memory ports."""
 
     kernels: Sequence[FusionKernel]
     edges: Sequence[FusionEdge]
-    budget: int
+    on_chip: int
     ports: int = UNLIMITED_PORTS
 
     def bytes_of(self, group: Sequence[str]) -> int:
@@ -40,7 +40,7 @@ Groups: TypeAlias = Sequence[Sequence[str]]
 
 
 def check_groups(problem: FusionProblem, groups: Groups) -> None:
-    """WrongPlan unless `groups` are a partition of the kernels, each within the budget, that feed each other one way only."""
+    """WrongPlan unless `groups` are a partition of the kernels, each within `on_chip` bytes, that feed each other one way only."""
     names = [kernel.name for kernel in problem.kernels]
     found = [name for group in groups for name in group]
     if unknown := [name for name in found if name not in names]:
@@ -52,8 +52,8 @@ def check_groups(problem: FusionProblem, groups: Groups) -> None:
     for group in groups:
         if not group:
             raise WrongPlan("a group is empty")
-        if (needed := problem.bytes_of(group)) > problem.budget:
-            raise WrongPlan(f"the group of '{group[0]}' needs {needed} bytes on chip, the budget is {problem.budget}")
+        if (needed := problem.bytes_of(group)) > problem.on_chip:
+            raise WrongPlan(f"the group of '{group[0]}' needs {needed} bytes on chip, on-chip allows {problem.on_chip}")
     graph = group_graph(groups, problem.edges)
     if not nx.is_directed_acyclic_graph(graph):
         first, second = next(iter(nx.find_cycle(graph)))
@@ -82,7 +82,7 @@ def group_graph(groups: Groups, edges: Sequence[FusionEdge]) -> nx.DiGraph[int]:
 def joined(problem: FusionProblem, groups: Groups, together: Sequence[Collection[str]]) -> list[list[str]]:
     """The groups with the kernels of each of `together` in one, and with them whatever stands between any two of these.
 
-    CompileError where such a group takes more than the budget.
+    CompileError where such a group takes more than `on_chip` bytes.
     """
     found = [list(group) for group in groups]
     for kernels in together:
@@ -92,9 +92,9 @@ def joined(problem: FusionProblem, groups: Groups, together: Sequence[Collection
             break
         found = _joined(found, circle)
     for group, kernels in ((group, kernels) for group in found for kernels in together if set(kernels) <= set(group)):
-        if (needed := problem.bytes_of(group)) > problem.budget:
+        if (needed := problem.bytes_of(group)) > problem.on_chip:
             what = f"kernels {', '.join(kernels)} read and update one tensor, and need {needed} bytes on chip together"
-            raise CompileError(what, accepted=f"a budget of at least that, here {problem.budget}, or smaller tiles")
+            raise CompileError(what, accepted=f"--on-chip of at least that, here {problem.on_chip}, or smaller tiles")
     return found
 
 
@@ -105,20 +105,20 @@ def _joined(groups: Sequence[Sequence[str]], numbers: Collection[int]) -> list[l
 
 
 FUSION: Decision[FusionProblem, Groups] = Decision(
-    "fusion", "greedy", "every kernel in one group, each group within the budget, none waiting for each other", check_groups
+    "fusion", "greedy", "every kernel in one group, each group within `on_chip` bytes, none waiting for each other", check_groups
 )
 
 
 @FUSION.strategy("greedy")
 def greedy(problem: FusionProblem) -> Groups:
     """Ours: the nearest group of a predecessor that has room; sources join their first consumer, groups that fit are merged."""
-    return fuse_greedily(problem.kernels, problem.edges, problem.budget, problem.ports)
+    return fuse_greedily(problem.kernels, problem.edges, problem.on_chip, problem.ports)
 
 
 @FUSION.strategy("published")
 def published(problem: FusionProblem) -> Groups:
     """As published: Algorithm 2, which counts converters only and lets every source open a group."""
-    return published_fusion(problem.kernels, problem.edges, problem.budget)
+    return published_fusion(problem.kernels, problem.edges, problem.on_chip)
 
 
 @FUSION.strategy("separate")

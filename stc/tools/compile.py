@@ -191,7 +191,7 @@ def design_report(
         "fifo_sizing": _fifo_report(sizings),
         "loops": loop_report(module, load_platform(options.platform)),
         "resources": resources,
-        "throughput": throughput_report(recorder.multiplies, makespans, resources, options.dsp),
+        "throughput": throughput_report(recorder.multiplies, makespans, resources, options.budget),
     }
 
 

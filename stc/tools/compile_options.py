@@ -17,6 +17,7 @@ import typer
 
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
+from stc.platforms.budget import SMALL
 from stc.quantisation.formats import format_of_dtype
 from stc.tools import options as said
 from stc.tools.command_line import debugging
@@ -34,8 +35,9 @@ MODEL: Mapping[str, Any] = {
 
 PIPELINE: Mapping[str, Any] = {
     "quantize": said.Quantize,
-    "tile": said.Tile, "rows": said.Rows, "lanes": said.Lanes, "dsp": said.Dsp, "lut": said.Lut, "uniform_tiles": said.UniformTiles,
-    "schedule": said.Schedule, "platform": said.Platform, "budget": said.Budget, "duplicate_loads": said.DuplicateLoad,
+    "tile": said.Tile, "rows": said.Rows, "lanes": said.Lanes, "budget": said.Budget, "small": said.Small,
+    "uniform_tiles": said.UniformTiles, "schedule": said.Schedule, "platform": said.Platform,
+    "on_chip": said.OnChip, "duplicate_loads": said.DuplicateLoad,
     "serial_converters": said.SerialConverters, "tiling": said.Tiling, "fusion": said.Fusion, "converters": said.Converters,
     "parallelism": said.Parallelism, "overall_unroll_size": said.OverallUnrollSize, "fifo_strategy": said.FifoStrategy,
     "fifo_depths": said.FifoDepths, "slack": said.Slack, "fifo_margin": said.FifoMargin, "run_ahead": said.RunAhead,
@@ -45,7 +47,7 @@ PIPELINE: Mapping[str, Any] = {
 
 _DEFAULTS = {
     **{field.name: field.default for kind in (CompileRequest, PipelineOptions) for field in fields(kind)},
-    "model": None, "config": None, "schedule": None, "fifo_depths": None, "uniform_tiles": False,
+    "model": None, "config": None, "schedule": None, "fifo_depths": None, "uniform_tiles": False, "small": False,
 }
 
 _Maker = TypeVar("_Maker", bound=Callable[..., Any])
@@ -155,8 +157,10 @@ def asked_compile(
 
     with debugging(debug):
         load_all(load or ())
-        of_passes: dict[str, Any] = {name: options[name] for name in PIPELINE if name != "uniform_tiles"}
+        of_passes: dict[str, Any] = {name: options[name] for name in PIPELINE if name not in ("uniform_tiles", "small")}
         of_passes |= {name: str(options[name] or "") for name in ("schedule", "fifo_depths")}
+        if options["small"] and options["budget"] != SMALL:
+            raise CompileError(f"--small and --budget {options['budget']}", accepted="one of both")
         chosen = PipelineOptions(**of_passes, propagate_orders=not options["uniform_tiles"])
         chosen = with_dtype(with_schedule(chosen, _given(ctx)), options["dtype"])
         request = dataclasses.replace(
@@ -185,7 +189,7 @@ def with_dtype(options: PipelineOptions, dtype: str) -> PipelineOptions:
 def _given(ctx: typer.Context) -> frozenset[str]:
     """The options that stand on the command line, by the names of the fields they set."""
     spelled = {"uniform_tiles": "propagate_orders", "config": "model", "passes": "plan", "before": "plan", "after": "plan"}
-    spelled |= {"replace": "plan"}
+    spelled |= {"replace": "plan", "small": "budget"}
     found = [name for name in ctx.params if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"]
     return frozenset(spelled.get(name, name) for name in found)
 

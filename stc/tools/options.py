@@ -59,16 +59,21 @@ Quantize = Annotated[
 Tile = Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)]
 Rows = Annotated[int, typer.Option(help="Most rows of activations that share one pass over weights.", min=1)]
 Lanes = Annotated[int, typer.Option(help="Entries of a stream token where no schedule asks for another width.", min=1)]
-Dsp = Annotated[
-    int, typer.Option(help="DSPs among which lanes and copies of all computations are chosen; 0: --lanes everywhere.", min=0)
+Budget = Annotated[
+    str,
+    typer.Option(
+        metavar="AMOUNTS",
+        help="Search lanes and copies of all computations within dsp, lut, ff, bram, uram, ports: numbers, or shares of the "
+        "platform's, as in 'dsp=60%,ports=29' (others: the platform's plan; plan: all of it). small: no search.",
+    ),
 ]
-Lut = Annotated[int, typer.Option(help="With --dsp: LUTs for operators; 0: three quarters of what a plan may use.", min=0)]
+Small = Annotated[bool, typer.Option("--small", help="The cheapest design: --budget small, which is the default so far.")]
 UniformTiles = Annotated[
     bool, typer.Option("--uniform-tiles", help="One tile size for every loop, instead of what neighbours want.")
 ]
 Schedule = Annotated[Path | None, typer.Option(help="schedule.toml: tile, order, unroll, vector by op name.")]
 Platform = Annotated[str, typer.Option(help=f"Target device: {', '.join(platform_names())}.")]
-Budget = Annotated[int, typer.Option(help="On-chip bytes for one group; 0: what the platform has.", min=0)]
+OnChip = Annotated[int, typer.Option(help="On-chip bytes for one group; 0: what the platform has.", min=0)]
 DuplicateLoad = Annotated[
     int, typer.Option(help="Bytes on chip that reading an input again has to save; 0: never; -1: what a port costs.", min=-1)
 ]
@@ -82,7 +87,7 @@ Tiling = Annotated[str, typer.Option(metavar="STRATEGY", help="Tiles and loop or
 Fusion = Annotated[str, typer.Option(metavar="STRATEGY", help="Groups of kernels: greedy, published, separate, or your own.")]
 Converters = Annotated[str, typer.Option(metavar="STRATEGY", help="Buffers of converters: smallest, published, or your own.")]
 Parallelism = Annotated[
-    str, typer.Option(metavar="STRATEGY", help="Lanes and copies: balanced (with --dsp), published, or your own.")
+    str, typer.Option(metavar="STRATEGY", help="Lanes and copies: balanced (with --budget), published, or your own.")
 ]
 OverallUnrollSize = Annotated[
     int, typer.Option(help="With --parallelism published: the sum of all unroll factors.", min=0)

@@ -17,6 +17,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from stc.platforms.budget import SMALL
 from stc.simulation import sanitizers
 from stc.simulation.build import DEFAULT_OPTIMISATION
 from stc.simulation.csim import CsimResult, csim
@@ -312,9 +313,9 @@ def _print_throughput(speed: dict[str, Any]) -> None:
         return
     count, most = speed["multiply_accumulates"], speed["plan_dsp"]
     rate = f"{speed['per_cycle']:.2f} per cycle ({speed['cycles']:,} cycles)" if speed["cycles"] else "cycles not known"
-    budget = f"{speed['dsp_budget']:,}" if speed["dsp_budget"] else "no budget given: lanes as wide as tokens"
-    faster = f"; faster: --dsp {most}, all that a plan may use" if most and speed["dsp_budget"] < most else ""
-    output.print(f"multiply-accumulates (estimated): {count:,} a run, {rate} on {speed['dsp']:,} DSP ({budget}){faster}")
+    faster = f"; faster: --budget plan, up to {most} DSP" if most and speed["budget"] == SMALL else ""
+    output.print(f"multiply-accumulates (estimated): {count:,} a run, {rate} on {speed['dsp']:,} DSP "
+                 f"(budget: {speed['budget']}){faster}", markup=False)
 
 
 def _print_estimates(report: dict[str, Any]) -> None:

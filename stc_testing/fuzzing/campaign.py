@@ -159,7 +159,7 @@ def write_failure(outcome: Outcome, case: Case, out: Path, again: str) -> None:
     stem.with_suffix(".mlir").write_text(case.text)
     flags = [f"--tile {case.options.tile}", f"--rows {case.options.rows}", f"--lanes {case.options.lanes}"]
     flags += [] if case.options.propagate_orders else ["--uniform-tiles"]
-    flags += [f"--budget {outcome.budget}"] if outcome.budget else []
+    flags += [f"--on-chip {outcome.on_chip}"] if outcome.on_chip else []
     if outcome.schedule:
         stem.with_suffix(".toml").write_text(outcome.schedule)
         flags.append(f"--schedule {stem.with_suffix('.toml')}")

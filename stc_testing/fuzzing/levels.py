@@ -35,7 +35,7 @@ REFERENCE, EMISSION, SIMULATION = "MLIR's execution engine", "code generation", 
 """Where a program may fail that is not a pass."""
 ILL_CONDITIONED = 1e-6
 """A program whose f32 and f64 results differ by more of the largest magnitude is not used: rounding alone would decide."""
-_MOST_BUDGET = 1 << 20
+_MOST_ON_CHIP = 1 << 20
 _LONGEST = 2000
 """Characters of a message that are kept."""
 
@@ -70,7 +70,7 @@ class Outcome:
     kinds: tuple[str, ...] = ()
     groups: int = 0
     redrawn: int = 0
-    budget: int = 0
+    on_chip: int = 0
     schedule: str = ""
     simulated: bool = False
     by_mlir: bool = False
@@ -148,7 +148,7 @@ def described(error: Exception) -> str:
 
 
 def _checked(run: CaseRun, with_mlir: bool) -> Outcome:
-    """A budget that a kernel alone exceeds is doubled: the tightest ones are wanted, not refusals of them."""
+    """A number of bytes on chip that a kernel alone exceeds is doubled: the tightest ones are wanted, not refusals of them."""
     while True:
         try:
             run.start(with_mlir)
@@ -157,11 +157,11 @@ def _checked(run: CaseRun, with_mlir: bool) -> Outcome:
             return run.outcome(AGREED, "")
         except CompileError as error:
             too_small = run.place == "choose-groups" and "bytes of on-chip memory" in str(error)
-            if isinstance(error, SemanticsChanged) or not too_small or run.options.budget in range(_MOST_BUDGET, 1 << 62):
+            if isinstance(error, SemanticsChanged) or not too_small or run.options.on_chip in range(_MOST_ON_CHIP, 1 << 62):
                 raise
-            if run.options.budget == 0:
+            if run.options.on_chip == 0:
                 raise
-            run.options = replace(run.options, budget=2 * run.options.budget)
+            run.options = replace(run.options, on_chip=2 * run.options.on_chip)
 
 
 class CaseRun:
@@ -174,7 +174,7 @@ class CaseRun:
     def outcome(self, verdict: str, message: str) -> Outcome:
         case, place = self.case, "" if verdict == AGREED else self.place
         return Outcome(
-            case.seed, verdict, place, message, case.kinds, self.groups, case.redrawn, self.options.budget, self.schedule
+            case.seed, verdict, place, message, case.kinds, self.groups, case.redrawn, self.options.on_chip, self.schedule
         )
 
     def start(self, with_mlir: bool) -> None:

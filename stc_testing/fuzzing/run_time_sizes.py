@@ -66,7 +66,7 @@ class RunTimeCase(Case):
 
 def draw_run_time_case(seed: int) -> RunTimeCase:
     """The case of a seed, always the same: rows, tiles and lanes at random, but one kernel, without a schedule of its own."""
-    options = replace(random_options(random.Random(f"run time options {seed}"), f"g{seed}"), budget=0)
+    options = replace(random_options(random.Random(f"run time options {seed}"), f"g{seed}"), on_chip=0)
     attempt = 0
     while True:
         program = draw_run_time_program(seed, attempt)

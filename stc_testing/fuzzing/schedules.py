@@ -12,13 +12,13 @@ from stc.pipeline import PipelineOptions
 
 
 def random_options(numbers: random.Random, kernel_name: str) -> PipelineOptions:
-    """Tile, rows, lanes, the rule for tiles and orders; one time in six a budget of a few KiB, so that there are several groups."""
+    """Tile, rows, lanes, the rule for tiles and orders; one time in six a few KiB on chip, so that there are several groups."""
     return PipelineOptions(
         tile=numbers.choice([1, 2, 3, 4, 8, 16, 16]),
         rows=numbers.choice([1, 2, 4, 128, 128]),
         lanes=numbers.choice([1, 2, 3, 4, 8, 16, 16]),
         propagate_orders=numbers.random() < 0.7,
-        budget=numbers.choice([512, 1024, 2048, 4096]) if numbers.random() < 1 / 6 else 0,
+        on_chip=numbers.choice([512, 1024, 2048, 4096]) if numbers.random() < 1 / 6 else 0,
         kernel_name=kernel_name,
     )
 

@@ -36,12 +36,12 @@ def test_products_of_reductions_are_counted() -> None:
 
 
 def test_kernels_run_one_after_the_other() -> None:
-    found = throughput_report(600, [100, 200], RESOURCES, 0)
+    found = throughput_report(600, [100, 200], RESOURCES, "small")
     assert (found["cycles"], found["per_cycle"], found["plan_dsp"]) == (300, 2.0, 5000)
 
 
 def test_a_kernel_without_time_leaves_the_speed_unknown() -> None:
-    found = throughput_report(600, [100, None], RESOURCES, 0)
+    found = throughput_report(600, [100, None], RESOURCES, "small")
     assert (found["cycles"], found["per_cycle"]) == (None, None)
 
 

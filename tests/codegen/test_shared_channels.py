@@ -101,7 +101,7 @@ def test_the_padding_counts(channels: int) -> None:
 @pytest.mark.parametrize("channels", [1, 2, 3])
 def test_two_compiled_kernels(channels: int) -> None:
     """The buffer between the kernels lies in one channel for both."""
-    module = lowered(WIDE, PipelineOptions(budget=2000))
+    module = lowered(WIDE, PipelineOptions(on_chip=2000))
     require_agreement(module, few_channels(channels))
     _, manifest = described(module, few_channels(channels))
     first, second = manifest.kernels

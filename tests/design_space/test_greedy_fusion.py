@@ -37,8 +37,8 @@ def group_numbers(groups: list[list[str]]) -> dict[str, int]:
 @given(problems(), st.integers(0, 40))
 def test_groups(problem: Problem, extra: int):
     kernels, edges = problem
-    budget = max(kernel.local_bytes for kernel in kernels) + extra
-    groups = fuse_greedily(kernels, edges, budget)
+    on_chip = max(kernel.local_bytes for kernel in kernels) + extra
+    groups = fuse_greedily(kernels, edges, on_chip)
     place = group_numbers(groups)
     names = [kernel.name for kernel in kernels]
 
@@ -47,10 +47,10 @@ def test_groups(problem: Problem, extra: int):
     assert all(place[edge.producer] <= place[edge.consumer] for edge in edges), "groups only feed later ones"
     for number, group in enumerate(groups):
         inside = sum(edge.stream_bytes for edge in edges if place[edge.producer] == place[edge.consumer] == number)
-        assert inside + sum(kernel.local_bytes for kernel in kernels if kernel.name in group) <= budget
+        assert inside + sum(kernel.local_bytes for kernel in kernels if kernel.name in group) <= on_chip
     for edge in edges:
         first, second = place[edge.producer], place[edge.consumer]
-        if first != second and cost_of({*groups[first], *groups[second]}, problem) <= budget:
+        if first != second and cost_of({*groups[first], *groups[second]}, problem) <= on_chip:
             assert stands_between(first, second, problem, place), "groups that fit together are merged"
 
 
@@ -120,7 +120,7 @@ def test_one_kernel_above_the_budget():
     with pytest.raises(CompileError) as raised:
         fuse_greedily(*chain_of(2, 7, 2), 5)
     assert str(raised.value) == (
-        "k1: needs 7 bytes of on-chip memory, the budget is 5; accepted: a budget of at least 7 bytes, or smaller tiles"
+        "k1: needs 7 bytes of on-chip memory, on-chip allows 5; accepted: --on-chip of at least 7 bytes, or smaller tiles"
     )
 
 

@@ -49,7 +49,7 @@ def test_host_py_computes_and_compares(fresh: Path) -> None:
 
 
 @pytest.mark.skipif(not XRT_HEADERS.is_file(), reason="libxrt-dev is needed")
-@pytest.mark.parametrize("options", [{}, {"budget": 30_000}], ids=["one kernel", "several kernels"])
+@pytest.mark.parametrize("options", [{}, {"on_chip": 30_000}], ids=["one kernel", "several kernels"])
 def test_host_cpp_builds_with_xrt(compiled: Compile, tmp_path: Path, options: dict[str, int]) -> None:
     folder = compiled("gpt2-tiny", 8, **options).folder
     flags = ("-std=c++17", "-Wall", "-Werror", "-I/usr/include/xrt", f"-I{folder}", "-lxrt_coreutil", "-pthread")

@@ -18,7 +18,7 @@ Variation = tuple[str, int, dict[str, Any]]
 ODD: Variation = ("gpt2-medium-tiny", 7, {"tile": 5, "lanes": 3})
 VARIATIONS: tuple[Variation, ...] = (("gpt2-tiny", 1, {}), ODD)
 MORE: tuple[Variation, ...] = (("gpt2-tiny", 8, {"tile": 4, "lanes": 1}), ("gpt2-medium-tiny", 13, {"tile": 16, "lanes": 8}))
-SEVERAL_KERNELS: Variation = ("gpt2-tiny", 8, {"budget": 30_000})
+SEVERAL_KERNELS: Variation = ("gpt2-tiny", 8, {"on_chip": 30_000})
 
 
 def full(variation: Variation) -> Any:
@@ -67,8 +67,8 @@ def outer_loops(folder: Path, task: str) -> list[int]:
     return trips
 
 
-def test_a_small_budget_gives_several_kernels(compiled: Compile) -> None:
-    project = compiled("gpt2-tiny", 8, budget=30_000)
+def test_little_memory_on_chip_gives_several_kernels(compiled: Compile) -> None:
+    project = compiled("gpt2-tiny", 8, on_chip=30_000)
     project.require_agreement()
     manifest = json.loads((project.folder / "manifest.json").read_text())
     assert project.report["groups"] == len(manifest["kernels"]) > 1

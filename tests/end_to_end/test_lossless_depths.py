@@ -40,7 +40,7 @@ def test_random_graphs_lose_no_cycle(tmp_path: Path) -> None:
 
 
 def test_kernels_that_store_faster_than_memory_takes_lose_no_cycle(compiled: Compile) -> None:
-    runs = DesignRuns.build(compiled(str(Path(__file__).parent / "wide.mlir"), budget=1500).folder, optimisation=0)
+    runs = DesignRuns.build(compiled(str(Path(__file__).parent / "wide.mlir"), on_chip=1500).folder, optimisation=0)
     unlimited, emitted, required = cycles(runs)
     assert unlimited is not None and emitted == required == unlimited
     shallow = runs.run({stream.name: 2 for stream in runs.sized}).cycles

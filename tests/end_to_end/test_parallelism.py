@@ -39,7 +39,7 @@ def compiled(factory: str, sizes: tuple[int, ...], dsp: int) -> ExportedModel:
     torch.manual_seed(0)
     module, inputs = getattr(workloads(), factory)(*sizes)
     model = export(module, inputs, name="kernel")
-    run_stages(model.module, make_context(), stages(PipelineOptions(dsp=dsp, kernel_name="kernel")))
+    run_stages(model.module, make_context(), stages(PipelineOptions(budget=f"dsp={dsp}", kernel_name="kernel")))
     return model
 
 

@@ -35,7 +35,7 @@ def compiled(out: Path, *arguments: str) -> dict[str, bytes]:
     [
         (LINEAR, "--tile", "4", "--lanes", "4"),
         (LINEAR, "--slack", "0.5", "--fifo-margin", "-1", "--run-ahead", "4096"),
-        pytest.param(("gpt2-tiny", "--seq", "6", "--dsp", "300"), marks=pytest.mark.full),
+        pytest.param(("gpt2-tiny", "--seq", "6", "--budget", "dsp=300"), marks=pytest.mark.full),
         pytest.param((PRODUCT, "--uniform-tiles", "--fusion", "separate", "--serial-converters", "always"), marks=pytest.mark.full),
     ],
     ids=["linear", "fifos", "copies", "uniform"],

@@ -61,7 +61,7 @@ def test_invocations_overlap_and_settle_to_an_interval(block: TimedDesign) -> No
 
 def test_kernels_one_after_the_other(compiled: Compile) -> None:
     """Every kernel of a project has its cycles, and a name in the result is one task or FIFO of the whole project."""
-    project = timed_design(compiled(str(Path(__file__).parent / "wide.mlir"), budget=1500).folder, optimisation=0)
+    project = timed_design(compiled(str(Path(__file__).parent / "wide.mlir"), on_chip=1500).folder, optimisation=0)
     result = project.run(SimulationOptions(invocations=2))
     assert result.passed, result.values.explanation
     kernels = project.manifest.kernels

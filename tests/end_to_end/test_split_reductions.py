@@ -37,7 +37,7 @@ class Computation(nn.Module):
 def compiled(function: Callable[..., torch.Tensor], shapes: tuple[tuple[int, ...], ...], dsp: int) -> ExportedModel:
     torch.manual_seed(0)
     model = export(Computation(function), tuple(torch.randn(shape) for shape in shapes), name="kernel")
-    run_stages(model.module, make_context(), stages(PipelineOptions(dsp=dsp, kernel_name="kernel")))
+    run_stages(model.module, make_context(), stages(PipelineOptions(budget=f"dsp={dsp}", kernel_name="kernel")))
     return model
 
 
@@ -84,9 +84,9 @@ def test_lanes_and_copies_are_faster(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def linalg_of(reassociate: bool) -> list[GenericOp]:
     model = export(Computation(lambda a, x: a @ x), (torch.randn(6, 40), torch.randn(40)), name="kernel")
-    sequence = stages(PipelineOptions(dsp=100))
+    sequence = stages(PipelineOptions(budget="dsp=100"))
     run_stages(model.module, make_context(), sequence[:1])
-    SplitReductions(dsp=100, reassociate=reassociate).apply(make_context(), model.module)
+    SplitReductions(budget="dsp=100", reassociate=reassociate).apply(make_context(), model.module)
     return [op for op in model.module.walk() if isinstance(op, GenericOp)]
 
 

@@ -52,7 +52,7 @@ LARGER = "grouped_attention"
 
 SMALL: dict[str, tuple[str, dict[str, Any]]] = {
     "running example": (running_example(), {}),
-    "several groups": (several_groups(), {"budget": 700}),
+    "several groups": (several_groups(), {"on_chip": 700}),
     "reduction outermost": (reduction_outermost(), {"lanes": 2}),
     **{
         name: (tiled_programs.PROGRAMS[name], {"tile": 4, "lanes": 4})

@@ -12,7 +12,7 @@ from stc.strategies.registry import WrongPlan
 PROBLEM = FusionProblem(
     [FusionKernel(name, 10) for name in "abcd"],
     [FusionEdge("a", "b", 4), FusionEdge("a", "c", 4), FusionEdge("b", "d", 4), FusionEdge("c", "d", 4)],
-    budget=40,
+    on_chip=40,
 )
 
 
@@ -24,7 +24,7 @@ PROBLEM = FusionProblem(
         ([["a", "b"], ["c", "d", "a"]], "kernel 'a' is in several groups"),
         ([["a", "b"], ["c", "d"], []], "a group is empty"),
         ([["a", "d"], ["b", "c"]], "the groups of 'a' and 'b' wait for each other"),
-        ([["a", "b", "c", "d"]], "the group of 'a' needs 56 bytes on chip, the budget is 40"),
+        ([["a", "b", "c", "d"]], "the group of 'a' needs 56 bytes on chip, on-chip allows 40"),
     ],
 )
 def test_wrong_groups(groups: list[list[str]], complaint: str) -> None:
@@ -57,7 +57,7 @@ def test_published_fusion_counts_converters_only() -> None:
     """30 bytes of kernels, 50 of a FIFO and 8 of converters, under 40 bytes: it takes them for 8, and its group is refused."""
     kernels = [FusionKernel(name, 10) for name in "abc"]
     edges = [FusionEdge("a", "b", 4, 50), FusionEdge("b", "c", 4)]
-    with pytest.raises(CompileError, match="the group of 'a' needs 88 bytes on chip, the budget is 40"):
+    with pytest.raises(CompileError, match="the group of 'a' needs 88 bytes on chip, on-chip allows 40"):
         FUSION.decide("published", FusionProblem(kernels, edges, 40))
     assert FUSION.decide("published", FusionProblem(kernels, edges, 88)) == [["a", "b", "c"]]
     wide = [FusionEdge("a", "b", 60), FusionEdge("b", "c", 60)]

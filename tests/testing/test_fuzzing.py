@@ -50,7 +50,7 @@ def test_element_types_options_and_schedules_vary() -> None:
         assert any(f"x{element}>" in text for text in texts)
     assert any("stc.parameter" in text for text in texts) and any("dense<" in text for text in texts)
     options = [draw_case(seed).options for seed in range(40)]
-    for name in ("tile", "rows", "lanes", "propagate_orders", "budget"):
+    for name in ("tile", "rows", "lanes", "propagate_orders", "on_chip"):
         assert len({getattr(entry, name) for entry in options}) > 1
 
 

@@ -93,7 +93,7 @@ def test_workloads_are_those_of_the_kernel_table(sizing: ModuleType) -> None:
     assert sizing.DESIGNS[-5:] == ("FeedForward", "MHSA", "gemm", "3mm", "atax")
     assert not [name for name in sizing.DESIGNS if name.endswith("-tiny")] and "gemma3-1b" in sizing.DESIGNS
     request = sizing.compile_request(sizing.PUBLISHED["gemm"])
-    assert request.options.dsp == 2552 and request.model.endswith("workloads/kernels.py:gemm")
+    assert request.options.budget == "dsp=2552" and request.model.endswith("workloads/kernels.py:gemm")
 
 
 def test_the_budget_of_runs_is_what_the_time_affords(sizing: ModuleType) -> None:

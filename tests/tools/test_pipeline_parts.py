@@ -81,8 +81,8 @@ def test_what_the_pipeline_does_not_have_is_refused(first: str, last: str, messa
 
 def test_options_of_the_pipeline():
     assert read_options("compile") == PipelineOptions()
-    text = 'compile{tile=8 propagate-orders=false platform="u280" schedule="a b.toml" budget=7}'
-    assert read_options(text) == PipelineOptions(platform="u280", tile=8, propagate_orders=False, schedule="a b.toml", budget=7)
+    text = 'compile{tile=8 propagate-orders=false platform="u280" schedule="a b.toml" on-chip=7}'
+    assert read_options(text) == PipelineOptions(platform="u280", tile=8, propagate_orders=False, schedule="a b.toml", on_chip=7)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_options_of_the_pipeline():
         ("compile{tile=a}", "pipeline 'compile': option 'tile' cannot be 'a'; accepted: platform: str = u55c, tile: int = 16"),
         ("compile{tile=4 lanes=0}", "lanes is 0; accepted: at least 1"),
         ("compile{tile=-4}", "tile is -4; accepted: at least 1"),
-        ("compile{budget=-1}", "budget is -1; accepted: at least 0"),
+        ("compile{on-chip=-1}", "on_chip is -1; accepted: at least 0"),
         ("compile{duplicate_loads=-2}", "duplicate_loads is -2; accepted: at least -1"),
         ("compile{serial-converters=maybe}", "serial-converters is 'maybe'; accepted: never or free or always"),
         ("build", "unknown pipeline 'build'"),

@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'cancel-packs{budget=100}' --split-input-file | filecheck %s
+// RUN: stc-opt %s -p 'cancel-packs{on-chip=100}' --split-input-file | filecheck %s
 
 // One order, spelled differently: the consumer visits every token twice. The unpack has no other user.
 // SHOW: dataflow.kernel|dataflow.pack|dataflow.unpack|itensor.converter|return
@@ -111,7 +111,7 @@ func.func @padded(%x: tensor<4xvector<8xf32>>) -> (tensor<8xvector<4xf32>>, tens
 // -----
 
 // Another order, column by column: the producer converts, once for both consumers, and yields the old order too for the host. A
-// second converter of 96 bytes is more than the budget of 100 has left.
+// second converter of 96 bytes is more than what is left of 100.
 !X = !itensor.itensor<1x4xf32, iter_space: [3, 2] * [1, 4], iter_map: (d0, d1) -> (d0, d1)>
 !C = !itensor.itensor<1x4xf32, iter_space: [2, 3] * [4, 1], iter_map: (d0, d1) -> (d1, d0)>
 !P = tensor<6xvector<4xf32>>

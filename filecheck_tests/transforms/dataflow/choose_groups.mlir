@@ -1,6 +1,6 @@
-// RUN: stc-opt %s -p 'choose-groups{budget=100 kernel-name="acc"}' --split-input-file | filecheck %s
+// RUN: stc-opt %s -p 'choose-groups{on-chip=100 kernel-name="acc"}' --split-input-file | filecheck %s
 
-// Kernels that fit the budget together are one group.
+// Kernels that fit `on-chip` together are one group.
 // SHOW: group
 !S = !itensor.itensor<1xf32, iter_space: [4] * [1], iter_map: (d0) -> (d0)>
 func.func @together(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'linalg-to-dataflow,layout-to-dataflow,choose-groups{budget=100},merge-kernels,trim-boundaries,insert-converters,insert-forks,vectorize-streams' --split-input-file --verify-diagnostics
+// RUN: stc-opt %s -p 'linalg-to-dataflow,layout-to-dataflow,choose-groups{on-chip=100},merge-kernels,trim-boundaries,insert-converters,insert-forks,vectorize-streams' --split-input-file --verify-diagnostics
 
 // expected-error @unknown {{linalg-to-dataflow': twice: result 0 is written by 2 insert_slices; accepted: exactly one}}
 func.func @writes(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -65,8 +65,8 @@ func.func @offset(%x: tensor<8xf32>, %i: index) -> tensor<4xf32> {
 
 // -----
 
-// expected-error @unknown {{choose-groups': big: needs 128 bytes of on-chip memory, the budget is 100; accepted: a budget of at least 128 bytes, or smaller tiles}}
-func.func @budget(%x: tensor<32xf32>) -> tensor<32xf32> {
+// expected-error @unknown {{choose-groups': big: needs 128 bytes of on-chip memory, on-chip allows 100; accepted: --on-chip of at least 128 bytes, or smaller tiles}}
+func.func @little_memory(%x: tensor<32xf32>) -> tensor<32xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %e = tensor.empty() : tensor<32xf32>

@@ -72,7 +72,7 @@ func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itenso
 
 // Memory between kernels holds what one of them wrote; the other would read all of it.
 !rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
-// expected-error @unknown {{pass 'size-streams': @f: a result of run-time size (1x4, iter_space: [pos<=6] * [1], iter_map: (d0) -> (d0, 0)) goes to 'dataflow.kernel'; accepted: one kernel for all that has this size (a larger --budget)}}
+// expected-error @unknown {{pass 'size-streams': @f: a result of run-time size (1x4, iter_space: [pos<=6] * [1], iter_map: (d0) -> (d0, 0)) goes to 'dataflow.kernel'; accepted: one kernel for all that has this size (a larger --on-chip)}}
 func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<6x4xf32> {
   %h = dataflow.kernel @f(%a = %x : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !rows) {
     dataflow.yield %a : !rows

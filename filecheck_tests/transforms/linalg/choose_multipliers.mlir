@@ -1,5 +1,5 @@
-// RUN: stc-opt %s -p 'choose-multipliers{dsp=8},pack-products' | filecheck %s --check-prefixes=CHECK,SHORT
-// RUN: stc-opt %s -p 'choose-multipliers{dsp=100},pack-products' | filecheck %s --check-prefixes=CHECK,ENOUGH
+// RUN: stc-opt %s -p 'choose-multipliers{budget="dsp=8"},pack-products' | filecheck %s --check-prefixes=CHECK,SHORT
+// RUN: stc-opt %s -p 'choose-multipliers{budget="dsp=100"},pack-products' | filecheck %s --check-prefixes=CHECK,ENOUGH
 // RUN: stc-opt %s -p 'choose-multipliers,pack-products' | filecheck %s --check-prefixes=CHECK,ENOUGH
 
 // With 8 DSPs pairs of int4 take 8 lanes, 16 products at once; in LUTs there are 32, which nothing packs.

@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'choose-parallelism{dsp=420}' | filecheck %s
+// RUN: stc-opt %s -p 'choose-parallelism{budget="dsp=420"}' | filecheck %s
 // SHOW: func.func|linalg.generic|return
 
 // 11 lanes of 22 columns would fit once; five DSPs a point, 70 points: 22 lanes and 3 of 9 rows make 66.

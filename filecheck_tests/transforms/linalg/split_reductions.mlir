@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'split-reductions{dsp=400}' --split-input-file | filecheck %s
+// RUN: stc-opt %s -p 'split-reductions{budget="dsp=400"}' --split-input-file | filecheck %s
 
 // Lanes: the widest divisor of 40 whose square is not above 40.
 // SHOW: _shape|linalg.generic .*ins\(.*? : ...|return

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from stc.design_space.fusion import FusionEdge, FusionKernel
 
 
-def published_fusion(kernels: Sequence[FusionKernel], edges: Sequence[FusionEdge], budget: int) -> list[list[str]]:
-    """Groups of kernel names. `kernels` in topological order; `budget`: bytes of converters that a group may have (C_max).
+def published_fusion(kernels: Sequence[FusionKernel], edges: Sequence[FusionEdge], on_chip: int) -> list[list[str]]:
+    """Groups of kernel names. `kernels` in topological order; `on_chip`: bytes of converters that a group may have (C_max).
 
-    Each kernel joins the latest group among its predecessors' if the converters from it keep the group within the budget, else
+    Each kernel joins the latest group among its predecessors' if the converters from it keep the group within `on_chip`, else
     it opens one.
     """
     groups: list[list[str]] = []
@@ -24,7 +24,7 @@ def published_fusion(kernels: Sequence[FusionKernel], edges: Sequence[FusionEdge
         incoming = [edge for edge in edges if edge.consumer == kernel.name]
         latest = max((group_of[edge.producer] for edge in incoming), default=None)
         added = sum(edge.converter_bytes for edge in incoming if group_of[edge.producer] == latest)
-        if latest is None or cost[latest] + added > budget:
+        if latest is None or cost[latest] + added > on_chip:
             groups.append([])
             cost.append(0)
             latest, added = len(groups) - 1, 0

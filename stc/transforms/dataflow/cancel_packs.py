@@ -34,13 +34,13 @@ class CancelPacks(ModulePass):
       reuse loops, in wider or narrower tokens. Where the words differ in width, both kernels take the widest that suits both.
     * Where the orders differ, or tokens are padded differently, the kernel that makes the tensor gets a converter and yields it in
       the consumer's order, temporal reuse left out (memory is read again), if its tiles and converters then still fit in
-      `budget`. The old order stays a result as long as somebody wants it.
+      `on-chip`. The old order stays a result as long as somebody wants it.
     * Packs of one tensor in one order for several kernels are one.
 
     What remains is listed in report.json (`stc.analysis.host_trips`) with the reason. Packs of parameters are left alone: they are
     evaluated once; so are those of what a kernel updates in place: others want what was in it.
 
-    Options: `budget` in bytes (default 0: what `platform` has on chip), `platform` (default u55c).
+    Options: `on-chip` in bytes (default 0: what `platform` has on chip), `platform` (default u55c).
 
         %q = dataflow.kernel @a(...) -> (tensor<8xvector<16xf32>> as !X) {...}
         %h = dataflow.unpack %q : tensor<8xvector<16xf32>> as !X -> tensor<8x16xf32>
@@ -53,19 +53,19 @@ class CancelPacks(ModulePass):
 
     name = "cancel-packs"
 
-    budget: int = 0
+    on_chip: int = 0
     platform: str = "u55c"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.budget < 0:
-            raise CompileError(f"budget is {self.budget}", where=self.name, accepted="0, or a number of bytes")
-        budget = self.budget or load_platform(self.platform).usable_on_chip_bytes
+        if self.on_chip < 0:
+            raise CompileError(f"on-chip is {self.on_chip}", where=self.name, accepted="0, or a number of bytes")
+        on_chip = self.on_chip or load_platform(self.platform).usable_on_chip_bytes
         for function in functions_of(op):
             known = host_values(function)
             _share_packs(function, known)
             for pack in _packs(function, known):
                 if (unpack := _unpack_before(pack)) is not None and not _pass_on(pack, unpack):
-                    _convert_in_producer(pack, unpack, budget)
+                    _convert_in_producer(pack, unpack, on_chip)
             for unpack in [found for found in function.body.block.ops if isinstance(found, UnpackOp)]:
                 if not unpack.result.uses:
                     Rewriter.erase_op(unpack)
@@ -173,7 +173,7 @@ def _lanes(value: SSAValue) -> int:
 # Another order --------------------------------------------------------------------------------------------------------
 
 
-def _convert_in_producer(pack: PackOp, unpack: UnpackOp, budget: int) -> None:
+def _convert_in_producer(pack: PackOp, unpack: UnpackOp, on_chip: int) -> None:
     """Let the kernel that makes the tensor yield it as `pack` would lay it out, if the converter fits."""
     if len(pack.stripes) != 1 or len(unpack.stripes) != 1:
         return
@@ -187,7 +187,7 @@ def _convert_in_producer(pack: PackOp, unpack: UnpackOp, budget: int) -> None:
         size = converter_bytes(value.type, required)
     except ValueError:
         return
-    if _on_chip_bytes(kernel) + size > budget:
+    if _on_chip_bytes(kernel) + size > on_chip:
         return
     stays = len(list(result.uses)) > 1 or len(list(unpack.result.uses)) > 1
     builder = Builder(InsertPoint.before(kernel.terminator))

@@ -37,7 +37,7 @@ class ChooseGroups(ModulePass):
     host in between stay apart, and so do those that together have more memory ports than the platform. Kernels that read a tensor
     that is updated in place, and those that make what is written to it, become one, whatever the strategy says.
 
-    Options: `budget` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `kernel-name` of
+    Options: `on-chip` in bytes (default 0: what `platform` has on chip), `platform` (default u55c), `kernel-name` of
     the groups (default: the function's name), with an index where there are several, `strategy` that chooses them (default greedy;
     `stc.strategies.fusion`).
 
@@ -50,14 +50,14 @@ class ChooseGroups(ModulePass):
 
     name = "choose-groups"
 
-    budget: int = 0
+    on_chip: int = 0
     platform: str = "u55c"
     kernel_name: str = ""
     strategy: str = FUSION.default
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = load_platform(self.platform)
-        budget = self.budget or platform.usable_on_chip_bytes
+        on_chip = self.on_chip or platform.usable_on_chip_bytes
         for function in functions_of(op):
             kernels = [found for found in function.body.block.ops if isinstance(found, KernelOp)]
             if not kernels:
@@ -68,8 +68,8 @@ class ChooseGroups(ModulePass):
             read = [operand for kernel in kernels for operand in _outside(kernel)]
             shared = shared_parameters(read, host_values(function), platform.memory)
             nodes = [_node(key, kernel, shared) for key, kernel in by_key.items()]
-            edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, budget))
-            problem = FusionProblem(nodes, edges, budget, platform.memory.max_ports)
+            edges = list(_edges(function, {kernel: key for key, kernel in by_key.items()}, on_chip))
+            problem = FusionProblem(nodes, edges, on_chip, platform.memory.max_ports)
             together = _updating(function, {kernel: key for key, kernel in by_key.items()})
             groups = in_order(problem, joined(problem, FUSION.decide(self.strategy, problem), together))
             stem = self.kernel_name or function.sym_name.data
@@ -111,13 +111,13 @@ def _retained(kernel: KernelOp) -> list[SSAValue]:
     return [result for result in kernel.results if any(not isinstance(use.operation, KernelOp) for use in result.uses)]
 
 
-def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], budget: int) -> Iterator[FusionEdge]:
-    """What keeping each tensor on chip costs; more than `budget` where it is no stream, or passes through the host."""
+def _edges(function: func.FuncOp, key_of: Mapping[KernelOp, str], on_chip: int) -> Iterator[FusionEdge]:
+    """What keeping each tensor on chip costs; more than `on_chip` where it is no stream, or passes through the host."""
     behind: dict[SSAValue, list[KernelOp]] = {}
     for op in function.body.block.ops:
         if isinstance(op, KernelOp):
             for operand, port in zip(op.inputs, op.arguments, strict=True):
-                cost = _stream_bytes(operand, port.type) or (budget + 1, 0)
+                cost = _stream_bytes(operand, port.type) or (on_chip + 1, 0)
                 yield from (FusionEdge(key_of[far], key_of[op], *cost) for far in behind.get(operand, ()))
         used = (operand for nested in op.walk() for operand in nested.operands)
         reached = [op] if isinstance(op, KernelOp) else list(dict.fromkeys(far for value in used for far in behind.get(value, ())))

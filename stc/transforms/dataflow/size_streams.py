@@ -94,7 +94,7 @@ class _Sizing:
             readers = [use.operation for use in uses_through(result) if not isinstance(use.operation, func.ReturnOp)]
             if isinstance(value.type, ItensorType) and not self._order(value).is_static and readers:
                 what = f"a result of run-time size ({self._order(value)}) goes to '{readers[0].name}'"
-                raise NoRunTimeSize(what, where=self._where, accepted="one kernel for all that has this size (a larger --budget)")
+                raise NoRunTimeSize(what, where=self._where, accepted="one kernel for all that has this size (a larger --on-chip)")
 
     # Which sizes there are ----------------------------------------------------------------------------------------------
 

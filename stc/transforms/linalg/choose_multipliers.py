@@ -19,7 +19,8 @@ from stc.design_space.multipliers import Trial, choose_multipliers
 from stc.design_space.parallelism import choose_parallelism
 from stc.diagnostics import CompileError
 from stc.dialects.facts import MULTIPLIERS, Multipliers
-from stc.platforms.platform import Platform, platform_with_dsp
+from stc.platforms.budget import SMALL, Limits, searched_limits
+from stc.platforms.platform import load_platform
 from stc.transforms.linalg.apply_schedule import MULTIPLIERS_FIELD, give_multipliers, read_tables
 from stc.transforms.linalg.choose_parallelism import computations
 from stc.transforms.linalg.pack_products import WORTH_PACKING, PackProducts, packed_contraction
@@ -33,16 +34,16 @@ class ChooseMultipliers(ModulePass):
     each ("dsp"), or LUTs ("lut").
 
     What a `schedule.toml` says (`multipliers` of the contraction, of its pairs, or of its first copy) holds. Of the others, with a
-    number of DSPs, a search says (`stc.design_space.multipliers`): pairs where sums are long enough, else what the vendor's tool
+    budget, a search says (`stc.design_space.multipliers`): pairs where sums are long enough, else what the vendor's tool
     takes by itself (LUTs up to 8 by 9 bits, by the published reports), unless another kind makes the slowest computation faster
     within the DSPs and LUTs. LUTs are those of operators: memory ports, FIFOs, arrays and control are not counted. For each choice
     `pack-products`, `transpose-operands` and `split-reductions` run on a copy of the module, of which the strategy `balanced` then
     says lanes, copies, and so the interval. Where no choice is within the limits, with one point of each computation at once, that
-    is an error. Without a number of DSPs nothing is chosen: pairs of int4 are packed, and the vendor's tool decides about plain
+    is an error. Without a budget nothing is chosen: pairs of int4 are packed, and the vendor's tool decides about plain
     products.
 
-    Options: `dsp` (default 0: nothing is chosen), `lut` (default 0: three quarters of what a plan may use), `platform` (default
-    u55c), `schedule` (path of a `schedule.toml`).
+    Options: `budget` (default small: nothing is chosen; `stc.platforms.budget`), of whose LUTs three quarters are for operators,
+    `platform` (default u55c), `schedule` (path of a `schedule.toml`).
 
         %p = arith.muli %a, %b : i32
       becomes, in LUTs,
@@ -51,8 +52,7 @@ class ChooseMultipliers(ModulePass):
 
     name = "choose-multipliers"
 
-    dsp: int = 0
-    lut: int = 0
+    budget: str = SMALL
     platform: str = "u55c"
     schedule: str = ""
 
@@ -61,8 +61,8 @@ class ChooseMultipliers(ModulePass):
         host = {value for function in functions_of(op) for value in host_values(function)}
         if self.schedule:
             _give_said(generics, host, self.schedule)
-        platform = platform_with_dsp(self.platform, self.dsp, self.name)
-        if platform is None:
+        limits = searched_limits(self.budget, self.platform)
+        if limits is None:
             return
         candidates = {
             index: kinds
@@ -71,33 +71,29 @@ class ChooseMultipliers(ModulePass):
         }
         if not candidates:
             return
-        lut = self.lut or platform.operator_lut
-
         def trial(choice: Mapping[int, Multipliers]) -> Trial:
-            return self._trial(ctx, op, choice, platform, lut)
+            return self._trial(ctx, op, choice, limits)
 
-        chosen = choose_multipliers(candidates, trial, self.dsp, lut)
+        chosen = choose_multipliers(candidates, trial, limits.dsp, limits.operator_lut)
         needed = trial(chosen)
-        if needed.excess(Trial(0, self.dsp, lut)):
-            what = f"{self.dsp} DSPs and {lut:.0f} LUTs are too few for one point of each computation at once"
+        if needed.excess(Trial(0, limits.dsp, limits.operator_lut)):
+            what = f"{limits.dsp} DSPs and {limits.operator_lut} LUTs are too few for one point of each computation at once"
             raise CompileError(what, where=self.name, accepted=f"at least {needed.dsp} DSPs and {needed.lut} LUTs")
         for index, kind in chosen.items():
             _make(generics[index], kind)
 
-    def _trial(
-        self, ctx: Context, module: ModuleOp, choice: Mapping[int, Multipliers], platform: Platform, lut: float
-    ) -> Trial:
+    def _trial(self, ctx: Context, module: ModuleOp, choice: Mapping[int, Multipliers], limits: Limits) -> Trial:
         """What `module` would be with this choice for its generics."""
         module = module.clone()
         generics = generics_in(module)
         for index, kind in choice.items():
             _make(generics[index], kind)
-        for one_pass in (PackProducts(), TransposeOperands(), SplitReductions(dsp=self.dsp, platform=self.platform)):
+        for one_pass in (PackProducts(), TransposeOperands(), SplitReductions(self.budget, self.platform)):
             one_pass.apply(ctx, module)
-        interval, dsp, luts = 0, 0, 0
+        platform, interval, dsp, luts = load_platform(self.platform), 0, 0, 0
         for function in functions_of(module):
             works = [each.work for each in computations(function, platform)]
-            chosen = choose_parallelism(works, self.dsp, platform.memory.max_ports, lut)
+            chosen = choose_parallelism(works, limits.dsp, limits.ports, limits.operator_lut)
             for work in works:
                 parallelism = chosen[work.name]
                 at_once = parallelism.lanes * parallelism.copies

@@ -1,4 +1,4 @@
-"""`choose-parallelism`: lanes and copies of every computation, within a number of DSPs."""
+"""`choose-parallelism`: lanes and copies of every computation, within a budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from stc.design_space.parallelism import PORT_BITS, PORT_LANES, MemoryOperand, W
 from stc.design_space.tiling import default_unroll
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import COPIES, LANES
-from stc.platforms.platform import Platform, platform_with_dsp
+from stc.platforms.budget import PLAN, SMALL, Limits, searched_limits
+from stc.platforms.platform import Platform, load_platform
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.transforms.shared_parameters import shared_parameters
 from stc.transforms.stream.names import UniqueNames
@@ -31,7 +32,7 @@ from stc.transforms.stream.names import UniqueNames
 
 @dataclass(frozen=True)
 class ChooseParallelism(ModulePass):
-    """Decide, within `dsp` DSPs, how many points of each generic are computed at once: lanes of a task, and copies of the task.
+    """Decide, within `budget`, how many points of each generic are computed at once: lanes of a task, and copies of the task.
 
     The slowest computation is sped up first (`stc.design_space.parallelism`), or another `strategy` decides
     (`stc.strategies.parallelism`). Lanes run along the last parallel loop, where every
@@ -39,39 +40,36 @@ class ChooseParallelism(ModulePass):
     around the generic can be divided too. Decisions are the attributes `stc.lanes`, which `propagate-orders` follows, and
     `stc.copies`, which `distribute-parallel` carries out. DSPs are counted per point from the operators of the body.
 
-    LUTs bound lanes and copies as DSPs do, those of operators alone; copies of what takes no DSPs are made where it multiplies in
-    LUTs (`stc.multipliers`).
+    LUTs bound lanes and copies as DSPs do, three quarters of them those of operators; copies of what takes no DSPs are made where
+    it multiplies in LUTs (`stc.multipliers`).
 
-    Options: `dsp` (default 0: nothing is decided), `lut` (default 0: three quarters of what a plan may use are for operators),
+    Options: `budget` (default small: nothing is decided; plan, or amounts as in dsp=60%,ports=29: `stc.platforms.budget`),
     `platform` (default u55c), whose cycle the operators are scheduled for,
     `strategy` (default balanced); `overall-unroll-size` for the strategies that are bounded by it (published).
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
-      becomes, with dsp=1000,
+      becomes, with budget="dsp=1000",
         %y = linalg.generic ... attrs = {stc.lanes = 48 : i32, stc.copies = array<i64: 4, 1, 1>}
     """
 
     name = "choose-parallelism"
 
-    dsp: int = 0
-    lut: int = 0
+    budget: str = SMALL
     platform: str = "u55c"
     strategy: str = PARALLELISM.default
     overall_unroll_size: int = 0
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        platform = platform_with_dsp(self.platform, self.dsp or self.overall_unroll_size, self.name)
-        if platform is None:
+        limits = searched_limits(PLAN if self.overall_unroll_size and self.budget == SMALL else self.budget, self.platform)
+        if limits is None:
             return
         for function in functions_of(op):
-            self._decide(function, platform)
+            self._decide(function, limits)
 
-    def _decide(self, function: func.FuncOp, platform: Platform) -> None:
-        computed = computations(function, platform)
-        dsp = self.dsp or int(platform.usable.dsp)
+    def _decide(self, function: func.FuncOp, limits: Limits) -> None:
+        computed = computations(function, load_platform(self.platform))
         works = [each.work for each in computed]
-        lut = self.lut or platform.operator_lut
-        problem = ParallelismProblem(works, dsp, platform.memory.max_ports, self.overall_unroll_size, lut)
+        problem = ParallelismProblem(works, limits.dsp, limits.ports, self.overall_unroll_size, limits.operator_lut)
         chosen = PARALLELISM.decide(self.strategy, problem)
         for each in computed:
             decision, loop, generic = chosen[each.work.name], each.divided, each.generic

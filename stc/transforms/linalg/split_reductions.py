@@ -24,7 +24,8 @@ from stc.design_space.reduction_splits import copy_sums, lane_sums
 from stc.design_space.tiling import default_unroll
 from stc.dialects.facts import NAME
 from stc.dialects.use_def import through_reshapes, uses_through
-from stc.platforms.platform import Platform, platform_with_dsp
+from stc.platforms.budget import SMALL, Limits, searched_limits
+from stc.platforms.platform import Platform, load_platform
 from stc.transforms.linalg.generics import (
     PARALLEL,
     REDUCTION,
@@ -55,8 +56,8 @@ class SplitReductions(ModulePass):
 
     Partial sums round differently from one sum (no worse: fewer terms each).
 
-    Options: `dsp` (default 0: nothing is split) and `platform` (default u55c) bound the copies; `reassociate` (default true),
-    without which sums of floats keep their order.
+    Options: `budget` (default small: nothing is split; `stc.platforms.budget`) and `platform` (default u55c) bound the copies;
+    `reassociate` (default true), without which sums of floats keep their order.
 
         %y = linalg.generic {"parallel", "reduction"} ins(%a, %x : tensor<6x40xf32>, tensor<40xf32>) ... -> tensor<6xf32>
       becomes
@@ -68,17 +69,18 @@ class SplitReductions(ModulePass):
 
     name = "split-reductions"
 
-    dsp: int = 0
+    budget: str = SMALL
     platform: str = "u55c"
     reassociate: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        platform = platform_with_dsp(self.platform, self.dsp, self.name)
-        if platform is None:
+        limits = searched_limits(self.budget, self.platform)
+        if limits is None:
             return
+        platform = load_platform(self.platform)
         for function in functions_of(op):
-            _for_lanes(function, self.reassociate, self.dsp, platform)
-            _for_copies(function, self.reassociate, self.dsp, platform)
+            _for_lanes(function, self.reassociate, limits.dsp, platform)
+            _for_copies(function, self.reassociate, limits, platform)
         PropagateReshapesPass().apply(ctx, op)
 
 
@@ -126,7 +128,7 @@ def _lane_extent(generic: GenericOp) -> int:
 # Copies ---------------------------------------------------------------------------------------------------------------
 
 
-def _for_copies(function: func.FuncOp, reassociate: bool, dsp: int, platform: Platform) -> None:
+def _for_copies(function: func.FuncOp, reassociate: bool, limits: Limits, platform: Platform) -> None:
     for generic, value, along in list(_candidates(function, reassociate)):
         loops, loop = GenericLoops(generic), along[0]
         if loop is None or loop not in loops.reductions:
@@ -136,8 +138,8 @@ def _for_copies(function: func.FuncOp, reassociate: bool, dsp: int, platform: Pl
             continue
         extent = loops.extents[loop]
         sharing = [generic, *readers]
-        spare = dsp - _dsp_of_others(function, sharing, platform)
-        most = min(_affordable(sharing, spare, platform), _spare_ports(function, value, platform) // len(sharing))
+        spare = limits.dsp - _dsp_of_others(function, sharing, platform)
+        most = min(_affordable(sharing, spare, platform), _spare_ports(function, value, limits.ports, platform) // len(sharing))
         count = copy_sums(extent, most)
         if 1 < count < extent:
             _split(generic, loop, (count, extent // count), is_lanes=False)
@@ -175,12 +177,12 @@ def _port_lanes(extent: int) -> int:
     return max(lanes for lanes in lane_counts(extent) if lanes <= PORT_LANES)
 
 
-def _spare_ports(function: func.FuncOp, value: SSAValue, platform: Platform) -> int:
-    """Memory ports that other arguments and the results leave, with one for each of those."""
+def _spare_ports(function: func.FuncOp, value: SSAValue, most: int, platform: Platform) -> int:
+    """Memory ports that other arguments and the results leave of `most`, with one for each of those."""
     others = [argument for argument in function.body.block.args if argument is not through_reshapes(value)]
     shared = shared_parameters(function.body.block.args, host_values(function), platform.memory)
     ports = {shared.get(argument, argument) for argument in others}
-    return platform.memory.max_ports - len(ports) - len(function.function_type.outputs)
+    return most - len(ports) - len(function.function_type.outputs)
 
 
 # Rewriting ------------------------------------------------------------------------------------------------------------

@@ -185,8 +185,8 @@ func.func @main(%x: {outer}) -> ({outer}, {outer}, {outer}) {{
 
 
 @pytest.mark.parametrize("port_bits", [64, 256])
-@pytest.mark.parametrize("budget", [0, 100])
-def test_packed_and_passed_on(port_bits: int, budget: int) -> None:
+@pytest.mark.parametrize("on_chip", [0, 100])
+def test_packed_and_passed_on(port_bits: int, on_chip: int) -> None:
     """What stays on the host is only what needs a converter that does not fit."""
     before = after = 0
     for seed in seeds(7):
@@ -196,16 +196,16 @@ def test_packed_and_passed_on(port_bits: int, budget: int) -> None:
         apply(module, f"pack-interfaces{{port_bits={port_bits}}}")
         before += len(host_trips(module))
         require_same(expected, module, inputs)
-        apply(module, f"cancel-packs{{budget={budget}}},verify-streams")
+        apply(module, f"cancel-packs{{on-chip={on_chip}}},verify-streams")
         trips = host_trips(module)
         after += len(trips)
         assert not any("cancel-packs" in trip.reason for trip in trips), f"seed {seed}: {trips}"
-        assert budget or not trips, f"seed {seed}: {trips}"
+        assert on_chip or not trips, f"seed {seed}: {trips}"
         require_same(expected, module, inputs)
         apply(module, "lower-converters,lower-layout,lower-dmas")
         require_same(expected, module, inputs)
     assert before > 2 * after
-    assert budget == 0 or after, "no program is too big for the small budget"
+    assert on_chip == 0 or after, "no program is too big for the number of bytes on chip"
 
 
 def test_words_hold_the_tensor_and_little_else() -> None:

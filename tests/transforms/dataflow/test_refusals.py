@@ -20,7 +20,7 @@ from stc.transforms.pass_pipeline import read_pipeline
         ("propagate-orders{lanes=0}", "propagate-orders: lanes is 0; accepted: at least 1"),
         ("vectorize-streams{lanes=0}", "vectorize-streams: lanes is 0; accepted: at least 1 lane"),
         ("pack-interfaces{port-bits=4}", "pack-interfaces: port_bits is 4; accepted: a power of two of at least 8"),
-        ("cancel-packs{budget=-1}", "cancel-packs: budget is -1; accepted: 0, or a number of bytes"),
+        ("cancel-packs{on-chip=-1}", "cancel-packs: on-chip is -1; accepted: 0, or a number of bytes"),
         ('set-fifo-depths{rule="guess"}', "set-fifo-depths: rule is 'guess'; accepted: run, tokens"),
         ("pack-interfaces{port-bits=24}", "pack-interfaces: port_bits is 24; accepted: a power of two of at least 8"),
     ],

@@ -148,7 +148,7 @@ def test_a_table_holds_for_all_copies(tmp_path: Path, stc: Stc, made_of: str):
     (tmp_path / "fc.mlir").write_text(integers(4096, 24))
     (tmp_path / "asked.toml").write_text(f"[matmul]\nmultipliers = '{made_of}'")
     first, again = tmp_path / "first", tmp_path / "again"
-    ended = stc("compile", tmp_path / "fc.mlir", "--dsp", 400, "--schedule", tmp_path / "asked.toml", "--out", first)
+    ended = stc("compile", tmp_path / "fc.mlir", "--budget", "dsp=400", "--schedule", tmp_path / "asked.toml", "--out", first)
     assert ended.code == 0, ended.stderr
     written = (first / "schedule.toml").read_text()
     assert written.count(f'multipliers = "{made_of}"') == written.count("multipliers = ") > 1
@@ -190,13 +190,13 @@ def test_a_model_with_few_dsps(tmp_path: Path, stc: Stc):
         assert resources["origin"] == "estimated: no synthesis"
         return (out / "kernel.cpp").read_text(), (out / "schedule.toml").read_text(), resources["total"]["dsp"]
 
-    refused = stc("compile", *model, "--dsp", 1, "--lut", 3_000, "--out", tmp_path / "none")
+    refused = stc("compile", *model, "--budget", "dsp=1,lut=4000", "--out", tmp_path / "none")
     assert refused.code == 2 and "1 DSPs and 3000 LUTs are too few for one point of each computation at once" in refused.stderr
     (least,) = re.findall(r"accepted: at least (\d+) DSPs and \d+ LUTs", refused.stderr)
-    text, schedule, dsp = made("few", "--dsp", least, "--check")
+    text, schedule, dsp = made("few", "--budget", f"dsp={least}", "--check")
     assert text.count("impl=fabric") == schedule.count('multipliers = "lut"') == 2 and dsp <= int(least)
 
-    text, schedule, more = made("more", "--dsp", 100)
+    text, schedule, more = made("more", "--budget", "dsp=100")
     assert {kind: schedule.count(f'multipliers = "{kind}"') > 0 for kind in ("pairs", "dsp", "lut")} == {
         "pairs": True,
         "dsp": True,
@@ -206,18 +206,13 @@ def test_a_model_with_few_dsps(tmp_path: Path, stc: Stc):
     assert made("again", "--schedule", tmp_path / "more" / "schedule.toml") == (text, schedule, more)
 
 
-def test_luts_without_dsps_are_refused(tmp_path: Path, stc: Stc):
-    ended = stc("compile", tmp_path / "none.mlir", "--lut", 100, "--out", tmp_path / "out")
-    assert ended.code == 2 and "lut is 100 without dsp" in ended.stderr
-
-
 @pytest.mark.heavy
 @pytest.mark.parametrize(("dsp", "bound"), [(8, True), (100, False)])
 def test_luts_where_dsps_are_short(tmp_path: Path, stc: Stc, dsp: int, bound: bool):
     """Chosen by the search, written into the schedule, and with that the same design again."""
     (tmp_path / "fc.mlir").write_text(integers(256, 24))
     first, again = tmp_path / "first", tmp_path / "again"
-    ended = stc("compile", tmp_path / "fc.mlir", "--dsp", dsp, "--out", first)
+    ended = stc("compile", tmp_path / "fc.mlir", "--budget", f"dsp={dsp}", "--out", first)
     assert ended.code == 0, ended.stderr
     text = (first / "kernel.cpp").read_text()
     assert ("impl=fabric" in text, "ap_int<27>" in text) == (bound, not bound)

@@ -195,7 +195,7 @@ def test_rows_in_other_tiles_become_a_line_buffer() -> None:
     program = Program({"x": (24, 12), "v": (12, 8), "w": (8, 4)})
     program.op("y", "ik kj -> ij", "x v", MULTIPLY_ADD, initial="0.0", schedule="tile = [4, 4, 12], order = [0, 1, 2]")
     program.op("z", "ik kj -> ij", "y w", MULTIPLY_ADD, initial="0.0", schedule="tile = [6, 4, 4], order = [0, 1, 2]")
-    module = compiled(program.returning("z"), budget=10**6)
+    module = compiled(program.returning("z"), on_chip=10**6)
     assert [str(op.memref.type) for op in module.walk() if isinstance(op, AllocOp) and is_line_buffer(op)] == ["memref<8x8xf32>"]
     assert converter_count(module) == 1
     assert on_chip_bytes(module)[0] == 8 * 8 * 4

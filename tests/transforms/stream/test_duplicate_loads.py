@@ -98,11 +98,11 @@ def test_random_programs() -> None:
     assert kinds["fifo"] >= 2 and kinds["converter"] >= 1
 
 
-@pytest.mark.parametrize("budget", [1700, 2600])
-def test_another_order_between_kernels_is_no_saving(budget: int) -> None:
+@pytest.mark.parametrize("on_chip", [1700, 2600])
+def test_another_order_between_kernels_is_no_saving(on_chip: int) -> None:
     """It would be packed between two launches (1700 bytes), or converted by the kernel that makes the tensor (2600)."""
     text = two_orders_of_a_product("[1, 16]", "[8, 2]")
-    options: dict[str, Any] = {"budget": budget, "propagate_orders": False}
+    options: dict[str, Any] = {"on_chip": on_chip, "propagate_orders": False}
     assert not [entry for entry in check(text, **options) if entry.instead_of == "converter"]
     module = compiled(text, duplicate_loads=LEAST, **options)
     assert len([op for op in module.walk() if isinstance(op, KernelOp)]) == 2
@@ -111,7 +111,7 @@ def test_another_order_between_kernels_is_no_saving(budget: int) -> None:
 
 def test_the_order_in_which_a_kernel_left_it() -> None:
     """The reader whose order differs from its port's wants what lies in memory anyway."""
-    text, options = two_orders_of_a_product("[8, 2]", "[1, 16]"), {"budget": 1700, "propagate_orders": False}
+    text, options = two_orders_of_a_product("[8, 2]", "[1, 16]"), {"on_chip": 1700, "propagate_orders": False}
     (entry,) = [entry for entry in check(text, **options) if entry.instead_of == "converter"]
     assert entry.packed_bytes == 0
     trips = [len(host_trips(compiled(text, duplicate_loads=duplicate_loads, **options))) for duplicate_loads in (0, LEAST)]
@@ -119,7 +119,7 @@ def test_the_order_in_which_a_kernel_left_it() -> None:
 
 
 def two_orders_of_a_product(first: str, second: str) -> str:
-    """A product that fills a small budget, by rows, and two sums of its result in tiles `first` and `second`."""
+    """A product that fills few bytes on chip, by rows, and two sums of its result in tiles `first` and `second`."""
     program = Program({"x": (8, 12), "w": (12, 16)})
     program.op("n", "ik kj -> ij", "x w", MULTIPLY_ADD, initial="0.0", schedule="tile = [8, 16, 12], order = [0, 1, 2]")
     program.op("a", "ij -> i", "n", ADD_UP, initial="0.0", schedule=f"tile = {first}, order = [0, 1]")

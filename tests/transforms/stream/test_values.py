@@ -63,4 +63,4 @@ def test_several_groups() -> None:
     program = matmul("[4, 8, 4]", "[0, 1, 2]")
     program.op("a", "ij -> ij", "fc", ("negf %a0",), schedule="tile = [4, 8], order = [0, 1]")
     program.op("b", "ij -> ji", "a", ("negf %a0",), schedule="tile = [4, 8], order = [1, 0]")
-    check(program.returning("b"), budget=700)
+    check(program.returning("b"), on_chip=700)

@@ -1,0 +1,115 @@
+"""What a design may take of a platform, as users write it: `dsp=60%,lut=70%,ports=29`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from math import floor
+
+from stc.diagnostics import CompileError
+from stc.platforms.platform import Platform, Resources, load_platform
+
+SMALL = "small"
+"""In place of a budget: nothing is searched, the cheapest design."""
+
+PLAN = "plan"
+"""A budget that names nothing: what the platform's plan says."""
+
+OPERATOR_SHARE = 0.75
+"""Of the LUTs of a budget, for operators; the rest is for memory ports, FIFOs, arrays and control (assumed: these take 22 % of the
+decode block of gpt2, as estimated)."""
+
+ACCEPTED = "small, plan, or dsp, lut, ff, bram, uram, ports with a number or a share each, as in 'dsp=60%,ports=29'"
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number, or a share in per cent of what the platform has."""
+
+    number: float
+    is_share: bool
+
+    def __str__(self) -> str:
+        return f"{self.number:g}%" if self.is_share else f"{self.number:.0f}"
+
+    def of(self, total: float) -> int:
+        """As a number, where there are `total`."""
+        return floor(total * self.number / 100 + 1e-9) if self.is_share else int(self.number)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Numbers that bound a design: `bram` are blocks of 18 kbit, `uram` of 288 kbit, `ports` those of external memory."""
+
+    dsp: int
+    lut: int
+    ff: int
+    bram: int
+    uram: int
+    ports: int
+
+    @property
+    def operator_lut(self) -> int:
+        """LUTs for operators."""
+        return int(OPERATOR_SHARE * self.lut)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Amounts of what `Limits` counts; None: the share of it that a plan of the platform may use, and all ports."""
+
+    dsp: Amount | None = None
+    lut: Amount | None = None
+    ff: Amount | None = None
+    bram: Amount | None = None
+    uram: Amount | None = None
+    ports: Amount | None = None
+
+    @staticmethod
+    def parse(text: str) -> Budget:
+        """What `text` says; CompileError for unknown and repeated names, and for what is no amount up to 100 %."""
+        found: dict[str, Amount] = {}
+        known = [field.name for field in fields(Budget)]
+        for entry in () if text == PLAN else text.split(","):
+            name, equals, amount = (part.strip() for part in entry.partition("="))
+            if not equals or name not in known:
+                raise CompileError(f"budget has '{entry.strip()}'", accepted=ACCEPTED)
+            if name in found:
+                raise CompileError(f"budget says {name} twice", accepted="each name once")
+            found[name] = _amount(name, amount)
+        return Budget(**found)
+
+    def __str__(self) -> str:
+        said = [(field.name, getattr(self, field.name)) for field in fields(self)]
+        return ",".join(f"{name}={amount}" for name, amount in said if amount is not None) or PLAN
+
+    def limits(self, platform: Platform) -> Limits:
+        """The numbers on `platform`; CompileError for more than it has."""
+        limits, whole = _counts(platform, platform.usable), _counts(platform, platform.whole)
+        for name, total in whole.items():
+            amount: Amount | None = getattr(self, name)
+            if amount is None:
+                continue
+            limits[name] = amount.of(total)
+            if limits[name] > total:
+                what = f"budget says {name}={amount}, over 100 % of the platform's"
+                raise CompileError(what, where=platform.name, accepted=f"at most {total}")
+        return Limits(**limits)
+
+
+def _counts(platform: Platform, dies: Resources) -> dict[str, int]:
+    counts = {"dsp": dies.dsp, "lut": dies.lut, "ff": dies.ff, "bram": 2 * dies.bram36, "uram": dies.uram}
+    return {name: floor(count + 1e-6) for name, count in counts.items()} | {"ports": platform.memory.max_ports}
+
+
+def _amount(name: str, text: str) -> Amount:
+    if re.fullmatch(r"\d+(\.\d+)?%", text) and (share := float(text[:-1])) <= 100:
+        return Amount(share, is_share=True)
+    if re.fullmatch(r"\d+", text):
+        return Amount(int(text), is_share=False)
+    raise CompileError(f"budget says {name}={text}", accepted="a number from 0, or a share from 0% to 100%")
+
+
+def searched_limits(budget: str, platform: str) -> Limits | None:
+    """The limits within which a pass searches, None for `SMALL`; CompileError for what is no budget, or none on `platform`."""
+    return None if budget == SMALL else Budget.parse(budget).limits(load_platform(platform))

@@ -1,0 +1,60 @@
+"""What `--budget` says: amounts that print as they were read, numbers on a platform, and refusals in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from stc.diagnostics import CompileError
+from stc.pipeline import PipelineOptions, stages
+from stc.platforms.budget import Budget, Limits, searched_limits
+from stc.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
+PLANNED = Limits(dsp=6643, lut=791_700, ff=1_132_500, bram=2841, uram=768, ports=32)
+
+
+def test_what_is_not_named_is_the_plan() -> None:
+    assert Budget.parse("plan").limits(U55C) == PLANNED
+    assert Budget.parse("dsp=60%,bram=17,uram=0,ports=29").limits(U55C) == Limits(4982, 791_700, 1_132_500, 17, 0, 29)
+    assert Budget.parse("dsp=100%,lut=33.5%").limits(U55C) == Limits(8304, 378_885, 1_132_500, 2841, 768, 32)
+
+
+@pytest.mark.parametrize("text", ["plan", "dsp=60%", "dsp=2500,lut=33.5%,ff=0,bram=100%,uram=1,ports=29"])
+def test_prints_as_read(text: str) -> None:
+    assert str(Budget.parse(text)) == text
+
+
+def test_order_and_spaces_do_not_matter() -> None:
+    assert str(Budget.parse(" lut=70%, dsp = 5")) == "dsp=5,lut=70%"
+
+
+def test_small_is_no_search() -> None:
+    assert searched_limits("small", "u55c") is None
+    assert searched_limits("plan", "u55c") == PLANNED
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "budget has ''; accepted: small, plan, or dsp, lut, ff, bram, uram, ports with"),
+        ("dsp", "budget has 'dsp'"),
+        ("dps=5", "budget has 'dps=5'"),
+        ("dsp=5,", "budget has ''"),
+        ("dsp=5,dsp=6", "budget says dsp twice; accepted: each name once"),
+        ("dsp=-5", "budget says dsp=-5; accepted: a number from 0, or a share from 0% to 100%"),
+        ("lut=101%", "budget says lut=101%"),
+        ("dsp=1.5", "budget says dsp=1.5"),
+        ("ports=many", "budget says ports=many"),
+        ("dsp=8305", "u55c: budget says dsp=8305, over 100 % of the platform's; accepted: at most 8304"),
+        ("ports=33", "u55c: budget says ports=33, over 100 % of the platform's; accepted: at most 32"),
+    ],
+)
+def test_refusals(text: str, said: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        searched_limits(text, "u55c")
+    assert str(caught.value).startswith(said)
+
+
+def test_the_pipeline_takes_it_in_one_spelling() -> None:
+    passes = [one for stage in stages(PipelineOptions(budget="ports=29, dsp=60%")) for one in stage.passes]
+    assert 'choose-parallelism{budget="dsp=60%,ports=29" platform="u55c" strategy="balanced"}' in passes
