@@ -107,11 +107,11 @@ def multiply_accumulates(task: TaskOp) -> int:
     total = 0
     for op in task.walk():
         if isinstance(op, arith.AddfOp) and any(isinstance(value.owner, arith.MulfOp) for value in op.operands):
-            total += _copies(op, task)
+            total += copies_in(op, task)
     return total
 
 
-def _copies(op: Operation, root: Operation) -> int:
+def copies_in(op: Operation, root: Operation) -> int:
     """Copies of `op` that unrolled loops inside `root` make."""
     factors: list[int] = []
     current = op.parent_op()

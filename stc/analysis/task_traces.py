@@ -36,12 +36,13 @@ class Hardware:
 
 
 def task_trace(task: TaskOp, names: Mapping[SSAValue, str], hardware: Hardware | None = None) -> TaskTrace:
-    """The trace of `task`; channels and memories are called by `names` of the values outside, others are left out.
+    """The trace of `task`; channels and memories are called by `names` of the values outside, others are left out. What computes a
+    value inside that has a name is an access, too, which writes.
 
     CompileError where control depends on data, or bounds of loops do.
     """
     ports = zip(task.body.block.args, task.operands, strict=True)
-    inside: dict[SSAValue, str] = {port: names[value] for port, value in ports if value in names}
+    inside: dict[SSAValue, str] = {**names, **{port: names[value] for port, value in ports if value in names}}
     return TaskTrace(task.sym_name.data, tuple(_Walk(task, inside, hardware).items(task.body.block)))
 
 
@@ -84,6 +85,8 @@ class _Walk:
                     yield from self._branch(op)
                 case OwnKernelOp() if op.model is not None:
                     yield from self.items(op.model.block)
+                case _ if op.results and op.results[0] in self.names:
+                    yield Access(self.names[op.results[0]], True)
                 case _:
                     continue
 

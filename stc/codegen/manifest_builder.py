@@ -16,7 +16,7 @@ from stc.codegen.design import Design, KernelDesign, PortDesign, StreamDesign, T
 from stc.codegen.host_plan import Buffer, HostStep, HostValue
 from stc.codegen.names import Scope
 from stc.codegen.parameters import DataFile
-from stc.codegen.schedule import accesses_outside_loops, guarded_streams, run_time_size, task_schedule
+from stc.codegen.schedule import accesses_outside_loops, guarded_streams, run_time_size, task_schedule, task_work
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.stream import CreateOp
 from stc.iteration.order import StreamOrder
@@ -52,6 +52,7 @@ ORIGINS = {
     "schedule.ii": "requested by pragma, as estimated (limit says why); not confirmed by synthesis",
     "schedule.depth": "estimated: longest way through an iteration (chain), with operators of published reports, else assumed",
     "tasks.resources": "estimated: operators of published reports, else assumed; arrays by partition; report.json says how",
+    "tasks.work": "counted: executions of products that are summed up, and of accesses of memory; DSPs as in tasks.resources",
     "memory": "published figures of the platform",
     "golden": "executed: the reference runs of the model",
     "draws.allowed": "tolerance, and by how much rounding errors move the reference in runs with noise (executed)",
@@ -172,7 +173,8 @@ def _task(task: TaskDesign, cycle_ns: float) -> Task:
     outside, (guarded, sizes) = accesses_outside_loops(task), guarded_streams(task)
     module = comment_text(task.module) if task.module is not None else None
     resources = TaskResources(**asdict(task_resources(task.op, cycle_ns)))
-    return Task(task.name, comment_text(task.kind), module, task.reads, task.writes, outside, guarded, resources, sizes)
+    work, kind = task_work(task, cycle_ns), comment_text(task.kind)
+    return Task(task.name, kind, module, task.reads, task.writes, outside, guarded, resources, sizes, work)
 
 
 def _memory_timing(platform: Platform) -> MemoryTiming:

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,6 +25,7 @@ from stc.codegen.templates import render
 from stc.codegen.vitis_rules import check_project_text
 from stc.diagnostics import CompileError
 from stc.manifest.files import MANIFEST, to_json
+from stc.manifest.schema import Manifest
 from stc.platforms.platform import Platform, load_platform
 from stc.simulation.ap_types import copy_ap_types, uses_ap_types
 from stc.simulation.package import AP_TYPES, FOLDER, copy_headers
@@ -71,17 +72,20 @@ def emit_project(
     ir: Mapping[str, str] | None = None,
     tolerance: float = DEFAULT_TOLERANCE,
     schedule: str = "",
+    of_manifest: Callable[[Manifest], Mapping[str, Any]] = lambda _: {},
 ) -> None:
     """Write the project to `out`, or nothing at all.
 
     `options` go into the manifest; `platform` among them chooses the device. `report` becomes report.json; the time of this
-    stage is added to its `compile_seconds` as "code generation". `ir`: texts by file name for `ir/`; `schedule`: the text of
-    schedule.toml. CompileError where `out` is not empty, the module breaks an emission rule, or the model lacks data.
+    stage is added to its `compile_seconds` as "code generation", and what `of_manifest` finds out. `ir`: texts by file name for
+    `ir/`; `schedule`: the text of schedule.toml. CompileError where `out` is not empty, the module breaks an emission rule, or the
+    model lacks data.
     """
     begin = time.perf_counter()
     require_free(out)
     platform = load_platform(str(options.get("platform", DEFAULT_PLATFORM)))
-    texts, files = project_files(module, model, platform, options, tolerance)
+    texts, files, manifest = project_files(module, model, platform, options, tolerance)
+    report |= of_manifest(manifest)
     report.setdefault("compile_seconds", {})["code generation"] = time.perf_counter() - begin
     texts["report.json"] = json.dumps(report, indent=1) + "\n"
     texts |= {f"ir/{name}": text for name, text in (ir or {}).items()}
@@ -91,8 +95,8 @@ def emit_project(
 
 def project_files(
     module: ModuleOp, model: Model, platform: Platform, options: Mapping[str, Any], tolerance: float
-) -> tuple[dict[str, str], list[DataFile]]:
-    """All texts by file name and all data files, checked against the emission rules."""
+) -> tuple[dict[str, str], list[DataFile], Manifest]:
+    """All texts by file name and all data files, checked against the emission rules, and the manifest among them."""
     design = checked_design(module, platform)
     hls = print_hls(design)
     parameters = parameter_files(design, model.parameters)
@@ -109,7 +113,8 @@ def project_files(
     }
     check_project_text(texts["kernel.h"], texts["kernel.cpp"], texts["connectivity.cfg"])
     check_interface({name: texts[name] for name in ("kernel.h", "kernel.cpp")})
-    return texts, [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
+    files = [*dict.fromkeys(parameters.values()), *constants.values(), *(file for draw in draws for file in draw.files)]
+    return texts, files, manifest
 
 
 def parameter_files(design: Design, parameters: Mapping[str, np.ndarray]) -> dict[PortDesign, DataFile]:

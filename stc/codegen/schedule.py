@@ -8,12 +8,14 @@ from xdsl.dialects import scf
 
 from stc.analysis.loop_estimates import LoopEstimate, loop_estimate
 from stc.analysis.loops import is_flattened, is_tabulated, is_unrolled, loop_labels, pipeline_ii, unroll_factor
+from stc.analysis.summed_products import SummedProducts, summed_products
 from stc.analysis.task_traces import task_trace
 from stc.codegen.design import TaskDesign
+from stc.diagnostics import CompileError
 from stc.dialects.itensor.accesses import trip_size
-from stc.iteration.size import Size, maximum
-from stc.iteration.trace import Block, For, TaskTrace, accesses_of_iteration, items_of, placed
-from stc.manifest.schema import LoopSchedule, MemoryAccess
+from stc.iteration.size import Size, maximum, product_of
+from stc.iteration.trace import Access, Block, For, TaskTrace, accesses_of_iteration, items_of, placed
+from stc.manifest.schema import LoopSchedule, MemoryAccess, TaskWork
 
 
 def task_schedule(task: TaskDesign, clock_ns: float) -> list[LoopSchedule]:
@@ -42,6 +44,23 @@ def guarded_streams(task: TaskDesign) -> tuple[dict[str, int | None], dict[str, 
     counts = {name: trace.token_size(name, writes) for name, writes in found}
     sizes = {name: size for name, count in counts.items() if (size := run_time_size(count)) is not None}
     return {name: maximum(count) for name, count in counts.items()}, sizes or None
+
+
+def task_work(task: TaskDesign, clock_ns: float) -> TaskWork | None:
+    """Products that a task sums up and bytes that it moves, per launch; None where there are none, or data decides how many."""
+    try:
+        products = summed_products(task.op, clock_ns)
+    except CompileError:
+        return None
+    trace = task_accesses(task)
+    words = {access.port: access.bytes for access, _, _ in placed(trace.body) if isinstance(access, Access) and access.bytes}
+    moves = {name: product_of(size, trace.token_size(name, writes)) for (name, writes), size in words.items()}
+    if products is None and not moves:
+        return None
+    found = products or SummedProducts(0, 0, 0)
+    sizes = {name: text for name, size in moves.items() if (text := run_time_size(size)) is not None}
+    most = {name: maximum(size) for name, size in moves.items()}
+    return TaskWork(maximum(found.count), found.at_once, found.dsp, most, run_time_size(found.count), sizes or None)
 
 
 def run_time_size(size: Size | None) -> str | None:

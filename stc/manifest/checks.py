@@ -115,6 +115,8 @@ def _sized(manifest: Manifest) -> Iterator[tuple[str, object, tuple[str, ...], t
             yield f"{path}.tasks[{index}]", task, (), ("outside_loops",)
             if task.resources is not None:
                 yield f"{path}.tasks[{index}].resources", task.resources, (), ("dsp", "lut", "ff", "bram18", "uram")
+            if task.work is not None:
+                yield f"{path}.tasks[{index}].work", task.work, (), ("products", "at_once", "dsp", "moves")
         for index, stream in enumerate(kernel.streams):
             yield f"{path}.streams[{index}]", stream, ("lanes", "bits", "depth", "required", "tokens"), ()
         for index, block in enumerate(kernel.blocks):
@@ -219,6 +221,8 @@ def _of_kernel(kernel: Kernel, path: str, all_ports: set[str]) -> Iterator[Compl
         for field, names in (("reads", task.reads), ("writes", task.writes), ("guarded", task.guarded or ())):
             for name in names:
                 yield from _one_of(own | channels, name, f"{path}.tasks[{index}].{field}", "port, FIFO or block")
+        for name in task.work.moves if task.work is not None else ():
+            yield from _one_of(own, name, f"{path}.tasks[{index}].work.moves", "port")
     for index, port in enumerate(kernel.ports):
         yield from _one_of(all_ports, port.buffer, f"{path}.ports[{index}].buffer", "port")
         readers = [other.name for other in kernel.ports if other.buffer == port.buffer and other.direction == "read"]

@@ -96,6 +96,21 @@ class TaskResources:
     uram: int
 
 
+@dataclass(frozen=True)
+class TaskWork:
+    """What a task does per launch, where scalars are at their maxima: `products` that are summed up, and the bytes that it `moves`
+    through ports. Its multipliers begin at most `at_once` products in a cycle; they and their adders are made of `dsp` DSPs (0: of
+    LUTs). `size` and `sizes`: of what depends on scalars.
+    """
+
+    products: int
+    at_once: int
+    dsp: int
+    moves: dict[str, int]
+    size: str | None = field(default=None, metadata=LEFT_OUT)
+    sizes: dict[str, str] | None = field(default=None, metadata=LEFT_OUT)
+
+
 OWN_KERNEL = "own kernel"
 """The kind of a task whose C++ somebody wrote: what the manifest says of it is what was declared."""
 
@@ -107,7 +122,8 @@ class Task:
     `reads` and `writes` name ports, streams and block buffers; scalars are in neither. `outside_loops`: tokens per launch that it
     moves outside its labelled loops; `guarded`: of the streams it touches under a condition, the tokens it moves there per launch,
     None where data decides: then loops and counts say at most how often. Both are None where nobody has looked. `guarded_sizes`: of
-    counts in `guarded` that depend on scalars, which are at the maxima there. `resources`: of the function with its arrays.
+    counts in `guarded` that depend on scalars, which are at the maxima there. `resources`: of the function with its arrays. `work`:
+    None where it neither multiplies nor moves words, or where data decides.
     """
 
     name: str
@@ -119,6 +135,7 @@ class Task:
     guarded: dict[str, int | None] | None = None
     resources: TaskResources | None = None
     guarded_sizes: dict[str, str] | None = field(default=None, metadata=LEFT_OUT)
+    work: TaskWork | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)
@@ -208,6 +225,16 @@ class Kernel:
             if port.name == name:
                 return port
         raise KeyError(name)
+
+    @property
+    def executions(self) -> dict[tuple[str, str], int]:
+        """Iterations per launch of each loop, by task and label; 0 where a trip count is not known."""
+        loops = {(loop.task, loop.label): loop for loop in self.schedule}
+
+        def executed(loop: LoopSchedule) -> int:
+            return loop.trip * (executed(loops[loop.task, loop.parent]) if loop.parent is not None else 1)
+
+        return {key: executed(loop) for key, loop in loops.items()}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from stc.diagnostics import CompileError
 from stc.iteration.size import read_size, value_at
-from stc.manifest.schema import Kernel, Manifest, Task
+from stc.manifest.schema import Kernel, Manifest, Task, TaskWork
 
 
 def scalar_maxima(manifest: Manifest) -> dict[str, int]:
@@ -45,8 +45,18 @@ def _at(kernel: Kernel, values: Mapping[str, int]) -> Kernel:
 
 
 def _task_at(task: Task, values: Mapping[str, int]) -> Task:
-    counted = {name: value_at(read_size(size), values) for name, size in (task.guarded_sizes or {}).items()}
-    return replace(task, guarded={**(task.guarded or {}), **counted}) if counted else task
+    counted = _counted(task.guarded_sizes, values)
+    guarded = {**(task.guarded or {}), **counted} if counted else task.guarded
+    return replace(task, guarded=guarded, work=_work_at(task.work, values) if task.work is not None else None)
+
+
+def _work_at(work: TaskWork, values: Mapping[str, int]) -> TaskWork:
+    products = work.products if work.size is None else value_at(read_size(work.size), values)
+    return replace(work, products=products, moves={**work.moves, **_counted(work.sizes, values)})
+
+
+def _counted(sizes: Mapping[str, str] | None, values: Mapping[str, int]) -> dict[str, int]:
+    return {name: value_at(read_size(size), values) for name, size in (sizes or {}).items()}
 
 
 def sizes_in(kernel: Kernel) -> Iterator[tuple[str, str]]:
@@ -59,3 +69,7 @@ def sizes_in(kernel: Kernel) -> Iterator[tuple[str, str]]:
             yield f"schedule[{index}].size", loop.size
     for index, task in enumerate(kernel.tasks):
         yield from ((f"tasks[{index}].guarded_sizes.{name}", size) for name, size in (task.guarded_sizes or {}).items())
+        if task.work is not None and task.work.size is not None:
+            yield f"tasks[{index}].work.size", task.work.size
+        sizes = (task.work.sizes or {}) if task.work is not None else {}
+        yield from ((f"tasks[{index}].work.sizes.{name}", size) for name, size in sizes.items())

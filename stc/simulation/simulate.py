@@ -18,6 +18,7 @@ from stc.simulation.program_run import run_program
 from stc.simulation.projects import origin_of_cycles, project_manifest, scalars_of_draw
 from stc.simulation.simulation_result import MEMORY, FifoTime, LoopRan, SimulationResult, TaskTime, Wait
 from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table, unknown_fifo
+from stc.simulation.utilisation import Utilisation, measured_utilisation
 
 REPORT = "simulate.json"
 """What a run leaves in DIR/build."""
@@ -65,10 +66,17 @@ class TimedDesign:
         """CompileError if the manifest does not describe what runs; nothing of the run is kept."""
         self.run(report=None)
 
+    def utilisation(self, result: SimulationResult, options: SimulationOptions) -> Utilisation | None:
+        """What a run with `options` used of multipliers and ports; None where that is not known."""
+        return measured_utilisation(self.as_run(self.manifest, options), result)
+
+    def as_run(self, manifest: Manifest, options: SimulationOptions) -> Manifest:
+        """`manifest` where scalars have the values that they have in a run."""
+        return at_values(manifest, scalars_of_draw(self.directory, manifest) | dict(options.at))
+
     def _check(self, result: SimulationResult, options: SimulationOptions) -> None:
         if self.emitted is not None and self.emitted.platform != NO_PLATFORM:
-            emitted = at_values(self.emitted, scalars_of_draw(self.directory, self.emitted) | dict(options.at))
-            check_against_manifest(emitted, result, options.invocations, str(self.directory))
+            check_against_manifest(self.as_run(self.emitted, options), result, options.invocations, str(self.directory))
         if self.manifest.platform != NO_PLATFORM:
             return
         known = {fifo.name for fifo in result.fifos}

@@ -158,7 +158,6 @@ class _Counts:
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
         self.tasks: dict[str, Task] = {task.name: task for task in kernel.tasks}
-        self.loops = {(loop.task, loop.label): loop for loop in kernel.schedule}
 
     @cached_property
     def by_task(self) -> dict[str, list[LoopSchedule]]:
@@ -167,10 +166,9 @@ class _Counts:
             found.setdefault(loop.task, []).append(loop)
         return found
 
-    def executions(self, loop: LoopSchedule) -> int:
-        """Iterations per launch; 0 where a trip count is not known."""
-        parent = self.loops.get((loop.task, loop.parent)) if loop.parent is not None else None
-        return loop.trip * (self.executions(parent) if parent is not None else 1)
+    @cached_property
+    def executions(self) -> dict[tuple[str, str], int]:
+        return self.kernel.executions
 
     def problems(self, link: Channel) -> Iterator[Finding]:
         for task, writes in ((link.producer, True), (link.consumer, False)):
@@ -180,8 +178,9 @@ class _Counts:
     def _side(self, link: Channel, task: Task, writes: bool) -> Iterator[Finding]:
         where, verb = f"{self.kernel.name}.{link.name}", "writes" if writes else "reads"
         loops = [loop for loop in self.by_task.get(task.name, []) if link.name in (loop.writes if writes else loop.reads)]
-        inside = sum(self.executions(loop) * (loop.writes if writes else loop.reads)[link.name] for loop in loops)
-        known = task.outside_loops is not None and all(self.executions(loop) > 0 for loop in loops)
+        counts = self.executions
+        inside = sum(counts[loop.task, loop.label] * (loop.writes if writes else loop.reads)[link.name] for loop in loops)
+        known = task.outside_loops is not None and all(counts[loop.task, loop.label] > 0 for loop in loops)
         most = inside + (task.outside_loops or {}).get(link.name, 0)
         declared = f"the manifest says {link.tokens}"
         guarded = (task.guarded or {}).get(link.name)

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from stc.diagnostics import CompileError
-from stc.simulation.simulate import MEMORY, SimulationResult, TaskTime, Wait
+from stc.simulation.simulation_result import MEMORY, SimulationResult, TaskTime, Wait
 
 Cause: TypeAlias = tuple[str, bool]
 """A channel (or external memory) and whether it is waited for to read."""

@@ -20,7 +20,7 @@ from stc.analysis.loop_report import loop_report
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
 from stc.analysis.resources import resource_report
 from stc.analysis.support import obstacles
-from stc.analysis.throughput import multiply_accumulates, throughput_report
+from stc.analysis.throughput import throughput_report
 from stc.codegen.project import emit_project, require_free
 from stc.diagnostics import CompileError, UnsupportedError
 from stc.dialects.context import make_context
@@ -29,8 +29,10 @@ from stc.dialects.printing import print_module
 from stc.dialects.stream import CreateOp
 from stc.extensions import load_options
 from stc.frontend.draws import EXAMPLE, retained_inputs
+from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.platform import load_platform
+from stc.simulation.utilisation import estimated_utilisation
 from stc.tools.check_semantics import SemanticsCheck
 from stc.tools.depth_minimisation import minimisation_report, minimised_sizing
 from stc.tools.provenance import provenance_of
@@ -110,8 +112,20 @@ def compile_from(
         report |= _minimised(model, manifest_options, request.minimise_depths, recorder, options)
     progress("code generation")
     schedule = schedule_text(options, recorder.schedules, report["fifo_sizing"]["kernels"])
-    emit_project(model.module, model, out, manifest_options, report, recorder.texts, schedule=schedule)
+    sizings = report["fifo_sizing"]["kernels"]
+    emit_project(
+        model.module, model, out, manifest_options, report, recorder.texts,
+        schedule=schedule, of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings)},
+    )
     return report
+
+
+def _utilisation_report(manifest: Manifest, sizings: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:
+    """How much of its multipliers and ports the design uses in the cycles that FIFO sizing found; None where it found none."""
+    if not sizings or any(sizing["makespan"] is None for sizing in sizings):
+        return None
+    cycles = {kernel.name: sizing["makespan"] for kernel, sizing in zip(manifest.kernels, sizings, strict=True)}
+    return estimated_utilisation(manifest, cycles, "estimated: cycles by FIFO sizing").as_json()
 
 
 def _draws_report(model: ExportedModel) -> dict[str, Any]:
@@ -191,7 +205,7 @@ def design_report(
         "fifo_sizing": _fifo_report(sizings),
         "loops": loop_report(module, load_platform(options.platform)),
         "resources": resources,
-        "throughput": throughput_report(recorder.multiplies, makespans, resources, options.budget),
+        "throughput": throughput_report(makespans, resources, options.budget),
     }
 
 
@@ -255,7 +269,6 @@ class Recorder:
     """None, as what follows, where the pass that this is measured at has not run."""
     before: int | None = None
     before_unfused: int | None = None
-    multiplies: int | None = None
     schedules: list[Decided] | None = None
     semantics: SemanticsCheck | None = None
     """Executes the module after each pass, if asked for."""
@@ -278,7 +291,6 @@ class Recorder:
             self.schedules = decided_schedules(module)
         if stage.name == "linalg optimisation":
             self.before = intermediate_bytes(module)
-            self.multiplies = multiply_accumulates(module)
         if self.keep_ir:
             self.texts[f"{self.count:02d}_{name}.mlir"] = self._dump(module)
         if self.semantics is not None:

@@ -23,6 +23,7 @@ from stc.simulation.projects import ORIGIN, project_manifest
 from stc.simulation.simulate import SimulationResult, timed_design
 from stc.simulation.static_checks import check_statically, refuse_contradictions
 from stc.simulation.timing_table import NO_PLATFORM, SimulationOptions, timing_table
+from stc.simulation.utilisation import Utilisation
 from stc.simulation.waiting import Waiting, waiting_of
 from stc.tools.consoles import messages, output
 from stc.tools.explaining import explain_simulation, explanation_json, print_static, print_waiting
@@ -120,6 +121,7 @@ def _simulated(directory: Path, asked: _Asked) -> Told:
         cost = None
         if asked.cost_of_depths and result.cycles is not None:
             cost = depth_cost(design, options, result, timeout, lambda runs: status.update(f"looking for what costs: run {runs}"))
+    use = design.utilisation(result, options)
     for note in result.notes:
         messages.print(f"note: {note}", markup=False)
 
@@ -129,9 +131,10 @@ def _simulated(directory: Path, asked: _Asked) -> Told:
         if cost is not None:
             output.print(cost.text, markup=False, soft_wrap=True)
         if (waiting is None and cost is None) or not result.passed:
-            print_result(result, origin_of(result, options), explanation, output)
+            print_result(result, use, origin_of(result, options), explanation, output)
 
-    return Told(result.passed, report_of(result, options, explanation, waiting, cost), show)
+    report = {**report_of(result, options, explanation, waiting, cost), "utilisation": use.as_json() if use is not None else None}
+    return Told(result.passed, report, show)
 
 
 def read_values(texts: Sequence[str]) -> dict[str, int]:
@@ -203,7 +206,9 @@ def report_of(
     }
 
 
-def print_result(result: SimulationResult, origin: str, explanation: Explanation | None, console: Console) -> None:
+def print_result(
+    result: SimulationResult, use: Utilisation | None, origin: str, explanation: Explanation | None, console: Console
+) -> None:
     """A summary, tasks, FIFOs and the critical path; of a run that did not end, why."""
     if result.cycles is None:
         text = (explanation.text if explanation is not None else result.values.explanation) or ""
@@ -213,4 +218,4 @@ def print_result(result: SimulationResult, origin: str, explanation: Explanation
             known = ", ".join(f"{end:,}" for end in ends)
             console.print(f"calls of {kernel} that had ended by then: at cycle {known}", markup=False)
         return
-    print_run(result, origin, console)
+    print_run(result, use, origin, console)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
@@ -9,6 +10,7 @@ from rich.table import Table
 
 from stc.simulation.critical_path import PathShare, critical_path, summary
 from stc.simulation.simulate import SimulationResult, TaskTime
+from stc.simulation.utilisation import TaskUse, Utilisation
 
 MOST_ROWS = 20
 MOST_SHARES = 10
@@ -20,10 +22,12 @@ def path_json(result: SimulationResult) -> dict[str, Any]:
     return {"parts": [vars(part) for part in parts], "summary": [vars(share) for share in summary(parts)]}
 
 
-def print_run(result: SimulationResult, origin: str, console: Console) -> None:
-    """Everything about a run that ended, in tables of at most MOST_ROWS rows."""
+def print_run(result: SimulationResult, use: Utilisation | None, origin: str, console: Console) -> None:
+    """Everything about a run that ended, in tables of at most MOST_ROWS rows. `use`: None where it is not known."""
     _print_totals(result, origin, console)
-    console.print(_tasks(result))
+    if use is not None:
+        console.print(f"utilisation ({use.origin}): {use.text}", markup=False, soft_wrap=True)
+    console.print(_tasks(result, {task.task: task for task in use.tasks} if use is not None else {}))
     if result.fifos:
         console.print(_fifos(result))
     console.print(_path(result))
@@ -70,13 +74,21 @@ def _title(what: str, count: int, most: int) -> str:
     return what if count <= most else f"{what}: {most} of {count}, all with --json"
 
 
-def _tasks(result: SimulationResult) -> Table:
+def _tasks(result: SimulationResult, uses: Mapping[str, TaskUse]) -> Table:
     title = _title("tasks by cycles busy", len(result.tasks), MOST_ROWS)
-    table = _table(title, ("task", "waits mostly for"), "begin", "end", "busy", "waits to read", "waits to write")
+    used = ("multiplies", "moves") if uses else ()
+    causes = ("bound by",) if uses else ("waits mostly for",)
+    table = _table(title, ("task", *causes), "begin", "end", "busy", "waits to read", "waits to write", *used)
     for task in sorted(result.tasks, key=lambda task: -task.busy)[:MOST_ROWS]:
         numbers = (task.begin, task.end, task.busy, task.stalled_reading, task.stalled_writing)
-        table.add_row(task.name, _main_cause(task), *(f"{number:,}" for number in numbers))
+        use = uses.get(task.name)
+        cause, shares = (_main_cause(task), []) if use is None else (use.bound_by, _shares(use))
+        table.add_row(task.name, cause, *(f"{number:,}" for number in numbers), *shares)
     return table
+
+
+def _shares(use: TaskUse) -> list[str]:
+    return [f"{cycles / use.cycles:.1%}" if cycles else "" for cycles in (use.multiplying, use.moving)]
 
 
 def _main_cause(task: TaskTime) -> str:

@@ -263,7 +263,7 @@ def _print_report(report: dict[str, Any], out: Path) -> None:
             output.print(f"{label}: {100 * memory[key]:.1f} %")
     duplicate_loads, traffic = report["duplicate_loads"], report["external_traffic_bytes"]
     added, saved = duplicate_loads["traffic_bytes"], duplicate_loads["saved_bytes"]
-    _print_throughput(report["throughput"])
+    _print_speed(report)
     _print_estimates(report)
     print_recognised(report["quantised_by_model"])
     if (semantics := report.get("semantics")) is not None:
@@ -305,17 +305,14 @@ def _print_stream_proofs(proofs: dict[str, Any]) -> None:
                  f"it was asked{for_all}{gave_up}")
 
 
-def _print_throughput(speed: dict[str, Any]) -> None:
-    """Multiply-accumulates per cycle, on how many DSPs, and what would be faster."""
-    if speed["multiply_accumulates"] is None:
-        output.print(f"multiply-accumulates: {NOT_KNOWN}")
-    if not speed["multiply_accumulates"]:
-        return
-    count, most = speed["multiply_accumulates"], speed["plan_dsp"]
-    rate = f"{speed['per_cycle']:.2f} per cycle ({speed['cycles']:,} cycles)" if speed["cycles"] else "cycles not known"
+def _print_speed(report: dict[str, Any]) -> None:
+    """Cycles, what of multipliers and ports is used in them, and what would be faster."""
+    speed, use = report["throughput"], report["utilisation"]
+    most, cycles = speed["plan_dsp"], "not known" if speed["cycles"] is None else f"{speed['cycles']:,}"
     faster = f"; faster: --budget plan, up to {most} DSP" if most and speed["budget"] == SMALL else ""
-    output.print(f"multiply-accumulates (estimated): {count:,} a run, {rate} on {speed['dsp']:,} DSP "
-                 f"(budget: {speed['budget']}){faster}", markup=False)
+    output.print(f"cycles (estimated): {cycles} on {speed['dsp']:,} DSP (budget: {speed['budget']}){faster}", markup=False)
+    if use is not None:
+        output.print(f"utilisation ({use['origin']}): {use['text']}", markup=False)
 
 
 def _print_estimates(report: dict[str, Any]) -> None:

@@ -115,7 +115,7 @@ def test_a_testbench_without_calls_is_said_to_be_one(project: Path, monkeypatch:
     """Nothing has `finished` and no values are wrong."""
     monkeypatch.setenv("MODE", "0")
     timed = simulate(project, optimisation=UNOPTIMISED)
-    text = printed(lambda console: print_result(timed, "executed", None, console))
+    text = printed(lambda console: print_result(timed, None, "executed", None, console))
     assert text == "no cycle count: the testbench never called the top function\n"
     monkeypatch.setattr("stc.tools.check_tables.output", console := Console(width=150, record=True, file=io.StringIO()))
     print_check(in_mode(project, 0, monkeypatch), None)

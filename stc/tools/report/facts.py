@@ -11,6 +11,7 @@ from stc.manifest.schema import BlockBuffer, Kernel, Stream
 from stc.simulation.critical_path import PathPart
 from stc.simulation.csim import BlockedTask
 from stc.simulation.simulation_result import FifoTime, SimulationResult, TaskTime
+from stc.simulation.utilisation import TaskUse, Utilisation
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class TaskFacts:
     """By kind (dsp, lut, ...); empty where they were not estimated."""
     critical: int = 0
     """Cycles of the critical path that are its own work or its wait for memory."""
+    use: TaskUse | None = None
+    """Of its multipliers and ports; None where that is not known."""
 
     @property
     def main_cause(self) -> str | None:
@@ -81,7 +84,9 @@ class KernelFacts:
     channels: tuple[ChannelFacts, ...]
 
 
-def kernel_facts(kernel: Kernel, result: SimulationResult, path: Sequence[PathPart] = (), key: str = "") -> KernelFacts:
+def kernel_facts(
+    kernel: Kernel, result: SimulationResult, path: Sequence[PathPart] = (), key: str = "", use: Utilisation | None = None
+) -> KernelFacts:
     """The facts of `kernel` in this run, whose critical path is `path`; `key` begins the keys of its channels."""
     ends = result.ends.get(kernel.name, ())
     cycles = ends[-1] if ends and result.cycles is not None else None
@@ -91,6 +96,7 @@ def kernel_facts(kernel: Kernel, result: SimulationResult, path: Sequence[PathPa
     critical = Counter[str]()
     for part in path:
         critical[part.task] += part.cycles if part.kind in ("work", "memory") else 0
+    uses = {task.task: task for task in use.tasks} if use is not None else {}
     tasks = tuple(
         TaskFacts(
             name=task.name,
@@ -101,6 +107,7 @@ def kernel_facts(kernel: Kernel, result: SimulationResult, path: Sequence[PathPa
             blocked=blocked.get(task.name),
             resources=asdict(task.resources) if task.resources is not None else {},
             critical=critical[task.name],
+            use=uses.get(task.name),
         )
         for task in kernel.tasks
     )

@@ -16,6 +16,7 @@ from stc.simulation.critical_path import PathPart, critical_path
 from stc.simulation.explanation import Explanation
 from stc.simulation.projects import ORIGIN
 from stc.simulation.simulation_result import SimulationResult
+from stc.simulation.utilisation import Utilisation
 from stc.tools.report.drawing import BOX_HEIGHT, BOX_WIDTH, drawing
 from stc.tools.report.facts import ChannelFacts, KernelFacts, TaskFacts, kernel_facts
 from stc.tools.report.figures import curves, timeline
@@ -60,13 +61,14 @@ def render_page(
     sizing: Mapping[str, Any] | None,
     result: SimulationResult,
     explanation: Explanation | None = None,
+    use: Utilisation | None = None,
 ) -> str:
     """The HTML. `report` is report.json ({} where there is none), `sizing` fifo_sizing.json of `stc size`.
 
-    `explanation`: why the run of `result` could not go on.
+    `explanation`: why the run of `result` could not go on; `use`: what it used of multipliers and ports.
     """
     path = critical_path(result)
-    kernels = [kernel_facts(kernel, result, path, key_of(kernel, manifest)) for kernel in manifest.kernels]
+    kernels = [kernel_facts(kernel, result, path, key_of(kernel, manifest), use) for kernel in manifest.kernels]
     environment = Environment(
         loader=PackageLoader("stc.tools.report", "templates"),
         undefined=StrictUndefined,
@@ -80,7 +82,7 @@ def render_page(
         report=report,
         result=result,
         kernels=[(facts, drawing(facts), task_table(facts), fifo_table(facts)) for facts in kernels],
-        tiles=tiles(manifest, report, result, kernels),
+        tiles=tiles(report, result, kernels, use),
         sections=sections(report, sizing, path),
         memory=memory_table(report),
         converters=tables_of(report.get("converter_buffers", {}).get("list")),
@@ -153,9 +155,25 @@ def _channel_data(channel: ChannelFacts) -> dict[str, Any]:
 # Key figures ----------------------------------------------------------------------------------------------------------
 
 
-def tiles(manifest: Manifest, report: Mapping[str, Any], result: SimulationResult, kernels: list[KernelFacts]) -> list[Tile]:
+def tiles(
+    report: Mapping[str, Any], result: SimulationResult, kernels: list[KernelFacts], use: Utilisation | None
+) -> list[Tile]:
     """The figures at the top of the page, those that are known."""
-    return [tile for tile in (*_time_tiles(result), *_size_tiles(kernels), *_report_tiles(report), *_error_tiles(result)) if tile]
+    known = (*_time_tiles(result), *_use_tiles(use), *_size_tiles(kernels), *_report_tiles(report), *_error_tiles(result))
+    return [tile for tile in known if tile]
+
+
+def _use_tiles(use: Utilisation | None) -> list[Tile]:
+    if use is None:
+        return []
+    found: list[Tile] = []
+    if use.possible:
+        done = f"{use.products:,} multiply-accumulates; {use.binding}"
+        found.append(Tile("use of DSPs", share(use.products / use.possible), done, f"{ORIGIN}; DSPs estimated"))
+    if use.possible_bytes:
+        moved = f"{use.bytes:,} bytes, of what its ports could have moved"
+        found.append(Tile("use of ports", share(use.bytes / use.possible_bytes), moved, ORIGIN))
+    return found
 
 
 def _time_tiles(result: SimulationResult) -> list[Tile | None]:

@@ -49,6 +49,9 @@ TASK_COLUMNS = (
     Column("waits to read", "number", "cycles"),
     Column("waits to write", "number", "cycles"),
     Column("waits mostly for", "name"),
+    Column("multiplies", "share", "of the run"),
+    Column("its port moves", "share", "of the run"),
+    Column("bound by"),
 )
 
 
@@ -61,7 +64,9 @@ def task_table(kernel: KernelFacts) -> Table:
         times: tuple[Value, ...] = (None,) * 7
         if time is not None:
             times = (time.begin, time.end, time.busy, task.utilisation, time.stalled_reading, time.stalled_writing, task.main_cause)
-        rows.append(Row((task.name, task.kind, task.module, *times, *(task.resources.get(kind, 0) for kind in kinds))))
+        use = task.use
+        used = (None,) * 3 if use is None else (_share(use.multiplying, use.cycles), _share(use.moving, use.cycles), use.bound_by)
+        rows.append(Row((task.name, task.kind, task.module, *times, *used, *(task.resources.get(kind, 0) for kind in kinds))))
     return Table((*TASK_COLUMNS, *(Column(RESOURCES[kind], "number") for kind in kinds)), tuple(rows))
 
 
