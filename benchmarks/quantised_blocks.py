@@ -33,6 +33,7 @@ from decode_block import bytes_at
 from measured_at import measured_at, write_between
 
 from stc.diagnostics import CompileError
+from stc.frontend.draws import EXAMPLE
 from stc.manifest.files import read_manifest
 from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions
@@ -131,7 +132,11 @@ def _found(case: Case, out: Path) -> Found:
     if not (out / "manifest.json").is_file():
         options = PipelineOptions(tile=case.tile, quantize=FORMATS[case.dtype])
         max_seq = MAX_SEQ if case.stage == "decode" else None
-        compile_model(CompileRequest(case.model, stage=case.stage, seq=case.tokens, options=options, max_seq=max_seq), out)
+        draws = (EXAMPLE,)  # a simulation runs one
+        given = CompileRequest(
+            case.model, stage=case.stage, seq=case.tokens, options=options, max_seq=max_seq, check_inputs=draws
+        )
+        compile_model(given, out)
     run = timed_design(out).run(report=None)
     assert run.cycles is not None, f"no end: {out}"
     busiest = max(run.tasks, key=lambda task: task.busy)

@@ -127,7 +127,7 @@ class Propagation:
 
     @cached_property
     def _summed(self) -> Mapping[str, tuple[int, ...]]:
-        """By computation: the loops along which every reader of its results sums them up, or what it computes of them."""
+        """By computation: the loops along which every reader of its results sums them up, or each entry that it computes of one."""
         loops: dict[str, tuple[int, ...]] = {}
         dims: dict[Hashable, set[int]] = {}
         for node in reversed(self.nodes):  # readers first
@@ -136,7 +136,7 @@ class Propagation:
                 continue
             results = [{result.dims[place] for place in dims.get(result.tensor, ())} for result in node.computation.outputs]
             loops[node.name] = tuple(sorted(set[int].intersection(*results))) if results else ()
-            reduced = {*node.computation.reductions, *loops[node.name]}
+            reduced = set(node.computation.reductions) or set(loops[node.name])  # a sum is over before others add it up
             for operand in node.computation.inputs:
                 places = {place for place, loop in enumerate(operand.dims) if loop in reduced}
                 dims[operand.tensor] = dims.get(operand.tensor, places) & places
@@ -173,21 +173,37 @@ def tiles_of_lanes(computation: Computation, lanes: int) -> dict[int, int]:
         loop: largest_divisor(computation.extents[loop], LONGEST_TILE) for loop in computation.reductions if loop not in streamed
     }
     *others, last = results
-    least = _least_sums(computation, {**streamed, **tiles})
+    terms = prod({**streamed, **tiles}[loop] for loop in computation.reductions)
+    least = _least_sums(computation, terms)
     rows = next((loop for loop in reversed(others) if loop not in streamed), None)
-    if rows is not None and _is_bound_by_memory(computation):
-        beside = prod(streamed.get(loop, 1) for loop in others)
-        if enough := _enough_rows(computation.extents[rows], -(-least // beside)):
+    used_once = next((operand for operand in computation.inputs if len(operand.dims) == len(computation.extents)), None)
+    if rows is not None and used_once is not None:  # bound by memory: longer tiles save no traffic
+        sums = {loop: streamed.get(loop, 1) for loop in others}
+        if enough := _enough_rows(computation.extents[rows], _least_rows(computation, used_once, terms, sums)):
             tiles[rows] = enough
     if lanes == 1 and streamed.get(last, 0) >= least:
         return {**tiles, last: streamed[last]}
     return {**tiles, last: lanes * _groups_of_lanes(computation, lanes, least)}
 
 
-def _least_sums(computation: Computation, tiles: Mapping[int, int]) -> int:
-    """Sums of one lane that a tile has at least: as many as keep the adder busy, and of integers a pipeline seldom filled anew."""
-    terms = prod(tiles[loop] for loop in computation.reductions)
+def _least_sums(computation: Computation, terms: int) -> int:
+    """Sums of one lane, of `terms` each, that a tile has at least: as many as keep the adder busy; of integers, a pipeline seldom
+    filled anew."""
     return max(LEAST_INTEGER_SUMS, -(-LEAST_CYCLES // terms)) if computation.of_integers else LEAST_SUMS
+
+
+def _least_rows(computation: Computation, used_once: Operand, terms: int, sums: Mapping[int, int]) -> int:
+    """Rows of a tile that are enough, each of `sums` by loop, of `terms`, where `used_once` is used as it arrives.
+
+    Loops outside of its terms run one after the other, those inside in turn. A sum of integers stays in a register where there is
+    only one inside; through memory, it comes up again too soon where there are fewer than `LEAST_INTEGER_SUMS`.
+    """
+    if not computation.of_integers:
+        return -(-LEAST_SUMS // prod(sums.values()))
+    innermost = max(used_once.dims.index(loop) for loop in computation.reductions)
+    inside = prod(sums.get(loop, 1) for loop in used_once.dims[innermost:])
+    enough = -(-LEAST_CYCLES // (terms * prod(sums.values())))
+    return 1 if inside == enough == 1 else max(enough, -(-LEAST_INTEGER_SUMS // inside))
 
 
 def _streamed_tiles(inputs: Sequence[Operand]) -> Mapping[int, int]:
@@ -213,8 +229,3 @@ def _groups_of_lanes(computation: Computation, lanes: int, least: int) -> int:
 def _enough_rows(extent: int, least: int) -> int | None:
     """The fewest rows of a tile that are at least as many, so that what reads the sums begins early; None for no such divisor."""
     return next((rows for rows in range(least, min(extent, LONGEST_TILE) + 1) if extent % rows == 0), None)
-
-
-def _is_bound_by_memory(computation: Computation) -> bool:
-    """Whether every entry of some input is used once: then longer tiles save no traffic."""
-    return any(len(operand.dims) == len(computation.extents) for operand in computation.inputs)

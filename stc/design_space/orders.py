@@ -78,10 +78,10 @@ class LoopPlan:
 def plan_loops(computation: Computation, sizes: TileSizes, decided: Mapping[int, int] | None = None) -> LoopPlan:
     """Tile and order of least memory for one computation, given the orders of its inputs and the tiles `decided` for some loops.
 
-    Where tiles were decided, for speed, entries count rather than bytes: each that waits, in a converter or an accumulator, is
+    Where tiles were decided, for speed, numbers count rather than bytes: each that waits, in a converter or an accumulator, is
     late.
     """
-    tile = inherited_tiles(computation, sizes, decided or {})
+    tile = _in_one_pass(computation, inherited_tiles(computation, sizes, decided or {}), sizes, set(decided or {}))
     return LoopPlan(tile, cheapest_order(computation, tile, for_speed=bool(decided)))
 
 
@@ -128,6 +128,25 @@ def _lengthened(computation: Computation, tile: tuple[int, ...], sizes: TileSize
     return tile
 
 
+def _in_one_pass(computation: Computation, tile: tuple[int, ...], sizes: TileSizes, decided: set[int]) -> tuple[int, ...]:
+    """`tile` with as many rows as are to share a pass over the weights, where a stream of fewer would have them read again.
+
+    Rows: points of all parallel loops that no factor of the sum which is a parameter has. They wait in a converter then, on chip.
+    """
+    reductions = set(computation.reductions)
+    weights = [operand for operand in computation.inputs if operand.is_parameter and reductions & set(operand.dims)]
+    rows = {*range(len(tile))} - {*reductions, *decided}.union(*(operand.dims for operand in weights))
+    if not weights or computation.single:
+        return tile
+    longer, left = list(tile), sizes.rows
+    for loop in sorted(rows, reverse=True):
+        longer[loop] = max(tile[loop], largest_divisor(computation.extents[loop], max(1, left)))
+        left //= longer[loop]
+    order = default_order(len(tile), computation.reductions)
+    fewer = parameter_entries(computation, longer, order) < parameter_entries(computation, tile, order)
+    return tuple(longer) if fewer else tile
+
+
 def _streams_in_rows(computation: Computation, tile: Sequence[int], operand: Operand) -> bool:
     """Whether the entries of `operand` come tile by tile, tiles and what is in them in row-major order."""
     if operand.order is None:
@@ -171,7 +190,7 @@ def _default_limit(computation: Computation, loop: int, sizes: TileSizes) -> int
 def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: bool = False) -> tuple[int, ...]:
     """The tile-loop order with the least memory that reads no parameter more often than the default order does.
 
-    `for_speed`: the fewest entries in memory first, then the least memory. Streams of run-time size come as wanted, where an order
+    `for_speed`: the fewest numbers in memory first, then the least memory. Streams of run-time size come as wanted, where an order
     allows it.
     """
     default = default_order(len(tile), computation.reductions)
@@ -179,13 +198,13 @@ def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: boo
     rest = tuple(loop for loop in default if loop not in looped)
     limit = parameter_tokens(computation, tile, default)
 
-    entries = _of_one_byte(computation)
+    numbers = _of_numbers(computation)
 
     best = min(
         (candidate for candidate in _candidates(computation, looped) if parameter_tokens(computation, tile, candidate) <= limit),
         key=lambda candidate: (
             reordered_at_run_time(computation, tile, candidate),
-            memory_cost(entries, tile, candidate) if for_speed else (),
+            memory_cost(numbers, tile, candidate) if for_speed else (),
             memory_cost(computation, tile, candidate),
             parameter_tokens(computation, tile, candidate),
         ),
@@ -194,9 +213,10 @@ def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: boo
     return (*best, *rest)
 
 
-def _of_one_byte(computation: Computation) -> Computation:
-    """The computation, of whose memory the bytes are the entries."""
-    inputs, outputs = (tuple(replace(o, entry_bytes=1) for o in some) for some in (computation.inputs, computation.outputs))
+def _of_numbers(computation: Computation) -> Computation:
+    """The computation, of whose memory the bytes are the numbers: an entry of up to 32 bits is one, a pair of sums two."""
+    operands = (computation.inputs, computation.outputs)
+    inputs, outputs = (tuple(replace(each, entry_bytes=-(-each.entry_bytes // 4)) for each in some) for some in operands)
     return replace(computation, inputs=inputs, outputs=outputs)
 
 
@@ -265,6 +285,13 @@ def parameter_tokens(computation: Computation, tile: Sequence[int], order: Seque
     """Elements of parameters read from external memory, temporal reuse included."""
     operands = (operand for operand in computation.inputs if operand.is_parameter)
     return sum(input_order(computation, tile, order, operand).token_count for operand in operands)
+
+
+def parameter_entries(computation: Computation, tile: Sequence[int], order: Sequence[int]) -> int:
+    """As many entries."""
+    operands = (operand for operand in computation.inputs if operand.is_parameter)
+    orders = (input_order(computation, tile, order, operand) for operand in operands)
+    return sum(read.token_count * read.element_count for read in orders)
 
 
 def input_order(

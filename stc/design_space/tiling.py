@@ -42,18 +42,20 @@ def default_unroll(
 
 
 def reduction_unroll(
-    tiles: Sequence[int], reductions: Sequence[int], operand_dims: Sequence[Sequence[int]], lanes: int
+    tiles: Sequence[int], reductions: Sequence[int], operand_dims: Sequence[Sequence[int]], lanes: int, *, of_integers: bool = False
 ) -> tuple[int, ...]:
     """For what `default_unroll` leaves point by point: terms of a sum in parallel, added one after the other, in their order.
 
     The last reduction, where it is the last dimension of every operand that it indexes, so that its terms come as lanes: by the
     largest divisor of its tile that is at most `lanes`, and few enough for the sums of a tile to hide half of the adders' latency:
     with `LEAST_SUMS` for each lane an iteration begins in every cycle, with the half allowed here in about every second one.
+    Integers have none to hide: their terms are added up in a tree, which the tool makes of the chain, and that sum in a cycle.
     """
     unroll = [1] * len(tiles)
     if reductions and all(dims[-1] == reductions[-1] for dims in operand_dims if reductions[-1] in dims):
         sums = prod(tile for loop, tile in enumerate(tiles) if loop not in reductions)
-        unroll[reductions[-1]] = largest_divisor(tiles[reductions[-1]], max(1, min(lanes, 2 * sums // LEAST_SUMS)))
+        most = lanes if of_integers else max(1, min(lanes, 2 * sums // LEAST_SUMS))
+        unroll[reductions[-1]] = largest_divisor(tiles[reductions[-1]], most)
     return tuple(unroll)
 
 

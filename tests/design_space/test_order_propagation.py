@@ -47,6 +47,13 @@ def test_the_shorter_of_inputs_and_results_waits(groups: int, size: int, rows: i
     assert outermost(layer(products(groups, size, rows))) == expected
 
 
+@pytest.mark.parametrize(("groups", "size", "rows", "expected"), [(6, 16, 48, 1), (5, 7, 36, 1), (48, 16, 6, 0)])
+def test_sums_are_over_before_others_add_them_up(groups: int, size: int, rows: int, expected: int) -> None:
+    """Whoever adds up all rows of the results in the end spares none of the sums over groups."""
+    largest = Computation((rows, LANES), (0, 1), (Operand("y", (0, 1), 4),), (Operand("m", (), 4),))
+    assert outermost([*layer(products(groups, size, rows)), TiledOp("largest", largest)]) == expected
+
+
 def test_groups_that_nobody_sums_are_no_sums() -> None:
     """Who moves the results keeps every group: no order makes anybody wait for sums."""
     computation = products(6, 16, 48)
@@ -65,4 +72,25 @@ def test_integers_have_short_tiles() -> None:
     few = products(1, 4, 192)
     assert tiles_of_lanes(few, LANES)[1] * 4 == LEAST_CYCLES
     whole = replace(products(6, 64, 24), inputs=(Operand("x", (0, 3), 1, row_major((6, 64), (6, 64))), few.inputs[1]))
-    assert tiles_of_lanes(whole, LANES)[1] == 1, "six groups are sums enough"
+    assert tiles_of_lanes(whole, LANES)[1] == 1, "six groups, one after the other, fill the pipeline seldom enough"
+
+
+@pytest.mark.parametrize(
+    ("groups", "terms", "rows", "expected"),
+    [
+        (2, 128, 16, 1),  # not two: a row's sum would come up again two cycles later, through memory
+        (3, 128, 21, 1),
+        (2, 64, 16, 4),  # too few cycles for one row
+        (2, 8, 96, 16),
+        (3, 5, 34, 34),
+        (2, 64, 3, 1),  # no divisor
+    ],
+)
+def test_rows_of_several_groups_take_turns_enough(groups: int, terms: int, rows: int, expected: int) -> None:
+    """Where a tile of x has several groups, their sums come one after the other, whatever their number."""
+    given = products(2 * groups, terms, rows)
+    x = replace(given.inputs[0], order=row_major((2 * groups, terms), (groups, terms)))
+    assert tiles_of_lanes(replace(given, inputs=(x, given.inputs[1])), LANES).get(1, 1) == expected
+    inside = Operand("w", (3, 0, 1, 2), 1, is_parameter=True)
+    tile = tiles_of_lanes(replace(given, inputs=(x, inside)), LANES).get(1, 1)
+    assert groups * tile >= LEAST_INTEGER_SUMS, "groups inside of the terms take turns as well"

@@ -8,6 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
@@ -20,9 +21,11 @@ from stc.design_space.orders import (
     input_order,
     memory_cost,
     output_order,
+    parameter_tokens,
     plan_loops,
 )
 from stc.iteration.converter import infer_converter
+from stc.iteration.layout_orders import row_major
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc_testing.drawn import examples
 
@@ -356,11 +359,11 @@ def test_ties_keep_the_default_order():
     assert plan_loops(Computation((8, 8), (), (Operand("x", (1, 0), 4),), (Operand("y", (0, 1), 4),)), SIZES).order == (0, 1)
 
 
-def grouped_matmul(groups: int, size: int, columns: int) -> Computation:
+def grouped_matmul(groups: int, size: int, columns: int, entry_bytes: int = 4) -> Computation:
     """s[g, j] = x[g, i] w[g, i, j] over loops g, j, i, for one row; whoever reads it sums over groups. x comes group by group."""
     x = Operand("x", (0, 2), 1, StreamOrder((1, size), (Loop(groups, 1),), (Coordinate((0,)), Coordinate())))
     w = Operand("w", (0, 2, 1), 1, None, is_parameter=True)
-    return Computation((groups, columns, size), (2,), (x, w), (Operand("s", (0, 1), 8),), summed=(0,), of_integers=True)
+    return Computation((groups, columns, size), (2,), (x, w), (Operand("s", (0, 1), entry_bytes),), summed=(0,), of_integers=True)
 
 
 def test_sums_over_groups_that_come_later_count_for_speed():
@@ -372,11 +375,43 @@ def test_sums_over_groups_that_come_later_count_for_speed():
         assert plan.order[0] == outermost
 
 
-def test_for_speed_entries_count_and_not_their_bytes():
-    """A square product of bytes with sums of 8 bytes: 60 sums beyond a tile's wait as long as 60 bytes of x would, and x is 64."""
+def test_for_speed_numbers_count_and_not_their_bytes():
+    """A square product of bytes with sums of 4 bytes: 60 sums beyond a tile's wait as long as 60 bytes of x would, and x is 64."""
     computation = grouped_matmul(16, 4, 64)
     assert plan_loops(computation, TileSizes(4, 4), {1: 4}).order[0] == 0
     assert plan_loops(computation, TileSizes(4, 4)).order[0] == 1
+
+
+@pytest.mark.parametrize(("columns", "outermost"), [(36, 0), (40, 1)])
+def test_a_pair_of_sums_is_two_numbers(columns: int, outermost: int):
+    """Of 48 bits: 32 pairs beyond a tile wait as long as the 64 entries of x would, 36 longer."""
+    computation = grouped_matmul(16, 4, columns, entry_bytes=6)
+    assert plan_loops(computation, TileSizes(4, 4), {1: 4}).order[0] == outermost
+
+
+def rows_of_weights(batches: int, rows: int, terms: int, columns: int) -> Computation:
+    """y[b, m, j] = x[b, m, i] w[i, j] over loops b, m, j, i; x comes row by row, in tiles of 4 terms."""
+    element, extents = (1, 1, 4), (batches, rows, terms)
+    x = Operand("x", (0, 1, 3), 1, row_major(extents, element))
+    w = Operand("w", (3, 2), 1, None, is_parameter=True)
+    return Computation((batches, rows, columns, terms), (3,), (x, w), (Operand("y", (0, 1, 2), 4),))
+
+
+@pytest.mark.parametrize(
+    ("batches", "rows", "most", "expected"), [(1, 13, 16, (1, 13)), (3, 5, 16, (3, 5)), (3, 7, 16, (1, 7)), (2, 34, 16, (2, 2))]
+)
+def test_rows_share_a_pass_over_the_weights(batches: int, rows: int, most: int, expected: tuple[int, int]):
+    """x comes row by row: in tiles of one, each row would read the weights again; most of a pass is what was asked for."""
+    computation = rows_of_weights(batches, rows, 12, 8)
+    plan = plan_loops(computation, TileSizes(4, most))
+    assert plan.tile[:2] == expected
+    passes = batches * rows // prod(expected)
+    assert parameter_tokens(computation, plan.tile, plan.order) * plan.tile[2] * plan.tile[3] <= passes * 12 * 8
+
+
+def test_weights_that_stay_on_chip_are_passed_once():
+    """A tile of all weights is read once, whatever the rows: these come as they are."""
+    assert plan_loops(rows_of_weights(1, 13, 4, 4), TileSizes(4, 16)).tile == (1, 1, 4, 4)
 
 
 def test_who_sums_later_spares_no_sums_of_the_computation_itself() -> None:

@@ -80,3 +80,10 @@ def test_unroll_of_a_reduction(
     tiles: tuple[int, ...], reductions: list[int], operands: list[list[int]], lanes: int, expected: tuple[int, ...]
 ):
     assert reduction_unroll(tiles, reductions, operands, lanes) == expected
+
+
+@pytest.mark.parametrize(
+    ("sums", "terms", "expected"), [(1, 64, 16), (3, 64, 16), (4, 250, 10), (4, 13, 13), (4, 17, 1), (64, 32, 16)]
+)
+def test_integers_are_added_in_a_cycle_however_few_sums_there_are(sums: int, terms: int, expected: int):
+    assert reduction_unroll((sums, terms), [1], [[0, 1], [1], [0]], 16, of_integers=True) == (1, expected)

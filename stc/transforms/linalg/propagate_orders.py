@@ -76,7 +76,8 @@ class PropagateOrders(ModulePass):
         loops = GenericLoops(generic)
         unroll = default_unroll(plan.tile, loops.reductions, loops.operand_dims, lanes or self.lanes)
         if not lanes and len(loops.input_dims) > 1 and max(unroll, default=1) == 1:
-            unroll = reduction_unroll(plan.tile, loops.reductions, loops.operand_dims, self.lanes)
+            given = plan.tile, loops.reductions, loops.operand_dims, self.lanes
+            unroll = reduction_unroll(*given, of_integers=_of_integers(generic))
         vectors = self._vectors(loops, plan, lanes) if lanes and loops.reductions and loops.parallels else ()
         SCHEDULE.put(generic, ScheduleAttr.of(plan.tile, plan.order, unroll, vectors))
 
@@ -138,8 +139,7 @@ class TilingGraph:
             check_schedule(generic, given)
         plan = LoopPlan(given.tiles, given.loop_order) if given is not None else None
         single = tuple(loop for loop, size in enumerate(self._sizes.loops_of(generic)) if not is_static(size))
-        of_integers = all(isinstance(element_type(result.type), IntegerType) for result in generic.results)
-        computation = Computation(loops.extents, loops.reductions, inputs, outputs, single, of_integers=of_integers)
+        computation = Computation(loops.extents, loops.reductions, inputs, outputs, single, of_integers=_of_integers(generic))
         return TiledOp(name, computation, lanes_of(generic) or self._lanes_of_words(generic, loops), plan)
 
     def _lanes_of_words(self, generic: GenericOp, loops: GenericLoops) -> int:
@@ -184,3 +184,7 @@ class TilingGraph:
 def lanes_of(generic: GenericOp) -> int:
     """How many points of the last parallel loop were decided to run at once (`choose-parallelism`); 0 where nothing was."""
     return LANES.of(generic) or 0
+
+
+def _of_integers(generic: GenericOp) -> bool:
+    return all(isinstance(element_type(result.type), IntegerType) for result in generic.results)
