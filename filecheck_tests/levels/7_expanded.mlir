@@ -241,7 +241,7 @@ builtin.module {
 // CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8x12xf32> as !itensor.itensor<1x4xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d2)> -> tensor<6xvector<16xf32>>
 // CHECK-NEXT: %w_1 = dataflow.pack %w : tensor<12x16xf32> as !itensor.itensor<1x8xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d2 + d3, d1)> -> tensor<12xvector<16xf32>>
 // CHECK-NEXT: %y = dataflow.kernel @main(%x_2 = %x_1 : tensor<6xvector<16xf32>> as memref<6xvector<16xf32>>, %w_2 = %w_1 : tensor<12xvector<16xf32>> as memref<12xvector<16xf32>>) -> (tensor<8xvector<16xf32>> as memref<8xvector<16xf32>>) {
-// CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 48 : i64, distinct_tokens = 24 : i64, required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 4>
+// CHECK-NEXT: %x_stream = stream.create @x_stream {tokens = 48 : i64, distinct_tokens = 24 : i64, required_depth = 4 : i64, memory = "srl"} : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @load_x ins(%x_3 = %x_2 : memref<6xvector<16xf32>>) outs(%out = %x_stream : !stream.stream<vector<4xf32>, depth: 4>) kind load {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c2 = arith.constant 2 : index
@@ -287,7 +287,7 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "write_out_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %fc_out = stream.create @fc_out {tokens = 16 : i64, distinct_tokens = 16 : i64, required_depth = 3 : i64} : !stream.stream<vector<8xf32>, depth: 4>
+// CHECK-NEXT: %fc_out = stream.create @fc_out {tokens = 16 : i64, distinct_tokens = 16 : i64, required_depth = 3 : i64, memory = "srl"} : !stream.stream<vector<8xf32>, depth: 4>
 // CHECK-NEXT: dataflow.task @fc ins(%x_3 = %x_stream : !stream.stream<vector<4xf32>, depth: 4>, %w_3 = %w_stream : !stream.stream<vector<8xf32>, depth: 2>) outs(%out = %fc_out : !stream.stream<vector<8xf32>, depth: 4>) attributes {stc.name = "fc", stc.module = "fc"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
@@ -296,9 +296,9 @@ builtin.module {
 // CHECK-NEXT: %0 = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: %c12 = arith.constant 12 : index
 // CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: %tile = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]]} : memref<4x8xf32>
-// CHECK-NEXT: %x_4 = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]]} : memref<4x4xf32>
-// CHECK-NEXT: %w_4 = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]]} : memref<4x8xf32>
+// CHECK-NEXT: %tile = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]], stc.storage = ["ram_s2p", "lutram"]} : memref<4x8xf32>
+// CHECK-NEXT: %x_4 = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]], stc.storage = ["ram_s2p", "lutram"]} : memref<4x4xf32>
+// CHECK-NEXT: %w_4 = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]], stc.storage = ["ram_s2p", "lutram"]} : memref<4x8xf32>
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c8 {
 // CHECK-NEXT: scf.for %row = %c0 to %c4 step %c1 {
@@ -374,7 +374,7 @@ builtin.module {
 // CHECK-NEXT: } {stc.label = "tile_i"}
 // CHECK-NEXT: dataflow.yield
 // CHECK-NEXT: }
-// CHECK-NEXT: %gelu_out = stream.create @gelu_out {tokens = 32 : i64, distinct_tokens = 32 : i64, required_depth = 4 : i64} : !stream.stream<vector<4xf32>, depth: 8>
+// CHECK-NEXT: %gelu_out = stream.create @gelu_out {tokens = 32 : i64, distinct_tokens = 32 : i64, required_depth = 4 : i64, memory = "srl"} : !stream.stream<vector<4xf32>, depth: 8>
 // CHECK-NEXT: dataflow.task @gelu ins(%fc = %fc_reordered : !stream.stream<vector<4xf32>, depth: 2>) outs(%out = %gelu_out : !stream.stream<vector<4xf32>, depth: 8>) attributes {stc.name = "gelu", stc.module = "gelu"} {
 // CHECK-NEXT: %c0 = arith.constant 0 : index
 // CHECK-NEXT: %c8 = arith.constant 8 : index
@@ -385,7 +385,7 @@ builtin.module {
 // CHECK-NEXT: %1 = arith.constant 1.000000e+00 : f32
 // CHECK-NEXT: %2 = arith.constant 1.41421354 : f32
 // CHECK-NEXT: %fc_1 = memref.alloc() {stc.partition = {{\[\[}}0 : i32, 0 : i32]]} : memref<4xf32>
-// CHECK-NEXT: %tile = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]]} : memref<4x4xf32>
+// CHECK-NEXT: %tile = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]], stc.storage = ["ram_s2p", "lutram"]} : memref<4x4xf32>
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c4 {
 // CHECK-NEXT: scf.for %row = %c0 to %c4 step %c1 {

@@ -6,7 +6,7 @@
     5   an array between tasks has one writer and one reader, external memory is not written and read in one kernel
     12  a pipelined loop contains no other loop that is left in hardware; loop bounds are constant, or computed sizes
     13  a pipelined loop starts no iteration before the float sum it continues is there
-    14  at most 2 accesses per bank of local memory and cycle
+    14  at most 2 accesses per bank of local memory and cycle, and no more loads or stores than the bank has ports for
     18  an array has at most 1024 partitions, a task does at most 128 float multiply-accumulates at once
     20  a memory port has at most one reading and one writing task
     22  a buffer fits its memory channel
@@ -20,16 +20,16 @@ from dataclasses import dataclass
 
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, ModuleOp, VectorType
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from stc.analysis.loops import constant_bounds, is_unrolled, largest_bounds, loop_labels, pipeline_ii
 from stc.analysis.partitions import bank_count
-from stc.analysis.port_pressure import MAX_ACCESSES, accesses_per_bank, multiply_accumulates
+from stc.analysis.port_pressure import MAX_ACCESSES, bank_accesses, multiply_accumulates
 from stc.analysis.recurrences import accumulation_interval
 from stc.analysis.task_graph import channels_of, task_graph, task_traces, tasks_of, users_of
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, MemoryOp, TaskOp
-from stc.dialects.facts import PARTITION
+from stc.dialects.facts import PARTITION, STORAGE
 from stc.dialects.stream import BufferOp, CreateOp
 from stc.iteration.size import are_equal
 from stc.iteration.trace import Access, For, accesses_of_iteration, items_of
@@ -133,12 +133,20 @@ def _pressure_violations(task: TaskOp, platform: Platform) -> Iterator[RuleViola
             continue
         if interval < (needed := accumulation_interval(loop, platform.cycle_ns)):
             yield RuleViolation(13, f"@{name}: loop {label} has II {interval}, its float sum needs {needed}")
-        for buffer, accesses in accesses_per_bank(loop, task):
-            if accesses > MAX_ACCESSES * interval:
-                local = buffer.name_hint or "a buffer"
-                yield RuleViolation(14, f"@{name}: loop {label} accesses a bank of {local} {accesses} times in {interval} cycles")
+        for buffer, accesses in bank_accesses(loop, task):
+            local = buffer.name_hint or "a buffer"
+            if accesses.together > MAX_ACCESSES * interval:
+                what = f"loop {label} accesses a bank of {local} {accesses.together} times in {interval} cycles"
+                yield RuleViolation(14, f"@{name}: {what}")
+            elif (storage := STORAGE.of(_owner(buffer))) is not None and not accesses.fit(storage.ports, interval):
+                what = f"loop {label} makes {accesses.loads} loads and {accesses.stores} stores in {interval} cycles"
+                yield RuleViolation(14, f"@{name}: {what} to a bank of {local}, which is {storage.ports}")
     if (count := multiply_accumulates(task)) > MAX_MULTIPLY_ACCUMULATES:
         yield RuleViolation(18, f"@{name} does {count} multiply-accumulates at once, at most {MAX_MULTIPLY_ACCUMULATES}")
+
+
+def _owner(buffer: SSAValue) -> Operation | None:
+    return buffer.owner if isinstance(buffer.owner, Operation) else None
 
 
 # Rule 12: loops ---------------------------------------------------------------------------------------------------------

@@ -20,10 +20,13 @@ from stc.analysis.partitions import banks_of
 from stc.analysis.recurrences import flattened_nest, iterations
 from stc.dialects.dataflow import TaskOp
 from stc.dialects.stream import AcquireOp, BufferOp
+from stc.iteration.storage import BankAccesses
 
 MAX_ACCESSES = 2
 """Ports of a bank of local memory: what it can be accessed in a cycle."""
 
+
+LOADS = (memref.LoadOp, vector.LoadOp)
 
 MOST_ITERATIONS = 512
 """Iterations of a nest in which accesses are looked at: banks repeat long before."""
@@ -34,12 +37,26 @@ def accesses_per_bank(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue,
 
     Copies of unrolled loops and lanes of vectors count, equal accesses once, both branches of a guard.
     """
+    for buffer, storage, entries in _local_accesses(loop, task):
+        yield buffer, _most_in_one_bank([entry for _, entry in entries], storage, loop)
+
+
+def bank_accesses(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue, BankAccesses]]:
+    """As `accesses_per_bank`, loads and stores also each alone."""
+    for buffer, storage, entries in _local_accesses(loop, task):
+        loads, stores = ([entry for kind, entry in entries if (kind in LOADS) == is_load] for is_load in (True, False))
+        counts = [_most_in_one_bank(some, storage, loop) for some in (loads, stores, [*loads, *stores])]
+        yield buffer, BankAccesses(*counts)
+
+
+def _local_accesses(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue, Operation, set[tuple[type[Operation], Entry]]]]:
+    """The local buffers that an iteration accesses, what decides how each is stored, and its entries; equal accesses are one."""
     accesses: dict[SSAValue, set[tuple[type[Operation], Entry]]] = {}
     for op, entry in accessed_entries(loop.body.block, {}):
         accesses.setdefault(entry.buffer, set()).add((type(op), entry))
     for buffer, entries in accesses.items():
         if (storage := _storage(buffer, task)) is not None:
-            yield buffer, _most_in_one_bank([entry for _, entry in entries], storage, loop)
+            yield buffer, storage, entries
 
 
 def accessed_entries(block: Block, copies: Mapping[SSAValue, int]) -> Iterator[tuple[Operation, Entry]]:
@@ -66,7 +83,7 @@ def _most_in_one_bank(entries: Sequence[Entry], storage: Operation, loop: scf.Fo
     Entries whose indices differ by what is known are told apart; those that lie apart by something unknown may meet.
     """
     partition = banks_of(storage)
-    if not partition:
+    if not partition or len(entries) <= 1:
         return len(entries)
     values, count = iterations(flattened_nest(loop), MOST_ITERATIONS)
     alike: dict[tuple[object, ...], list[list[IndexExpression]]] = {}

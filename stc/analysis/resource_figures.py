@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from math import ceil
 
+from stc.iteration.storage import ArrayStorage, Memory
 from stc.platforms.adapters import ADAPTER_BRAM18, adapter_width
-from stc.platforms.fifo_storage import bram18_blocks, fifo_cost, fifo_storage
+from stc.platforms.fifo_storage import fifo_storage
+from stc.platforms.memories import MemoryCost, memory_cost
 from stc.platforms.operators import find_operator
 from stc.platforms.platform import Resources
 
@@ -18,8 +20,9 @@ ASSUMPTIONS = (
     "each pair of bits; other integer operations take a LUT per bit",
     "loops of one task run one after the other and share operators of a kind: the most that any loop needs, not their sum",
     "a pipelined loop that starts an iteration every II cycles uses an operator II times",
-    "a bank of one entry is registers, up to 1024 bits LUTRAM, beyond block RAM in the best of its shapes",
-    "a ring of n blocks is n times the memory of one; ultra RAM holds deep FIFOs only",
+    "a bank of one entry is registers; the memory of other arrays and of FIFOs is chosen (choose-storage) and counted in the best "
+    "shape that UltraScale+ blocks have for its ports (stc/platforms/data/memories.csv), with a register behind LUTs",
+    "a ring of n blocks is n times the memory of one: up to 1024 bits LUTRAM of two ports, beyond block RAM",
     "a memory port of w bits has the adapter published for the next width (32, 256, 512 bit)",
     "control: 100 LUT and 100 FF per task, 64 and 64 per loop, 20 and 10 per FIFO besides its memory, 400 and 400 per kernel",
     "index arithmetic: 32 LUT per addition or comparison; multiplexers and registers between operators are not counted",
@@ -28,12 +31,6 @@ ASSUMPTIONS = (
 
 LUTRAM_BITS = 1024
 """The largest bank that is kept in LUTs."""
-
-LUT_DEPTH = 64
-"""Entries of one bit in one LUT as memory; an array has two ports, which take two."""
-
-SHIFT_REGISTER_DEPTH = 32
-
 
 @dataclass(frozen=True)
 class ResourceCount:
@@ -73,23 +70,25 @@ def operators(counts: Mapping[str, int], clock_ns: float) -> ResourceCount:
     return total
 
 
-def local_memory(bits: int, entries: int, banks: int) -> ResourceCount:
-    """An array of `entries` of `bits` each in `banks`."""
+def local_memory(bits: int, entries: int, banks: int, storage: ArrayStorage | None = None) -> ResourceCount:
+    """An array of `entries` of `bits` each in `banks`; None: of two ports, in the memory that is assumed where none is chosen."""
     deep = ceil(entries / banks)
     if deep <= 1:
         return ResourceCount(ff=bits * entries)
-    if bits * deep <= LUTRAM_BITS:
-        return ResourceCount(lut=2 * bits * ceil(deep / LUT_DEPTH)).times(banks)
-    return ResourceCount(bram18=bram18_blocks(bits, deep)).times(banks)
+    if storage is None:
+        storage = ArrayStorage("ram_2p", "lutram") if bits * deep <= LUTRAM_BITS else ArrayStorage("ram_s2p", "bram")
+    return _in_memory(storage.memory, memory_cost(storage.memory, storage.ports, bits, deep), bits).times(banks)
 
 
-def fifo(bits: int, depth: int) -> ResourceCount:
-    """A FIFO of `depth` tokens of `bits` each, in the memory that stc.platforms.fifo_storage chooses."""
-    cost, kind = fifo_cost(bits, depth), fifo_storage(bits, depth)
-    registers = bits if kind in ("srl", "lutram") else 0
-    shifting = bits * ceil(depth / SHIFT_REGISTER_DEPTH) if kind == "srl" else 0
-    memory = ResourceCount(lut=cost.lut + shifting, ff=registers, bram18=cost.bram18, uram=cost.uram)
-    return memory.plus(FIFO_CONTROL)
+def fifo(bits: int, depth: int, memory: Memory | None = None) -> ResourceCount:
+    """A FIFO of `depth` tokens of `bits` each; None: in the memory that is assumed where none is chosen."""
+    memory = memory or fifo_storage(bits, depth)
+    return _in_memory(memory, memory_cost(memory, "fifo", bits, depth), bits).plus(FIFO_CONTROL)
+
+
+def _in_memory(memory: Memory, cost: MemoryCost, bits: int) -> ResourceCount:
+    """With the register behind LUTs, which block and ultra RAM have inside."""
+    return ResourceCount(lut=cost.lut, ff=bits if memory in ("srl", "lutram") else 0, bram18=cost.bram18, uram=cost.uram)
 
 
 def adapter(bits: int, clock_ns: float) -> ResourceCount:

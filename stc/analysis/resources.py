@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation
 from stc.analysis.loops import is_unrolled, most_trips, pipeline_ii, trip_count, unroll_factor
 from stc.analysis.memory_ports import memory_ports
 from stc.analysis.operator_library import operators_of
-from stc.analysis.partitions import bank_count
+from stc.analysis.partitions import bank_count, bank_words
 from stc.analysis.resource_figures import (
     ASSUMPTIONS,
     INDEX_OPERATION,
@@ -29,7 +29,9 @@ from stc.analysis.resource_figures import (
     operators,
 )
 from stc.dialects.dataflow import KernelOp, TaskOp, own_kernel_of
+from stc.dialects.facts import STORAGE
 from stc.dialects.stream import BufferOp, CreateOp
+from stc.iteration.storage import ArrayStorage
 from stc.platforms.platform import Platform
 
 ORIGIN = "estimated: no synthesis"
@@ -50,7 +52,7 @@ def _task_parts(task: TaskOp, clock_ns: float) -> dict[str, ResourceCount]:
     control = TASK_CONTROL.plus(LOOP_CONTROL.times(len(loops))).plus(INDEX_OPERATION.times(indexing))
     return {
         "operators": operators(task_operators(task), clock_ns),
-        "arrays": _sum(_array(array, array.memref.type, 1) for array in arrays),
+        "arrays": _sum(_array(array, array.memref.type, 1, STORAGE.of(array)) for array in arrays),
         "control": control,
     }
 
@@ -102,7 +104,7 @@ def kernel_parts(kernel: KernelOp, clock_ns: float) -> dict[str, ResourceCount]:
                 found = _task_parts(op, clock_ns)
             case CreateOp():
                 kind = op.result.type
-                found = {"FIFOs": fifo(_bits(kind.element_type), kind.depth)}
+                found = {"FIFOs": fifo(bits_of(kind.element_type), kind.depth, op.memory)}
             case BufferOp():
                 kind = op.result.type
                 found = {"rings of blocks": _array(op, kind.buffer_type, kind.count)}
@@ -111,18 +113,20 @@ def kernel_parts(kernel: KernelOp, clock_ns: float) -> dict[str, ResourceCount]:
         for name, count in found.items():
             parts[name] = parts.get(name, ResourceCount()).plus(count)
     ports = [kind for memory, *_ in memory_ports(kernel) if isinstance(kind := memory.type, MemRefType)]
-    parts["memory ports"] = _sum(adapter(_bits(kind.element_type), clock_ns) for kind in ports)
+    parts["memory ports"] = _sum(adapter(bits_of(kind.element_type), clock_ns) for kind in ports)
     return parts
 
 
-def _array(owner: Operation, kind: Attribute, count: int) -> ResourceCount:
+def _array(owner: Operation, kind: Attribute, count: int, storage: ArrayStorage | None = None) -> ResourceCount:
     assert isinstance(kind, MemRefType)
-    return local_memory(_bits(kind.element_type), prod(kind.get_shape()), bank_count(owner, kind)).times(count)
+    banks = bank_count(owner, kind)
+    return local_memory(bits_of(kind.element_type), banks * bank_words(owner, kind), banks, storage).times(count)
 
 
-def _bits(kind: Attribute) -> int:
+def bits_of(kind: Attribute) -> int:
+    """Bits of a token or an entry."""
     if isinstance(kind, VectorType):
-        return prod(kind.get_shape()) * _bits(kind.element_type)
+        return prod(kind.get_shape()) * bits_of(kind.element_type)
     return kind.bitwidth if isinstance(kind, FixedBitwidthType) else 32
 
 
@@ -133,6 +137,19 @@ def _sum(counts: Any) -> ResourceCount:
     return total
 
 
+def design_resources(module: ModuleOp, clock_ns: float) -> ResourceCount:
+    """What all kernels take together."""
+    return _sum(_design_parts(module, clock_ns).values())
+
+
+def _design_parts(module: ModuleOp, clock_ns: float) -> dict[str, ResourceCount]:
+    parts: dict[str, ResourceCount] = {}
+    for kernel in [op for op in module.walk() if isinstance(op, KernelOp)]:
+        for name, count in kernel_parts(kernel, clock_ns).items():
+            parts[name] = parts.get(name, ResourceCount()).plus(count)
+    return parts
+
+
 # Report -----------------------------------------------------------------------------------------------------------------
 
 
@@ -141,10 +158,7 @@ def resource_report(module: ModuleOp, platform: Platform) -> dict[str, Any]:
 
     `share`: of all dies; `share_of_slr`: of each die alone, since no die is assigned.
     """
-    parts: dict[str, ResourceCount] = {}
-    for kernel in [op for op in module.walk() if isinstance(op, KernelOp)]:
-        for name, count in kernel_parts(kernel, platform.cycle_ns).items():
-            parts[name] = parts.get(name, ResourceCount()).plus(count)
+    parts = _design_parts(module, platform.cycle_ns)
     total = _sum(parts.values())
     return {
         "origin": ORIGIN,

@@ -8,12 +8,14 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
+from stc.analysis.partitions import bank_words
 from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.cpp_types import retained_dimensions
 from stc.codegen.expressions import Expression
 from stc.diagnostics import CompileError
-from stc.dialects.facts import PARTITION
+from stc.dialects.facts import PARTITION, STORAGE
 from stc.dialects.stream import AcquireOp, ReadOp, WriteOp
+from stc.iteration.storage import READ_LATENCY
 
 
 def element_text(printer: BodyPrinter, array: SSAValue, indices: Sequence[SSAValue]) -> Expression:
@@ -34,6 +36,14 @@ def partition_pragmas(operation: memref.AllocOp, name: str) -> list[str]:
     return pragmas
 
 
+def storage_pragmas(operation: memref.AllocOp, name: str) -> list[str]:
+    """The `bind_storage` pragma of the array that `operation` makes, called `name`; none of registers, nor where none is chosen."""
+    storage = STORAGE.of(operation)
+    if storage is None or bank_words(operation, operation.memref.type) <= 1:
+        return []
+    return [f"bind_storage variable={name} type={storage.ports} impl={storage.memory} latency={READ_LATENCY}"]
+
+
 def _print_alloc(printer: BodyPrinter, operation: Operation) -> None:
     assert isinstance(operation, memref.AllocOp)
     result = operation.results[0]
@@ -41,7 +51,7 @@ def _print_alloc(printer: BodyPrinter, operation: Operation) -> None:
     name = printer.scope.declare(result.name_hint or "buffer")
     extents = "".join(f"[{result.type.get_shape()[dimension]}]" for dimension in retained_dimensions(result.type))
     printer.lines.add(f"{printer.typedefs.value_type(result.type.element_type)} {name}{extents};")
-    for pragma in partition_pragmas(operation, name):
+    for pragma in (*partition_pragmas(operation, name), *storage_pragmas(operation, name)):
         printer.lines.pragma(pragma)
     printer.bind(result, Expression(name))
 

@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 
 from stc.analysis.emission_rules import check_emission_rules
 from stc.analysis.memory_ports import memories_of, memory_ports
+from stc.analysis.storage import memory_of
 from stc.codegen.cpp_types import token_bits
 from stc.codegen.host_plan import Buffer, HostPlan, HostValue, host_plan
 from stc.codegen.names import Scope
@@ -22,6 +23,7 @@ from stc.dialects.facts import MODULE
 from stc.dialects.itensor import SymbolType
 from stc.dialects.stream import BlockType, BufferOp, CreateOp, ReadOp, StreamType, WriteOp
 from stc.iteration.size import Symbol
+from stc.iteration.storage import Memory
 from stc.manifest.element_types import ElementType, element_type
 from stc.manifest.schema import OWN_KERNEL
 from stc.platforms.memory_channels import channels_in_turn, padded_bytes
@@ -76,6 +78,7 @@ class StreamDesign:
     name: str
     value: SSAValue
     type: StreamType
+    memory: Memory
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,7 @@ def _kernel(
             case CreateOp():
                 assert isinstance(operation.result.type, StreamType)
                 names[operation.result] = scope.declare(operation.sym_name.data)
-                streams.append(StreamDesign(names[operation.result], operation.result, operation.result.type))
+                streams.append(StreamDesign(names[operation.result], operation.result, operation.result.type, memory_of(operation)))
             case BufferOp():
                 assert isinstance(operation.result.type, BlockType)
                 name = names[operation.result] = scope.declare(operation.sym_name.data)

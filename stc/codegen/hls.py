@@ -13,14 +13,14 @@ from stc.codegen.body import BodyPrinter, Handler
 from stc.codegen.body_control import CONTROL
 from stc.codegen.body_memory import MEMORY
 from stc.codegen.body_vectors import VECTORS
-from stc.codegen.cpp_types import Typedefs, token_bits
+from stc.codegen.cpp_types import Typedefs
 from stc.codegen.design import BlockDesign, Design, KernelDesign, PortDesign, TaskDesign
 from stc.codegen.helpers_h import helper_definitions
 from stc.codegen.own_kernels import OWN_KERNELS, print_own_kernels
 from stc.codegen.source_lines import SourceLines
 from stc.dialects.itensor import SymbolType
 from stc.dialects.stream import BlockType, StreamType
-from stc.platforms.fifo_storage import SRL_MAX_DEPTH, fifo_storage
+from stc.platforms.fifo_storage import SRL_MAX_DEPTH
 
 HANDLERS: dict[type[Operation], Handler] = {**VECTORS, **MEMORY, **CONTROL, **OWN_KERNELS}
 # 16 outstanding bursts of 16 words cover the latency of HBM, some 75 cycles by the tool's schedule, and 400 ns on the card.
@@ -175,10 +175,10 @@ def port_parameter(port: PortDesign, typedefs: Typedefs) -> str:
 
 def _print_streams(lines: SourceLines, kernel: KernelDesign, typedefs: Typedefs) -> None:
     for stream in kernel.streams:
-        kind, depth = stream.type.element_type, stream.type.depth
-        lines.add(f'hls::stream<{typedefs.value_type(kind)}, {depth}> {stream.name}("{stream.name}");')
+        depth = stream.type.depth
+        lines.add(f'hls::stream<{typedefs.value_type(stream.type.element_type)}, {depth}> {stream.name}("{stream.name}");')
         if depth > SRL_MAX_DEPTH:
-            lines.pragma(f"bind_storage variable={stream.name} type=fifo impl={fifo_storage(token_bits(kind), depth)}")
+            lines.pragma(f"bind_storage variable={stream.name} type=fifo impl={stream.memory}")
 
 
 def _print_blocks(lines: SourceLines, blocks: tuple[BlockDesign, ...], block_types: dict[SSAValue, str]) -> None:

@@ -41,7 +41,6 @@ from stc.manifest.schema import (
     TaskResources,
 )
 from stc.names import comment_text, file_name, identifier
-from stc.platforms.fifo_storage import fifo_storage
 from stc.platforms.platform import Platform, load_platform
 
 ORIGINS = {
@@ -128,7 +127,7 @@ def _kernel(
             lanes=stream.type.lanes,
             bits=token_bits(stream.type.element_type),
             depth=stream.type.depth,
-            storage=fifo_storage(token_bits(stream.type.element_type), stream.type.depth),
+            storage=stream.memory,
             producer=tasks[channels[stream.value].producer],
             consumer=tasks[channels[stream.value].consumer],
             tokens=channels[stream.value].tokens,

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from stc.iteration.storage import ARRAY_MEMORIES, FIFO_MEMORIES
+
 _COUNT, _NUMBER, _NAME = r"[1-9]\d*", r"\d+", r"[A-Za-z_]\w*"
 
 
@@ -50,7 +52,8 @@ PRAGMAS: Mapping[str, Syntax] = {
     "inline": _syntax(flags="off recursive"),
     "array_partition": _syntax(required="variable type dim", variable=_NAME, type="cyclic|block|complete", factor=_COUNT,
                                dim=_NUMBER),
-    "bind_storage": _syntax(required="variable type impl", variable=_NAME, type="fifo", impl="bram|lutram|uram|srl|memory"),
+    "bind_storage": _syntax(required="variable type impl", variable=_NAME, type="|".join(("fifo", *ARRAY_MEMORIES)),
+                            impl="|".join(FIFO_MEMORIES)),
     "bind_op": _syntax(required="variable op impl", variable=_NAME, op="mul", impl="fabric|dsp", latency="[0-4]"),
     # `class` and `variable` exclude each other; `distance` is of dependences that are true.
     "dependence": _syntax(required="variable type direction dependent", variable=_NAME, type="inter|intra", direction="RAW|WAR|WAW",
@@ -66,6 +69,11 @@ _INTERFACES: Mapping[str, Syntax] = {
     "ap_ctrl_none": _syntax(required="mode port", mode="ap_ctrl_none", port="return"),
     "axis": _syntax(required="mode port", mode="axis", port=_NAME, depth=_COUNT),
 }
+_ARRAY_STORAGE: Mapping[str, Syntax] = {
+    ports: _syntax(required="variable type impl latency", variable=_NAME, type=ports, impl="|".join(memories), latency="[1-3]")
+    for ports, memories in ARRAY_MEMORIES.items()
+}
+"""By type: distributed RAM has no second port that writes."""
 
 
 def complaints(name: str, options: Mapping[str, str]) -> Iterator[str]:
@@ -74,7 +82,9 @@ def complaints(name: str, options: Mapping[str, str]) -> Iterator[str]:
     if syntax is None:
         yield f"is not known, expected one of {', '.join(PRAGMAS)}"
         return
-    yield from (_INTERFACES.get(options.get("mode", ""), syntax) if name == "interface" else syntax).complaints(options)
+    by_kind = {"interface": (_INTERFACES, "mode"), "bind_storage": (_ARRAY_STORAGE, "type")}
+    kinds, option = by_kind.get(name, ({}, ""))
+    yield from kinds.get(options.get(option, ""), syntax).complaints(options)
     if name == "array_partition" and ("factor" in options) is (options.get("type") == "complete"):
         yield "has a factor, of type complete" if "factor" in options else "has no factor="
     if name == "dependence" and "distance" in options and options.get("dependent") != "true":

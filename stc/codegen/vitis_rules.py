@@ -18,7 +18,8 @@
     25  every pointer argument has one sp= with index 0-31, every unit at most one slr=
     26  top functions are extern "C" with s_axilite bundle=control on every argument and on return, and a depth on memory ports
     27  pragmas are as the manual writes them (`pragmas.py`), their variables in scope, and they stand in the body they govern;
-        a stream of blocks is not partitioned
+        a stream of blocks is not partitioned; `fifo` is for streams, other memories for arrays, and ultra RAM has no contents at
+        power-up
 """
 
 from __future__ import annotations
@@ -476,6 +477,8 @@ def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Ite
         for complaint in pragma_complaints(item.name, item.options):
             yield Violation(27, item.line, f"pragma {item.name} {complaint}")
         variable = item.options.get("variable")
+        if item.name == "bind_storage":
+            yield from (Violation(27, item.line, what) for what in _complaints_of_storage(item, block))
         if item.name == "array_partition" and variable in blocks:
             yield Violation(27, item.line, f"{variable} is a stream of blocks, or a block of one: it cannot be partitioned")
         outside = _declared_around(block) if item.name == "dependence" else set()
@@ -486,6 +489,18 @@ def _check_pragmas(function: Function, block: Node, parameters: set[str]) -> Ite
             yield Violation(27, item.line, f"port {port} is no parameter of {function.name}")
         if item.name in _LOOP_PRAGMAS and (block.loop_variable is None or not _is_first(block, item)):
             yield Violation(27, item.line, f"pragma {item.name} does not stand directly below the loop it governs")
+
+
+def _complaints_of_storage(pragma: Pragma, block: Node) -> Iterator[str]:
+    """What does not go together: a type of memory and what the variable is, ultra RAM and a value at power-up."""
+    variable, kind = pragma.options.get("variable", ""), pragma.options.get("type", "")
+    declaration = re.compile(rf"[>\w]\s+{re.escape(variable)}\b[\[(;=]")
+    declared = [statement.text for statement in block.statements if declaration.search(statement.text)]
+    is_stream = any(text.startswith("hls::stream<") for text in declared)
+    if declared and is_stream != (kind == "fifo"):
+        yield f"{variable} is {'a stream' if is_stream else 'an array'}, and bind_storage has type={kind}"
+    if pragma.options.get("impl") == "uram" and any("=" in text or text.startswith("static ") for text in declared):
+        yield f"{variable} has contents at power-up, which ultra RAM cannot have"
 
 
 def _declared_around(block: Node) -> set[str]:

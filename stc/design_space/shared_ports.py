@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from stc.platforms.adapters import ADAPTER_BRAM18, adapter_width
-from stc.platforms.fifo_storage import bram18_blocks
+from stc.platforms.memories import memory_cost
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -44,4 +44,4 @@ def shared_ports(parameters: Mapping[Name, Packed], total: int, ports: int) -> l
 
 
 def _array_bram18(packed: Packed) -> int:
-    return bram18_blocks(packed.word_bits, -(-8 * packed.size // packed.word_bits))
+    return memory_cost("bram", "ram_s2p", packed.word_bits, -(-8 * packed.size // packed.word_bits)).bram18

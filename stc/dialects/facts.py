@@ -35,6 +35,7 @@ from stc.dialects.dataflow.schedule import ScheduleAttr
 from stc.dialects.itensor.size_ops import SizeAttr
 from stc.iteration.pipeline_style import STYLES, Style
 from stc.iteration.size import Size
+from stc.iteration.storage import ArrayStorage, Memory, Ports
 
 T = TypeVar("T")
 Holder: TypeAlias = Operation | DictionaryAttr | Mapping[str, Attribute] | None
@@ -158,6 +159,17 @@ def _array_of_pairs(pairs: Pairs) -> Attribute:
     return ArrayAttr([ArrayAttr([IntegerAttr(number, i32) for number in pair]) for pair in pairs])
 
 
+def _storage(op: Operation, value: ArrayStorage) -> str | None:
+    if not isinstance(op, memref.AllocOp):
+        return "expected it on a 'memref.alloc'"
+    return value.expected
+
+
+def _array_storage(attribute: ArrayAttr[StringAttr]) -> ArrayStorage:
+    ports, memory = [entry.data for entry in attribute] if len(attribute) == 2 else ("", "")
+    return ArrayStorage(cast(Ports, ports), cast(Memory, memory))
+
+
 NAME = _text("stc.name")
 """What an operation is called; of an argument or result of a function, its name in the model."""
 MODULE = _text("stc.module")
@@ -233,6 +245,14 @@ UNROLL = _number("stc.unroll", _count_of_loop)
 """How many iterations of a loop become hardware of their own; 0: all."""
 PARTITION: Fact[Pairs] = Fact("stc.partition", ArrayAttr[ArrayAttr[IntegerAttr]], _pairs, _array_of_pairs, _banks)
 """(dimension, factor): into which banks an array is cut; factor 0 is one bank per entry."""
+STORAGE: Fact[ArrayStorage] = Fact(
+    "stc.storage",
+    ArrayAttr[StringAttr],
+    _array_storage,
+    lambda storage: ArrayAttr([StringAttr(storage.ports), StringAttr(storage.memory)]),
+    _storage,
+)
+"""The ports that the banks of an array have, and what memory they are; the vendor's tool decides where nothing is said."""
 COUNTERS: Fact[Pairs] = Fact(
     "stc.counters",
     ArrayAttr[ArrayAttr[IntegerAttr]],
@@ -251,7 +271,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, VALUES, SIZES, BEGINS, UNSUPPORTED,
         SCHEDULE, FIXED, LANES, COPIES, STRIPE, TILE, MULTIPLIERS,
-        LABEL, PIPELINE, DEPTH, STYLE, UNROLL, COUNTERS, PARTITION, DUPLICATE_LOADS,
+        LABEL, PIPELINE, DEPTH, STYLE, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )
 }  # fmt: skip
 """All of them, by name."""

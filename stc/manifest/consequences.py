@@ -8,13 +8,13 @@ from math import prod
 
 from stc.iteration.bus_words import packed_words
 from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.storage import FIFO_MEMORIES
 from stc.manifest.element_types import ACCEPTED, ELEMENT_TYPES, IN_PORTS, fits_port
 from stc.manifest.schema import HostTensor, Kernel, Manifest, Order, Port
 
 BUFFER_ALIGNMENT = 64
 """Bytes that the size of a buffer is a multiple of."""
 MOST_TENSOR_BYTES = 2**40
-STORAGES = ("srl", "lutram", "bram", "uram")
 _TOKEN_TYPES = "f32, f16, index, i1 to i64"
 _TOKEN_BITS = {"f32": 32, "f16": 16, "index": 32, **{f"i{bits}": bits for bits in range(1, 65)}}
 
@@ -106,8 +106,8 @@ def _channels(kernel: Kernel, path: str) -> Iterator[Complaint]:
             yield Complaint(f"{where}.element_type", f"is '{stream.element_type}'", _TOKEN_TYPES)
         elif stream.bits != stream.lanes * bits:
             yield Complaint(f"{where}.bits", f"is {stream.bits}", f"{stream.lanes * bits}, that of {stream.lanes} lanes")
-        if stream.storage not in STORAGES:
-            yield Complaint(f"{where}.storage", f"is '{stream.storage}'", ", ".join(STORAGES))
+        if stream.storage not in FIFO_MEMORIES:
+            yield Complaint(f"{where}.storage", f"is '{stream.storage}'", ", ".join(FIFO_MEMORIES))
     for index, block in enumerate(kernel.blocks):
         where = f"{path}.blocks[{index}]"
         bits = _TOKEN_BITS.get(block.element_type)

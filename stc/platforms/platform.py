@@ -83,7 +83,10 @@ class ExternalMemory:
 
 @dataclass(frozen=True)
 class Platform:
-    """One device with its shell. `plan` is the share of each die's resources a design may use."""
+    """One device with its shell. `plan` is the share of each die's resources a design may use.
+
+    `memory_luts`: the part of the LUTs that can be memory.
+    """
 
     name: str
     part: str
@@ -93,6 +96,7 @@ class Platform:
     tool_version: str
     slrs: tuple[Resources, ...]
     plan: Resources
+    memory_luts: float
     memory: ExternalMemory
 
     @property
@@ -143,5 +147,6 @@ def _platform(data: dict[str, Any]) -> Platform:
         tool_version=data["tool_version"],
         slrs=tuple(Resources(**slr) for slr in data["slr"]),
         plan=Resources(**data["plan"]),
+        memory_luts=data["memory_luts"],
         memory=ExternalMemory(**data["memory"]),
     )

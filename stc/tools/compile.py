@@ -19,6 +19,7 @@ from stc.analysis.host_trips import host_trips
 from stc.analysis.loop_report import loop_report
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
 from stc.analysis.resources import resource_report
+from stc.analysis.storage import storables
 from stc.analysis.support import obstacles
 from stc.analysis.throughput import throughput_report
 from stc.codegen.project import emit_project, require_free
@@ -46,6 +47,7 @@ from stc.transforms.linalg.default_tile_size import DefaultTileSize
 from stc.transforms.linalg.propagate_orders import PropagateOrders
 from stc.transforms.linalg.quantize_linear import QuantizeLinear
 from stc.transforms.linalg.recognize_quantization import Recognised, RecognizeQuantization
+from stc.transforms.stream.choose_storage import ChooseStorage
 from stc.transforms.stream.size_fifos import KernelSizing, SizeFifos
 from stc.transforms.stream.verify_bounds import VerifyBounds
 
@@ -111,8 +113,8 @@ def compile_from(
     if request.minimise_depths is not None:
         report |= _minimised(model, manifest_options, request.minimise_depths, recorder, options)
     progress("code generation")
-    schedule = schedule_text(options, recorder.schedules, report["fifo_sizing"]["kernels"])
     sizings = report["fifo_sizing"]["kernels"]
+    schedule = schedule_text(options, recorder.schedules, sizings, storables(model.module))
     emit_project(
         model.module, model, out, manifest_options, report, recorder.texts,
         schedule=schedule, of_manifest=lambda manifest: {"utilisation": _utilisation_report(manifest, sizings)},
@@ -166,6 +168,7 @@ def _minimised(
     sizing = minimised_sizing(lambda folder: emit_project(model.module, model, folder, written, {}), slack, recorder.progress)
     sizer = SizeFifos(margin=options.fifo_margin, run_ahead=options.run_ahead, platform=options.platform)
     sizings = sizer.size(model.module, sizing.depths)
+    ChooseStorage(options.platform, options.schedule).apply(make_context(), model.module)
     return {
         "memory_bytes": _memory_report(model.module, recorder),
         "fifo_sizing": _fifo_report(sizings) | {"minimisation": minimisation_report(sizing)},

@@ -3,6 +3,7 @@
     [stc.options]            what the passes were asked for
     [NAME]                   one table per computation: tile, order, unroll, vector (`apply-schedule`)
     [stc.fifos]              the depth that each FIFO requires (`size-fifos`)
+    [stc.memories]           what memory each array and FIFO is built of (`choose-storage`)
 
 Given back unchanged (`--schedule`) for the same model, it gives the same design.
 """
@@ -16,14 +17,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
+from stc.analysis.storage import Storable
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, Decided, read_tables
 from stc.transforms.pass_pipeline import did_you_mean
+from stc.transforms.stream.choose_storage import MEMORIES_TABLE
 
 FILE = "schedule.toml"
 
 OPTIONS, FIFOS = "options", "fifos"
+TABLES = (OPTIONS, FIFOS, MEMORIES_TABLE)
 
 NOT_IN_FILE = ("schedule", "fifo_depths", "kernel_name")
 """Options that are files themselves, or follow from the model."""
@@ -39,6 +43,11 @@ _FIFOS = """\
 """
 
 
+_MEMORIES = """\
+# What each array of a task ("task.array") and each FIFO of more than two tokens is built of: LUTs (lutram, srl), bram or uram.
+"""
+
+
 def with_schedule(options: PipelineOptions, given: Iterable[str]) -> PipelineOptions:
     """`options`, and for those that are not `given` what their schedule says.
 
@@ -48,8 +57,8 @@ def with_schedule(options: PipelineOptions, given: Iterable[str]) -> PipelineOpt
         return options
     said = read_tables(options.schedule).get(OWN_TABLE, {})
     table, where = said.get(OPTIONS, {}), f"{options.schedule} [{OWN_TABLE}.{OPTIONS}]"
-    if unknown := sorted(set(said) - {OPTIONS, FIFOS}):
-        raise CompileError(f"there is no table '{OWN_TABLE}.{unknown[0]}'", where=options.schedule, accepted=f"{OPTIONS}, {FIFOS}")
+    if unknown := sorted(set(said) - set(TABLES)):
+        raise CompileError(f"there is no table '{OWN_TABLE}.{unknown[0]}'", where=options.schedule, accepted=", ".join(TABLES))
     if not isinstance(table, dict):
         raise CompileError(f"'{OWN_TABLE}.{OPTIONS}' is no table", where=options.schedule, accepted="a table of options")
     known = {field.name: type(field.default) for field in fields(PipelineOptions) if field.name not in NOT_IN_FILE}
@@ -63,9 +72,13 @@ def with_schedule(options: PipelineOptions, given: Iterable[str]) -> PipelineOpt
 
 
 def schedule_text(
-    options: PipelineOptions, ops: Sequence[Decided] | None, sizings: Sequence[Mapping[str, Any]] | None
+    options: PipelineOptions,
+    ops: Sequence[Decided] | None,
+    sizings: Sequence[Mapping[str, Any]] | None,
+    memories: Iterable[Storable],
 ) -> str:
-    """The file. `ops`: None where the compile began behind the pass that tiles them; `sizings`: kernels as in report.json."""
+    """The file. `ops`: None where the compile began behind the pass that tiles them; `sizings`: kernels as in report.json;
+    `memories`: those that were chosen are said."""
     lines = [_HEAD, f"[{OWN_TABLE}.{OPTIONS}]"]
     comments = _comments()
     for field in fields(PipelineOptions):
@@ -83,6 +96,8 @@ def schedule_text(
         lines += ["", _FIFOS + f"[{OWN_TABLE}.{FIFOS}]"]
         for fifo in (fifo for kernel in sizings for fifo in kernel["fifos"]):
             lines.append(f"{_key(fifo['name'])} = {fifo['required']}  # of {fifo['tokens']} tokens of {fifo['bits']} bits")
+    if chosen := [f"{_key(each.name)} = {_value(each.memory)}  # {each.text}" for each in memories if each.memory is not None]:
+        lines += ["", _MEMORIES + f"[{OWN_TABLE}.{MEMORIES_TABLE}]", *chosen]
     return "\n".join(lines) + "\n"
 
 

@@ -385,13 +385,13 @@ def test_nothing_that_is_computed_is_free() -> None:
 @pytest.mark.parametrize(
     ("bits", "entries", "banks", "expected"),
     [
-        (32, 31, 1, ResourceCount(lut=64)), (32, 32, 1, ResourceCount(lut=64)), (32, 33, 1, ResourceCount(bram18=1)),
+        (32, 31, 1, ResourceCount(lut=32, ff=32)), (32, 32, 1, ResourceCount(lut=32, ff=32)), (32, 33, 1, ResourceCount(bram18=1)),
         (32, 511, 1, ResourceCount(bram18=1)), (32, 512, 1, ResourceCount(bram18=1)), (32, 513, 1, ResourceCount(bram18=2)),
         (16, 1024, 1, ResourceCount(bram18=1)), (16, 1025, 1, ResourceCount(bram18=2)),
         (8, 2048, 1, ResourceCount(bram18=1)), (8, 2049, 1, ResourceCount(bram18=2)),
         (64, 512, 1, ResourceCount(bram18=2)), (64, 513, 1, ResourceCount(bram18=4)),
-        (8, 64, 1, ResourceCount(lut=16)), (8, 65, 1, ResourceCount(lut=32)), (8, 128, 1, ResourceCount(lut=32)),
-        (8, 129, 1, ResourceCount(bram18=1)), (32, 100, 3, ResourceCount(bram18=3)), (32, 96, 3, ResourceCount(lut=192)),
+        (8, 64, 1, ResourceCount(lut=16, ff=8)), (8, 65, 1, ResourceCount(lut=32, ff=8)), (8, 128, 1, ResourceCount(lut=32, ff=8)),
+        (8, 129, 1, ResourceCount(bram18=1)), (32, 100, 3, ResourceCount(bram18=3)), (32, 96, 3, ResourceCount(lut=96, ff=96)),
     ],
 )
 def test_arrays_one_below_at_and_above_a_step(bits: int, entries: int, banks: int, expected: ResourceCount) -> None:
@@ -401,14 +401,14 @@ def test_arrays_one_below_at_and_above_a_step(bits: int, entries: int, banks: in
 @pytest.mark.parametrize(
     ("bits", "depth", "lut", "bram18", "uram"),
     [
-        (32, 2, 32, 0, 0), (32, 32, 32, 0, 0), (32, 33, 32, 0, 0), (32, 64, 32, 0, 0), (32, 65, 64, 0, 0), (32, 128, 64, 0, 0),
+        (32, 2, 32, 0, 0), (32, 32, 32, 0, 0), (32, 33, 40, 0, 0), (32, 64, 40, 0, 0), (32, 65, 80, 0, 0), (32, 128, 80, 0, 0),
         (32, 129, 0, 1, 0), (32, 512, 0, 1, 0), (32, 513, 0, 2, 0), (32, 1024, 0, 2, 0), (32, 1025, 0, 3, 0),
-        (512, 2, 512, 0, 0), (512, 3, 512, 0, 0), (512, 128, 1024, 0, 0), (512, 129, 0, 15, 0), (512, 513, 0, 29, 0),
+        (512, 2, 512, 0, 0), (512, 3, 592, 0, 0), (512, 128, 1184, 0, 0), (512, 129, 0, 15, 0), (512, 513, 0, 29, 0),
         (512, 2047, 0, 57, 0), (512, 2048, 0, 0, 8), (512, 4096, 0, 0, 8), (512, 4097, 0, 0, 16), (1, 1024, 32, 0, 0),
     ],
 )
 def test_fifos_one_below_at_and_above_a_step(bits: int, depth: int, lut: int, bram18: int, uram: int) -> None:
-    """Shift registers: a LUT per bit and 32 tokens; distributed RAM: per 64; 20 LUT of control with each."""
+    """Shift registers: a LUT per bit and 32 tokens; distributed RAM: 8 for 7 bits and 64 tokens; 20 LUT of control with each."""
     found = fifo(bits, depth)
     assert (found.lut - 20, found.bram18, found.uram) == (lut, bram18, uram)
 
@@ -416,7 +416,7 @@ def test_fifos_one_below_at_and_above_a_step(bits: int, depth: int, lut: int, br
 @pytest.mark.parametrize(
     ("shape", "count", "expected"),
     [
-        ("24", 1, ResourceCount(lut=64)), ("24", 2, ResourceCount(lut=128)),     # 768 bits each stay distributed
+        ("24", 1, ResourceCount(lut=32, ff=32)), ("24", 2, ResourceCount(lut=64, ff=64)),     # 768 bits each stay distributed
         ("100", 1, ResourceCount(bram18=1)), ("100", 2, ResourceCount(bram18=2)), ("100", 3, ResourceCount(bram18=3)),
         ("1", 2, ResourceCount(ff=64)),
     ],

@@ -73,7 +73,7 @@ def test_the_clock_decides_which_operator() -> None:
     ("bits", "entries", "banks", "expected"),
     [
         (32, 16, 16, ResourceCount(ff=512)),
-        (32, 32, 1, ResourceCount(lut=64)),
+        (32, 32, 1, ResourceCount(lut=32, ff=32)),
         (32, 33, 1, ResourceCount(bram18=1)),
         (32, 2048, 4, ResourceCount(bram18=4)),
         (32, 2049, 4, ResourceCount(bram18=8)),

@@ -135,6 +135,15 @@ WORK_LOOP = "acc[0][j] = hls::exp(v[j] * 0.5f);"
         (27, "  float acc[4][128];", "  hls::read_lock<rows> acc(b);", "acc is a stream of blocks, or a block of one"),
         (27, "type=complete", "type=all", "pragma array_partition has type=all, expected cyclic|block|complete"),
         (27, "impl=lutram", "impl=dsp", "pragma bind_storage has impl=dsp"),
+        (27, "type=fifo impl=lutram", "type=ram_2p impl=lutram latency=1", "t is a stream, and bind_storage has type=ram_2p"),
+        (27, "  float acc[4][128];", "  float acc[4][128];\n#pragma HLS bind_storage variable=acc type=fifo impl=bram",
+         "acc is an array, and bind_storage has type=fifo"),
+        (27, "  float acc[4][128];", "  float acc[4][128] = {0.0f};\n#pragma HLS bind_storage variable=acc type=ram_s2p impl=uram "
+         "latency=1", "acc has contents at power-up, which ultra RAM cannot have"),
+        (27, "  float acc[4][128];", "  static float acc[4][128];\n#pragma HLS bind_storage variable=acc type=ram_s2p impl=uram "
+         "latency=1", "acc has contents at power-up, which ultra RAM cannot have"),
+        (27, "  float acc[4][128];", "  float acc[4][128];\n#pragma HLS bind_storage variable=acc type=ram_t2p impl=lutram "
+         "latency=1", "pragma bind_storage has impl=lutram, expected bram|uram"),
         (27, "II=1 style=flp\n    y", "II=0 style=flp\n    y", "pragma pipeline has ii=0"),
         (27, "inline off", "inlined off", "pragma inlined is not known"),
         (27, "style=flp\n    y", "styles=flp\n    y", "no option styles"),
@@ -148,6 +157,12 @@ def test_refused(rule: int, old: str, new: str, message: str) -> None:
     assert old in KERNEL
     found = [violation for violation in kernel_violations(KERNEL.replace(old, new), HEADER) if violation.rule == rule]
     assert any(message in violation.message for violation in found), found
+
+
+@pytest.mark.parametrize("memory", ["lutram", "bram", "uram"])
+def test_an_array_without_contents_may_be_any_memory(memory: str) -> None:
+    pragma = f"#pragma HLS bind_storage variable=acc type=ram_s2p impl={memory} latency=1"
+    assert kernel_violations(KERNEL.replace("  float acc[4][128];", f"  float acc[4][128];\n{pragma}"), HEADER) == []
 
 
 def test_violations_name_their_line() -> None:

@@ -97,7 +97,7 @@ def test_the_command_line_counts_more(tmp_path: Path) -> None:
         ("[stc.options]\ntile = 0\n", "tile is 0; accepted: at least 1"),
         ("[stc.options]\nschedule = 'other.toml'\n", "no option is called 'schedule'"),
         ("stc.options = [1]\n", "'stc.options' is no table"),
-        ("[stc.fifo]\nx = 8\n", "there is no table 'stc.fifo'; accepted: options, fifos"),
+        ("[stc.fifo]\nx = 8\n", "there is no table 'stc.fifo'; accepted: options, fifos, memories"),
     ],
 )
 def test_wrong_tables(text: str, complaint: str, tmp_path: Path) -> None:
@@ -110,6 +110,37 @@ def test_a_schedule_that_is_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"\xa8\x00")
     with pytest.raises(CompileError, match="schedule is not TOML"):
         with_schedule(PipelineOptions(schedule=str(path)), ())
+
+
+FIXED = '[stc.memories]\n"fc.w" = "bram"\n'
+
+
+def test_a_memory_that_is_given_is_taken_and_the_others_are_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "schedule.toml"
+    path.write_text(FIXED)
+    found = compiled(tmp_path / "first", LINEAR, "--schedule", str(path))
+    again = compiled(tmp_path / "again", LINEAR, "--schedule", str(tmp_path / "first" / "schedule.toml"))
+    assert again == found
+    memories = tomllib.loads(found["schedule.toml"].decode())["stc"]["memories"]
+    assert memories["fc.w"] == "bram" and memories["fc.x"] == "lutram"
+    pragmas = {line for line in found["kernel.cpp"].decode().splitlines() if "bind_storage" in line}
+    assert "#pragma HLS bind_storage variable=w type=ram_s2p impl=bram latency=1" in pragmas
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ('"fc.w" = 3', "stc.memories is no table of memories"),
+        ('"fc.v" = "bram"', "no array or FIFO is called 'fc.v', did you mean 'fc.x'"),
+        ('"fc.w" = "rom"', "'fc.w' is 'rom', with 16 banks of 12 words of 32 bits, ram_s2p"),
+        ('"fc.w" = "srl"', "accepted: lutram, bram, uram"),
+    ],
+)
+def test_wrong_memories(table: str, complaint: str, tmp_path: Path) -> None:
+    path = tmp_path / "schedule.toml"
+    path.write_text(f"[stc.memories]\n{table}\n")
+    done = CliRunner().invoke(app, ["compile", LINEAR, "--schedule", str(path), "--out", str(tmp_path / "out")])
+    assert isinstance(done.exception, CompileError) and complaint in str(done.exception)
 
 
 TOO_DEEP = ("x_stream = 100000000000000", "FIFO 'x_stream' has depth 100000000000000; accepted: from 1 to 2147483647")

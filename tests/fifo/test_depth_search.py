@@ -145,9 +145,9 @@ def test_nothing_to_size():
 
 
 def test_memory_steps():
-    """Shift registers cost nothing, LUTRAM up to 128 deep, then blocks."""
+    """Shift registers cost nothing, LUTRAM up to 128 deep (8 LUTs for 7 bits), then blocks."""
     assert memory_bits(32, 32) == 0 and memory_bits(2048, 2) == 0
-    assert memory_bits(32, 33) == memory_bits(32, 64) == 2048
+    assert memory_bits(32, 33) == memory_bits(32, 64) == 40 * 64
     assert memory_bits(32, 512) == 18 * 1024
     assert memory_bits(512, 4096) == 8 * 288 * 1024
 

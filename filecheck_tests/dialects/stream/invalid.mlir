@@ -149,3 +149,8 @@ func.func @f() {
 
 // expected-error @below {{has 5 distinct tokens of 4, expected 1 to as many}}
 %s = stream.create @s {tokens = 4 : i64, distinct_tokens = 5 : i64} : !stream.stream<vector<2xf32>, depth: 2>
+
+// -----
+
+// expected-error @below {{has memory = 'rom', expected srl, lutram, bram, uram}}
+%s = stream.create @s {memory = "rom"} : !stream.stream<f32, depth: 4>

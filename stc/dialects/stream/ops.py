@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType, StringAttr, SymbolNameConstraint, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -28,6 +28,7 @@ from stc.dialects.effects import AdvancesCursor, OwnsResults
 from stc.dialects.itensor.type import ItensorType
 from stc.dialects.ports import verify_is_readable, verify_is_writable
 from stc.dialects.stream.types import BlockType, StreamType
+from stc.iteration.storage import FIFO_MEMORIES, Memory
 
 
 def _stream(value: SSAValue) -> StreamType[Attribute]:
@@ -53,7 +54,8 @@ class CreateOp(IRDLOperation):
     """A FIFO.
 
     It may say how many `tokens` cross it per run, how many of them are distinct (`distinct_tokens`: those up to temporal reuse,
-    which are sent again), and which depth `size-fifos` found to be required (`required_depth`).
+    which are sent again), which depth `size-fifos` found to be required (`required_depth`), and what it is built of
+    (`memory`: srl, lutram, bram or uram).
 
     Example: `%s = stream.create @fc_to_gelu {tokens = 64 : i64} : !stream.stream<vector<8xf32>, depth: 34>`
     """
@@ -64,6 +66,7 @@ class CreateOp(IRDLOperation):
     tokens_attr = opt_prop_def(IntegerAttr, prop_name="tokens")
     distinct_tokens_attr = opt_prop_def(IntegerAttr, prop_name="distinct_tokens")
     required_depth_attr = opt_prop_def(IntegerAttr, prop_name="required_depth")
+    memory_attr = opt_prop_def(StringAttr, prop_name="memory")
     result = result_def(base(StreamType))
 
     irdl_options = (ParsePropInAttrDict(),)
@@ -97,7 +100,17 @@ class CreateOp(IRDLOperation):
     def required_depth(self, depth: int) -> None:
         self.required_depth_attr = IntegerAttr(depth, i64)
 
+    @property
+    def memory(self) -> Memory | None:
+        return None if self.memory_attr is None else cast(Memory, self.memory_attr.data)
+
+    @memory.setter
+    def memory(self, memory: Memory | None) -> None:
+        self.memory_attr = None if memory is None else StringAttr(memory)
+
     def verify_(self) -> None:
+        if self.memory is not None and self.memory not in FIFO_MEMORIES:
+            raise VerifyException(f"has memory = '{self.memory}', expected {', '.join(FIFO_MEMORIES)}")
         for name, count in (("tokens", self.tokens), ("required_depth", self.required_depth)):
             if count is not None and not 1 <= count < 1 << 31:
                 raise VerifyException(f"has {name} = {count}, expected one from 1 to {(1 << 31) - 1}")

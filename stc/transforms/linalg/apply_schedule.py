@@ -37,7 +37,7 @@ class ApplySchedule(ModulePass):
     per operand, inputs first: the lanes its streams carry). With `fixed = false` later passes may still choose another order.
     `multipliers`, "pairs", "dsp" or "lut", is what those of an integer contraction are made of (`choose-multipliers` reads it
     before pairs are packed); a table that says only this leaves the schedule to later passes. A name that no op has, a field that
-    does not exist and a tile or vector that does not divide are errors. The tables `stc.options` and `stc.fifos` are about no op,
+    does not exist and a tile or vector that does not divide are errors. The tables of `stc` are about no op,
     and for others to read.
 
     Options: `path` of the file.

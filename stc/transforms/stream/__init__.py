@@ -20,6 +20,7 @@ STREAM_PASSES = passes_of(
         "sink-reads": "SinkReads",
         "hls-directives": "HlsDirectives",
         "size-fifos": "SizeFifos",
+        "choose-storage": "ChooseStorage",
         "verify-bounds": "VerifyBounds",
     },
 )

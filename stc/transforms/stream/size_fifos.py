@@ -28,7 +28,7 @@ from stc.iteration.size import Symbol, are_all_sampled, sampled_values
 from stc.iteration.task_timeline import task_timeline
 from stc.iteration.trace import TaskTrace, moving_symbols
 from stc.network.graph import Channel, TaskGraph
-from stc.platforms.fifo_storage import MARGIN, fifo_storage
+from stc.platforms.fifo_storage import MARGIN
 from stc.platforms.platform import load_platform
 from stc.strategies.fifos import FIFOS, FifoPlan, FifoProblem
 from stc.transforms.finding_pass import FindingPass
@@ -66,7 +66,6 @@ class SizedFifo:
     grown: int
     required: int
     emitted: int
-    storage: str
 
 
 @dataclass(frozen=True)
@@ -259,8 +258,7 @@ class SizeFifos(FindingPass):
         name, bits, tokens, required = fifo.name, fifo.bits, fifo.tokens, ends[fifo.name]
         fed = name in graph.memory_fed
         emitted = required if self.margin < 0 or fed else emitted_depth(bits, tokens, required, self.margin)
-        storage, grown = fifo_storage(bits, emitted), required - wanted[name]
-        return SizedFifo(name, bits, tokens, fed, fifo.depth, slots.get(name), grown, required, emitted, storage)
+        return SizedFifo(name, bits, tokens, fed, fifo.depth, slots.get(name), required - wanted[name], required, emitted)
 
 
 @dataclass
