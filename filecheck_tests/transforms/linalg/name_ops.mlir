@@ -48,3 +48,38 @@ func.func @norm(%x: !X, %o: !T) -> (!T, !T, !T) {
 // CHECK: linalg.generic{{.*}}stc.name = "ln_mean"} {
 // CHECK: linalg.generic{{.*}}stc.name = "ln_sum_square0"} {
 // CHECK: linalg.generic{{.*}}stc.name = "ln_sum_square1"} {
+
+// -----
+
+// The steps that quantise an activation; those of a parameter, which the host computes, are its own.
+#max = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>]
+#one = [affine_map<() -> ()>, affine_map<() -> ()>]
+#all = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>]
+!X = tensor<5xf32>
+!S = tensor<f32>
+!Q = tensor<5xi8>
+func.func @quantised(%x: !X, %w: !X {stc.parameter}, %o: !S, %p: !Q) -> (!S, !S, !S, !Q) {
+  %v = linalg.generic {indexing_maps = #one, iterator_types = []} ins(%o : !S) outs(%o : !S) attrs = {stc.module = "fc"} {
+  ^bb0(%a: f32, %b: f32):  %c = arith.constant 127.0 : f32  %d = arith.divf %a, %c : f32
+    %l = arith.constant 1.0e-30 : f32  %s = arith.maximumf %d, %l : f32  linalg.yield %s : f32 } -> !S
+  %r = linalg.generic {indexing_maps = #one, iterator_types = []} ins(%v : !S) outs(%o : !S) attrs = {stc.module = "fc"} {
+  ^bb0(%a: f32, %b: f32):  %c = arith.constant 1.0 : f32  %d = arith.divf %c, %a : f32  linalg.yield %d : f32 } -> !S
+  %q = linalg.generic {indexing_maps = #all, iterator_types = ["parallel"]} ins(%x, %r : !X, !S) outs(%p : !Q)
+    attrs = {stc.module = "fc"} {
+  ^bb0(%a: f32, %b: f32, %c: i8):  %d = arith.mulf %a, %b : f32  %e = math.roundeven %d : f32  %f = arith.fptosi %e : f32 to i8
+    linalg.yield %f : i8 } -> !Q
+  %e = tensor.empty() : !S
+  %m = linalg.generic {indexing_maps = #max, iterator_types = ["reduction"]} ins(%w : !X) outs(%e : !S) attrs = {stc.module = "fc"} {
+  ^bb0(%a: f32, %b: f32):  %c = math.absf %a : f32  %d = arith.maximumf %c, %b : f32  linalg.yield %d : f32 } -> !S
+  %s = linalg.generic {indexing_maps = #one, iterator_types = []} ins(%m : !S) outs(%e : !S) attrs = {stc.module = "fc"} {
+  ^bb0(%a: f32, %b: f32):  %c = arith.constant 7.0 : f32  %d = arith.divf %a, %c : f32
+    %l = arith.constant 1.0e-30 : f32  %s = arith.maximumf %d, %l : f32  linalg.yield %s : f32 } -> !S
+  func.return %v, %r, %s, %q : !S, !S, !S, !Q
+}
+
+// CHECK-LABEL: @quantised(
+// CHECK: linalg.generic{{.*}}stc.name = "fc_scale"} {
+// CHECK: linalg.generic{{.*}}stc.name = "fc_reciprocal"} {
+// CHECK: linalg.generic{{.*}}stc.name = "fc_quantise"} {
+// CHECK: linalg.generic{{.*}}stc.name = "fc_weight_max_abs"} {
+// CHECK: linalg.generic{{.*}}stc.name = "fc_weight_scale"} {

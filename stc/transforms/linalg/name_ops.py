@@ -36,6 +36,7 @@ _TENSOR_KINDS: dict[type[Operation], str] = {
     tensor.PadOp: "pad",
 }
 _REDUCTIONS = {"add": "sum", "mul": "product"}
+_SCALE, _RECIPROCAL, _QUANTISE = _STEPS = ("scale", "reciprocal", "quantise")
 _CHARACTERISTIC = ("tanh", "erf", "exp", "log", "sin", "cos", "powf", "rsqrt", "sqrt", "select", "div", "square")
 """What names a body of several operations, first match first; else its last operation does."""
 
@@ -47,8 +48,9 @@ class NameOpsPass(ModulePass):
     A name is the op's `stc.module` with `_` for other characters, and what the op does: the only contraction of a module has
     the plain name (`attn_c_proj`), as has the only op of a module (`mlp_act`); others carry a suffix (`ln_1_sum`,
     `attn_exp`, `attn_c_proj_add`). In an attention the two products are called `scores` and `context`, and what prepares their
-    operands after these: the slices of a fused projection are `attn_q`, `attn_k` and `attn_v`. Numbers are appended only to what
-    is still ambiguous, in program order.
+    operands after these: the slices of a fused projection are `attn_q`, `attn_k` and `attn_v`. What quantises activations are
+    the steps `scale`, `reciprocal` and `quantise`, and of weights `weight_scale` and `weight_quantise`. Numbers are appended only
+    to what is still ambiguous, in program order.
 
     Before:
 
@@ -120,7 +122,7 @@ def _candidate(op: Operation, named: Sequence[Operation], roles: Mapping[Operati
         source = "" if isinstance(op, GenericOp) else _module_of_data(op)
         return f"{source}_{kind}" if source else kind
     if host.issuperset(op.results):   # not what the module computes, but what it is computed with
-        return f"{module}_{kind}"
+        return f"{module}_weight_{kind}" if kind in (*_STEPS, "max_abs") else f"{module}_{kind}"
     if is_contraction(op) and sum(map(is_contraction, siblings)) == 1:
         return module
     return module if siblings == [op] else f"{module}_{kind}"
@@ -170,7 +172,8 @@ def kind_of(op: Operation) -> str:
     if is_contraction(op):
         return "matmul"
     if not reduction_loops(op):
-        return "mean" if _is_mean(op) else _body_kind(_operations_below(yielded(op)))
+        ops = _operations_below(yielded(op))
+        return "mean" if _is_mean(op) else _step(ops) or _body_kind(ops)
     found = combining(op)
     if found is None:
         return "reduce"
@@ -208,6 +211,17 @@ def _operations_below(values: Sequence[SSAValue]) -> list[Operation]:
     block = next(iter(found)).parent
     assert block is not None
     return [op for op in block.ops if op in found and not op.has_trait(IsTerminator)]
+
+
+def _step(ops: Sequence[Operation]) -> str | None:
+    """Which step of quantising a body is, if any: the scale of a largest number, at least a constant; its reciprocal; rounding."""
+    words = [_word(op) for op in ops]
+    if "roundeven" in words and "fptosi" in words:
+        return _QUANTISE
+    divisions = [op for op in ops if isinstance(op, DivfOp)]
+    if len(divisions) == 1 and scalar_constant(divisions[0].rhs) is not None and words[-1] == "max":
+        return _SCALE if any(scalar_constant(operand) is not None for operand in ops[-1].operands) else None
+    return _RECIPROCAL if words == ["div"] and scalar_constant(divisions[0].lhs) is not None else None
 
 
 def _body_kind(ops: Sequence[Operation]) -> str:
