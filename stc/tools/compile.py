@@ -168,7 +168,7 @@ def _minimised(
     sizing = minimised_sizing(lambda folder: emit_project(model.module, model, folder, written, {}), slack, recorder.progress)
     sizer = SizeFifos(margin=options.fifo_margin, run_ahead=options.run_ahead, platform=options.platform)
     sizings = sizer.size(model.module, sizing.depths)
-    ChooseStorage(options.platform, options.schedule).apply(make_context(), model.module)
+    ChooseStorage(options.budget, options.platform, options.schedule).apply(make_context(), model.module)
     return {
         "memory_bytes": _memory_report(model.module, recorder),
         "fifo_sizing": _fifo_report(sizings) | {"minimisation": minimisation_report(sizing)},
