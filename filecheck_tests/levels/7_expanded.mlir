@@ -298,7 +298,7 @@ builtin.module {
 // CHECK-NEXT: %c1 = arith.constant 1 : index
 // CHECK-NEXT: %tile = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]], stc.storage = ["ram_s2p", "lutram"]} : memref<4x8xf32>
 // CHECK-NEXT: %x_4 = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]], stc.storage = ["ram_s2p", "lutram"]} : memref<4x4xf32>
-// CHECK-NEXT: %w_4 = memref.alloc() {stc.partition = {{\[\[}}1 : i32, 0 : i32]], stc.storage = ["ram_s2p", "lutram"]} : memref<4x8xf32>
+// CHECK-NEXT: %w_4 = memref.alloc() {stc.partition = {{\[\[}}0 : i32, 0 : i32]]} : memref<8xf32>
 // CHECK-NEXT: scf.for %i = %c0 to %c8 step %c4 {
 // CHECK-NEXT: scf.for %j = %c0 to %c16 step %c8 {
 // CHECK-NEXT: scf.for %row = %c0 to %c4 step %c1 {
@@ -311,26 +311,29 @@ builtin.module {
 // CHECK-NEXT: %1 = stream.read %x_3 : !stream.stream<vector<4xf32>, depth: 4>
 // CHECK-NEXT: vector.store %1, %x_4[%a, %c0] : memref<4x4xf32>, vector<4xf32>
 // CHECK-NEXT: } {stc.label = "read_x_a", stc.pipeline = 1 : i32}
-// CHECK-NEXT: scf.for %a_1 = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %2 = stream.read %w_3 : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: vector.store %2, %w_4[%a_1, %c0] : memref<4x8xf32>, vector<8xf32>
-// CHECK-NEXT: } {stc.label = "read_w_a", stc.pipeline = 1 : i32}
 // CHECK-NEXT: scf.for %term = %c0 to %c4 step %c1 {
 // CHECK-NEXT: scf.for %row_1 = %c0 to %c4 step %c1 {
 // CHECK-NEXT: scf.for %column_1 = %c0 to %c8 step %c1 {
-// CHECK-NEXT: %3 = memref.load %x_4[%row_1, %term] : memref<4x4xf32>
-// CHECK-NEXT: %4 = memref.load %w_4[%term, %column_1] : memref<4x8xf32>
-// CHECK-NEXT: %5 = memref.load %tile[%row_1, %column_1] : memref<4x8xf32>
-// CHECK-NEXT: %6 = arith.mulf %3, %4 : f32
-// CHECK-NEXT: %7 = arith.addf %6, %5 : f32
-// CHECK-NEXT: memref.store %7, %tile[%row_1, %column_1] : memref<4x8xf32>
+// CHECK-NEXT: %2 = arith.cmpi eq, %row_1, %c0 : index
+// CHECK-NEXT: %3 = arith.cmpi eq, %column_1, %c0 : index
+// CHECK-NEXT: %4 = arith.andi %2, %3 : i1
+// CHECK-NEXT: scf.if %4 {
+// CHECK-NEXT: %5 = stream.read %w_3 : !stream.stream<vector<8xf32>, depth: 2>
+// CHECK-NEXT: vector.store %5, %w_4[%column_1] : memref<8xf32>, vector<8xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: %6 = memref.load %x_4[%row_1, %term] : memref<4x4xf32>
+// CHECK-NEXT: %7 = memref.load %w_4[%column_1] : memref<8xf32>
+// CHECK-NEXT: %8 = memref.load %tile[%row_1, %column_1] : memref<4x8xf32>
+// CHECK-NEXT: %9 = arith.mulf %6, %7 : f32
+// CHECK-NEXT: %10 = arith.addf %9, %8 : f32
+// CHECK-NEXT: memref.store %10, %tile[%row_1, %column_1] : memref<4x8xf32>
 // CHECK-NEXT: } {stc.label = "fc_column", stc.pipeline = 1 : i32}
 // CHECK-NEXT: } {stc.label = "fc_row"}
 // CHECK-NEXT: } {stc.label = "fc_term"}
 // CHECK-NEXT: } {stc.label = "tile_k"}
-// CHECK-NEXT: scf.for %a_2 = %c0 to %c4 step %c1 {
-// CHECK-NEXT: %8 = vector.load %tile[%a_2, %c0] : memref<4x8xf32>, vector<8xf32>
-// CHECK-NEXT: stream.write %8 into %out : !stream.stream<vector<8xf32>, depth: 4>
+// CHECK-NEXT: scf.for %a_1 = %c0 to %c4 step %c1 {
+// CHECK-NEXT: %11 = vector.load %tile[%a_1, %c0] : memref<4x8xf32>, vector<8xf32>
+// CHECK-NEXT: stream.write %11 into %out : !stream.stream<vector<8xf32>, depth: 4>
 // CHECK-NEXT: } {stc.label = "write_out_a", stc.pipeline = 1 : i32}
 // CHECK-NEXT: } {stc.label = "tile_j"}
 // CHECK-NEXT: } {stc.label = "tile_i"}

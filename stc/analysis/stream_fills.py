@@ -1,4 +1,4 @@
-"""Local buffers that a stream fills and one loop nest uses up, each entry once; and the orders that nest may run in."""
+"""Local buffers that a stream fills and one loop nest uses up; and the orders that nest may run in."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ class Fill:
 
 @dataclass(frozen=True)
 class Use:
-    """A perfect nest (`loops`, outermost first) that loads each entry of a filled buffer in one iteration, in its innermost body.
+    """A perfect nest (`loops`, outermost first) that loads each entry of a filled buffer in its innermost body: in one iteration,
+    or once in each of the loops `again`.
 
     `order` are the same loops in the order in which the tokens come. An iteration uses `entries` neighbouring entries, the
     first of them where `moving`, a loop along the last dimension, is (at 0, where it is None).
@@ -61,6 +62,7 @@ class Use:
     moving: scf.ForOp | None
     entries: int
     loads: tuple[memref.LoadOp, ...]
+    again: tuple[scf.ForOp, ...] = ()
 
     @property
     def iterations(self) -> int:
@@ -205,7 +207,8 @@ def perfect_nest(root: scf.ForOp) -> tuple[scf.ForOp, ...] | None:
 def _matched(
     fill: Fill, loops: tuple[scf.ForOp, ...], indices: Sequence[IndexExpression], loads: tuple[memref.LoadOp, ...]
 ) -> Use | None:
-    """The use where each iteration takes entries of its own, whole tokens or a part of one."""
+    """The use where iterations take entries in the order of the tokens, whole tokens or a part of one; those that use entries
+    again come behind."""
     loop_of: dict[SSAValue, scf.ForOp] = {loop.body.block.args[0]: loop for loop in loops}
     partner: dict[scf.ForOp, scf.ForOp] = {}
     for index, extent, filling in zip(indices[:-1], fill.shape[:-1], fill.along[:-1], strict=True):
@@ -235,9 +238,12 @@ def _matched(
     order = [partner[filling] for filling in fill.loops if filling in partner]
     if last is not None and last not in order:
         order.append(last)
-    others = [loop for loop in loops if loop not in order]
-    if any(_bounds(loop).trip > 1 for loop in others) or len(set(order)) < len(order):
+    if len(set(order)) < len(order):
         return None
+    others = [loop for loop in loops if loop not in order]
+    if again := tuple(loop for loop in others if _bounds(loop).trip > 1):
+        in_turn = [loop for loop in loops if loop in order] == order
+        return Use(loops, loops, last, entries, loads, again) if in_turn else None
     return Use(loops, (*others, *order), last, entries, loads)
 
 

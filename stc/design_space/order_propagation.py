@@ -18,7 +18,7 @@ from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_ord
 from stc.iteration.order import StreamOrder
 from stc.iteration.vectorize import largest_divisor
 
-LONGEST_TILE = 64
+LONGEST_TILE = 128
 """Iterations of a reduction, or of the unrolled loop, in a tile where lanes were decided."""
 
 LEAST_CYCLES = 256
@@ -30,12 +30,13 @@ LONGEST_LINE = 8 * LONGEST_TILE
 
 @dataclass(frozen=True)
 class TiledOp:
-    """A computation to be tiled. `lanes`: points of its last parallel loop that were decided to run at once, 0 where nothing was.
-    `given`: the plan that it has already, None where one is to be found."""
+    """A computation to be tiled. `lanes`: points of its last parallel loop that were decided to run at once, 0 where nothing was;
+    `rows`: of its row loop. `given`: the plan that it has already, None where one is to be found."""
 
     name: str
     computation: Computation
     lanes: int = 0
+    rows: int = 1
     given: LoopPlan | None = None
 
 
@@ -116,7 +117,7 @@ class Propagation:
         inputs = tuple(replace(operand, order=self._order(operand.tensor)) for operand in op.computation.inputs)
         summed = self._summed[op.name] if op.computation.reductions else ()
         computation = replace(op.computation, inputs=inputs, summed=summed)
-        plan = op.given or plan_loops(computation, self.sizes, tiles_of_lanes(computation, op.lanes))
+        plan = op.given or plan_loops(computation, self.sizes, tiles_of_lanes(computation, op.lanes, op.rows))
         self.plans[op.name] = plan
         for operand in inputs:
             if operand.order is None and not operand.is_parameter and operand.dims:
@@ -159,11 +160,11 @@ def _without_unit_dimensions(piece: StreamOrder, sizes: Shape, shape: Shape) -> 
 # Tiles where lanes were decided ---------------------------------------------------------------------------------------
 
 
-def tiles_of_lanes(computation: Computation, lanes: int) -> dict[int, int]:
+def tiles_of_lanes(computation: Computation, lanes: int, at_once: int = 1) -> dict[int, int]:
     """The tiles that a decision on lanes means: long ones, so that the pipeline is seldom filled anew, in whole groups of lanes.
 
     Reductions take the tiles in which operands come from other computations; so does the unrolled loop where sums of one lane each
-    are enough for the adder.
+    are enough for the adder. `at_once`: rows that are computed at once, whose sums do not follow one another.
     """
     results = computation.outputs[0].dims if computation.outputs else ()
     if not lanes or not computation.reductions or not results:
@@ -183,7 +184,7 @@ def tiles_of_lanes(computation: Computation, lanes: int) -> dict[int, int]:
             tiles[rows] = enough
     if lanes == 1 and streamed.get(last, 0) >= least:
         return {**tiles, last: streamed[last]}
-    return {**tiles, last: lanes * _groups_of_lanes(computation, lanes, least)}
+    return {**tiles, last: lanes * _groups_of_lanes(computation, lanes, at_once * least)}
 
 
 def _least_sums(computation: Computation, terms: int) -> int:

@@ -1,15 +1,16 @@
 """Intensity-aware unrolling (docs/design/method.md section 4): the slowest computation is sped up until DSPs run out.
 
-A computation is sped up by lanes (points of its last parallel loop at once, inside one task) and, once it has as many as one
-task may have, by copies (tasks side by side on slices of another parallel loop). Computations that hand each other slices have one
-number of copies: else tensors would have to be put together and cut again between them.
+A computation is sped up by lanes (points of its last parallel loop at once, inside one task), by rows (points of another loop at
+once, for which each lane's factor is used again) and, once it has as many of both as one task may have, by copies (tasks side by
+side on slices of another parallel loop). Computations that hand each other slices have one number of copies: else tensors would
+have to be put together and cut again between them.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from stc.design_space.tiling import LEAST_SUMS
@@ -17,6 +18,9 @@ from stc.iteration.vectorize import largest_divisor
 
 MOST_LANES_PER_TASK = 64
 """What a token may feed (emission rule 18)."""
+
+MOST_POINTS_PER_TASK = 128
+"""Lanes times rows: multiply-accumulates that a task does at once (emission rule 18)."""
 
 PORT_BITS = 512
 """Bits that a memory port brings at once."""
@@ -43,10 +47,16 @@ class MemoryOperand:
 
 @dataclass(frozen=True)
 class Parallelism:
-    """`lanes` per task, and `copies` of the task."""
+    """`lanes` per task, `copies` of the task, and `rows` of each lane in a task."""
 
     lanes: int
     copies: int
+    rows: int = 1
+
+    @property
+    def points(self) -> int:
+        """Points computed at once."""
+        return self.lanes * self.copies * self.rows
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,7 @@ class Work:
     `sums`: how many results there are. `lane_extent`: iterations of the loop that is unrolled, 1 where none can be.
     `divided_extent`: of the one that copies divide, 1 for none. `divides_lanes`: whether that is the same loop. `family`:
     computations of one family have one number of copies. `lut`: LUTs for one point. `in_luts`: whether it multiplies in these.
+    `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
     """
 
     name: str
@@ -69,10 +80,16 @@ class Work:
     memory: tuple[MemoryOperand, ...] = ()
     lut: int = 0
     in_luts: bool = False
+    row_extent: int = 1
+    divides_rows: bool = False
 
     def cycles(self, parallelism: Parallelism) -> int:
         """Cycles for all points."""
-        return -(-self.points // (parallelism.lanes * parallelism.copies))
+        return -(-self.points // parallelism.points)
+
+    def ports(self, parallelism: Parallelism) -> int:
+        """Memory ports, if it were alone."""
+        return sum(operand.ports(parallelism) for operand in self.memory)
 
 
 @dataclass(frozen=True)
@@ -87,18 +104,19 @@ class _State:
     works: Sequence[Work]
     lanes: dict[str, int] = field(default_factory=dict[str, int])
     copies: dict[int, int] = field(default_factory=dict[int, int])
+    rows: dict[str, int] = field(default_factory=dict[str, int])
 
     def dsp(self) -> int:
-        return sum(work.dsp * self.lanes[work.name] * self.copies[work.family] for work in self.works)
+        return sum(work.dsp * self.of(work).points for work in self.works)
 
     def lut(self) -> int:
-        return sum(work.lut * self.lanes[work.name] * self.copies[work.family] for work in self.works)
+        return sum(work.lut * self.of(work).points for work in self.works)
 
     def cycles(self, work: Work) -> int:
         return work.cycles(self.of(work))
 
     def of(self, work: Work) -> Parallelism:
-        return Parallelism(self.lanes[work.name], self.copies[work.family])
+        return Parallelism(self.lanes[work.name], self.copies[work.family], self.rows[work.name])
 
     def ports(self) -> int:
         """Memory ports of all computations; one tensor needs as many as the most demanding of its readers."""
@@ -118,7 +136,7 @@ class _State:
         return self.dsp() <= limits.dsp and self.lut() <= limits.lut and self.ports() <= limits.ports
 
     def copied(self) -> _State:
-        return _State(self.works, dict(self.lanes), dict(self.copies))
+        return _State(self.works, dict(self.lanes), dict(self.copies), dict(self.rows))
 
 
 def choose_parallelism(works: Sequence[Work], dsp: int, ports: int, lut: float = inf) -> Mapping[str, Parallelism]:
@@ -128,7 +146,8 @@ def choose_parallelism(works: Sequence[Work], dsp: int, ports: int, lut: float =
     What the others have more than that interval needs is taken back and spent once more. What is left in the end goes to the others
     in the same way, which shortens the way of the last tile; but for copies in LUTs, of which nobody gave a number to spend.
     """
-    start = _State(works, {work.name: 1 for work in works}, {work.family: 1 for work in works})
+    one_each = {work.name: 1 for work in works}
+    start = _State(works, one_each, {work.family: 1 for work in works}, one_each)
     limits = _Limits(dsp, lut, ports)
     state = _speed_up(start, limits, only_slowest=True)
     while (better := _speed_up(_relaxed(state), limits, only_slowest=True)).interval() < state.interval():
@@ -158,25 +177,37 @@ def _speed_up(state: _State, limits: _Limits, *, only_slowest: bool) -> _State:
 
 
 def _relaxed(state: _State) -> _State:
-    """The same interval with as few lanes as it takes."""
+    """The same interval with as few points at once as it takes, by as few ports and, of these, as few rows."""
     relaxed = state.copied()
     for work in state.works:
-        copies = state.copies[work.family]
-        share = work.lane_extent // (copies if work.divides_lanes else 1)
-        enough = [lanes for lanes in lane_counts(share) if -(-work.points // (lanes * copies)) <= state.interval()]
-        relaxed.lanes[work.name] = min([*enough, state.lanes[work.name]])
+        now = state.of(work)
+        lanes = lane_counts(_share(work.lane_extent, work.divides_lanes, now.copies))
+        rows = _divisors(_share(work.row_extent, work.divides_rows, now.copies))
+        possible = (replace(now, lanes=lane, rows=row) for lane in lanes for row in rows if lane * row <= now.lanes * now.rows)
+        enough = (each for each in possible if _may_be(work, each) and work.cycles(each) <= state.interval())
+        fewest = min(enough, key=lambda each: (each.points, work.ports(each), each.rows), default=now)
+        relaxed.lanes[work.name], relaxed.rows[work.name] = fewest.lanes, fewest.rows
     return relaxed
 
 
+def _share(extent: int, is_divided: bool, copies: int) -> int:
+    """Iterations of a loop that each of the copies has."""
+    return extent // copies if is_divided else extent
+
+
 def _steps(state: _State, work: Work, *, copies_in_luts: bool) -> Iterator[_State]:
-    """The ways to speed up `work`, more lanes first, then more copies of its family."""
-    share = work.lane_extent // (state.copies[work.family] if work.divides_lanes else 1)
-    for lanes in lane_counts(share):
-        if lanes > state.lanes[work.name] and _keeps_busy(work, lanes, state.copies[work.family]):
-            step = state.copied()
-            step.lanes[work.name] = lanes
-            yield step
-            break
+    """The ways to speed up `work`: more lanes, as many as a port brings, more rows, more lanes, more copies of its family."""
+    now = state.of(work)
+    lanes = lane_counts(_share(work.lane_extent, work.divides_lanes, now.copies))
+    rows = _divisors(_share(work.row_extent, work.divides_rows, now.copies))
+    wider = [replace(now, lanes=more) for more in lanes if more > now.lanes][:1]
+    higher = [replace(now, rows=more) for more in rows if more > now.rows][:1]
+    needs_port = any(work.ports(step) > work.ports(now) for step in wider)
+    for step in [*higher, *wider] if needs_port else [*wider, *higher]:
+        if _may_be(work, step):
+            faster = state.copied()
+            faster.lanes[work.name], faster.rows[work.name] = step.lanes, step.rows
+            yield faster
     if work.dsp == 0 and not (work.in_luts and copies_in_luts):
         return
     more = (copies for copies in _divisors(work.divided_extent) if copies > state.copies[work.family])
@@ -185,7 +216,8 @@ def _steps(state: _State, work: Work, *, copies_in_luts: bool) -> Iterator[_Stat
 
 
 def _with_copies(state: _State, family: int, copies: int) -> _State | None:
-    """The family with as many copies; lanes along the divided loop are cut to what divides a share. None if not possible."""
+    """The family with as many copies; lanes and rows along the divided loop are cut to what divides a share. None where that is not
+    possible."""
     step = state.copied()
     step.copies[family] = copies
     for work in state.works:
@@ -193,19 +225,24 @@ def _with_copies(state: _State, family: int, copies: int) -> _State | None:
             continue
         if work.divided_extent % copies:
             return None
+        share, now = work.divided_extent // copies, state.of(work)
         if work.divides_lanes and work.lane_extent > 1:
-            old, share = state.lanes[work.name], work.divided_extent // copies
-            step.lanes[work.name] = max(lanes for lanes in lane_counts(share) if lanes <= old)
-            if 2 * step.lanes[work.name] < old:
-                return None  # many narrow tasks instead of few wide ones
-        if not _keeps_busy(work, step.lanes[work.name], copies):
+            step.lanes[work.name] = max(lanes for lanes in lane_counts(share) if lanes <= now.lanes)
+        if work.divides_rows:
+            step.rows[work.name] = largest_divisor(share, now.rows)
+        then = step.of(work)
+        if 2 * then.lanes < now.lanes or 2 * then.rows < now.rows:
+            return None  # many narrow tasks instead of few wide ones
+        if not _may_be(work, then):
             return None
     return step
 
 
-def _keeps_busy(work: Work, lanes: int, copies: int) -> bool:
-    """Whether a task has sums enough for the adder, where it computes sums."""
-    return work.sums == work.points or work.sums >= LEAST_SUMS * lanes * copies
+def _may_be(work: Work, chosen: Parallelism) -> bool:
+    """Whether a task may do so many points at once, and has sums enough for the adder, where it computes sums."""
+    if chosen.lanes * chosen.rows > MOST_POINTS_PER_TASK:
+        return False
+    return work.sums == work.points or work.sums >= LEAST_SUMS * chosen.points
 
 
 def lane_counts(extent: int) -> list[int]:

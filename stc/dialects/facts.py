@@ -209,6 +209,8 @@ FIXED = _mark("stc.fixed")
 """A generic whose schedule was given: no pass gives it another."""
 LANES = _number("stc.lanes", _count)
 """How many points of the last parallel loop of a generic were decided to run at once."""
+ROWS = _number("stc.rows", _count)
+"""The same of its row loop (`stc.design_space.tiling.row_loop`): each lane's factor is used for so many results at once."""
 COPIES: Fact[tuple[int, ...]] = Fact(
     "stc.copies",
     DenseArrayBase,
@@ -270,7 +272,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, VALUES, SIZES, BEGINS, UNSUPPORTED,
-        SCHEDULE, FIXED, LANES, COPIES, STRIPE, TILE, MULTIPLIERS,
+        SCHEDULE, FIXED, LANES, ROWS, COPIES, STRIPE, TILE, MULTIPLIERS,
         LABEL, PIPELINE, DEPTH, STYLE, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )
 }  # fmt: skip

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from stc.analysis.emission_rules import check_emission_rules
+from stc.analysis.port_pressure import multiply_accumulates
 from stc.analysis.resources import resource_report
 from stc.codegen.project import emit_project
 from stc.dialects.context import make_context
@@ -77,9 +78,10 @@ def test_values_rules_and_dsp(case: str) -> None:
 
 
 def test_copies_become_tasks() -> None:
-    few, many = (compiled("gemm", (32, 24, 16), dsp) for dsp in (80, 320))
-    tasks = [sum(isinstance(op, TaskOp) and op.sym_name.data.startswith("matmul") for op in m.module.walk()) for m in (few, many)]
-    assert tasks == [1, 4]
+    """Beyond the 128 points that one task may do at once, as rows of its lanes; more sums than the adder's latency needs."""
+    models = [compiled("gemm", (64, 16, 48), dsp) for dsp in (80, 700, 1400)]
+    tasks = [[op for op in m.module.walk() if isinstance(op, TaskOp) and op.sym_name.data.startswith("matmul")] for m in models]
+    assert [[multiply_accumulates(task) for task in of_model] for of_model in tasks] == [[16], [128], [128, 128]]
 
 
 @pytest.mark.full

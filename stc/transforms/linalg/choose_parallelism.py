@@ -20,9 +20,9 @@ from stc.analysis.integer_products import multipliers_of
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.operator_library import hardware_cost
 from stc.design_space.parallelism import PORT_BITS, PORT_LANES, MemoryOperand, Work
-from stc.design_space.tiling import default_unroll
+from stc.design_space.tiling import default_unroll, row_loop
 from stc.dialects.dataflow.boundary import stored_type
-from stc.dialects.facts import COPIES, LANES
+from stc.dialects.facts import COPIES, LANES, ROWS
 from stc.platforms.budget import PLAN, SMALL, Limits, searched_limits
 from stc.platforms.platform import Platform, load_platform
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
@@ -32,12 +32,13 @@ from stc.transforms.stream.names import UniqueNames
 
 @dataclass(frozen=True)
 class ChooseParallelism(ModulePass):
-    """Decide, within `budget`, how many points of each generic are computed at once: lanes of a task, and copies of the task.
+    """Decide, within `budget`, how many points of each generic are computed at once: lanes and rows of a task, and copies of it.
 
     The slowest computation is sped up first (`stc.design_space.parallelism`), or another `strategy` decides
-    (`stc.strategies.parallelism`). Lanes run along the last parallel loop, where every
-    operand that it indexes has it last; copies divide the outermost parallel loop, or another along which much more of the work
-    around the generic can be divided too. Decisions are the attributes `stc.lanes`, which `propagate-orders` follows, and
+    (`stc.strategies.parallelism`). Lanes run along the last parallel loop, where every operand that it indexes has it last; rows
+    along another, so that each weight is used for several at once and one memory port feeds as many multipliers as a task may have
+    (128, emission rule 18); copies divide the outermost parallel loop, or another along which much more of the work around the
+    generic can be divided too. Decisions are the attributes `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and
     `stc.copies`, which `distribute-parallel` carries out. DSPs are counted per point from the operators of the body.
 
     LUTs bound lanes and copies as DSPs do, three quarters of them those of operators; copies of what takes no DSPs are made where
@@ -48,8 +49,8 @@ class ChooseParallelism(ModulePass):
     `strategy` (default balanced); `overall-unroll-size` for the strategies that are bounded by it (published).
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
-      becomes, with budget="dsp=1000",
-        %y = linalg.generic ... attrs = {stc.lanes = 48 : i32, stc.copies = array<i64: 4, 1, 1>}
+      becomes, with budget="dsp=1300",
+        %y = linalg.generic ... attrs = {stc.lanes = 16 : i32, stc.rows = 8 : i32, stc.copies = array<i64: 2, 1, 1>}
     """
 
     name = "choose-parallelism"
@@ -74,6 +75,8 @@ class ChooseParallelism(ModulePass):
         for each in computed:
             decision, loop, generic = chosen[each.work.name], each.divided, each.generic
             LANES.put(generic, decision.lanes)
+            if decision.rows > 1:
+                ROWS.put(generic, decision.rows)
             if loop is not None and decision.copies > 1:
                 COPIES.put(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
 
@@ -124,6 +127,7 @@ def _work(
     last = loops.output_dims[0][-1] if loops.output_dims[0] else None
     possible = default_unroll(loops.extents, loops.reductions, loops.operand_dims, max(loops.extents, default=1))
     costs = [hardware_cost(op, cycle_ns) for op in generic.body.block.ops]
+    row = row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
     return Work(
         name=made[generic],
         points=prod(loops.extents),
@@ -133,6 +137,8 @@ def _work(
         divided_extent=loops.extents[divided] if divided is not None else 1,
         divides_lanes=divided is not None and divided == last,
         family=family,
+        row_extent=loops.extents[row] if row is not None else 1,
+        divides_rows=row is not None and divided == row,
         memory=tuple(_memory_operands(generic, divided, made, names)),
         lut=sum(cost.lut for cost in costs),
         in_luts=multipliers_of(generic) == "lut",

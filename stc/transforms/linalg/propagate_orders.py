@@ -18,10 +18,10 @@ from stc.analysis.run_time_sizes import RunTimeSizes
 from stc.design_space.order_propagation import ConcatOf, ReshapeOf, SliceOf, TiledOp, TilingNode
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes
 from stc.design_space.parallelism import MOST_LANES_PER_TASK
-from stc.design_space.tiling import default_unroll, reduction_unroll
+from stc.design_space.tiling import default_unroll, reduction_unroll, row_loop
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
-from stc.dialects.facts import LANES, SCHEDULE, STRIPE
+from stc.dialects.facts import LANES, ROWS, SCHEDULE, STRIPE
 from stc.dialects.updates import is_prefix_read
 from stc.iteration.size import is_static
 from stc.iteration.vectorize import largest_divisor
@@ -78,6 +78,9 @@ class PropagateOrders(ModulePass):
         if not lanes and len(loops.input_dims) > 1 and max(unroll, default=1) == 1:
             given = plan.tile, loops.reductions, loops.operand_dims, self.lanes
             unroll = reduction_unroll(*given, of_integers=_of_integers(generic))
+        if (row := row_loop(plan.tile, loops.reductions, loops.input_dims, loops.output_dims)) is not None:
+            at_once = largest_divisor(plan.tile[row], ROWS.of(generic) or 1)
+            unroll = (*unroll[:row], at_once, *unroll[row + 1 :])
         vectors = self._vectors(loops, plan, lanes) if lanes and loops.reductions and loops.parallels else ()
         SCHEDULE.put(generic, ScheduleAttr.of(plan.tile, plan.order, unroll, vectors))
 
@@ -140,7 +143,8 @@ class TilingGraph:
         plan = LoopPlan(given.tiles, given.loop_order) if given is not None else None
         single = tuple(loop for loop, size in enumerate(self._sizes.loops_of(generic)) if not is_static(size))
         computation = Computation(loops.extents, loops.reductions, inputs, outputs, single, of_integers=_of_integers(generic))
-        return TiledOp(name, computation, lanes_of(generic) or self._lanes_of_words(generic, loops), plan)
+        lanes = lanes_of(generic) or self._lanes_of_words(generic, loops)
+        return TiledOp(name, computation, lanes, ROWS.of(generic) or 1, plan)
 
     def _lanes_of_words(self, generic: GenericOp, loops: GenericLoops) -> int:
         """As many points as a word holds integers of a parameter, where they are shorter than 32 bits; 0: nothing asks for more."""

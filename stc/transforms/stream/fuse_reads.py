@@ -1,8 +1,9 @@
-"""`fuse-reads`: an operand that is used once is consumed as it arrives, instead of filling a buffer first (loop fusion)."""
+"""`fuse-reads`: an operand is consumed as it arrives, instead of filling a buffer first (loop fusion)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from xdsl.builder import Builder
 from xdsl.context import Context
@@ -27,17 +28,21 @@ from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depths
 
 @dataclass(frozen=True)
 class FuseReads(ModulePass):
-    """Fuse the nest that fills a local buffer from a stream with the nest that uses each entry of it once.
+    """Fuse the nest that fills a local buffer from a stream with the nest that uses it.
 
-    The buffer becomes one token (array contraction), which is read where an iteration needs it: an iteration that takes several
-    tokens reads them all, and of several iterations that share a token the first reads it. So a task takes a word in every cycle
-    instead of every other one.
+    Where each entry is used once, the buffer becomes one token (array contraction), which is read where an iteration needs it: an
+    iteration that takes several tokens reads them all, and of several iterations that share a token the first reads it. So a task
+    takes a word in every cycle instead of every other one.
+
+    Where entries are used again by other loops, in the first iteration of all of these, a token is read and stored, and the others
+    find it in the buffer, which keeps the dimensions that move inside those loops.
 
     Where the nest that computes runs in another order than the tokens come in, its loops are interchanged, if each entry of memory
     then sees the same accesses in the same order (sums add up as before, bit for bit), and if waiting for sums does not cost more
-    than the fill did (`stc.analysis.recurrences`). Otherwise nothing changes; nor where a buffer is used in two nests, or an entry
-    in two iterations, or where tokens of the same stream are moved in between; nor where iterations share a token whose width
-    is no power of two, unless it is a whole row (to know which iteration reads it would take a divider, emission rule 16).
+    than the fill did (`stc.analysis.recurrences`). Otherwise nothing changes; nor where a buffer is used in two nests, or entries
+    that are used again come in another order than they are used first, or where tokens of the same stream are moved in between; nor
+    where iterations share a token whose width is no power of two, unless it is a whole row (to know which iteration reads it would
+    take a divider, emission rule 16).
 
     A task that reads two streams in turn, instead of one tile after the other, may need more of one to be waiting: FIFOs grow until
     a run of the token model ends, as in `set-fifo-depths`.
@@ -102,10 +107,13 @@ def _fuse(fill: Fill, use: Use) -> scf.ForOp:
     """The pipelined loop of the fused nest."""
     use = _interchanged(use)
     innermost = use.loops[-1]
-    buffer = _token_buffer(fill, use)
-    _read_tokens(fill, use, buffer, innermost)
-    for load in use.loads:
-        _load_lane(fill, use, buffer, load)
+    if use.again:
+        _keep_tokens(fill, use)
+    else:
+        buffer = _token_buffer(fill, use)
+        _read_tokens(fill, use, buffer)
+        for load in use.loads:
+            _load_lane(fill, use, buffer, load)
     Rewriter.erase_op(fill.root)
     Rewriter.erase_op(fill.buffer)
     return innermost
@@ -121,18 +129,53 @@ def _token_buffer(fill: Fill, use: Use) -> SSAValue:
     return buffer
 
 
-def _read_tokens(fill: Fill, use: Use, buffer: SSAValue, innermost: scf.ForOp) -> None:
+def _read_tokens(fill: Fill, use: Use, buffer: SSAValue) -> None:
     """At the beginning of each iteration that needs tokens which are not there."""
-    builder = Builder(InsertPoint.at_start(innermost.body.block))
-    if use.entries < fill.width:
-        begins = builder.insert(arith.CmpiOp(_within_token(fill, use, builder), index_constant(builder, 0), "eq"))
-        guarded = Block([scf.YieldOp()])
-        builder.insert(scf.IfOp(begins.result, [], Region(guarded)))
-        builder = before_terminator(guarded)
+    builder = _where_tokens_are_read(fill, use)
     for lane in range(0, use.entries, fill.width):
-        token = builder.insert(stream.ReadOp(fill.read.stream))
-        token.location, token.result.name_hint = fill.read.location, fill.read.result.name_hint
-        builder.insert(vector.StoreOp(token.result, buffer, [index_constant(builder, lane)]))
+        _read_token(fill, builder, buffer, [index_constant(builder, lane)])
+
+
+def _where_tokens_are_read(fill: Fill, use: Use) -> Builder:
+    """A builder for what happens in iterations that need tokens which are not there, before anything else."""
+    builder = Builder(InsertPoint.at_start(use.loops[-1].body.block))
+    firsts: list[SSAValue] = [loop.body.block.args[0] for loop in use.again]
+    if use.entries < fill.width:
+        firsts.append(_within_token(fill, use, builder))
+    if not firsts:
+        return builder
+    zero = index_constant(builder, 0)
+    begins = [builder.insert(arith.CmpiOp(first, zero, "eq")).result for first in firsts]
+    guarded = Block([scf.YieldOp()])
+    all_begin = reduce(lambda both, more: builder.insert(arith.AndIOp(both, more)).result, begins)
+    builder.insert(scf.IfOp(all_begin, [], Region(guarded)))
+    return before_terminator(guarded)
+
+
+def _read_token(fill: Fill, builder: Builder, buffer: SSAValue, indices: list[SSAValue]) -> None:
+    token = builder.insert(stream.ReadOp(fill.read.stream))
+    token.location, token.result.name_hint = fill.read.location, fill.read.result.name_hint
+    builder.insert(vector.StoreOp(token.result, buffer, indices))
+
+
+def _keep_tokens(fill: Fill, use: Use) -> None:
+    """Store tokens as they are first used, in a buffer of the dimensions that move inside the loops which use them again."""
+    load = use.loads[0]
+    around = {loop.body.block.args[0] for loop in use.loops[: use.loops.index(use.again[0])]}
+    kept = [place for place, index in enumerate(load.indices[:-1]) if index not in around]
+    kind = fill.buffer.memref.type
+    assert isinstance(kind, MemRefType)
+    shape = [*(fill.shape[place] for place in kept), fill.shape[-1]]
+    buffer = Builder(InsertPoint.before(fill.buffer)).insert(memref.AllocOp([], [], MemRefType(kind.element_type, shape))).memref
+    buffer.name_hint = fill.buffer.memref.name_hint
+    builder = _where_tokens_are_read(fill, use)
+    indices = [load.indices[place] for place in kept]
+    for lane in range(0, use.entries, fill.width):
+        first = [] if use.moving is None else [use.moving.body.block.args[0]]
+        position = total(builder, [*first, index_constant(builder, lane)] if lane or not first else first)
+        _read_token(fill, builder, buffer, [*indices, position])
+    for load in use.loads:
+        load.operands = [buffer, *(load.indices[place] for place in kept), load.indices[-1]]
 
 
 def _within_token(fill: Fill, use: Use, builder: Builder) -> SSAValue:

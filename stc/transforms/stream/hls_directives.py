@@ -115,19 +115,24 @@ def _purpose(loop: scf.ForOp) -> str:
 
 
 def _partition_buffers(task: TaskOp) -> None:
-    lanes: dict[SSAValue, int] = {}
+    at_once: dict[SSAValue, tuple[int, ...]] = {}
     for op in task.walk():
         if isinstance(op, vector.LoadOp | vector.StoreOp):
+            reached = [*map(_unrolled_entries, op.indices[:-1]), _lanes(op)]
             buffer = op.base
-            lanes[buffer] = max(lanes.get(buffer, 1), _lanes(op))
         elif isinstance(op, memref.LoadOp | memref.StoreOp) and op.indices:
-            lanes[op.memref] = max(lanes.get(op.memref, 1), _unrolled_entries(op.indices[-1]))
-    for buffer, width in lanes.items():
-        owner = buffer.owner
-        if isinstance(owner, memref.AllocOp) and width > 1:
-            shape = _buffer_type(buffer).get_shape()
-            factor = 0 if shape[-1] == width else width
-            PARTITION.put(owner, ((len(shape) - 1, factor),))
+            reached = [*map(_unrolled_entries, op.indices)]
+            buffer = op.memref
+        else:
+            continue
+        before = at_once.get(buffer, (1,) * len(reached))
+        at_once[buffer] = tuple(map(max, before, reached))
+    for buffer, widths in at_once.items():
+        if isinstance(owner := buffer.owner, memref.AllocOp):
+            banks = zip(range(len(widths)), widths, _buffer_type(buffer).get_shape(), strict=True)
+            cut = tuple((dimension, 0 if extent == width else width) for dimension, width, extent in banks if width > 1)
+            if cut:
+                PARTITION.put(owner, cut)
 
 
 def _unrolled_entries(index: SSAValue) -> int:

@@ -108,7 +108,7 @@ def _expand_fill(fill: linalg.FillOp) -> None:
     extents = target.type.get_shape()
     order = [dim for dim, extent in enumerate(extents) if extent > 1]
     zero = index_constant(builder, 0)
-    nest = _loops_along(extents, order, _fill_unroll(target, order))
+    nest = _loops_along(extents, order, _fill_unroll(target, order) if extents else [])
     ivs, inner = point_loops(builder, nest, f"{label_of(fill)}_init")
     iv_of = dict(zip(order, ivs, strict=True))
     _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))], fill)
@@ -134,35 +134,36 @@ def _look_through_view(access: vector.LoadOp | vector.StoreOp) -> None:
 
 
 def _fill_unroll(target: SSAValue, order: Sequence[int]) -> list[int]:
-    """The last dimension at once where it is as short as a vector; else as much of it as a computation on the buffer takes."""
+    """As much of each dimension as a computation on the buffer takes at once; the last whole where it is as short as a vector."""
     assert isa(target.type, MemRefType)
-    extents = target.type.get_shape()
-    last = len(extents) - 1
-    lanes = _lanes_of_users(target)
-    at_once = lanes if extents and extents[last] > max(MOST_LANES, lanes) else extents[last] if extents else 1
-    return [at_once if dim == last and extents[dim] % at_once == 0 else 1 for dim in order]
+    *outer, last = target.type.get_shape()
+    *rows, lanes = _at_once_of_users(target)
+    at_once = [*rows, lanes if last > max(MOST_LANES, lanes) else last]
+    return [count if extent % count == 0 else 1 for count, extent in ((at_once[dim], [*outer, last][dim]) for dim in order)]
 
 
-def _lanes_of_users(target: SSAValue) -> int:
-    """The largest unroll factor with which a computation on the buffer, or on a part of it, runs along its last dimension."""
+def _at_once_of_users(target: SSAValue) -> list[int]:
+    """For each dimension, the largest unroll factor with which a computation on the buffer, or on a part of it, runs along it."""
+    assert isa(target.type, MemRefType)
     views = [use.operation for use in target.uses if isinstance(use.operation, memref.SubviewOp)]
-    inside = [_lanes_of_users(view.result) for view in views if _keeps_last(view)]
-    return max([1, *(_unroll_of_last(use) for use in target.uses), *inside])
+    inside = [_at_once_of_users(view.result) for view in views if _keeps_rank(view)]
+    none = [1] * target.type.get_num_dims()
+    return [max(counts) for counts in zip(none, *inside, *map(_unrolls_along, target.uses), strict=True)]
 
 
-def _keeps_last(view: memref.SubviewOp) -> bool:
-    """Whether the last dimension of the view runs along that of the buffer."""
+def _keeps_rank(view: memref.SubviewOp) -> bool:
+    """Whether the dimensions of the view run along those of the buffer."""
     assert isa(view.result.type, MemRefType) and isa(view.source.type, MemRefType)
     return len(view.result.type.get_shape()) == len(view.source.type.get_shape())
 
 
-def _unroll_of_last(use: Use) -> int:
-    """The unroll factor with which a generic runs along the last dimension of the buffer that is its operand `use`."""
-    generic = use.operation
-    if not isinstance(generic, linalg.GenericOp):
-        return 1
-    schedule, dims = SCHEDULE.of(generic), GenericLoops(generic).operand_dims[use.index]
-    return schedule.unrolls[dims[-1]] if schedule is not None and dims else 1
+def _unrolls_along(use: Use) -> list[int]:
+    """The unroll factors with which a generic runs along the dimensions of the buffer that is its operand `use`."""
+    generic, kind = use.operation, use.operation.operands[use.index].type
+    assert isa(kind, MemRefType)
+    if not isinstance(generic, linalg.GenericOp) or (schedule := SCHEDULE.of(generic)) is None:
+        return [1] * kind.get_num_dims()
+    return [schedule.unrolls[dim] for dim in GenericLoops(generic).operand_dims[use.index]]
 
 
 @dataclass(frozen=True)

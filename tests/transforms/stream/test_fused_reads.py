@@ -82,9 +82,11 @@ class Case:
     """Entries along the last dimension that are used, where these are not all."""
     room: int = 0
     """Entries of the buffer along the last dimension that nothing is stored to."""
+    again: int = 1
+    """Iterations of a loop `r` of `use` that all use the same entries."""
 
     def nest(self, order: str, step: int, last: int, body: str) -> str:
-        extents, steps = dict(zip("abc", (*self.extents[:2], last), strict=True)), {"a": 1, "b": 1, "c": step}
+        extents, steps = dict(zip("abcr", (*self.extents[:2], last, self.again), strict=True)), {"a": 1, "b": 1, "c": step, "r": 1}
         loops = [f"scf.for %{name} = %c0 to %c{extents[name]} step %c{steps[name]} {{\n" for name in order]
         return "".join(loops) + body + "}" * len(order)
 
@@ -106,7 +108,7 @@ class Case:
             %d = arith.mulf %y, %decay : f32  %z = arith.addf %d, %x : f32
             memref.store %z, %sum[{at}] : memref<{shape}xf32>
           }} {{stc.unroll = 0 : i32}}""")
-        words, numbers = size // self.width, {0, 1, self.at_once, self.width, *self.extents, self.used or 0}
+        words, numbers = size // self.width, {0, 1, self.at_once, self.width, *self.extents, self.used or 0, self.again}
         text = DESIGN.format(
             size=size, words=words, shape=shape, tile=tile, fill=fill, use=use, between=self.between, behind=self.behind,
             constants="\n".join(f"%c{n} = arith.constant {n} : index" for n in sorted({*numbers, words})),
@@ -163,6 +165,20 @@ WIDTHS = [(4, 4), (4, 1), (4, 2), (2, 4), (1, 4), (1, 1), (8, 2), (3, 12), (12, 
 def test_tokens_of_other_widths(width: int, at_once: int, extents: tuple[int, int, int]) -> None:
     """An iteration takes several tokens, or several share one."""
     assert fused(Case(extents, width, at_once, kept="abc")) == (max(width, at_once),)
+
+
+@pytest.mark.parametrize(("width", "at_once"), [(4, 4), (4, 2), (12, 3), (12, 12), (1, 1)])
+@pytest.mark.parametrize(("use", "dimensions"), [("rabc", 3), ("arbc", 2), ("abrc", 1), ("abcr", 1)])
+def test_entries_that_are_used_again(width: int, at_once: int, use: str, dimensions: int) -> None:
+    """The first of three iterations reads; what moves inside their loop is kept."""
+    shape = fused(Case((3, 5, 12), width, at_once, use=use, kept="abc", again=3))
+    within_by_division = at_once < width < 12 and width & (width - 1)
+    assert shape == ((3, 5, 12) if within_by_division else (3, 5, 12)[3 - dimensions :])
+
+
+def test_entries_that_are_used_again_in_another_order_stay() -> None:
+    assert fused(Case((3, 5, 12), 4, 4, "bac", "arbc", "c", again=3)) == (3, 5, 12)
+    assert fused(Case((3, 5, 12), 4, 4, "bac", "brac", "c", again=3)) == (3, 12)
 
 
 def test_the_order_of_sums_forbids_an_interchange() -> None:
