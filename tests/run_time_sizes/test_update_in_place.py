@@ -141,11 +141,18 @@ func.func @main(
 """
 
 
+SUMS = "outs(%fill : tensor<2x16xf32>)"
+READ_IN = "#dataflow.schedule<tile = [2, 8, 16], order = [0, 1, 2], unroll = [1, 1, {0}], vector = [[1, 1, {0}], [1, {0}]]>"
+
+
 @pytest.mark.heavy
-def test_an_insertion_from_linalg_to_the_simulation(tmp_path: Path):
-    """`tensor.insert_slice` at a scalar becomes an update behind the reading, which MLIR's own engine agrees with at each draw."""
+@pytest.mark.parametrize("lanes", [None, 2])
+def test_an_insertion_from_linalg_to_the_simulation(lanes: int | None, tmp_path: Path):
+    """`tensor.insert_slice` at a scalar becomes an update behind the reading, which MLIR's own engine agrees with at each draw;
+    also where the cache is read in `lanes`, fewer than those in which the row is computed."""
     path, out = tmp_path / "append.mlir", tmp_path / "out"
-    path.write_text(LINALG)
+    attributes = "" if lanes is None else f" attrs = {{stc.schedule = {READ_IN.format(lanes)}}}"
+    path.write_text(LINALG.replace(SUMS, SUMS + attributes))
     done = CliRunner().invoke(app, ["compile", str(path), "--check", "--out", str(out)])
     assert done.exit_code == 0, done.output
     manifest = read_manifest(out)

@@ -73,3 +73,26 @@ func.func @prefix(%cache: tensor<1x8x4xf32>, %p: i32 {stc.name = "pos"}) -> (ten
 // CHECK-NEXT: %flat = tensor.collapse_shape %cache {{\[\[}}0 : i64, 1 : i64], [2 : i64]] : tensor<1x8x4xf32> into tensor<8x4xf32>
 // CHECK-NEXT: %y, %r = dataflow.kernel @k(%a = %flat : tensor<8x4xf32> as !itensor, %pos = %p : i32 as !itensor.symbol<pos<=7>) -> (tensor<7x4xf32> as !itensor, tensor<8x4xf32> as !itensor1 into %a at [%pos, 0]) {
 // CHECK: func.return %y, %u : tensor<7x4xf32>, tensor<1x8x4xf32>
+
+// -----
+
+// Read two entries at a time, computed six at a time: the row is cut, since memory lies as it is read.
+// SHOW: kernel|converter
+!C = !itensor.itensor<1x2xf32, iter_space: [7, 3] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
+!N = !itensor.itensor<1x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+func.func @wide(%cache: tensor<7x6xf32>, %p: i32 {stc.name = "pos"}) -> (tensor<7x6xf32>, tensor<7x6xf32>) {
+  %y, %r = dataflow.kernel @k(%a = %cache : tensor<7x6xf32> as !C) -> (tensor<7x6xf32> as !C, tensor<1x6xf32> as !N) {
+    %n = itensor.empty : !N
+    dataflow.yield %a, %n : !C, !N
+  }
+  %at = arith.index_cast %p : i32 to index
+  %u = tensor.insert_slice %r into %cache[%at, 0] [1, 6] [1, 1] : tensor<1x6xf32> into tensor<7x6xf32>
+  func.return %y, %u : tensor<7x6xf32>, tensor<7x6xf32>
+}
+
+// CHECK: !itensor = !itensor.itensor<1x2xf32, iter_space: [7, 3] * [1, 2], iter_map: (d0, d1) -> (d0, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x2xf32, iter_space: [3] * [2], iter_map: (d0) -> (0, d0)>
+// CHECK: !itensor2 = !itensor.itensor<1x6xf32, iter_space: [] * [], iter_map: () -> (0, 0)>
+// CHECK-LABEL: func.func @wide(
+// CHECK-NEXT: dataflow.kernel @k(%a = %cache : tensor<7x6xf32> as !itensor, %pos = %p : i32 as !itensor.symbol<pos<=6>) -> (tensor<7x6xf32> as !itensor, tensor<7x6xf32> as !itensor1 into %a at [%pos, 0] after read) {
+// CHECK: itensor.converter %n {shared_loops = 0, buffer_shape = [1, 6], blocks = 1} : !itensor2 to !itensor1

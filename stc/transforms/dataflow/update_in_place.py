@@ -25,6 +25,8 @@ from stc.dialects.use_def import RESHAPES, through_reshapes
 from stc.iteration.order import Coordinate, StreamOrder
 from stc.iteration.proof_obligations import Disjoint, Holds, answer
 from stc.iteration.size import Size, Symbol, sum_of
+from stc.iteration.vectorize import vectorized
+from stc.transforms.dataflow.connections import connect
 from stc.transforms.dataflow.kernel_results import with_results
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.reshapes import collapse_shape, expand_shape, groups_of
@@ -37,7 +39,8 @@ class UpdateInPlace(ModulePass):
     `tensor.extract_slice` at 0: it takes the whole input then, and reads as much of it, from where `stc.begins` says.
 
     The tensor has the value that it had before wherever the kernel reads it: where what is read and what is written are not proved
-    disjoint, the order is `after read`. The scalar becomes a symbol of the kernel whose maximum is the last offset that there is.
+    disjoint, the order is `after read`. A row of wider vectors than those that are read is cut into these, by a converter. The
+    scalar becomes a symbol of the kernel whose maximum is the last offset that there is.
 
         %y, %r = dataflow.kernel @k(%c = %cache : tensor<8x4xf32> as !C, ...) -> (..., tensor<1x4xf32> as !R) {...}
         %at = arith.index_cast %p : i32 to index
@@ -104,6 +107,7 @@ class _Update:
         place = Place(self._operand, tuple(at for at, _ in offsets), tuple(scalar for _, scalar in offsets))
         self._begin(kernel.arguments[self._operand], outside, inside)
         port = kernel.arguments[self._operand]
+        row = self._in_vectors_of(port, row)
         assert isinstance(port.type, ItensorType) and isinstance(row.type, ItensorType)
         symbolic: list[Size] = list(kernel.symbolic_offsets_of(place))
         is_disjoint = isinstance(answer(Disjoint(port.type.order, row.type.order, tuple(symbolic))), Holds)
@@ -160,6 +164,15 @@ class _Update:
         op = ReassociateOp(value, ItensorType.from_order(target, value.type.element_type))
         Builder(InsertPoint.before(self._kernel.terminator)).insert(op).result.name_hint = value.name_hint
         return op.result
+
+    def _in_vectors_of(self, port: SSAValue, row: SSAValue) -> SSAValue:
+        """`row` in vectors no wider than `port` reads: in memory, a word is one of those."""
+        assert isinstance(port.type, ItensorType) and isinstance(row.type, ItensorType)
+        order, width = row.type.order, prod(port.type.order.element)
+        if order.element_count != prod(order.element[-1:]) or order.element_count <= width or order.element_count % width:
+            return row
+        narrow = ItensorType.from_order(vectorized(order, width), row.type.element_type)
+        return connect(Builder(InsertPoint.before(self._kernel.terminator)), row, narrow)
 
     def _replace(self, row: SSAValue, place: Place, operand: SSAValue) -> None:
         kernel, insert = self._kernel, self._insert
