@@ -12,7 +12,7 @@ from stc.codegen.design import Design
 from stc.codegen.host_plan import HostValue
 from stc.codegen.manifest_builder import tensor_names
 from stc.codegen.parameters import DataFile, allowed_file, golden_file
-from stc.codegen.tolerances import allowed_bits, allowed_errors
+from stc.codegen.tolerances import allowed_bf16, allowed_errors
 from stc.diagnostics import CompileError
 from stc.manifest.schema import Draw, StoredFile
 
@@ -49,6 +49,7 @@ def draw_files(design: Design, reference: Reference, tolerance: float) -> DrawFi
     allowed: dict[str, DataFile] = {}
     uncertainty: dict[str, float] = {}
     decides: list[str] = []
+    bf16: list[str] = []
     varied = _holds_inputs(reference)
     for tensor in design.host.tensors:
         if tensor.role not in ("input", "output"):
@@ -61,8 +62,9 @@ def draw_files(design: Design, reference: Reference, tolerance: float) -> DrawFi
             raise CompileError(what, accepted="outputs of floats, or whole ones")
         tensors[name] = golden_file(reference.name, name, element, tuple(tensor.type.get_shape()), array)
         if tensor.role == "output" and (before := reference.unrounded.get(tensor.name)) is not None:
-            errors, uncertainty[name] = allowed_bits(array, before, reference.uncertainty[tensor.name])
+            errors, uncertainty[name] = allowed_bf16(array, before, reference.uncertainty[tensor.name])
             allowed[name] = allowed_file(reference.name, name, errors)
+            bf16.append(name)
         elif tensor.role == "output" and tensor.name in reference.uncertainty and not np.issubdtype(array.dtype, np.floating):
             moved = reference.uncertainty[tensor.name]  # over ties, by noise
             allowed[name] = allowed_file(reference.name, name, moved)
@@ -75,7 +77,7 @@ def draw_files(design: Design, reference: Reference, tolerance: float) -> DrawFi
             allowed[name] = allowed_file(reference.name, name, errors)
             if varied and array.any() and not (errors < 0).any():
                 decides.append(name)
-    stored = Draw(reference.name, _stored(tensors), _stored(allowed), uncertainty, tuple(decides))
+    stored = Draw(reference.name, _stored(tensors), _stored(allowed), uncertainty, tuple(decides), tuple(bf16))
     return DrawFiles(stored, (*tensors.values(), *allowed.values()))
 
 

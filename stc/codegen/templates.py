@@ -27,6 +27,7 @@ def render(manifest: Manifest, platform: Platform) -> dict[str, str]:
         "memory": platform.memory.kind,
         "buffers": _buffers(manifest),
         "kernel_names": " ".join(kernel.name for kernel in manifest.kernels),
+        "uses_bf16": any(draw.bf16 for draw in manifest.draws),
         "uses_half": any(tensor.element_type == "f16" for tensor in manifest.tensors),
     }
     texts = {name: environment.get_template(f"{name}.j2").render(context) for name in TEMPLATES}
@@ -87,6 +88,7 @@ def _functions(manifest: Manifest) -> dict[str, Any]:
         "port": port_of,
         "position": lambda port: owner(port).ports.index(port),
         "may_differ": lambda tensor: tensor.element_type.startswith("f") or any(tensor.name in it.allowed for it in manifest.draws),
+        "is_bf16": lambda tensor: any(tensor.name in draw.bf16 for draw in manifest.draws),
         "elements": lambda tensor: prod(tensor.shape),
         "bytes": lambda tensor: prod(tensor.shape) * element_type(tensor.element_type).host_bytes,
         "c_type": lambda entry: element_type(entry.element_type).c_type,

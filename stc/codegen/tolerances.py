@@ -19,26 +19,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from stc.scalars.bf16 import bits_of
+from stc.scalars.bf16 import bits_of, number_of
 
 SAFETY = 4.0
 
 
-def allowed_bits(reference: np.ndarray, before: np.ndarray, uncertainty: np.ndarray) -> tuple[np.ndarray, float]:
-    """By how much the bits of numbers of bf16 (int16) may differ, for each entry: not at all, but where what they are rounded from,
-    `before` (f32), is so near to a tie that its uncertainty (as granted above) moves it over; and the largest part that is granted
-    of it, as `allowed_errors` has it. Infinite where rounding errors make it infinite or NaN, or the reverse.
+def allowed_bf16(reference: np.ndarray, before: np.ndarray, uncertainty: np.ndarray) -> tuple[np.ndarray, float]:
+    """By how much the numbers of bf16 of which `reference` are the bits (int16) may differ, for each entry: not at all, but where
+    what they are rounded from, `before` (f32), is so near to a tie that its uncertainty (as granted above) moves it over; and the
+    largest part that is granted of it, as `allowed_errors` has it. Infinite where rounding errors make it infinite or NaN, or the
+    reverse.
 
-    Of a number that may as well have the other sign the bits have, too: only what is as small passes, and all of the same sign.
+    Numbers are compared, not bits: of these everything from 0 to the largest lies between two small numbers of either sign.
     """
     finite = _finite(before.astype(np.float64))
     granted = SAFETY * _spread(_finite(uncertainty))
     with np.errstate(over="ignore", invalid="ignore"):
-        ends = [bits_of((before + step).astype(np.float32)) for step in (-granted, granted)]
-    moved = np.max([np.abs(end.astype(np.float64) - reference) for end in ends], axis=0)
+        ends = [number_of(bits_of((before + step).astype(np.float32))).astype(np.float64) for step in (-granted, granted)]
+        moved = np.max([np.abs(end - number_of(reference)) for end in ends], axis=0)
     magnitude = float(np.abs(finite).max(initial=0))
     share = float(granted.max(initial=0)) / magnitude if magnitude else 0.0
-    return np.where(np.isfinite(uncertainty), moved, np.inf), share
+    return np.where(np.isfinite(uncertainty), np.where(np.isnan(moved), 0, moved), np.inf), share
 
 
 def allowed_errors(

@@ -207,7 +207,8 @@ def _draws(manifest: Manifest) -> Iterator[Complaint]:
         if draw.tensors.keys() != needed:
             names = ", ".join(sorted(needed ^ draw.tensors.keys()))
             yield Complaint(f"{path}.tensors", f"has not the inputs and outputs: '{names}'")
-        for field, names in (("allowed", draw.allowed), ("uncertainty", draw.uncertainty), ("decides", draw.decides)):
+        named = {"allowed": draw.allowed, "uncertainty": draw.uncertainty, "decides": draw.decides, "bf16": draw.bf16}
+        for field, names in named.items():
             for name in names:
                 yield from _one_of(outputs, name, f"{path}.{field}", "output")
 

@@ -298,7 +298,8 @@ class Draw:
     it infinite or NaN or the reverse; for each output of integers that are rounded floats, how far noise moves them over
     ties. Other outputs are compared exactly. `uncertainty`: for each of these, how much of that is because rounding errors alone
     move the reference, at most, in parts of the output's largest magnitude. `decides`: the float outputs none of whose entries is
-    undecided here, where a design that loses its inputs would show: neither they nor the reference are nothing but zeros.
+    undecided here, where a design that loses its inputs would show: neither they nor the reference are nothing but zeros. `bf16`:
+    the outputs of 16 bits that are numbers of bf16, and compared as such; `allowed` is of the numbers.
     """
 
     name: str
@@ -306,6 +307,7 @@ class Draw:
     allowed: dict[str, StoredFile]
     uncertainty: dict[str, float]
     decides: tuple[str, ...] = ()
+    bf16: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True)

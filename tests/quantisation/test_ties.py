@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from stc.codegen.tolerances import allowed_bits
+from stc.codegen.tolerances import allowed_bf16
 from stc.diagnostics import CompileError
 from stc.frontend.draws import HUGE, NONFINITE, ONLY_EXAMPLE, Append, Draws, PartSizes
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
 from stc.iteration.size import Symbol
 from stc.quantisation.rows import BF16_ROWS, INT8_ROWS
+from stc.scalars.bf16 import bits_of, number_of
 
 pytestmark = pytest.mark.heavy
 POSITIONS = 40
@@ -52,7 +53,7 @@ class Rounded(torch.nn.Module):
 
 
 def test_bits_may_differ_where_noise_reaches_a_tie() -> None:
-    """By one where half of the lower bits are 1 and nothing else, or nearly; else by nothing, as rows that were there before."""
+    """By one place where half of the lower bits are 1 and nothing else, or nearly; rows that were there before by nothing."""
     tie = 1 + 2.0**-8
     x = torch.tensor([[tie, tie + 2.0**-21, tie - 2.0**-12, 1.0, -tie, 1 + 2.0**-7]])
     pos = Symbol("pos", POSITIONS - 1)
@@ -64,11 +65,22 @@ def test_bits_may_differ_where_noise_reaches_a_tie() -> None:
     np.testing.assert_array_equal(golden, torch.from_numpy(before).to(torch.bfloat16).view(torch.int16).numpy())
     np.testing.assert_array_equal(golden[:-1], inputs["cache"].view(torch.int16).numpy()[:-1])
     np.testing.assert_allclose(before[-1], x[0].numpy(), rtol=1e-6)
-    allowed, share = allowed_bits(golden, before, reference.uncertainty["updated"])
+    allowed, share = allowed_bf16(golden, before, reference.uncertainty["updated"])
     expected = np.zeros((POSITIONS, 6))
-    expected[-1, [0, 1, 4]] = 1
+    expected[-1, [0, 1, 4]] = 2.0**-7
     np.testing.assert_array_equal(allowed, expected)
     assert 0 < share < 1e-5
+
+
+def test_near_zero_only_what_is_as_small_may_differ() -> None:
+    """Either sign passes, and no number of the same sign that is larger: bits of 3e38 lie between those of 1e-6 and -1e-6."""
+    before = np.array([1e-6, 1.0, np.nan, np.inf], np.float32)
+    reference = bits_of(before)
+    allowed, _ = allowed_bf16(reference, before, np.array([1e-6, 0.0, 0.0, 0.0]))
+    assert allowed[0] < 1e-4 and list(allowed[1:]) == [0, 0, 0]
+    found = number_of(bits_of(np.array([-1e-6, 0.0, 3e-6, 3e38], np.float32))).astype(np.float64)
+    error = np.abs(found - number_of(reference[0]))
+    assert list(error <= allowed[0]) == [True, True, True, False]
 
 
 def test_caches_of_bf16_are_drawn_as_numbers() -> None:

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -46,6 +47,17 @@ Outcome run(const char *name, Top top) {
     scheduler.run_top(name, std::make_unique<TopBody>(top));
   }
   return scheduler.failed() ? scheduler.outcome : check_leftovers();
+}
+
+// The numbers of bf16 of which these are the bits: the upper halves of f32.
+template <class Bits_>
+std::vector<float> of_bf16(const std::vector<Bits_> &bits) {
+  std::vector<float> numbers(bits.size());
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    const std::uint32_t wide = std::uint32_t(static_cast<std::uint16_t>(bits[i])) << 16;
+    std::memcpy(&numbers[i], &wide, sizeof wide);
+  }
+  return numbers;
 }
 
 // By how much the numbers of an output may differ. `allowed`: absolute, for each entry; negative where the reference is itself
