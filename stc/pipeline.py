@@ -52,6 +52,7 @@ class PipelineOptions(ArgSpecConvertible):
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
     `budget`: within which lanes and copies of the computations are chosen, and what integers are multiplied in
     (`stc.platforms.budget`); small for `lanes` everywhere and no copies.
+    `search_within`: a budget of which the search knows instead, since what it chose within `budget` took more; empty for none.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
     JSON object of required depths by FIFO, empty for none. `tiling`, `fusion`, `converters`, `parallelism`, `fifo_strategy`:
@@ -74,6 +75,7 @@ class PipelineOptions(ArgSpecConvertible):
     duplicate_loads: int = -1
     serial_converters: str = "free"
     budget: str = SMALL
+    search_within: str = ""
     overall_unroll_size: int = 0
     schedule: str = ""
     kernel_name: str = ""
@@ -99,6 +101,8 @@ class PipelineOptions(ArgSpecConvertible):
                 raise CompileError(f"{name} is {value}", accepted=f"at least {least}")
         if self.is_searched:
             Budget.parse(self.budget)
+        if self.search_within:
+            Budget.parse(self.search_within)
         if self.serial_converters not in get_args(Serial):
             raise CompileError(f"serial-converters is '{self.serial_converters}'", accepted=" or ".join(get_args(Serial)))
         read_quantisation(self.quantize)
@@ -128,14 +132,14 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
         tiles = f'propagate-orders{{{sizes} strategy="{options.tiling}"}}'
     else:
         tiles = f"default-tile-size{{size={options.tile} lanes={options.lanes}}}"
-    budget = str(Budget.parse(options.budget)) if options.is_searched else SMALL
-    limits = f'budget="{budget}" platform="{options.platform}"'
+    limits = f'budget="{_in_one_spelling(options.budget)}" platform="{options.platform}"'
+    searched = f'budget="{_in_one_spelling(options.search_within or options.budget)}" platform="{options.platform}"'
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
-    chosen = f'choose-parallelism{{{limits} strategy="{options.parallelism}"{overall}}}'
+    chosen = f'choose-parallelism{{{searched} strategy="{options.parallelism}"{overall}}}'
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     decided = options.is_searched or options.schedule
-    multipliers = (f'choose-multipliers{{{limits}{scheduled}}}',) if decided else ()
-    parallel = ("pack-products", "transpose-operands", f"split-reductions{{{limits}}}", chosen, "distribute-parallel")
+    multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
+    parallel = ("pack-products", "transpose-operands", f"split-reductions{{{searched}}}", chosen, "distribute-parallel")
     if not (options.is_searched or options.overall_unroll_size):
         parallel = ("pack-products", "transpose-operands{parameters-only=true}")  # which costs nothing
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""
@@ -148,7 +152,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     style = "" if options.pipeline_style == "stp" else f' style="{options.pipeline_style}"'
 
     def duplicate_loads(what: str) -> str:
-        return f'duplicate-loads{what}{{least={options.duplicate_loads} platform="{options.platform}"}}'
+        return f'duplicate-loads{what}{{least={options.duplicate_loads} {limits}}}'
 
     return (
         Stage("linalg optimisation", (*LINALG_STAGE[:quantised], *quantize, *LINALG_STAGE[quantised:])),
@@ -206,6 +210,10 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             ),
         ),
     )
+
+
+def _in_one_spelling(budget: str) -> str:
+    return budget if budget == SMALL else str(Budget.parse(budget))
 
 
 @dataclass

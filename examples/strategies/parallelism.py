@@ -9,8 +9,8 @@ from stc.strategies.parallelism import PARALLELISM, ParallelismPlan, Parallelism
 
 @PARALLELISM.strategy("even")
 def even(problem: ParallelismProblem) -> ParallelismPlan:
-    share = problem.dsp // max(1, len(problem.works))
+    share = problem.most.dsp // max(1, len(problem.works))
     return {
-        work.name: Parallelism(max(lanes for lanes in lane_counts(work.lane_extent) if lanes == 1 or lanes * work.dsp <= share), 1)
+        work.name: Parallelism(max([1, *(lanes for lanes in lane_counts(work.lane_extent) if lanes * work.point.dsp <= share)]), 1)
         for work in problem.works
     }

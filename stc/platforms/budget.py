@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from math import floor
 
 from stc.diagnostics import CompileError
@@ -14,10 +14,6 @@ SMALL = "small"
 
 PLAN = "plan"
 """A budget that names nothing: what the platform's plan says."""
-
-OPERATOR_SHARE = 0.75
-"""Of the LUTs of a budget, for operators; the rest is for memory ports, FIFOs, arrays and control (assumed: these take 22 % of the
-decode block of gpt2, as estimated)."""
 
 ACCEPTED = "small, plan, or dsp, lut, ff, bram, uram, ports with a number or a share each, as in 'dsp=60%,ports=29'"
 
@@ -38,25 +34,34 @@ class Amount:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Numbers that bound a design: `bram` are blocks of 18 kbit, `uram` of 288 kbit, `ports` those of external memory."""
+class Counts:
+    """What a design takes, or may take: `bram` are blocks of 18 kbit, `uram` of 288 kbit, `ports` those of external memory."""
 
-    dsp: int
-    lut: int
-    ff: int
-    bram: int
-    uram: int
-    ports: int
+    dsp: int = 0
+    lut: int = 0
+    ff: int = 0
+    bram: int = 0
+    uram: int = 0
+    ports: int = 0
 
-    @property
-    def operator_lut(self) -> int:
-        """LUTs for operators."""
-        return int(OPERATOR_SHARE * self.lut)
+    def plus(self, other: Counts) -> Counts:
+        return Counts(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
+
+    def times(self, count: int) -> Counts:
+        return Counts(*(count * own for own in astuple(self)))
+
+    def beyond(self, limits: Counts) -> dict[str, int]:
+        """By name what is more than `limits` have, and by how much."""
+        pairs = {field.name: getattr(self, field.name) - getattr(limits, field.name) for field in fields(self)}
+        return {name: more for name, more in pairs.items() if more > 0}
+
+
+NOTHING = Counts()
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Amounts of what `Limits` counts; None: the share of it that a plan of the platform may use, and all ports."""
+    """Amounts of what `Counts` counts; None: the share of it that a plan of the platform may use, and all ports."""
 
     dsp: Amount | None = None
     lut: Amount | None = None
@@ -83,7 +88,7 @@ class Budget:
         said = [(field.name, getattr(self, field.name)) for field in fields(self)]
         return ",".join(f"{name}={amount}" for name, amount in said if amount is not None) or PLAN
 
-    def limits(self, platform: Platform) -> Limits:
+    def limits(self, platform: Platform) -> Counts:
         """The numbers on `platform`; CompileError for more than it has."""
         limits, whole = _counts(platform, platform.usable), _counts(platform, platform.whole)
         for name, total in whole.items():
@@ -94,7 +99,7 @@ class Budget:
             if limits[name] > total:
                 what = f"budget says {name}={amount}, over 100 % of the platform's"
                 raise CompileError(what, where=platform.name, accepted=f"at most {total}")
-        return Limits(**limits)
+        return Counts(**limits)
 
 
 def _counts(platform: Platform, dies: Resources) -> dict[str, int]:
@@ -110,6 +115,12 @@ def _amount(name: str, text: str) -> Amount:
     raise CompileError(f"budget says {name}={text}", accepted="a number from 0, or a share from 0% to 100%")
 
 
-def searched_limits(budget: str, platform: str) -> Limits | None:
+def most_ports(budget: str, platform: str) -> int:
+    """Memory ports that a design may have: of `budget`, or of the platform for `SMALL`."""
+    limits = searched_limits(budget, platform)
+    return load_platform(platform).memory.max_ports if limits is None else limits.ports
+
+
+def searched_limits(budget: str, platform: str) -> Counts | None:
     """The limits within which a pass searches, None for `SMALL`; CompileError for what is no budget, or none on `platform`."""
     return None if budget == SMALL else Budget.parse(budget).limits(load_platform(platform))

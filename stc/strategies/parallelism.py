@@ -9,25 +9,24 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import TypeAlias
 
-from stc.design_space.parallelism import Parallelism, Work, choose_parallelism
+from stc.design_space.parallelism import ONE_PORT, Parallelism, Work, choose_parallelism
 from stc.design_space.published.unrolling import published_unrolling
 from stc.diagnostics import CompileError
+from stc.platforms.budget import Counts
 from stc.strategies.registry import Decision, WrongPlan
 
 
 @dataclass(frozen=True)
 class ParallelismProblem:
-    """`works`: the computations, in topological order; `dsp`, `ports`, `lut`: DSPs, memory ports, LUTs for all of them together.
-    `overall_unroll_size`: how many points of all computations together may run at once, 0 where only DSPs bound them."""
+    """`works`: the computations, in topological order; `most`: what all of them may take together, `port` what one memory port
+    does. `overall_unroll_size`: how many points of all computations together may run at once, 0 where only `most` bounds them."""
 
     works: Sequence[Work]
-    dsp: int
-    ports: int
+    most: Counts
     overall_unroll_size: int = 0
-    lut: float = inf
+    port: Counts = ONE_PORT
 
 
 ParallelismPlan: TypeAlias = Mapping[str, Parallelism]
@@ -60,7 +59,7 @@ PARALLELISM: Decision[ParallelismProblem, ParallelismPlan] = Decision(
 @PARALLELISM.strategy("balanced")
 def balanced(problem: ParallelismProblem) -> ParallelismPlan:
     """Ours: the slowest is sped up first; what others have beyond its issue rate is taken back and spent once more."""
-    return choose_parallelism(problem.works, problem.dsp, problem.ports, problem.lut)
+    return choose_parallelism(problem.works, problem.most, problem.port)
 
 
 @PARALLELISM.strategy("published")

@@ -18,12 +18,13 @@ from stc.analysis.external_traffic import external_traffic
 from stc.analysis.host_trips import host_trips
 from stc.analysis.loop_report import loop_report
 from stc.analysis.memory_figures import MemoryFigures, converter_count, external_bytes, intermediate_bytes, on_chip_bytes
+from stc.analysis.memory_ports import memory_ports
 from stc.analysis.resources import resource_report
 from stc.analysis.storage import storables
 from stc.analysis.support import obstacles
 from stc.analysis.throughput import throughput_report
 from stc.codegen.project import emit_project, require_free
-from stc.diagnostics import CompileError, UnsupportedError
+from stc.diagnostics import CompileError, UnsupportedError, warn
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import PROVENANCE, KernelOp, ProvenanceAttr, TaskOp
 from stc.dialects.printing import print_module
@@ -32,10 +33,13 @@ from stc.extensions import load_options
 from stc.frontend.draws import EXAMPLE, retained_inputs
 from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions, Stage, stages
+from stc.platforms.budget import Counts
 from stc.platforms.platform import load_platform
 from stc.simulation.utilisation import estimated_utilisation
+from stc.tools.budget_fit import fit_of, searched_again
 from stc.tools.check_semantics import SemanticsCheck
 from stc.tools.depth_minimisation import minimisation_report, minimised_sizing
+from stc.tools.plan import as_stages
 from stc.tools.provenance import provenance_of
 from stc.tools.reproducer import run_or_reproduce
 from stc.tools.request import CompileRequest
@@ -43,6 +47,7 @@ from stc.tools.schedule_file import NOT_IN_FILE, schedule_text
 from stc.tools.start import Start, start_of
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 from stc.transforms.linalg.apply_schedule import Decided, decided_schedules
+from stc.transforms.linalg.choose_parallelism import ChooseParallelism
 from stc.transforms.linalg.default_tile_size import DefaultTileSize
 from stc.transforms.linalg.propagate_orders import PropagateOrders
 from stc.transforms.linalg.quantize_linear import QuantizeLinear
@@ -90,15 +95,7 @@ def compile_from(
     request, model, options = start.request, start.model, start.options
     if start.begin == 0 and (found := obstacles(model.module)):
         raise UnsupportedError(found)
-    recorder = Recorder(request.emit_ir, progress, request.crash_reproducer, count=start.begin)
-    recorder.quantised, recorder.packed, recorder.parameters = model.quantised, model.packed, model.parameters
-    keeps_source = request.emit_ir and is_named
-    recorder.provenance = [provenance_of(request, options, step.label) for step in start.steps] if keeps_source else []
-    if request.check_semantics:
-        recorder.semantics = SemanticsCheck()
-        progress("executing the module")
-        recorder.semantics.begin(model.module, list(model.arguments.values()))
-    design = design_report(model.module, options, recorder, start.rest)
+    design, options, recorder = _within_budget(start, progress, is_named=is_named)
     references = model.timings.get("references", 0.0)
     front_end = {"origin": "executed", **seconds, "export": seconds["export"] - references, "references": references}
     report: dict[str, Any] = {
@@ -128,6 +125,40 @@ def _utilisation_report(manifest: Manifest, sizings: Sequence[Mapping[str, Any]]
         return None
     cycles = {kernel.name: sizing["makespan"] for kernel, sizing in zip(manifest.kernels, sizings, strict=True)}
     return estimated_utilisation(manifest, cycles, "estimated: cycles by FIFO sizing").as_json()
+
+
+def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> tuple[dict[str, Any], PipelineOptions, Recorder]:
+    """The design, what is said of it, and the options it has in the end: searched again as long as it is beyond the budget."""
+    module, options, before = start.model.module, start.options, None
+    original = module.clone() if options.is_searched else None
+    tries = 1
+    while True:
+        recorder = _recorder(start, options, progress, is_named=is_named)
+        rest = as_stages(start.request.plan.steps(options)[start.begin :])
+        design = design_report(module, options, recorder, rest)
+        if original is None:
+            return design, options, recorder
+        fit = fit_of(options, design["resources"]["total"], design["memory_ports"], recorder.expected)
+        if not fit.lacking:
+            return design | {"budget": fit.report(tries)}, options, recorder
+        options = searched_again(options, fit, before, tries)
+        warn(f"beyond the budget: {fit.lacking}; searched again within {options.search_within}")
+        module.detach_region(0)
+        module.add_region(original.clone().detach_region(0))
+        tries, before = tries + 1, fit
+
+
+def _recorder(start: Start, options: PipelineOptions, progress: Progress, *, is_named: bool) -> Recorder:
+    request, model = start.request, start.model
+    recorder = Recorder(request.emit_ir, progress, request.crash_reproducer, count=start.begin)
+    recorder.quantised, recorder.packed, recorder.parameters = model.quantised, model.packed, model.parameters
+    keeps_source = request.emit_ir and is_named
+    recorder.provenance = [provenance_of(request, options, step.label) for step in start.steps] if keeps_source else []
+    if request.check_semantics:
+        recorder.semantics = SemanticsCheck()
+        progress("executing the module")
+        recorder.semantics.begin(model.module, list(model.arguments.values()))
+    return recorder
 
 
 def _draws_report(model: ExportedModel) -> dict[str, Any]:
@@ -189,6 +220,7 @@ def design_report(
     recognised: Recognised | None = run.found.get(RecognizeQuantization.name)
     _require_scales(recognised, recorder.parameters)
     _require_integers(recognised, recorder.packed)
+    recorder.expected = run.found.get(ChooseParallelism.name)
     streams, bounds, sizings = (run.found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
     resources = resource_report(module, load_platform(options.platform))
     makespans = None if sizings is None else [sizing.makespan for sizing in sizings]
@@ -276,6 +308,8 @@ class Recorder:
     semantics: SemanticsCheck | None = None
     """Executes the module after each pass, if asked for."""
     count: int = 0
+    expected: Counts | None = None
+    """What the search said the design would take."""
     quantised: frozenset[str] | None = None
     """The modules whose linear layers the reference computes on integers; None where nobody knows."""
     packed: frozenset[str] = frozenset()
@@ -316,6 +350,7 @@ def _design_figures(module: ModuleOp) -> dict[str, Any]:
     return {
         **{name: sum(isinstance(op, kind) for op in ops) for name, kind in counted.items()},
         "converters": converter_count(module),
+        "memory_ports": sum(len(memory_ports(op)) for op in ops if isinstance(op, KernelOp)),
     }
 
 

@@ -15,19 +15,20 @@ from math import lcm
 import pytest
 
 from stc.design_space.parallelism import Parallelism, Work, choose_parallelism
+from stc.platforms.budget import Counts
 
 ROWS_OF_A = 2
 """Of A for one row of C: its index is 2 i."""
 
-A = Work("A", 32 * 16, sums=32 * 16, dsp=1, lane_extent=16, divided_extent=32, divides_lanes=False, family=0)
-B = Work("B", 16 * 16, sums=16 * 16, dsp=1, lane_extent=16, divided_extent=1, divides_lanes=False, family=1)
-C = Work("C", 16 * 16 * 16, sums=16 * 16, dsp=1, lane_extent=16, divided_extent=16, divides_lanes=False, family=0)
+A = Work("A", 32 * 16, sums=32 * 16, point=Counts(dsp=1), lane_extent=16, divided_extent=32, divides_lanes=False, family=0)
+B = Work("B", 16 * 16, sums=16 * 16, point=Counts(dsp=1), lane_extent=16, divided_extent=1, divides_lanes=False, family=1)
+C = Work("C", 16 * 16 * 16, sums=16 * 16, point=Counts(dsp=1), lane_extent=16, divided_extent=16, divides_lanes=False, family=0)
 WORKS = (A, B, C)
 
 
 def chosen(dsp: int) -> tuple[Parallelism, Parallelism, Parallelism]:
     """Of A, B and C, where an iteration at once takes one of so many DSPs."""
-    found = choose_parallelism(WORKS, dsp, ports=32)
+    found = choose_parallelism(WORKS, Counts(dsp=dsp, ports=32))
     return found["A"], found["B"], found["C"]
 
 

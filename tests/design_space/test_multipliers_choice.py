@@ -10,6 +10,7 @@ import pytest
 
 from stc.design_space.multipliers import Trial, choose_multipliers
 from stc.design_space.parallelism import Work, choose_parallelism
+from stc.platforms.budget import Counts
 
 Choice = Mapping[int, str]
 LUTS = 40
@@ -18,14 +19,14 @@ PAIRS, PLAIN = ("pairs", "lut", "dsp"), ("lut", "dsp")
 
 def work(key: str, columns: int, depth: int, dsp: int = 1) -> Work:
     """A matrix product of 64 rows, which copies divide."""
-    return Work(key, 64 * columns * depth, 64 * columns, dsp, columns, 64, False, int(key[1:]))
+    return Work(key, 64 * columns * depth, 64 * columns, Counts(dsp=dsp), columns, 64, False, int(key[1:]))
 
 
 def of_kind(one: Work, kind: str | None) -> Work:
     """A pair has two points in one; what is no candidate stays as it is."""
     if kind == "pairs":
-        return replace(one, points=one.points // 2, sums=one.sums // 2, lane_extent=one.lane_extent // 2, dsp=1, lut=6)
-    return {"dsp": replace(one, dsp=1, lut=6), "lut": replace(one, dsp=0, lut=LUTS, in_luts=True), None: one}[kind]
+        return replace(one, points=one.points // 2, sums=one.sums // 2, lane_extent=one.lane_extent // 2, point=Counts(1, 6))
+    return {"dsp": replace(one, point=Counts(1, 6)), "lut": replace(one, point=Counts(0, LUTS), in_luts=True), None: one}[kind]
 
 
 def on(works: Sequence[Work], dsp: int, lut: float) -> Callable[[Choice], Trial]:
@@ -33,9 +34,9 @@ def on(works: Sequence[Work], dsp: int, lut: float) -> Callable[[Choice], Trial]
 
     def trial(choice: Choice) -> Trial:
         changed = [of_kind(one, choice.get(index)) for index, one in enumerate(works)]
-        chosen = choose_parallelism(changed, dsp, 32, lut)
+        chosen = choose_parallelism(changed, Counts(dsp, int(lut), 10**9, 10**9, 10**9, 32))
         at_once = {one.name: chosen[one.name].lanes * chosen[one.name].copies for one in changed}
-        used = [sum(getattr(one, what) * at_once[one.name] for one in changed) for what in ("dsp", "lut")]
+        used = [sum(getattr(one.point, what) * at_once[one.name] for one in changed) for what in ("dsp", "lut")]
         return Trial(max(one.cycles(chosen[one.name]) for one in changed), *used)
 
     return trial

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 
 import pytest
@@ -15,60 +16,66 @@ from stc.design_space.parallelism import (
     Parallelism,
     Work,
     choose_parallelism,
+    counts_of,
     lane_counts,
 )
 from stc.design_space.tiling import LEAST_SUMS
+from stc.platforms.budget import Counts
+
+
+def within(dsp: int, ports: int) -> Counts:
+    return Counts(dsp, 10**9, 10**9, 10**9, 10**9, ports)
 
 
 def work(key: str, rows: int, columns: int, depth: int, dsp: int = 5, family: int = 0, at_once: int = 0) -> Work:
     """A matrix product whose rows copies divide and whose columns lanes run along, `at_once` of them out of a port if not 0."""
     memory = (MemoryOperand(f"{key}.w", False, at_once), MemoryOperand(f"{key}.x", True, None)) if at_once else ()
-    return Work(key, rows * columns * depth, rows * columns, dsp, columns, rows, False, family, memory)
+    return Work(key, rows * columns * depth, rows * columns, Counts(dsp=dsp), columns, rows, False, family, memory)
 
 
 def used(works: list[Work], chosen: Mapping[str, Parallelism]) -> int:
-    return sum(one.dsp * chosen[one.name].lanes * chosen[one.name].copies for one in works)
+    return sum(one.point.dsp * chosen[one.name].lanes * chosen[one.name].copies for one in works)
 
 
 def test_one_product_takes_lanes_first_then_copies():
-    chosen = choose_parallelism([work("a", 200, 220, 240)], 2552, 32)
+    chosen = choose_parallelism([work("a", 200, 220, 240)], within(2552, 32))
     assert (chosen["a"].lanes, chosen["a"].copies) == (55, 8)
 
 
 def test_the_slowest_gets_most():
     works = [work("big", 64, 64, 64, family=0), work("small", 64, 64, 4, family=1)]
-    chosen = choose_parallelism(works, 5 * 34, 32)
+    chosen = choose_parallelism(works, within(5 * 34, 32))
     speeds = {key: one.lanes * one.copies for key, one in chosen.items()}
     assert speeds == {"big": 32, "small": 2}
 
 
 def test_a_family_has_one_number_of_copies():
     works = [work("up", 512, 256, 128), work("down", 512, 128, 256)]
-    chosen = choose_parallelism(works, 2944, 32)
+    chosen = choose_parallelism(works, within(2944, 32))
     assert {(one.lanes, one.copies) for one in chosen.values()} == {(64, 4)}
 
 
 def test_ports_limit_copies():
     one = [work("a", 64, 64, 64, at_once=PORT_LANES)]
-    assert choose_parallelism(one, 5000, 100)["a"].copies == 8
-    assert choose_parallelism(one, 5000, 4 + 2)["a"].copies == 2
+    assert choose_parallelism(one, within(5000, 100))["a"].copies == 8
+    assert choose_parallelism(one, within(5000, 4 + 2))["a"].copies == 2
 
 
 @pytest.mark.parametrize(("bits", "copies"), [(32, 2), (16, 4), (8, 4), (4, 4)])
 def test_a_port_brings_more_of_narrow_entries(bits: int, copies: int):
     """64 lanes are 4 ports of f32, 2 of f16 and 1 of int8: the others are for copies."""
     one = [work("a", 64, 64, 64, at_once=PORT_BITS // bits)]
-    chosen = choose_parallelism(one, 5000, 4 + 2)["a"]
+    chosen = choose_parallelism(one, within(5000, 4 + 2))["a"]
     assert (chosen.lanes, chosen.copies) == (64, copies)
 
 
 def test_nothing_fits():
-    chosen = choose_parallelism([work("a", 8, 8, 8)], 4, 32)
+    chosen = choose_parallelism([work("a", 8, 8, 8)], within(4, 32))
     assert (chosen["a"].lanes, chosen["a"].copies) == (1, 1)
 
 
 def test_nothing_to_choose():
-    assert choose_parallelism([], 100, 32) == {}
+    assert choose_parallelism([], within(100, 32)) == {}
 
 
 @pytest.mark.parametrize("extent", [1, 7, 64, 97, 190, 210, 220])
@@ -88,8 +95,8 @@ def test_generated_choices_are_legal(seed: int):
         dsp, family, at_once = generator.choice([0, 2, 5]), generator.randint(0, 2), generator.choice([16, 64])
         works.append(work(f"w{index}", rows, columns, depth, dsp, family, at_once))
     budget = generator.choice([10, 100, 1000])
-    chosen = choose_parallelism(works, budget, 32)
-    least = sum(one.dsp for one in works)
+    chosen = choose_parallelism(works, within(budget, 32))
+    least = sum(one.point.dsp for one in works)
     assert used(works, chosen) <= max(budget, least)
     for one in works:
         lanes, copies = chosen[one.name].lanes, chosen[one.name].copies
@@ -101,6 +108,26 @@ def test_generated_choices_are_legal(seed: int):
 
 def test_lanes_and_copies_of_one_loop():
     """The loop is divided first, lanes then divide the share."""
-    one = Work("a", 190 * 210 * 220, 190 * 210, 5, 210, 210, True, 0)
-    chosen = choose_parallelism([one], 1050, 32)["a"]
+    one = Work("a", 190 * 210 * 220, 190 * 210, Counts(dsp=5), 210, 210, True, 0)
+    chosen = choose_parallelism([one], within(1050, 32))["a"]
     assert (chosen.lanes, chosen.copies) == (42, 5)
+
+
+def test_every_resource_bounds():
+    """One lane takes 5 DSPs, 2 blocks, 30 LUTs and FFs; two ports take 3 of these each."""
+    read = (MemoryOperand("w", False, 16), MemoryOperand("x", False, None))
+    one = Work("a", 64 * 64, 64, Counts(5, 30, 30, 2), 64, 1, False, 0, read)
+    port = Counts(0, 3, 3, 3, ports=1)
+    enough = Counts(dsp=40, lut=246, ff=246, bram=22, uram=0, ports=2)
+    assert choose_parallelism([one], enough, port)["a"].lanes == 8
+    for name in ("dsp", "lut", "ff", "bram"):
+        assert choose_parallelism([one], replace(enough, **{name: getattr(enough, name) - 1}), port)["a"].lanes == 4
+    assert counts_of([one], {"a": Parallelism(8, 1)}, port) == enough
+
+
+def test_what_hardly_takes_time_gets_no_lanes():
+    """An activation of 3 % of the slowest's time stays as it is, however many DSPs are left; of half of it, it is shortened."""
+    sizes = {"slow": (10_000, 1), "short": (300, 64), "half": (5_000, 64)}
+    works = [Work(key, points, points, Counts(5), lanes, 1, False, ord(key[1])) for key, (points, lanes) in sizes.items()]
+    chosen = choose_parallelism(works, within(6_000, 32))
+    assert {key: one.lanes for key, one in chosen.items()} == {"slow": 1, "short": 1, "half": 16}

@@ -6,17 +6,17 @@ import pytest
 
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions, stages
-from stc.platforms.budget import Budget, Limits, searched_limits
+from stc.platforms.budget import Budget, Counts, searched_limits
 from stc.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
-PLANNED = Limits(dsp=6643, lut=791_700, ff=1_132_500, bram=2841, uram=768, ports=32)
+PLANNED = Counts(dsp=6643, lut=791_700, ff=1_132_500, bram=2841, uram=768, ports=32)
 
 
 def test_what_is_not_named_is_the_plan() -> None:
     assert Budget.parse("plan").limits(U55C) == PLANNED
-    assert Budget.parse("dsp=60%,bram=17,uram=0,ports=29").limits(U55C) == Limits(4982, 791_700, 1_132_500, 17, 0, 29)
-    assert Budget.parse("dsp=100%,lut=33.5%").limits(U55C) == Limits(8304, 378_885, 1_132_500, 2841, 768, 32)
+    assert Budget.parse("dsp=60%,bram=17,uram=0,ports=29").limits(U55C) == Counts(4982, 791_700, 1_132_500, 17, 0, 29)
+    assert Budget.parse("dsp=100%,lut=33.5%").limits(U55C) == Counts(8304, 378_885, 1_132_500, 2841, 768, 32)
 
 
 @pytest.mark.parametrize("text", ["plan", "dsp=60%", "dsp=2500,lut=33.5%,ff=0,bram=100%,uram=1,ports=29"])

@@ -9,12 +9,15 @@ import pytest
 from stc.design_space.parallelism import MOST_LANES_PER_TASK, Parallelism, Work
 from stc.design_space.published.unrolling import published_unrolling
 from stc.diagnostics import CompileError
+from stc.platforms.budget import Counts
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem, check_parallelism
 from stc.strategies.registry import WrongPlan
 
+MOST = Counts(dsp=1000, ports=32)
+
 
 def work(name: str, points: int, lanes: int, family: int = 0, divided: int = 6) -> Work:
-    return Work(name, points, points, 5, lanes, divided, False, family)
+    return Work(name, points, points, Counts(dsp=5), lanes, divided, False, family)
 
 
 TWO = [work("a", 6 * 64, 64), work("b", 6 * 16, 16)]
@@ -31,18 +34,18 @@ TWO = [work("a", 6 * 64, 64), work("b", 6 * 16, 16)]
 )
 def test_wrong_plans(a: tuple[int, int], b: tuple[int, int], complaint: str) -> None:
     with pytest.raises(WrongPlan, match=complaint):
-        check_parallelism(ParallelismProblem(TWO, 1000, 32), {"a": Parallelism(*a), "b": Parallelism(*b)})
+        check_parallelism(ParallelismProblem(TWO, MOST), {"a": Parallelism(*a), "b": Parallelism(*b)})
     with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
         halves = Parallelism(2.0, 1)  # pyright: ignore[reportArgumentType]
-        check_parallelism(ParallelismProblem(TWO, 1000, 32), {"a": halves, "b": halves})
+        check_parallelism(ParallelismProblem(TWO, MOST), {"a": halves, "b": halves})
     with pytest.raises(WrongPlan, match="b has no lanes and copies"):
-        check_parallelism(ParallelismProblem(TWO, 1000, 32), {"a": Parallelism(1, 1)})
+        check_parallelism(ParallelismProblem(TWO, MOST), {"a": Parallelism(1, 1)})
 
 
 def test_lanes_divide_the_share_of_a_copy() -> None:
     one = replace(work("a", 640, 64, divided=64), divides_lanes=True)
     with pytest.raises(WrongPlan, match="32 lanes of a do not divide a copy's 16 iterations"):
-        check_parallelism(ParallelismProblem([one], 1000, 32), {"a": Parallelism(32, 4)})
+        check_parallelism(ParallelismProblem([one], MOST), {"a": Parallelism(32, 4)})
 
 
 def test_the_slowest_is_unrolled_first() -> None:
@@ -57,6 +60,6 @@ def test_the_slowest_is_unrolled_first() -> None:
 
 def test_published_needs_its_number() -> None:
     with pytest.raises(CompileError, match="overall-unroll-size is 1, for 2 computations; accepted: at least one for each"):
-        PARALLELISM.decide("published", ParallelismProblem(TWO, 1000, 32, 1))
-    chosen = PARALLELISM.decide("published", ParallelismProblem(TWO, 1000, 32, 12))
+        PARALLELISM.decide("published", ParallelismProblem(TWO, MOST, 1))
+    chosen = PARALLELISM.decide("published", ParallelismProblem(TWO, MOST, 12))
     assert chosen == {"a": Parallelism(8, 1), "b": Parallelism(2, 1)}

@@ -23,6 +23,7 @@ from stc.dialects.itensor import CastOp, ConverterOp, ForkOp, ItensorType
 from stc.dialects.use_def import through_reshapes
 from stc.iteration.bus_words import same_entries
 from stc.iteration.order import StreamOrder
+from stc.platforms.budget import SMALL, most_ports
 from stc.platforms.platform import load_platform
 from stc.transforms.shared_parameters import shared_parameters
 
@@ -41,7 +42,8 @@ class DuplicateLoadsInOrder(ModulePass):
     two launches, or made by a converter in that kernel (`cancel-packs`), and nothing would be saved.
 
     Options: `least`: bytes a converter must have (default -1: the block RAM that the adapter of a memory port takes on
-    `platform`; 0: none is replaced), `platform` (default u55c), whose limit of memory ports is kept as well.
+    `platform`; 0: none is replaced), `platform` (default u55c), `budget` (default small: all of the
+    platform's), whose memory ports are kept as well.
 
         dataflow.kernel @f(%x = %in : tensor<8x8xf32> as !R) ... {
           %a, %b = itensor.fork %x : !R to !R, !R
@@ -54,6 +56,7 @@ class DuplicateLoadsInOrder(ModulePass):
 
     least: int = -1
     platform: str = "u55c"
+    budget: str = SMALL
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = load_platform(self.platform)
@@ -66,7 +69,7 @@ class DuplicateLoadsInOrder(ModulePass):
                 converted = [entry for op in kernel.body.block.ops if (entry := _converted_input(op, kernel)) is not None]
                 branches = [entry.branch(str(index)) for index, entry in enumerate(converted)]
                 ports = [shared.get(operand, operand) for operand in kernel.inputs]
-                free_ports = platform.memory.max_ports - len(set(ports)) - len(kernel.outputs)
+                free_ports = most_ports(self.budget, self.platform) - len(set(ports)) - len(kernel.outputs)
                 for branch in choose_duplicate_loads(branches, limits, free_ports):
                     entry = _converted_input(converted[int(branch.name)].converter, kernel)  # its fork may be gone by now
                     assert entry is not None

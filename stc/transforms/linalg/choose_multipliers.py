@@ -16,13 +16,12 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import integer_products, multipliers_of
 from stc.analysis.operator_library import multiplies_in_luts
 from stc.design_space.multipliers import Trial, choose_multipliers
-from stc.design_space.parallelism import choose_parallelism
-from stc.diagnostics import CompileError
+from stc.design_space.parallelism import choose_parallelism, counts_of
 from stc.dialects.facts import MULTIPLIERS, Multipliers
-from stc.platforms.budget import SMALL, Limits, searched_limits
+from stc.platforms.budget import SMALL, Counts, searched_limits
 from stc.platforms.platform import load_platform
 from stc.transforms.linalg.apply_schedule import MULTIPLIERS_FIELD, give_multipliers, read_tables
-from stc.transforms.linalg.choose_parallelism import computations
+from stc.transforms.linalg.choose_parallelism import computations, port_counts
 from stc.transforms.linalg.pack_products import WORTH_PACKING, PackProducts, packed_contraction
 from stc.transforms.linalg.split_reductions import SplitReductions
 from stc.transforms.linalg.transpose_operands import TransposeOperands
@@ -36,14 +35,13 @@ class ChooseMultipliers(ModulePass):
     What a `schedule.toml` says (`multipliers` of the contraction, of its pairs, or of its first copy) holds. Of the others, with a
     budget, a search says (`stc.design_space.multipliers`): pairs where sums are long enough, else what the vendor's tool
     takes by itself (LUTs up to 8 by 9 bits, by the published reports), unless another kind makes the slowest computation faster
-    within the DSPs and LUTs. LUTs are those of operators: memory ports, FIFOs, arrays and control are not counted. For each choice
+    within the DSPs and LUTs, counted as `choose-parallelism` does. For each choice
     `pack-products`, `transpose-operands` and `split-reductions` run on a copy of the module, of which the strategy `balanced` then
-    says lanes, copies, and so the interval. Where no choice is within the limits, with one point of each computation at once, that
-    is an error. Without a budget nothing is chosen: pairs of int4 are packed, and the vendor's tool decides about plain
-    products.
+    says lanes, copies, and so the interval. Without a budget nothing is chosen: pairs of int4 are packed, and the vendor's tool
+    decides about plain products.
 
-    Options: `budget` (default small: nothing is chosen; `stc.platforms.budget`), of whose LUTs three quarters are for operators,
-    `platform` (default u55c), `schedule` (path of a `schedule.toml`).
+    Options: `budget` (default small: nothing is chosen; `stc.platforms.budget`), `platform` (default u55c), `schedule` (path of a
+    `schedule.toml`).
 
         %p = arith.muli %a, %b : i32
       becomes, in LUTs,
@@ -74,15 +72,11 @@ class ChooseMultipliers(ModulePass):
         def trial(choice: Mapping[int, Multipliers]) -> Trial:
             return self._trial(ctx, op, choice, limits)
 
-        chosen = choose_multipliers(candidates, trial, limits.dsp, limits.operator_lut)
-        needed = trial(chosen)
-        if needed.excess(Trial(0, limits.dsp, limits.operator_lut)):
-            what = f"{limits.dsp} DSPs and {limits.operator_lut} LUTs are too few for one point of each computation at once"
-            raise CompileError(what, where=self.name, accepted=f"at least {needed.dsp} DSPs and {needed.lut} LUTs")
+        chosen = choose_multipliers(candidates, trial, limits.dsp, limits.lut)
         for index, kind in chosen.items():
             _make(generics[index], kind)
 
-    def _trial(self, ctx: Context, module: ModuleOp, choice: Mapping[int, Multipliers], limits: Limits) -> Trial:
+    def _trial(self, ctx: Context, module: ModuleOp, choice: Mapping[int, Multipliers], limits: Counts) -> Trial:
         """What `module` would be with this choice for its generics."""
         module = module.clone()
         generics = generics_in(module)
@@ -90,16 +84,14 @@ class ChooseMultipliers(ModulePass):
             _make(generics[index], kind)
         for one_pass in (PackProducts(), TransposeOperands(), SplitReductions(self.budget, self.platform)):
             one_pass.apply(ctx, module)
-        platform, interval, dsp, luts = load_platform(self.platform), 0, 0, 0
+        platform, interval, taken = load_platform(self.platform), 0, Counts()
         for function in functions_of(module):
             works = [each.work for each in computations(function, platform)]
-            chosen = choose_parallelism(works, limits.dsp, limits.ports, limits.operator_lut)
-            for work in works:
-                parallelism = chosen[work.name]
-                at_once = parallelism.lanes * parallelism.copies
-                dsp, luts = dsp + work.dsp * at_once, luts + work.lut * at_once
-                interval = max(interval, work.cycles(parallelism))
-        return Trial(interval, dsp, luts)
+            port = port_counts(platform)
+            chosen = choose_parallelism(works, limits, port)
+            taken = taken.plus(counts_of(works, chosen, port))
+            interval = max([interval, *(work.cycles(chosen[work.name]) for work in works)])
+        return Trial(interval, taken.dsp, taken.lut)
 
 
 def _kinds(generic: GenericOp, parameters: set[Any]) -> tuple[Multipliers, ...]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod
 
 from xdsl.context import Context
-from xdsl.dialects import func
+from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp
 from xdsl.ir import OpResult, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
@@ -19,19 +19,26 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import multipliers_of
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.operator_library import hardware_cost
-from stc.design_space.parallelism import PORT_BITS, PORT_LANES, MemoryOperand, Work
+from stc.analysis.resource_figures import adapter
+from stc.design_space.parallelism import PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of
 from stc.design_space.tiling import default_unroll, row_loop
+from stc.diagnostics import CompileError
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import COPIES, LANES, ROWS
-from stc.platforms.budget import PLAN, SMALL, Limits, searched_limits
+from stc.dialects.use_def import RESHAPES, uses_through
+from stc.platforms.budget import PLAN, SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
+from stc.transforms.finding_pass import FindingPass
 from stc.transforms.shared_parameters import shared_parameters
 from stc.transforms.stream.names import UniqueNames
 
+MOVEMENTS = (*RESHAPES, tensor.ExtractSliceOp, tensor.ConcatOp)
+"""What hands tensors on without a memory port."""
+
 
 @dataclass(frozen=True)
-class ChooseParallelism(ModulePass):
+class ChooseParallelism(FindingPass):
     """Decide, within `budget`, how many points of each generic are computed at once: lanes and rows of a task, and copies of it.
 
     The slowest computation is sped up first (`stc.design_space.parallelism`), or another `strategy` decides
@@ -41,8 +48,10 @@ class ChooseParallelism(ModulePass):
     generic can be divided too. Decisions are the attributes `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and
     `stc.copies`, which `distribute-parallel` carries out. DSPs are counted per point from the operators of the body.
 
-    LUTs bound lanes and copies as DSPs do, three quarters of them those of operators; copies of what takes no DSPs are made where
-    it multiplies in LUTs (`stc.multipliers`).
+    What is counted is DSPs, LUTs, FFs and blocks of RAM: of operators as in estimates, of no fewer memory ports than come to be, of
+    control, FIFOs and arrays by what blocks of models took, since nothing is tiled yet. `stc compile` counts again in the end.
+    Copies of what takes no DSPs are made where it multiplies in LUTs (`stc.multipliers`). A budget with fewer DSPs than one point
+    of each computation at once takes is an error.
 
     Options: `budget` (default small: nothing is decided; plan, or amounts as in dsp=60%,ports=29: `stc.platforms.budget`),
     `platform` (default u55c), whose cycle the operators are scheduled for,
@@ -60,17 +69,20 @@ class ChooseParallelism(ModulePass):
     strategy: str = PARALLELISM.default
     overall_unroll_size: int = 0
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        limits = searched_limits(PLAN if self.overall_unroll_size and self.budget == SMALL else self.budget, self.platform)
-        if limits is None:
-            return
-        for function in functions_of(op):
-            self._decide(function, limits)
+    def find(self, ctx: Context, op: ModuleOp) -> Counts | None:
+        """What the designs of all functions take by the model of the search; None where nothing is decided."""
+        most = searched_limits(PLAN if self.overall_unroll_size and self.budget == SMALL else self.budget, self.platform)
+        return None if most is None else reduce(Counts.plus, (self._decide(one, most) for one in functions_of(op)), Counts())
 
-    def _decide(self, function: func.FuncOp, limits: Limits) -> None:
-        computed = computations(function, load_platform(self.platform))
+    def _decide(self, function: func.FuncOp, most: Counts) -> Counts:
+        platform = load_platform(self.platform)
+        computed = computations(function, platform)
         works = [each.work for each in computed]
-        problem = ParallelismProblem(works, limits.dsp, limits.ports, self.overall_unroll_size, limits.operator_lut)
+        least = sum(work.point.dsp for work in works)
+        if least > most.dsp:
+            what = f"one point of each computation at once takes {least} DSPs, the budget has {most.dsp}"
+            raise CompileError(what, where=self.name, accepted=f"dsp={least} or more")
+        problem = ParallelismProblem(works, most, self.overall_unroll_size, port_counts(platform))
         chosen = PARALLELISM.decide(self.strategy, problem)
         for each in computed:
             decision, loop, generic = chosen[each.work.name], each.divided, each.generic
@@ -79,6 +91,13 @@ class ChooseParallelism(ModulePass):
                 ROWS.put(generic, decision.rows)
             if loop is not None and decision.copies > 1:
                 COPIES.put(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
+        return counts_of(works, chosen, problem.port)
+
+
+def port_counts(platform: Platform) -> Counts:
+    """What a memory port takes: its adapter, as wide as any."""
+    taken = adapter(PORT_BITS, platform.cycle_ns)
+    return Counts(taken.dsp, taken.lut, taken.ff, taken.bram18, taken.uram, ports=1)
 
 
 @dataclass(frozen=True)
@@ -96,7 +115,7 @@ def computations(function: func.FuncOp, platform: Platform) -> list[Computation]
     generics = [op for op in generics_in(function) if not set(op.results) <= parameters]
     shared = _SharedLoops(generics, parameters)
     divided = {op: shared.divided_loop(op) for op in generics}
-    names = _Names()
+    names = _Names(parameters)
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     read = [value for op in generics for value in op.inputs if value.owner not in made]
     names.ports = shared_parameters(read, parameters, platform.memory)
@@ -107,10 +126,11 @@ def computations(function: func.FuncOp, platform: Platform) -> list[Computation]
 
 
 class _Names(UniqueNames):
-    """Names of computations and of the tensors in external memory. `ports`: of those that share one."""
+    """Names of computations and of the tensors in external memory. `host`: what it computes; `ports`: of tensors that share one."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: Container[SSAValue]) -> None:
         super().__init__()
+        self.host = host
         self._tensors: dict[SSAValue, str] = {}
         self.ports: Mapping[SSAValue, int] = {}
 
@@ -119,6 +139,16 @@ class _Names(UniqueNames):
             self._tensors[value] = self.fresh(value.name_hint or "tensor")
         return self._tensors[value]
 
+    def sources(self, value: SSAValue, made: Container[object]) -> Iterator[SSAValue]:
+        """The tensors in external memory that `value` is, or consists of; what the host computes is there as it is."""
+        owner = value.owner
+        if value not in self.host and isinstance(owner, MOVEMENTS):
+            moved = owner.operands if isinstance(owner, tensor.ConcatOp) else owner.operands[:1]
+            for operand in moved:
+                yield from self.sources(operand, made)
+        elif owner not in made:
+            yield value
+
 
 def _work(
     generic: GenericOp, divided: int | None, family: int, cycle_ns: float, made: Mapping[GenericOp, str], names: _Names
@@ -126,13 +156,12 @@ def _work(
     loops = GenericLoops(generic)
     last = loops.output_dims[0][-1] if loops.output_dims[0] else None
     possible = default_unroll(loops.extents, loops.reductions, loops.operand_dims, max(loops.extents, default=1))
-    costs = [hardware_cost(op, cycle_ns) for op in generic.body.block.ops]
     row = row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)
     return Work(
         name=made[generic],
         points=prod(loops.extents),
         sums=prod(loops.extents[loop] for loop in loops.parallels),
-        dsp=sum(cost.dsp for cost in costs),
+        point=_point(generic, cycle_ns),
         lane_extent=prod(possible),
         divided_extent=loops.extents[divided] if divided is not None else 1,
         divides_lanes=divided is not None and divided == last,
@@ -140,25 +169,44 @@ def _work(
         row_extent=loops.extents[row] if row is not None else 1,
         divides_rows=row is not None and divided == row,
         memory=tuple(_memory_operands(generic, divided, made, names)),
-        lut=sum(cost.lut for cost in costs),
         in_luts=multipliers_of(generic) == "lut",
+        fixed=CONTROL,
     )
+
+
+CONTROL = Counts(lut=600, ff=600)
+"""Of the tasks around a computation (fitted to blocks of gpt2 and llama)."""
+
+STREAM_COPIES = 2
+"""LUTs and FFs for each bit of an operand: its FIFO and arrays (fitted to the same)."""
+
+
+def _point(generic: GenericOp, cycle_ns: float) -> Counts:
+    """What a point at once takes: its operators, FIFOs and arrays as wide as it, a bank where sums are kept."""
+    costs = [hardware_cost(op, cycle_ns) for op in generic.body.block.ops]
+    bits = STREAM_COPIES * sum(bits_of(argument.type) for argument in generic.body.block.args)
+    lut, ff = sum(cost.lut for cost in costs) + bits, sum(cost.ff for cost in costs) + bits
+    return Counts(sum(cost.dsp for cost in costs), lut, ff, bram=int(bool(GenericLoops(generic).reductions)))
 
 
 def _memory_operands(
     generic: GenericOp, divided: int | None, made: Mapping[GenericOp, str], names: _Names
 ) -> Iterator[MemoryOperand]:
-    """What `generic` reads from external memory, and the results that nothing else computes with."""
+    """What `generic` reads from external memory, and what of its results goes there, both looked for behind slices.
+
+    No fewer ports than are emitted: a tensor whose neighbour on chip has narrower tokens comes through fewer.
+    """
     loops = GenericLoops(generic)
     last = loops.output_dims[0][-1] if loops.output_dims[0] else None
     for value, dims in zip(generic.inputs, loops.input_dims, strict=True):
-        if value.owner not in made:
-            is_wide = bool(loops.reductions) and bool(dims) and dims[-1] == last
-            at_once = _entries_at_once(value) if is_wide else None
-            yield MemoryOperand(names.tensor(value), divided in dims, at_once, names.ports.get(value))
+        at_once = _entries_at_once(value) if dims and dims[-1] == last else None
+        for source in names.sources(value, made):
+            yield MemoryOperand(names.tensor(source), divided in dims, at_once, names.ports.get(source))
     for value, dims in zip(generic.results, loops.output_dims, strict=True):
-        if not any(use.operation in made for use in value.uses):
-            yield MemoryOperand(names.tensor(value), divided in dims, None)
+        at_once = None if loops.reductions else _entries_at_once(value)  # sums leave one by one
+        for use in uses_through(value, MOVEMENTS):
+            if use.operation not in made:
+                yield MemoryOperand(names.tensor(use.operation.operands[use.index]), divided in dims, at_once)
 
 
 def _entries_at_once(value: SSAValue) -> int:

@@ -24,7 +24,7 @@ from stc.design_space.reduction_splits import copy_sums, lane_sums
 from stc.design_space.tiling import default_unroll
 from stc.dialects.facts import NAME
 from stc.dialects.use_def import through_reshapes, uses_through
-from stc.platforms.budget import SMALL, Limits, searched_limits
+from stc.platforms.budget import SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
 from stc.transforms.linalg.generics import (
     PARALLEL,
@@ -128,7 +128,7 @@ def _lane_extent(generic: GenericOp) -> int:
 # Copies ---------------------------------------------------------------------------------------------------------------
 
 
-def _for_copies(function: func.FuncOp, reassociate: bool, limits: Limits, platform: Platform) -> None:
+def _for_copies(function: func.FuncOp, reassociate: bool, limits: Counts, platform: Platform) -> None:
     for generic, value, along in list(_candidates(function, reassociate)):
         loops, loop = GenericLoops(generic), along[0]
         if loop is None or loop not in loops.reductions:

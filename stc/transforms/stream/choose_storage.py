@@ -17,7 +17,7 @@ from stc.analysis.storage import Storable, storables
 from stc.design_space.storage import Shares, choose_memories
 from stc.diagnostics import CompileError
 from stc.iteration.storage import Memory
-from stc.platforms.budget import PLAN, SMALL, Budget, Limits
+from stc.platforms.budget import PLAN, SMALL, Budget, Counts
 from stc.platforms.platform import load_platform
 from stc.transforms.linalg.apply_schedule import OWN_TABLE, read_tables
 from stc.transforms.pass_pipeline import did_you_mean
@@ -82,7 +82,7 @@ class ChooseStorage(ModulePass):
         return {memory: share(found.cost(memory), memory) for memory in found.allowed if asked in (None, memory)}
 
 
-def _shares(count: ResourceCount, memory: Memory | None = None, *, limits: Limits, memory_luts: float) -> Shares:
+def _shares(count: ResourceCount, memory: Memory | None = None, *, limits: Counts, memory_luts: float) -> Shares:
     """What `count` takes of `limits`, each taken for at least 1; as a memory of LUTs also of the part that can be memory."""
     lut = count.lut / max(1, limits.lut)
     of_luts = {"memory lut": lut / memory_luts} if memory in ("srl", "lutram") else {}

@@ -22,6 +22,7 @@ from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp
 from stc.fifo.depths import least_depth
 from stc.network.graph import Channel
+from stc.platforms.budget import SMALL, most_ports
 from stc.platforms.platform import load_platform
 from stc.transforms.stream.names import UniqueNames, symbols_of
 from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depths
@@ -38,7 +39,8 @@ class DuplicateLoads(ModulePass):
     The kernel's attribute `stc.duplicate_loads` says what was decided.
 
     Options: `least`: bytes a branch has to save (default -1: the block RAM that the adapter of a memory port takes on
-    `platform`; 0: none is read again), `platform` (default u55c), whose limit of memory ports is kept as well.
+    `platform`; 0: none is read again), `platform` (default u55c), `budget` (default small: all of the
+    platform's), whose memory ports are kept as well.
 
         dataflow.task @load_x ins(%x) outs(%x_stream)
         dataflow.task @fork_x ins(%x_stream) outs(%a : depth 2, %b : depth 4096)
@@ -51,13 +53,14 @@ class DuplicateLoads(ModulePass):
 
     least: int = -1
     platform: str = "u55c"
+    budget: str = SMALL
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         platform = load_platform(self.platform)
-        limits, most_ports = DuplicateLoadLimits.of_option(self.least, platform, self.name), platform.memory.max_ports
+        limits, most = DuplicateLoadLimits.of_option(self.least, platform, self.name), most_ports(self.budget, self.platform)
         for kernel in [found for found in op.walk() if isinstance(found, KernelOp)]:
             forks = _forked_inputs(kernel)
-            free_ports = most_ports - len(memory_ports(kernel))
+            free_ports = most - len(memory_ports(kernel))
             channels = task_graph(kernel).by_name if forks else {}
             problem = [fork.problem(channels) for fork in forks]
             chosen = {branch.name for branch in choose_duplicate_loads_of_forks(problem, limits, free_ports)}

@@ -1,0 +1,38 @@
+"""What is searched next where a design is beyond its budget, and when no search is left."""
+
+from __future__ import annotations
+
+import pytest
+
+from stc.diagnostics import CompileError
+from stc.pipeline import PipelineOptions
+from stc.platforms.budget import Counts
+from stc.tools.budget_fit import MOST_TRIES, Fit, fit_of, searched_again
+
+OPTIONS = PipelineOptions(budget="dsp=100,lut=1000,ff=1000,bram=40,uram=0,ports=9")
+TAKEN = {"dsp": 90, "lut": 2000, "ff": 800, "bram18": 50, "uram": 0}
+EXPECTED = Counts(95, 900, 700, 20, 0, 9)
+
+
+def fit(expected: Counts | None = EXPECTED) -> Fit:
+    return fit_of(OPTIONS, TAKEN, 9, expected)
+
+
+def test_what_lacks_is_searched_within_less_in_proportion() -> None:
+    assert fit().lacking == "2,000 LUT of 1,000, 50 BRAM18 of 40"
+    again = searched_again(OPTIONS, fit(), None, 1)
+    assert again.search_within == "dsp=100,lut=427,ff=1000,bram=15,uram=0,ports=9" and again.budget == OPTIONS.budget
+
+
+def test_what_fits_lacks_nothing() -> None:
+    assert fit_of(OPTIONS, {"dsp": 100, "lut": 1000, "ff": 1000, "bram18": 40, "uram": 0}, 9, None).lacking == ""
+
+
+@pytest.mark.parametrize(
+    ("expected", "before", "tries"),
+    [(None, None, 1), (EXPECTED, fit(), 2), (EXPECTED, None, MOST_TRIES)],
+    ids=["no search", "same", "tries"],
+)
+def test_no_search_is_left(expected: Counts | None, before: Fit | None, tries: int) -> None:
+    with pytest.raises(CompileError, match=r"takes 2,000 LUT of 1,000, 50 BRAM18 of 40.*accepted: lut=2000,bram=50 or more"):
+        searched_again(OPTIONS, fit(expected), before, tries)
