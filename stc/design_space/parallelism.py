@@ -153,8 +153,8 @@ class _State:
 WORTH = 0.02
 """Part of the slowest's cycles that a computation beside it has to become shorter by, to be sped up.
 
-Of a block of gpt2-tiny at 7 tokens, by the time model of FIFO sizing: 9,499 cycles on 831 DSPs with 0.1, 7,941 on 1,463 with 0.02,
-7,447 on 4,023 with 0. So twice the resources gain more than a tenth down to it, and less beyond.
+Of a block of gpt2-tiny at 7 tokens, by the time model of FIFO sizing: 7,774 cycles on 1,101 DSPs with 0.1, 6,237 on 1,733 with
+0.02, 5,810 on 4,293 with 0. So twice the resources gain more than a tenth down to it, and less beyond.
 """
 
 
