@@ -112,7 +112,7 @@ def test_a_schedule_that_is_no_text(tmp_path: Path) -> None:
         with_schedule(PipelineOptions(schedule=str(path)), ())
 
 
-FIXED = '[stc.memories]\n"fc.w" = "bram"\n'
+FIXED = '[stc.memories]\n"fc.x" = "bram"\n'
 
 
 def test_a_memory_that_is_given_is_taken_and_the_others_are_chosen(tmp_path: Path) -> None:
@@ -122,18 +122,18 @@ def test_a_memory_that_is_given_is_taken_and_the_others_are_chosen(tmp_path: Pat
     again = compiled(tmp_path / "again", LINEAR, "--schedule", str(tmp_path / "first" / "schedule.toml"))
     assert again == found
     memories = tomllib.loads(found["schedule.toml"].decode())["stc"]["memories"]
-    assert memories["fc.w"] == "bram" and memories["fc.x"] == "lutram"
+    assert memories["fc.x"] == "bram" and memories["fc.fc"] == "lutram"
     pragmas = {line for line in found["kernel.cpp"].decode().splitlines() if "bind_storage" in line}
-    assert "#pragma HLS bind_storage variable=w type=ram_s2p impl=bram latency=1" in pragmas
+    assert "#pragma HLS bind_storage variable=x type=ram_s2p impl=bram latency=1" in pragmas
 
 
 @pytest.mark.parametrize(
     ("table", "complaint"),
     [
-        ('"fc.w" = 3', "stc.memories is no table of memories"),
+        ('"fc.x" = 3', "stc.memories is no table of memories"),
         ('"fc.v" = "bram"', "no array or FIFO is called 'fc.v', did you mean 'fc.x'"),
-        ('"fc.w" = "rom"', "'fc.w' is 'rom', with 16 banks of 12 words of 32 bits, ram_s2p"),
-        ('"fc.w" = "srl"', "accepted: lutram, bram, uram"),
+        ('"fc.x" = "rom"', "'fc.x' is 'rom', with 12 banks of 8 words of 32 bits, ram_s2p"),
+        ('"fc.x" = "srl"', "accepted: lutram, bram, uram"),
     ],
 )
 def test_wrong_memories(table: str, complaint: str, tmp_path: Path) -> None:
