@@ -70,7 +70,8 @@ TINY = (("gpt2-tiny", 5, "prefill"), ("gpt2-tiny", 7, "prefill"), ("qwen2.5-0.5b
 def test_ports_as_emitted(tmp_path: Path, stc: Stc, model: str, seq: int, stage: str, budget: str) -> None:
     """The search never counts fewer ports than are emitted where nothing is read again, and of gpt2's prefill just as many.
 
-    It counts more where neighbours on chip have narrower tokens, or a slice takes part of the copies.
+    It counts more where neighbours on chip have narrower tokens, and most in gpt2's decode block: a port for each copy of what
+    makes keys and values, where a slice takes one of them, and biases apart that share a port once they are cut for copies.
     """
     out = tmp_path / "out"
     options = ("--seq", seq, "--stage", stage, "--budget", budget, "--duplicate-loads", 0)
@@ -79,6 +80,7 @@ def test_ports_as_emitted(tmp_path: Path, stc: Stc, model: str, seq: int, stage:
     kernels = json.loads((out / "manifest.json").read_text())["kernels"]
     bundles = {(kernel["name"], port["bundle"]) for kernel in kernels for port in kernel["ports"]}
     found = json.loads((out / "report.json").read_text())["budget"]
-    assert len(bundles) == found["taken"]["ports"] <= found["expected"]["ports"] <= 1.5 * len(bundles)
+    most = (1.6 if stage == "decode" else 1.25) * len(bundles)
+    assert len(bundles) == found["taken"]["ports"] <= found["expected"]["ports"] <= most
     if model == "gpt2-tiny" and stage == "prefill":
         assert found["expected"]["ports"] == len(bundles)
