@@ -18,7 +18,6 @@ import typer
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions
 from stc.platforms.budget import SMALL
-from stc.quantisation.formats import format_of_dtype
 from stc.tools import options as said
 from stc.tools.command_line import debugging
 from stc.tools.listings import complete_part, complete_passes
@@ -162,7 +161,7 @@ def asked_compile(
         if options["small"] and options["budget"] != SMALL:
             raise CompileError(f"--small and --budget {options['budget']}", accepted="one of both")
         chosen = PipelineOptions(**of_passes, propagate_orders=not options["uniform_tiles"])
-        chosen = with_dtype(with_schedule(chosen, _given(ctx)), options["dtype"])
+        chosen = with_schedule(chosen, _given(ctx))
         request = dataclasses.replace(
             asked_model(**{name: options[name] for name in MODEL}),
             emit_ir=emit_ir,
@@ -176,14 +175,6 @@ def asked_compile(
             given=_given(ctx),
         )
     return Asked(request, check, debug)
-
-
-def with_dtype(options: PipelineOptions, dtype: str) -> PipelineOptions:
-    """The options, with what `--dtype` stands for; CompileError where `--quantize` says something else."""
-    meant = format_of_dtype(dtype, "--dtype")
-    if meant and options.quantize not in ("", meant):
-        raise CompileError(f"--dtype {dtype} and --quantize {options.quantize}", accepted=f"one of both ({dtype} is '{meant}')")
-    return dataclasses.replace(options, quantize=options.quantize or meant)
 
 
 def _given(ctx: typer.Context) -> frozenset[str]:

@@ -18,9 +18,9 @@ from stc.manifest.model_files import MODEL
 from stc.manifest.model_schema import BINARY
 from stc.pipeline import PipelineOptions
 from stc.quantisation.formats import F32
-from stc.tools.compile_options import with_dtype
 from stc.tools.consoles import messages, output
 from stc.tools.options import AsJson, DType, MaxSequence, Quantize, Rows, Seed, Weights
+from stc.tools.request import with_dtype
 from stc.tools.stages import CHECK_FAILED
 
 if TYPE_CHECKING:

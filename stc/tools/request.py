@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from stc.diagnostics import UnsupportedError
+from stc.diagnostics import CompileError, UnsupportedError
 from stc.pipeline import PipelineOptions
 from stc.tools.plan import Plan
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """What the user asked for. `options` decide the passes, the rest the model.
+    """What the user asked for. `options` decide the passes, the rest the model; `dtype` both, as `options.quantize` in short.
 
     `minimise_depths`: the part of the cycles that may be lost where runs of the emitted design minimise FIFO depths; None: no such
     runs. `check_semantics`: whether the module is executed on the model's inputs before and after each pass, and compared.
@@ -45,6 +45,19 @@ class CompileRequest:
     given: frozenset[str] = frozenset()
     max_seq: int | None = None
     run_time_sizes: bool | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", with_dtype(self.options, self.dtype))  # what `dtype` stands for is said to the passes
+
+
+def with_dtype(options: PipelineOptions, dtype: str) -> PipelineOptions:
+    """The options, with what `--dtype` stands for; CompileError where `--quantize` says something else."""
+    from stc.quantisation.formats import format_of_dtype
+
+    meant = format_of_dtype(dtype, "--dtype")
+    if meant and options.quantize not in ("", meant):
+        raise CompileError(f"--dtype {dtype} and --quantize {options.quantize}", accepted=f"one of both ({dtype} is '{meant}')")
+    return replace(options, quantize=options.quantize or meant)
 
 
 def in_folder(model: str, weights: str | None) -> tuple[str, str | None]:

@@ -15,6 +15,7 @@ from stc.dialects.parsing import parse_module
 from stc.dialects.stream import CreateOp
 from stc.pipeline import PipelineOptions, Step, hyphenated, part, read_options, run_stages, stages, steps
 from stc.tools.listings import complete_part, complete_passes, complete_pipeline, complete_stage, list_of_pipelines
+from stc.tools.request import CompileRequest
 from stc.tools.stopwatch import Stopwatch
 
 LINALG = (Path(__file__).parents[2] / "filecheck_tests" / "levels" / "1_linalg.mlir").read_text()
@@ -214,3 +215,10 @@ def test_completion():
     assert complete_stage("b") == ["bufferization"]
     assert complete_pipeline("") == ["compile"]
     assert complete_passes("cse,canon") == ["cse,canonicalize", "cse,canonicalize-dmp"]
+
+
+def test_a_request_says_its_format_to_the_passes() -> None:
+    """Else the reference would be quantised and the design f32."""
+    assert CompileRequest("gpt2-tiny", dtype="w8a8").options.quantize == "bits=8"
+    with pytest.raises(CompileError, match="one of both"):
+        CompileRequest("gpt2-tiny", dtype="w8a8", options=PipelineOptions(quantize="bits=4"))
