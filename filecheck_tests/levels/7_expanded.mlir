@@ -319,7 +319,7 @@ builtin.module {
 // CHECK-NEXT: %4 = arith.andi %2, %3 : i1
 // CHECK-NEXT: scf.if %4 {
 // CHECK-NEXT: %5 = stream.read %w_3 : !stream.stream<vector<8xf32>, depth: 2>
-// CHECK-NEXT: vector.store %5, %w_4[%column_1] : memref<8xf32>, vector<8xf32>
+// CHECK-NEXT: vector.store %5, %w_4[%c0] : memref<8xf32>, vector<8xf32>
 // CHECK-NEXT: }
 // CHECK-NEXT: %6 = memref.load %x_4[%row_1, %term] : memref<4x4xf32>
 // CHECK-NEXT: %7 = memref.load %w_4[%column_1] : memref<8xf32>

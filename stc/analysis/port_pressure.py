@@ -123,9 +123,14 @@ def multiply_accumulates(task: TaskOp) -> int:
     """
     total = 0
     for op in task.walk():
-        if isinstance(op, arith.AddfOp) and any(isinstance(value.owner, arith.MulfOp) for value in op.operands):
+        if is_multiply_accumulate(op):
             total += copies_in(op, task)
     return total
+
+
+def is_multiply_accumulate(op: Operation) -> bool:
+    """Whether `op` is a float sum of a product."""
+    return isinstance(op, arith.AddfOp) and any(isinstance(value.owner, arith.MulfOp) for value in op.operands)
 
 
 def copies_in(op: Operation, root: Operation) -> int:

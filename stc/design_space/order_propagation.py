@@ -13,7 +13,7 @@ from math import prod
 from typing import TypeAlias
 
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes, input_order, output_order, plan_loops
-from stc.design_space.tiling import LEAST_INTEGER_SUMS, LEAST_SUMS
+from stc.design_space.tiling import LEAST_INTEGER_SUMS, LEAST_SUMS, row_loop
 from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
 from stc.iteration.order import StreamOrder
 from stc.iteration.vectorize import largest_divisor
@@ -182,6 +182,11 @@ def tiles_of_lanes(computation: Computation, lanes: int, at_once: int = 1) -> di
         sums = {loop: streamed.get(loop, 1) for loop in others}
         if enough := _enough_rows(computation.extents[rows], _least_rows(computation, used_once, terms, sums)):
             tiles[rows] = enough
+    dims_of_inputs = [operand.dims for operand in computation.inputs]
+    row = row_loop(computation.extents, computation.reductions, dims_of_inputs, [operand.dims for operand in computation.outputs])
+    if row is not None and at_once > 1 and row not in streamed:
+        groups = largest_divisor(computation.extents[row] // at_once, max(1, LONGEST_TILE // at_once))
+        tiles.setdefault(row, at_once * groups)
     if lanes == 1 and streamed.get(last, 0) >= least:
         return {**tiles, last: streamed[last]}
     return {**tiles, last: lanes * _groups_of_lanes(computation, lanes, at_once * least)}

@@ -20,7 +20,10 @@ MOST_LANES_PER_TASK = 64
 """What a token may feed (emission rule 18)."""
 
 MOST_POINTS_PER_TASK = 128
-"""Lanes times rows: multiply-accumulates that a task does at once (emission rule 18)."""
+"""Multiply-accumulates that a task does at once, one or more a point (emission rule 18)."""
+
+MOST_ROWS = 16
+"""Of a lane: with tokens of 64 entries along the sum, an array of as many rows has the 1,024 banks that it may have (rule 18)."""
 
 PORT_BITS = 512
 """Bits that a memory port brings at once."""
@@ -70,6 +73,7 @@ class Work:
     `divided_extent`: of the one that copies divide, 1 for none. `divides_lanes`: whether that is the same loop. `family`:
     computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs. `fixed`: what it takes besides.
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
+    `sums_at_once`: multiply-accumulates of one point.
     """
 
     name: str
@@ -84,6 +88,7 @@ class Work:
     in_luts: bool = False
     row_extent: int = 1
     divides_rows: bool = False
+    sums_at_once: int = 1
     fixed: Counts = NOTHING
 
     def cycles(self, parallelism: Parallelism) -> int:
@@ -165,15 +170,22 @@ def choose_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE_P
     What the others have more than that interval needs is taken back and spent once more. What is left in the end goes to the others
     in the same way, which shortens the way of the last tile, as long as a step gains `WORTH` of the interval; but for copies in
     LUTs, of which nobody gave a number to spend.
+
+    Rows and copies may want the same factors of a loop, and what was given to rows is not taken back for copies: of the search with
+    rows and the one without, the faster.
     """
+    without = [replace(work, row_extent=1, divides_rows=False) for work in works]
+    found = [_chosen(some, _Limits(most, port)) for some in (works, without)]
+    return min(found, key=lambda state: state.interval()).plan()
+
+
+def _chosen(works: Sequence[Work], limits: _Limits) -> _State:
     one_each = {work.name: 1 for work in works}
     start = _State(works, one_each, {work.family: 1 for work in works}, one_each)
-    limits = _Limits(most, port)
     state = _speed_up(start, limits, only_slowest=True)
     while (better := _speed_up(_relaxed(state), limits, only_slowest=True)).interval() < state.interval():
         state = better
-    state = _speed_up(state, limits, only_slowest=False)
-    return state.plan()
+    return _speed_up(state, limits, only_slowest=False)
 
 
 def _speed_up(state: _State, limits: _Limits, *, only_slowest: bool) -> _State:
@@ -270,7 +282,7 @@ def _with_copies(state: _State, family: int, copies: int) -> _State | None:
 
 def _may_be(work: Work, chosen: Parallelism) -> bool:
     """Whether a task may do so many points at once, and has sums enough for the adder, where it computes sums."""
-    if chosen.lanes * chosen.rows > MOST_POINTS_PER_TASK:
+    if chosen.lanes * chosen.rows * work.sums_at_once > MOST_POINTS_PER_TASK or chosen.rows > MOST_ROWS:
         return False
     return work.sums == work.points or work.sums >= LEAST_SUMS * chosen.points
 

@@ -65,14 +65,15 @@ def row_loop(
     """The loop along which points of sums may run at once beside the lanes: each lane's factor is used for several rows.
 
     The last parallel loop that every result has, but no factor that comes in lanes; nor may it be the last dimension of another,
-    whose tokens run along it. None where there is no such loop.
+    whose tokens run along it, or the loop of the lanes (`default_unroll`). None where there is no such loop.
     """
     if not reductions or not output_dims or not output_dims[0]:
         return None
     last = output_dims[0][-1]
+    lanes = {last} if all(dims[-1] == last for dims in input_dims if last in dims) else set[int]()
     in_lanes = {loop for dims in input_dims if dims and dims[-1] == last for loop in dims}
     ends = {dims[-1] for dims in input_dims if dims}
-    possible = (loop for loop in reversed(output_dims[0]) if loop not in in_lanes | ends and extents[loop] > 1)
+    possible = (loop for loop in reversed(output_dims[0]) if loop not in lanes | in_lanes | ends and extents[loop] > 1)
     return next((loop for loop in possible if all(loop in dims for dims in output_dims)), None)
 
 

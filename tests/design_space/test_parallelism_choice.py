@@ -42,6 +42,34 @@ def test_one_product_takes_lanes_first_then_copies():
     assert (chosen["a"].lanes, chosen["a"].copies) == (55, 8)
 
 
+def with_rows(rows: int, columns: int, depth: int, sums_at_once: int = 1) -> Work:
+    """A product whose weights come through memory ports, and whose rows may be computed at once or by copies."""
+    one = work("a", rows, columns, depth, at_once=PORT_LANES)
+    return replace(one, row_extent=rows, divides_rows=True, sums_at_once=sums_at_once)
+
+
+def test_rows_use_a_word_of_weights_again_before_lanes_take_more_ports():
+    assert choose_parallelism([with_rows(64, 64, 64)], within(640, 32))["a"] == Parallelism(16, 1, 8)
+    assert choose_parallelism([with_rows(64, 256, 64)], within(1280, 32))["a"] == Parallelism(16, 2, 8)
+
+
+@pytest.mark.parametrize("sums_at_once", [1, 2, 5])
+@pytest.mark.parametrize(("rows", "columns"), [(128, 67), (97, 71), (130, 90), (64, 256)])
+def test_a_task_has_no_more_multipliers_and_banks_than_it_may_have(rows: int, columns: int, sums_at_once: int):
+    """Emission rule 18: 128 multiply-accumulates, and 1,024 banks, in tokens of up to 64 entries along the sum."""
+    chosen = choose_parallelism([with_rows(rows, columns, 66, sums_at_once)], within(6000, 32))["a"]
+    assert chosen.points > 1 or rows == 97
+    assert chosen.lanes * chosen.rows * sums_at_once <= 128 and chosen.rows * 64 <= 1024
+
+
+def test_rows_do_not_keep_copies_from_what_is_faster():
+    """5 rows of 18 lanes leave 26 rows to a copy: more copies would have 2 or 13. 45 lanes and 10 copies are faster."""
+    one = with_rows(130, 90, 66)
+    without = replace(one, row_extent=1, divides_rows=False)
+    with_and_without = [choose_parallelism([each], within(2500, 32))["a"].points for each in (one, without)]
+    assert with_and_without[0] >= with_and_without[1] == 450
+
+
 def test_the_slowest_gets_most():
     works = [work("big", 64, 64, 64, family=0), work("small", 64, 64, 4, family=1)]
     chosen = choose_parallelism(works, within(5 * 34, 32))

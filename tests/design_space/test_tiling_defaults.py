@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stc.design_space.tiling import default_order, default_tiles, default_unroll, reduction_unroll
+from stc.design_space.tiling import default_order, default_tiles, default_unroll, reduction_unroll, row_loop
 from stc_testing.drawn import examples
 
 many = examples(37)
@@ -87,3 +87,19 @@ def test_unroll_of_a_reduction(
 )
 def test_integers_are_added_in_a_cycle_however_few_sums_there_are(sums: int, terms: int, expected: int):
     assert reduction_unroll((sums, terms), [1], [[0, 1], [1], [0]], 16, of_integers=True) == (1, expected)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "results", "expected"),
+    [
+        ([(0, 2), (2, 1)], [(0, 1)], 0),            # x w: rows of x
+        ([(0, 2), (1, 2)], [(0, 1)], 1),            # x w^T: no lanes; each entry of x is used for several columns
+        ([(2, 0), (2, 1)], [(0, 1)], None),         # x^T w: tokens of x run along its rows
+        ([(0, 3), (0, 3, 1)], [(0, 1)], None),      # batches have weights of their own
+        ([(0, 2)], [(0,)], 0),                      # a sum of each row
+        ([(0, 2)], [(0, 1)], 0),                    # the same results in all columns, which are the lanes
+        ([(2,)], [(1,)], None),                     # nothing but lanes
+    ],
+)
+def test_the_loop_of_rows(inputs: list[tuple[int, ...]], results: list[tuple[int, ...]], expected: int | None):
+    assert row_loop((6, 10, 8, 8), (2, 3), inputs, results) == expected

@@ -19,6 +19,7 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import multipliers_of
 from stc.analysis.kernel_memory import bits_of
 from stc.analysis.operator_library import hardware_cost
+from stc.analysis.port_pressure import is_multiply_accumulate
 from stc.analysis.resource_figures import adapter
 from stc.design_space.parallelism import PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of
 from stc.design_space.tiling import default_unroll, row_loop
@@ -168,6 +169,7 @@ def _work(
         family=family,
         row_extent=loops.extents[row] if row is not None else 1,
         divides_rows=row is not None and divided == row,
+        sums_at_once=max(1, sum(map(is_multiply_accumulate, generic.body.block.ops))),
         memory=tuple(_memory_operands(generic, divided, made, names)),
         in_luts=multipliers_of(generic) == "lut",
         fixed=CONTROL,

@@ -78,7 +78,7 @@ class PropagateOrders(ModulePass):
         if not lanes and len(loops.input_dims) > 1 and max(unroll, default=1) == 1:
             given = plan.tile, loops.reductions, loops.operand_dims, self.lanes
             unroll = reduction_unroll(*given, of_integers=_of_integers(generic))
-        if (row := row_loop(plan.tile, loops.reductions, loops.input_dims, loops.output_dims)) is not None:
+        if (row := row_loop(loops.extents, loops.reductions, loops.input_dims, loops.output_dims)) is not None:
             at_once = largest_divisor(plan.tile[row], ROWS.of(generic) or 1)
             unroll = (*unroll[:row], at_once, *unroll[row + 1 :])
         vectors = self._vectors(loops, plan, lanes) if lanes and loops.reductions and loops.parallels else ()

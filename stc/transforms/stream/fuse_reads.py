@@ -171,7 +171,7 @@ def _keep_tokens(fill: Fill, use: Use) -> None:
     builder = _where_tokens_are_read(fill, use)
     indices = [load.indices[place] for place in kept]
     for lane in range(0, use.entries, fill.width):
-        first = [] if use.moving is None else [use.moving.body.block.args[0]]
+        first = [] if use.moving is None or fill.width == fill.shape[-1] else [_aligned(fill, use, builder)]
         position = total(builder, [*first, index_constant(builder, lane)] if lane or not first else first)
         _read_token(fill, builder, buffer, [*indices, position])
     for load in use.loads:
@@ -185,6 +185,15 @@ def _within_token(fill: Fill, use: Use, builder: Builder) -> SSAValue:
     if fill.width == fill.shape[-1]:
         return position
     return builder.insert(arith.AndIOp(position, index_constant(builder, fill.width - 1))).result
+
+
+def _aligned(fill: Fill, use: Use, builder: Builder) -> SSAValue:
+    """Where the token of an iteration begins, as a multiple of its width for whoever does not read the guard."""
+    assert use.moving is not None
+    position = use.moving.body.block.args[0]
+    if use.entries >= fill.width:
+        return position
+    return builder.insert(arith.AndIOp(position, index_constant(builder, -fill.width))).result
 
 
 def _load_lane(fill: Fill, use: Use, buffer: SSAValue, load: memref.LoadOp) -> None:

@@ -8,9 +8,12 @@ from math import prod
 
 import numpy as np
 import pytest
+from xdsl.dialects.arith import AndIOp
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.memref import AllocOp
+from xdsl.dialects.vector import StoreOp
 
+from stc.analysis.loops import constant_of
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
@@ -174,6 +177,15 @@ def test_entries_that_are_used_again(width: int, at_once: int, use: str, dimensi
     shape = fused(Case((3, 5, 12), width, at_once, use=use, kept="abc", again=3))
     within_by_division = at_once < width < 12 and width & (width - 1)
     assert shape == ((3, 5, 12) if within_by_division else (3, 5, 12)[3 - dimensions :])
+
+
+def test_tokens_are_stored_where_whole_tokens_are() -> None:
+    """The tool does not use a guard to tell banks apart: the index itself is a multiple of the width."""
+    module = parse_module(Case((3, 5, 12), 4, 2, use="abrc", kept="abc", again=3).text(), "reads.mlir")
+    FuseReads().apply(make_context(), module)
+    (store,) = [op for op in module.walk() if isinstance(op, StoreOp)]
+    (position,) = store.indices
+    assert isinstance(position.owner, AndIOp) and constant_of(position.owner.rhs) == -4
 
 
 def test_entries_that_are_used_again_in_another_order_stay() -> None:
