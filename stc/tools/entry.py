@@ -100,12 +100,18 @@ def _work(program: str, module: str, writer: int, parent: int) -> None:
         os.write(writer, bytes([INTERRUPTED]))
         os._exit(INTERRUPTED)
 
+    came: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        came.append(number)  # an exception in a destructor or a callback of a library is lost
+        raise KeyboardInterrupt
+
     signal.signal(signal.SIGINT, leave)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _WATCHED)
     _end_with(parent)
     gc.set_threshold(RARELY, 1, 1)
     main = import_module(module).main
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, interrupt)
     code = 1  # of an exception that is a defect of ours
     try:
         main()
@@ -118,6 +124,8 @@ def _work(program: str, module: str, writer: int, parent: int) -> None:
     finally:
         with suppress(OSError, ValueError):  # nobody reads it any more
             sys.stdout.flush()
+        if came and code == 0:
+            leave()
         os.write(writer, bytes([code & 0xFF]))
     raise SystemExit(code)
 

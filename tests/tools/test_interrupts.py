@@ -31,3 +31,25 @@ def test_interrupted(program: str, seconds: float, tmp_path: Path) -> None:
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
     assert said.strip() == f"{program.replace('_', '-')}: interrupted", said
+
+
+def test_an_interrupt_that_a_destructor_swallows(tmp_path: Path) -> None:
+    """Python loses an exception in `__del__`; the process must not end as if nobody had asked."""
+    (tmp_path / "late.py").write_text(
+        "import sys, time, torch\n"
+        "class Late:\n"
+        "    def __del__(self):\n"
+        "        print('here', flush=True)\n"
+        "        time.sleep(20)\n"
+        "def f():\n"
+        "    Late()\n"
+        "    return torch.nn.ReLU(), (torch.ones(2, 3),)\n"
+    )
+    command = f"import sys; sys.argv = ['stc', 'check', '{tmp_path}/late.py:f']; from stc.tools.entry import stc; stc()"
+    process = subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    while process.stdout.readline() not in ("here\n", ""):
+        pass
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and said.strip().endswith("stc: interrupted"), said
