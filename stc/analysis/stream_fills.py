@@ -53,7 +53,8 @@ class Use:
     """A perfect nest (`loops`, outermost first) that loads each entry of a filled buffer in its innermost body: in one iteration,
     or once in each of the loops `again`.
 
-    `order` are the same loops in the order in which the tokens come. An iteration uses `entries` neighbouring entries, the
+    `order` are the same loops in the order in which the tokens come; `along` says which of them runs along each dimension of the
+    buffer but the last (None: it has one entry). An iteration uses `entries` neighbouring entries, the
     first of them where `moving`, a loop along the last dimension, is (at 0, where it is None).
     """
 
@@ -62,6 +63,7 @@ class Use:
     moving: scf.ForOp | None
     entries: int
     loads: tuple[memref.LoadOp, ...]
+    along: tuple[scf.ForOp | None, ...]
     again: tuple[scf.ForOp, ...] = ()
 
     @property
@@ -240,11 +242,12 @@ def _matched(
         order.append(last)
     if len(set(order)) < len(order):
         return None
+    along = tuple(partner[loop] if loop is not None else None for loop in fill.along[:-1])
     others = [loop for loop in loops if loop not in order]
     if again := tuple(loop for loop in others if _bounds(loop).trip > 1):
         in_turn = [loop for loop in loops if loop in order] == order
-        return Use(loops, loops, last, entries, loads, again) if in_turn else None
-    return Use(loops, (*others, *order), last, entries, loads)
+        return Use(loops, loops, last, entries, loads, along, again) if in_turn else None
+    return Use(loops, (*others, *order), last, entries, loads, along)
 
 
 def _is_beside(index: IndexExpression, loop: scf.ForOp, entries: int) -> bool:

@@ -160,11 +160,11 @@ def _without_unit_dimensions(piece: StreamOrder, sizes: Shape, shape: Shape) -> 
 # Tiles where lanes were decided ---------------------------------------------------------------------------------------
 
 
-def tiles_of_lanes(computation: Computation, lanes: int, at_once: int = 1) -> dict[int, int]:
+def tiles_of_lanes(computation: Computation, lanes: int, rows: int = 1) -> dict[int, int]:
     """The tiles that a decision on lanes means: long ones, so that the pipeline is seldom filled anew, in whole groups of lanes.
 
     Reductions take the tiles in which operands come from other computations; so does the unrolled loop where sums of one lane each
-    are enough for the adder. `at_once`: rows that are computed at once, whose sums do not follow one another.
+    are enough for the adder. `rows`: rows that are computed at once, whose sums do not follow one another.
     """
     results = computation.outputs[0].dims if computation.outputs else ()
     if not lanes or not computation.reductions or not results:
@@ -176,20 +176,20 @@ def tiles_of_lanes(computation: Computation, lanes: int, at_once: int = 1) -> di
     *others, last = results
     terms = prod({**streamed, **tiles}[loop] for loop in computation.reductions)
     least = _least_sums(computation, terms)
-    rows = next((loop for loop in reversed(others) if loop not in streamed), None)
+    longer = next((loop for loop in reversed(others) if loop not in streamed), None)
     used_once = next((operand for operand in computation.inputs if len(operand.dims) == len(computation.extents)), None)
-    if rows is not None and used_once is not None:  # bound by memory: longer tiles save no traffic
+    if longer is not None and used_once is not None:  # bound by memory: longer tiles save no traffic
         sums = {loop: streamed.get(loop, 1) for loop in others}
-        if enough := _enough_rows(computation.extents[rows], _least_rows(computation, used_once, terms, sums)):
-            tiles[rows] = enough
+        if enough := _enough_rows(computation.extents[longer], _least_rows(computation, used_once, terms, sums)):
+            tiles[longer] = enough
     dims_of_inputs = [operand.dims for operand in computation.inputs]
     row = row_loop(computation.extents, computation.reductions, dims_of_inputs, [operand.dims for operand in computation.outputs])
-    if row is not None and at_once > 1 and row not in streamed:
-        groups = largest_divisor(computation.extents[row] // at_once, max(1, LONGEST_TILE // at_once))
-        tiles.setdefault(row, at_once * groups)
+    if row is not None and rows > 1 and row not in streamed:
+        groups = largest_divisor(computation.extents[row] // rows, max(1, LONGEST_TILE // rows))
+        tiles.setdefault(row, rows * groups)
     if lanes == 1 and streamed.get(last, 0) >= least:
         return {**tiles, last: streamed[last]}
-    return {**tiles, last: lanes * _groups_of_lanes(computation, lanes, at_once * least)}
+    return {**tiles, last: lanes * _groups_of_lanes(computation, lanes, rows * least)}
 
 
 def _least_sums(computation: Computation, terms: int) -> int:

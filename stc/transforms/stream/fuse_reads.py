@@ -160,16 +160,15 @@ def _read_token(fill: Fill, builder: Builder, buffer: SSAValue, indices: list[SS
 
 def _keep_tokens(fill: Fill, use: Use) -> None:
     """Store tokens as they are first used, in a buffer of the dimensions that move inside the loops which use them again."""
-    load = use.loads[0]
-    around = {loop.body.block.args[0] for loop in use.loops[: use.loops.index(use.again[0])]}
-    kept = [place for place, index in enumerate(load.indices[:-1]) if index not in around]
+    inside = use.loops[use.loops.index(use.again[0]) :]
+    kept = {place: loop for place, loop in enumerate(use.along) if loop is not None and loop in inside}
     kind = fill.buffer.memref.type
     assert isinstance(kind, MemRefType)
     shape = [*(fill.shape[place] for place in kept), fill.shape[-1]]
     buffer = Builder(InsertPoint.before(fill.buffer)).insert(memref.AllocOp([], [], MemRefType(kind.element_type, shape))).memref
     buffer.name_hint = fill.buffer.memref.name_hint
     builder = _where_tokens_are_read(fill, use)
-    indices = [load.indices[place] for place in kept]
+    indices: list[SSAValue] = [loop.body.block.args[0] for loop in kept.values()]
     for lane in range(0, use.entries, fill.width):
         first = [] if use.moving is None or fill.width == fill.shape[-1] else [_aligned(fill, use, builder)]
         position = total(builder, [*first, index_constant(builder, lane)] if lane or not first else first)
@@ -234,7 +233,8 @@ def _interchanged(use: Use) -> Use:
         builder.insert(op)
     Rewriter.erase_op(outermost)
     order = tuple(new[loop] for loop in use.order)
-    return replace(use, loops=order, order=order, moving=None if use.moving is None else new[use.moving])
+    along = tuple(None if loop is None else new[loop] for loop in use.along)
+    return replace(use, loops=order, order=order, along=along, moving=None if use.moving is None else new[use.moving])
 
 
 def _same_loop(old: scf.ForOp, builder: Builder) -> tuple[scf.ForOp, Builder]:
