@@ -83,3 +83,19 @@ func.func @quantised(%x: !X, %w: !X {stc.parameter}, %o: !S, %p: !Q) -> (!S, !S,
 // CHECK: linalg.generic{{.*}}stc.name = "fc_quantise"} {
 // CHECK: linalg.generic{{.*}}stc.name = "fc_weight_max_abs"} {
 // CHECK: linalg.generic{{.*}}stc.name = "fc_weight_scale"} {
+
+// -----
+
+// A division of integers is no reciprocal, whatever is divided.
+#one = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>]
+!I = tensor<5xi32>
+func.func @integers(%x: !I, %o: !I) -> !I {
+  %y = linalg.generic {indexing_maps = #one, iterator_types = ["parallel"]} ins(%x : !I) outs(%o : !I) attrs = {stc.module = "fc"} {
+  ^bb0(%a: i32, %b: i32):  %c = arith.constant 7 : i32  %d = arith.divsi %c, %a : i32  linalg.yield %d : i32 } -> !I
+  %z = linalg.generic {indexing_maps = #one, iterator_types = ["parallel"]} ins(%y : !I) outs(%o : !I) attrs = {stc.module = "fc"} {
+  ^bb0(%a: i32, %b: i32):  %d = arith.addi %a, %a : i32  linalg.yield %d : i32 } -> !I
+  func.return %z : !I
+}
+
+// CHECK-LABEL: @integers(
+// CHECK: linalg.generic{{.*}}stc.name = "fc_div"} {

@@ -221,7 +221,7 @@ def _step(ops: Sequence[Operation]) -> str | None:
     divisions = [op for op in ops if isinstance(op, DivfOp)]
     if len(divisions) == 1 and scalar_constant(divisions[0].rhs) is not None and words[-1] == "max":
         return _SCALE if any(scalar_constant(operand) is not None for operand in ops[-1].operands) else None
-    return _RECIPROCAL if words == ["div"] and scalar_constant(divisions[0].lhs) is not None else None
+    return _RECIPROCAL if len(divisions) == len(ops) == 1 and scalar_constant(divisions[0].lhs) is not None else None
 
 
 def _body_kind(ops: Sequence[Operation]) -> str:
