@@ -34,11 +34,10 @@ from stc.dialects.stream import BufferOp, CreateOp
 from stc.iteration.size import are_equal
 from stc.iteration.trace import Access, For, accesses_of_iteration, items_of
 from stc.platforms.platform import Platform
+from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES, MAX_PARTITIONS
 
 RULES = "emission rules (docs/design/emission_rules.md)"
 """Where a message says that the numbers stand."""
-MAX_PARTITIONS = 1024
-MAX_MULTIPLY_ACCUMULATES = 128
 
 
 @dataclass(frozen=True)

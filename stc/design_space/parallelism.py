@@ -15,15 +15,13 @@ from dataclasses import dataclass, field, replace
 from stc.design_space.tiling import LEAST_SUMS
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import NOTHING, Counts
+from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES, MAX_PARTITIONS
 
 MOST_LANES_PER_TASK = 64
 """What a token may feed (emission rule 18)."""
 
-MOST_POINTS_PER_TASK = 128
-"""Multiply-accumulates that a task does at once, one or more a point (emission rule 18)."""
-
-MOST_ROWS = 16
-"""Of a lane: with tokens of 64 entries along the sum, an array of as many rows has the 1,024 banks that it may have (rule 18)."""
+MOST_ROWS = MAX_PARTITIONS // MOST_LANES_PER_TASK
+"""Of a lane: an array of so many rows has all the banks that it may, with tokens of as many entries as a task has lanes."""
 
 PORT_BITS = 512
 """Bits that a memory port brings at once."""
@@ -216,8 +214,7 @@ def _relaxed(state: _State) -> _State:
     relaxed = state.copied()
     for work in state.works:
         now = state.of(work)
-        lanes = lane_counts(_share(work.lane_extent, work.divides_lanes, now.copies))
-        rows = _divisors(_share(work.row_extent, work.divides_rows, now.copies))
+        lanes, rows = _possible(work, now.copies)
         possible = (replace(now, lanes=lane, rows=row) for lane in lanes for row in rows if lane * row <= now.lanes * now.rows)
         enough = (each for each in possible if _may_be(work, each) and work.cycles(each) <= state.interval())
         fewest = min(enough, key=lambda each: (each.points, work.ports(each), each.rows), default=now)
@@ -225,16 +222,17 @@ def _relaxed(state: _State) -> _State:
     return relaxed
 
 
-def _share(extent: int, is_divided: bool, copies: int) -> int:
-    """Iterations of a loop that each of the copies has."""
-    return extent // copies if is_divided else extent
+def _possible(work: Work, copies: int) -> tuple[list[int], list[int]]:
+    """The lanes and the rows that divide what each of the copies has of their loops."""
+    lanes = work.lane_extent // (copies if work.divides_lanes else 1)
+    rows = work.row_extent // (copies if work.divides_rows else 1)
+    return lane_counts(lanes), _divisors(rows)
 
 
 def _steps(state: _State, work: Work, *, copies_in_luts: bool) -> Iterator[_State]:
     """The ways to speed up `work`: more lanes, as many as a port brings, more rows, more lanes, more copies of its family."""
     now = state.of(work)
-    lanes = lane_counts(_share(work.lane_extent, work.divides_lanes, now.copies))
-    rows = _divisors(_share(work.row_extent, work.divides_rows, now.copies))
+    lanes, rows = _possible(work, now.copies)
     wider = [replace(now, lanes=more) for more in lanes if more > now.lanes][:1]
     higher = [replace(now, rows=more) for more in rows if more > now.rows][:1]
     needs_port = any(work.ports(step) > work.ports(now) for step in wider)
@@ -282,7 +280,7 @@ def _with_copies(state: _State, family: int, copies: int) -> _State | None:
 
 def _may_be(work: Work, chosen: Parallelism) -> bool:
     """Whether a task may do so many points at once, and has sums enough for the adder, where it computes sums."""
-    if chosen.lanes * chosen.rows * work.sums_at_once > MOST_POINTS_PER_TASK or chosen.rows > MOST_ROWS:
+    if chosen.lanes * chosen.rows * work.sums_at_once > MAX_MULTIPLY_ACCUMULATES or chosen.rows > MOST_ROWS:
         return False
     return work.sums == work.points or work.sums >= LEAST_SUMS * chosen.points
 

@@ -13,7 +13,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.emission_rules import MAX_MULTIPLY_ACCUMULATES
 from stc.analysis.loops import enclosing_loops
 from stc.analysis.port_pressure import multiply_accumulates
 from stc.analysis.task_cycles import access_cycles, task_cycles
@@ -21,6 +20,7 @@ from stc.design_space.folding import Fold, is_worth_folding
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.itensor import EmptyOp, ItensorType, ReadOp, WriteOp
+from stc.platforms.task_limits import MAX_MULTIPLY_ACCUMULATES
 from stc.transforms.dataflow.elementwise_tasks import ElementwiseTask, elementwise_task
 from stc.transforms.linalg.name_ops import module_name
 from stc.transforms.stream.names import UniqueNames, symbols_of

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from xdsl.builder import Builder
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -22,7 +21,7 @@ from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.facts import LABEL
 from stc.platforms.platform import load_platform
 from stc.transforms.index_constant import index_constant
-from stc.transforms.stream.loops import before_terminator, total
+from stc.transforms.stream.loops import before_terminator, total, where_equal
 from stc.transforms.stream.set_fifo_depths import depths_of_run, set_depths
 
 
@@ -142,14 +141,7 @@ def _where_tokens_are_read(fill: Fill, use: Use) -> Builder:
     firsts: list[SSAValue] = [loop.body.block.args[0] for loop in use.again]
     if use.entries < fill.width:
         firsts.append(_within_token(fill, use, builder))
-    if not firsts:
-        return builder
-    zero = index_constant(builder, 0)
-    begins = [builder.insert(arith.CmpiOp(first, zero, "eq")).result for first in firsts]
-    guarded = Block([scf.YieldOp()])
-    all_begin = reduce(lambda both, more: builder.insert(arith.AndIOp(both, more)).result, begins)
-    builder.insert(scf.IfOp(all_begin, [], Region(guarded)))
-    return before_terminator(guarded)
+    return where_equal(builder, [(first, 0) for first in firsts])
 
 
 def _read_token(fill: Fill, builder: Builder, buffer: SSAValue, indices: list[SSAValue]) -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from stc.analysis.loop_names import order_loop_names
@@ -92,6 +92,20 @@ def coordinates(builder: Builder, order: StreamOrder, ivs: Sequence[SSAValue], s
             terms.append(index_constant(builder, offset))
         results.append(total(builder, terms))
     return results
+
+
+def where_equal(builder: Builder, values: Sequence[tuple[SSAValue, int]]) -> Builder:
+    """A builder for what runs only where each index has the value beside it; `builder` itself where nothing is asked."""
+    if not values:
+        return builder
+    all_met: SSAValue | None = None
+    for value, wanted in values:
+        met = builder.insert(arith.CmpiOp(value, index_constant(builder, wanted), "eq")).result
+        all_met = met if all_met is None else builder.insert(arith.AndIOp(all_met, met)).result
+    assert all_met is not None
+    guarded = Block([scf.YieldOp()])
+    builder.insert(scf.IfOp(all_met, [], Region(guarded)))
+    return before_terminator(guarded)
 
 
 def total(builder: Builder, terms: Sequence[SSAValue]) -> SSAValue:

@@ -108,7 +108,7 @@ def _expand_fill(fill: linalg.FillOp) -> None:
     extents = target.type.get_shape()
     order = [dim for dim, extent in enumerate(extents) if extent > 1]
     zero = index_constant(builder, 0)
-    nest = _loops_along(extents, order, _fill_unroll(target, order) if extents else [])
+    nest = _loops_along(extents, order, _fill_unroll(target, order))
     ivs, inner = point_loops(builder, nest, f"{label_of(fill)}_init")
     iv_of = dict(zip(order, ivs, strict=True))
     _store(inner, fill.inputs[0], target, [iv_of.get(dim, zero) for dim in range(len(extents))], fill)
@@ -136,10 +136,10 @@ def _look_through_view(access: vector.LoadOp | vector.StoreOp) -> None:
 def _fill_unroll(target: SSAValue, order: Sequence[int]) -> list[int]:
     """As much of each dimension as a computation on the buffer takes at once; the last whole where it is as short as a vector."""
     assert isa(target.type, MemRefType)
-    *outer, last = target.type.get_shape()
-    *rows, lanes = _at_once_of_users(target)
-    at_once = [*rows, lanes if last > max(MOST_LANES, lanes) else last]
-    return [count if extent % count == 0 else 1 for count, extent in ((at_once[dim], [*outer, last][dim]) for dim in order)]
+    extents, at_once = target.type.get_shape(), _at_once_of_users(target)
+    if extents and extents[-1] <= max(MOST_LANES, at_once[-1]):
+        at_once[-1] = extents[-1]
+    return [at_once[dim] if extents[dim] % at_once[dim] == 0 else 1 for dim in order]
 
 
 def _at_once_of_users(target: SSAValue) -> list[int]:

@@ -8,9 +8,9 @@ from math import prod
 
 from xdsl.builder import Builder
 from xdsl.context import Context
-from xdsl.dialects import arith, memref, scf, vector
+from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import MemRefType, ModuleOp, VectorType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import Pure
@@ -22,8 +22,7 @@ from stc.analysis.stream_fills import perfect_nest
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 from stc.platforms.platform import load_platform
-from stc.transforms.index_constant import index_constant
-from stc.transforms.stream.loops import before_terminator
+from stc.transforms.stream.loops import where_equal
 
 
 @dataclass(frozen=True)
@@ -113,11 +112,5 @@ def _sink(moved: Sequence[Operation], loops: Sequence[scf.ForOp], clock_ns: floa
 def _in_first_iteration(loops: Sequence[scf.ForOp]) -> Builder:
     """A builder for what runs where every loop is in its first iteration."""
     builder = Builder(InsertPoint.at_start(loops[-1].body.block))
-    first: SSAValue | None = None
-    for loop in [loop for loop in loops if trip_count(loop) > 1]:
-        begins = builder.insert(arith.CmpiOp(loop.body.block.args[0], index_constant(builder, constant_of(loop.lb)), "eq")).result
-        first = begins if first is None else builder.insert(arith.AndIOp(first, begins)).result
-    assert first is not None
-    guarded = Block([scf.YieldOp()])
-    builder.insert(scf.IfOp(first, [], Region(guarded)))
-    return before_terminator(guarded)
+    begins = [(loop.body.block.args[0], constant_of(loop.lb)) for loop in loops if trip_count(loop) > 1]
+    return where_equal(builder, begins)
