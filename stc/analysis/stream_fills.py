@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects import memref, scf, vector
@@ -24,14 +24,15 @@ _WITHOUT_EFFECT = frozenset({"arith", "math", "vector", "scf"})
 
 @dataclass(frozen=True)
 class Fill:
-    """A perfect nest that does nothing but store tokens of `width` lanes until a whole buffer is full.
+    """A perfect nest that does nothing but store `width` lanes at a time until a whole buffer is full.
 
-    `loops` are the loops of more than one iteration, outermost first; `along` says which runs along each dimension of the buffer.
+    They come in as many tokens as there are `reads`, of one width, in the order of their lanes. `loops` are the loops of more than
+    one iteration, outermost first; `along` says which runs along each dimension of the buffer.
     """
 
     root: scf.ForOp
     loops: tuple[scf.ForOp, ...]
-    read: stream.ReadOp
+    reads: tuple[stream.ReadOp, ...]
     buffer: memref.AllocOp
     along: tuple[scf.ForOp | None, ...]
     width: int
@@ -43,7 +44,7 @@ class Fill:
         return self.buffer.memref.type.get_shape()
 
     @property
-    def tokens(self) -> int:
+    def iterations(self) -> int:
         """How many fill the buffer."""
         return prod(self.shape) // self.width
 
@@ -85,24 +86,63 @@ def fills(task: TaskOp) -> Iterator[tuple[Fill, Use]]:
 # Filling ----------------------------------------------------------------------------------------------------------------
 
 
-def _fill(read: stream.ReadOp, users: Mapping[SSAValue, Sequence[Operation]]) -> Fill | None:
-    (store, *others) = users.get(read.result, [None])
-    if others or not isinstance(store, vector.StoreOp) or store.parent is not read.parent:
+def _fill(first: stream.ReadOp, users: Mapping[SSAValue, Sequence[Operation]]) -> Fill | None:
+    """The fill of which `first` brings the first lanes."""
+    tokens = _tokens_beside(first, users)
+    if not tokens:
         return None
+    store = tokens[0].store
     around: list[scf.ForOp] = []
-    inside: set[Operation] = {read, store}
-    while isinstance(parent := read.parent_op() if not around else around[0].parent_op(), scf.ForOp):
+    inside: set[Operation] = {op for token in tokens for op in (token.read, token.store)}
+    while isinstance(parent := first.parent_op() if not around else around[0].parent_op(), scf.ForOp):
         if parent.iter_args or is_unrolled(parent) or constant_bounds(parent) is None or _does_more(parent, inside):
             break
         around.insert(0, parent)
         inside = {parent}
-    buffer, kind = store.base.owner, read.result.type
-    if not around or not isinstance(buffer, memref.AllocOp) or not isinstance(kind, VectorType):
+    if not around or not isinstance(store.base.owner, memref.AllocOp):
         return None
     loops = tuple(loop for loop in around if _bounds(loop).trip > 1)
-    fill = Fill(around[0], loops, read, buffer, (), prod(kind.get_shape()))
+    reads = tuple(token.read for token in tokens)
+    fill = Fill(around[0], loops, reads, store.base.owner, (), sum(token.width for token in tokens))
     along = _covering(store, fill.shape, loops, fill.width)
-    return None if along is None else Fill(fill.root, loops, read, buffer, along, fill.width)
+    return None if along is None else replace(fill, along=along)
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A token of `width` lanes that is read and stored in the same block, and goes nowhere else; `begin`: where to."""
+
+    read: stream.ReadOp
+    store: vector.StoreOp
+    width: int
+    begin: tuple[IndexExpression, ...]
+
+    def is_behind(self, other: _Token, lanes: int) -> bool:
+        """Whether it begins so many lanes behind `other`, in the same row."""
+        return self.begin[:-1] == other.begin[:-1] and self.begin[-1].minus(other.begin[-1]) == IndexExpression(lanes)
+
+
+def _tokens_beside(first: stream.ReadOp, users: Mapping[SSAValue, Sequence[Operation]]) -> list[_Token]:
+    """The token that `first` reads, and those of other streams, as wide, that its block stores behind it, one behind the other;
+    none where it has other accesses to the buffer."""
+    token = _stored_token(first, users)
+    if token is None or first.parent is None:
+        return []
+    beside = [op for op in users[token.store.base] if op.parent is first.parent]
+    owners = [op.vector.owner for op in beside if isinstance(op, vector.StoreOp)]
+    found = [_stored_token(owner, users) for owner in owners if isinstance(owner, stream.ReadOp)]
+    tokens = sorted((each for each in found if each is not None), key=lambda each: each.begin[-1].constant)
+    in_row = all(each.width == token.width and each.is_behind(token, place * token.width) for place, each in enumerate(tokens))
+    apart = len({each.read.stream for each in tokens}) == len(tokens)
+    return tokens if len(tokens) == len(beside) and in_row and apart else []
+
+
+def _stored_token(read: stream.ReadOp, users: Mapping[SSAValue, Sequence[Operation]]) -> _Token | None:
+    (store, *others) = users.get(read.result, [None])
+    kind = read.result.type
+    if others or not isinstance(store, vector.StoreOp) or store.parent is not read.parent or not isinstance(kind, VectorType):
+        return None
+    return _Token(read, store, prod(kind.get_shape()), entry_of(store, _of_one_iteration(store)).indices)
 
 
 def _does_more(loop: scf.ForOp, inside: set[Operation]) -> bool:
@@ -173,19 +213,20 @@ def _use(fill: Fill, users: Mapping[SSAValue, Sequence[Operation]]) -> Use | Non
 
 
 def _following(fill: Fill, loads: Sequence[memref.LoadOp]) -> scf.ForOp | None:
-    """The loop of the same block with all `loads`; None where it, or anything before it, moves tokens of that stream."""
+    """The loop of the same block with all `loads`; None where it, or anything before it, moves tokens of those streams."""
     op = fill.root.next_op
+    ports = {read.stream for read in fill.reads}
     while op is not None:
         if isinstance(op, scf.ForOp) and loads and all(op.is_ancestor(load) for load in loads):
-            return None if _moves(op, fill.read.stream) else op
-        if _moves(op, fill.read.stream):
+            return None if _moves(op, ports) else op
+        if _moves(op, ports):
             return None
         op = op.next_op
     return None
 
 
-def _moves(root: Operation, port: SSAValue) -> bool:
-    return any(port in op.operands for op in root.walk())
+def _moves(root: Operation, ports: set[SSAValue]) -> bool:
+    return any(not ports.isdisjoint(op.operands) for op in root.walk())
 
 
 def perfect_nest(root: scf.ForOp) -> tuple[scf.ForOp, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.builder import Builder
@@ -31,7 +32,7 @@ class FuseReads(ModulePass):
 
     Where each entry is used once, the buffer becomes one token (array contraction), which is read where an iteration needs it: an
     iteration that takes several tokens reads them all, and of several iterations that share a token the first reads it. So a task
-    takes a word in every cycle instead of every other one.
+    takes a word in every cycle instead of every other one. Streams of several ports that fill a buffer side by side are one token.
 
     Where entries are used again by other loops, in the first iteration of all of these, a token is read and stored, and the others
     find it in the buffer, which keeps the dimensions that move inside those loops.
@@ -94,7 +95,7 @@ def _fused(task: TaskOp, number: int, clock_ns: float) -> TaskOp:
     trial = task.clone()
     Rewriter.insert_op(trial, InsertPoint.after(task))
     fill, use = list(fills(trial))[number]
-    before = fill.tokens + use.iterations * accumulation_interval(use.loops[-1], clock_ns)
+    before = fill.iterations + use.iterations * accumulation_interval(use.loops[-1], clock_ns)
     innermost = _fuse(fill, use)
     interval = max(accumulation_interval(innermost, clock_ns), use.entries // fill.width)
     slower, faster = (trial, task) if use.iterations * interval >= before else (task, trial)
@@ -132,7 +133,7 @@ def _read_tokens(fill: Fill, use: Use, buffer: SSAValue) -> None:
     """At the beginning of each iteration that needs tokens which are not there."""
     builder = _where_tokens_are_read(fill, use)
     for lane in range(0, use.entries, fill.width):
-        _read_token(fill, builder, buffer, [index_constant(builder, lane)])
+        _read_lanes(fill, builder, buffer, [], [], lane)
 
 
 def _where_tokens_are_read(fill: Fill, use: Use) -> Builder:
@@ -144,10 +145,16 @@ def _where_tokens_are_read(fill: Fill, use: Use) -> Builder:
     return where_equal(builder, [(first, 0) for first in firsts])
 
 
-def _read_token(fill: Fill, builder: Builder, buffer: SSAValue, indices: list[SSAValue]) -> None:
-    token = builder.insert(stream.ReadOp(fill.read.stream))
-    token.location, token.result.name_hint = fill.read.location, fill.read.result.name_hint
-    builder.insert(vector.StoreOp(token.result, buffer, indices))
+def _read_lanes(
+    fill: Fill, builder: Builder, buffer: SSAValue, outer: Sequence[SSAValue], position: Sequence[SSAValue], lane: int
+) -> None:
+    """What an iteration of the fill reads, stored in row `outer` from `lane` entries behind the sum of `position`."""
+    for number, read in enumerate(fill.reads):
+        token = builder.insert(stream.ReadOp(read.stream))
+        token.location, token.result.name_hint = read.location, read.result.name_hint
+        behind = lane + number * (fill.width // len(fill.reads))
+        terms = [*position, index_constant(builder, behind)] if behind or not position else position
+        builder.insert(vector.StoreOp(token.result, buffer, [*outer, total(builder, terms)]))
 
 
 def _keep_tokens(fill: Fill, use: Use) -> None:
@@ -163,8 +170,7 @@ def _keep_tokens(fill: Fill, use: Use) -> None:
     indices: list[SSAValue] = [loop.body.block.args[0] for loop in kept.values()]
     for lane in range(0, use.entries, fill.width):
         first = [] if use.moving is None or fill.width == fill.shape[-1] else [_aligned(fill, use, builder)]
-        position = total(builder, [*first, index_constant(builder, lane)] if lane or not first else first)
-        _read_token(fill, builder, buffer, [*indices, position])
+        _read_lanes(fill, builder, buffer, indices, first, lane)
     for load in use.loads:
         load.operands = [buffer, *(load.indices[place] for place in kept), load.indices[-1]]
 

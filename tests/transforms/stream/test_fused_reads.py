@@ -25,16 +25,15 @@ func.func @main(%x: tensor<{size}xf32>) -> tensor<{size}xf32> {{
   %q = dataflow.kernel @k(%in = %p : tensor<{words}x!W> as memref<{words}x!W>)
       -> (tensor<{size}xvector<1xf32>> as memref<{size}xvector<1xf32>>) {{
     %out = dataflow.memory @out : memref<{size}xvector<1xf32>>
-    %s = stream.create @s : !stream.stream<!W, depth: {words}>
-    dataflow.task @load ins(%m = %in : memref<{words}x!W>) outs(%o = %s : !stream.stream<!W, depth: {words}>) {{
+    {streams}
+    dataflow.task @load ins(%m = %in : memref<{words}x!W>) outs({written}) {{
       {constants}
-      scf.for %i = %c0 to %c{words} step %c1 {{
-        %w = memref.load %m[%i] : memref<{words}x!W>
-        stream.write %w into %o : !stream.stream<!W, depth: {words}>
+      scf.for %i = %c0 to %c{words} step %c{ports} {{
+        {dealt}
       }}
       dataflow.yield
     }}
-    dataflow.task @t ins(%m = %s : !stream.stream<!W, depth: {words}>) outs(%o = %out : memref<{size}xvector<1xf32>>) {{
+    dataflow.task @t ins({read}) outs(%o = %out : memref<{size}xvector<1xf32>>) {{
       {constants}
       %zero = arith.constant 0.0 : f32  %decay = arith.constant 0.7 : f32
       %tile = memref.alloc() : memref<{tile}xf32>
@@ -87,6 +86,8 @@ class Case:
     """Entries of the buffer along the last dimension that nothing is stored to."""
     again: int = 1
     """Iterations of a loop `r` of `use` that all use the same entries."""
+    ports: int = 1
+    """Streams that bring a token each in an iteration of the fill."""
 
     def nest(self, order: str, step: int, last: int, body: str) -> str:
         extents, steps = dict(zip("abcr", (*self.extents[:2], last, self.again), strict=True)), {"a": 1, "b": 1, "c": step, "r": 1}
@@ -97,9 +98,15 @@ class Case:
         shape, size = "x".join(map(str, self.extents)), prod(self.extents)
         tile = "x".join(map(str, (*self.extents[:2], self.extents[2] + self.room)))
         word = f"vector<{self.width}xf32>"
-        fill = self.nest(self.fill, self.width, self.extents[2], f"""
-          %v = stream.read %m : !stream.stream<!W, depth: {size // self.width}>
-          vector.store %v, %tile[%a, %b, %c] : memref<{tile}xf32>, !W""")
+        stream, ports = f"!stream.stream<!W, depth: {size // self.width}>", range(self.ports)
+        fill = self.nest(self.fill, self.width * self.ports, self.extents[2], "\n".join(f"""
+          %v{port} = stream.read %m{port} : {stream}
+          %lane{port} = arith.constant {port * self.width} : index  %at{port} = arith.addi %c, %lane{port} : index
+          vector.store %v{port}, %tile[%a, %b, %at{port}] : memref<{tile}xf32>, !W""" for port in ports))
+        dealt = "\n".join(f"""
+          %p{port} = arith.constant {port} : index  %i{port} = arith.addi %i, %p{port} : index
+          %w{port} = memref.load %m[%i{port}] : memref<{size // self.width}x!W>
+          stream.write %w{port} into %o{port} : {stream}""" for port in ports)
         if self.guard:
             fill = f"%true = arith.cmpi eq, %c0, %c0 : index\n scf.if %true {{ {fill} }}"
         at = ", ".join(index if name in self.kept else "%c0" for name, index in (("a", "%a"), ("b", "%b"), ("c", "%e")))
@@ -112,7 +119,11 @@ class Case:
             memref.store %z, %sum[{at}] : memref<{shape}xf32>
           }} {{stc.unroll = 0 : i32}}""")
         words, numbers = size // self.width, {0, 1, self.at_once, self.width, *self.extents, self.used or 0, self.again}
+        numbers |= {self.ports, self.width * self.ports}
         text = DESIGN.format(
+            ports=self.ports, dealt=dealt, streams="\n".join(f"%s{port} = stream.create @s{port} : {stream}" for port in ports),
+            written=", ".join(f"%o{port} = %s{port} : {stream}" for port in ports),
+            read=", ".join(f"%m{port} = %s{port} : {stream}" for port in ports),
             size=size, words=words, shape=shape, tile=tile, fill=fill, use=use, between=self.between, behind=self.behind,
             constants="\n".join(f"%c{n} = arith.constant {n} : index" for n in sorted({*numbers, words})),
             **dict(zip("ABC", self.extents, strict=True)),
@@ -177,6 +188,32 @@ def test_entries_that_are_used_again(width: int, at_once: int, use: str, dimensi
     shape = fused(Case((3, 5, 12), width, at_once, use=use, kept="abc", again=3))
     within_by_division = at_once < width < 12 and width & (width - 1)
     assert shape == ((3, 5, 12) if within_by_division else (3, 5, 12)[3 - dimensions :])
+
+
+@pytest.mark.parametrize(("width", "ports"), [(4, 2), (4, 3), (2, 4), (1, 3), (6, 2), (12, 2), (1, 24)])
+@pytest.mark.parametrize("at_once", [1, 2, 4, 12])
+@pytest.mark.parametrize(("use", "again"), [("abc", 1), ("acb", 1), ("abrc", 3), ("rabc", 3)])
+def test_tokens_of_several_ports(width: int, ports: int, at_once: int, use: str, again: int) -> None:
+    """What several streams bring side by side is one token, as wide as all of them."""
+    together = width * ports
+    fill = "acb" if use == "acb" else "abc"
+    shape = fused(Case((3, 5, 24), width, at_once, fill=fill, use=use, kept="abc", again=again, ports=ports))
+    if max(together, at_once) % min(together, at_once) or (at_once < together < 24 and together & (together - 1)):
+        assert shape == (3, 5, 24)
+    elif again == 1:
+        assert shape in ((max(together, at_once),), (3, 5, 24))
+    else:
+        assert shape == ((3, 5, 24) if use == "rabc" else (24,))
+
+
+def test_lanes_that_no_port_brings_stay_apart() -> None:
+    """Two tokens side by side, where a gap is left or lanes are stored twice, are no wide one."""
+    text = Case((3, 5, 12), 2, 4, kept="abc", ports=2).text()
+    for lane in (0, 1):
+        moved = text.replace("%lane1 = arith.constant 2 : index", f"%lane1 = arith.constant {lane} : index")
+        module = parse_module(moved, "reads.mlir")
+        FuseReads().apply(make_context(), module)
+        assert buffers(module) == [(3, 5, 12)]
 
 
 def test_tokens_are_stored_where_whole_tokens_are() -> None:
