@@ -38,7 +38,8 @@ class ExpandPartialSums(ModulePass):
     A sum that comes up again sooner than its operators, load and store take (10 cycles for a float sum at 3.33 ns) would make the
     loop wait: a row sum, a matrix-vector product, a tile of few rows. Such an accumulator becomes 2, 4, 8, ... of them, the
     remainder of the reduction index deciding which is added to: then as many iterations more lie in between. All are filled where
-    the one was, and before a read they are combined in a tree. The number is what takes the fewest cycles, filling and combining
+    the one was, and before a read they are combined in a tree, the lanes of a row at once (of several rows, adders would stand
+    still while the products are computed). The number is what takes the fewest cycles, filling and combining
     included; where none is faster, nothing changes. Point loops need no other order: their parallel loops are innermost already.
 
     Partial sums round differently from one sum (no worse: fewer terms each), in an order that is fixed: of P partial sums, number
@@ -135,7 +136,8 @@ def _cycles(op: Operation, task: TaskOp) -> int:
 
 def _points(sums: Accumulator, nest: Operation) -> int:
     """Iterations of the loop that combines what one run of `nest` adds to."""
-    return prod(most_trips(loop) for loop in _moving(sums, nest) if not is_unrolled(loop))
+    loops = _moving(sums, nest)
+    return prod(most_trips(loop) for loop in loops if not (loop is loops[-1] and is_unrolled(loop)))
 
 
 def _moving(sums: Accumulator, nest: Operation) -> list[scf.ForOp]:
@@ -213,10 +215,10 @@ def _combine(sums: Accumulator, partial: SSAValue, count: int, place: Operation,
     new: dict[SSAValue, SSAValue] = {}
     loops = _moving(sums, nest)
     stem = f"{_stem(sums.store.parent_op(), 'sum')}_combine"
-    if all(is_unrolled(loop) for loop in loops):
+    if len(loops) < 2 and all(is_unrolled(loop) for loop in loops):
         _, builder = _loop(builder, 1, stem, "once")
     for loop in loops:
-        copy, builder = _loop(builder, most_trips(loop), stem, "once", like=loop, nest=nest)
+        copy, builder = _loop(builder, most_trips(loop), stem, "once", like=loop, nest=nest, unrolls=loop is loops[-1])
         new[loop.body.block.args[0]] = copy.body.block.args[0]
     indices = [_cloned(index, new, builder, nest) for index in sums.store.indices]
     numbers = [index_constant(_top(sums.task), number) for number in range(count)]
@@ -243,14 +245,22 @@ def _cloned(value: SSAValue, new: dict[SSAValue, SSAValue], builder: Builder, ne
 
 
 def _loop(
-    builder: Builder, trip: int, label: str, hint: str, like: scf.ForOp | None = None, nest: Operation | None = None
+    builder: Builder,
+    trip: int,
+    label: str,
+    hint: str,
+    like: scf.ForOp | None = None,
+    nest: Operation | None = None,
+    *,
+    unrolls: bool = False,
 ) -> tuple[scf.ForOp, Builder]:
-    """A loop of `trip` iterations, with the bounds and directives of `like`, a loop of `nest`; and a builder for its body."""
+    """A loop of `trip` iterations, with the bounds of `like`, a loop of `nest`, and unrolled as that is, where it `unrolls`; and a
+    builder for its body."""
     block = Block([scf.YieldOp()], arg_types=[IndexType()])
     if like is not None and nest is not None:
         lower, upper, step = (_cloned(bound, {}, builder, nest) for bound in (like.lb, like.ub, like.step))
         loop = builder.insert(scf.ForOp(lower, upper, step, [], block))
-        loop.attributes |= UNROLL.retained(like)
+        loop.attributes |= UNROLL.retained(like) if unrolls else {}
     else:
         lower, upper, step = (index_constant(builder, value) for value in (0, trip, 1))
         loop = builder.insert(scf.ForOp(lower, upper, step, [], block))
