@@ -202,6 +202,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'sink-reads{{platform="{options.platform}"}}',
                 "hoist-constants",
                 f'hls-directives{{platform="{options.platform}"{style}}}',
+                f'relax-intervals{{platform="{options.platform}"}}',  # before FIFOs are sized for what pipelines hold
                 # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
                 f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '
                 f'margin={options.fifo_margin} run-ahead={options.run_ahead} platform="{options.platform}"}}',

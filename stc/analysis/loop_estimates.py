@@ -26,7 +26,7 @@ from stc.analysis.recurrences import Recurrence, flattened_nest, pipeline_schedu
 from stc.dialects import stream
 from stc.dialects.dataflow import TaskOp
 
-LimitKind = Literal["none", "tokens", "accumulation", "memory ports"]
+LimitKind = Literal["none", "tokens", "accumulation", "memory ports", "choice"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,13 @@ class LoopEstimate:
     depth: int
     chain: tuple[ChainLink, ...]
     clock_ns: float
+
+    def limit_at(self, interval: int) -> Limit:
+        """What keeps iterations `interval` cycles apart, where that may be more than they have to be."""
+        if interval == self.ii:
+            return self.limit
+        chosen = f"iterations do not overlap, or so it was asked for; the estimate is {self.ii}: {self.limit.reason}"
+        return Limit("choice", interval, chosen)
 
     @property
     def origin(self) -> str:

@@ -23,9 +23,10 @@ def loop_report(module: ModuleOp, platform: Platform) -> dict[str, Any]:
             if ii is None:
                 continue
             estimate = loop_estimate(loop, task, platform.cycle_ns)
-            limited[estimate.limit.kind] += ii > 1
+            limit = estimate.limit_at(ii)
+            limited[limit.kind] += ii > 1
             entries.append({
-                "task": task.sym_name.data, "loop": label, "trip": most_trips(loop), "ii": ii, "limit": estimate.limit.reason,
+                "task": task.sym_name.data, "loop": label, "trip": most_trips(loop), "ii": ii, "limit": limit.reason,
                 "depth": estimate.depth, "chain": estimate.chain_text, "operators": estimate.origin,
             })
     return {

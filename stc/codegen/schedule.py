@@ -6,7 +6,7 @@ from collections import Counter
 
 from xdsl.dialects import scf
 
-from stc.analysis.loop_estimates import LoopEstimate, loop_estimate
+from stc.analysis.loop_estimates import loop_estimate
 from stc.analysis.loops import is_flattened, is_tabulated, is_unrolled, loop_labels, pipeline_ii, unroll_factor
 from stc.analysis.summed_products import SummedProducts, summed_products
 from stc.analysis.task_traces import task_trace
@@ -100,12 +100,7 @@ def _entry(task: TaskDesign, loop: scf.ForOp, labels: dict[scf.ForOp, str], body
         reads=dict(reads),
         writes=dict(writes),
         memory=tuple(MemoryAccess(port, size) for port, size in memory.items()),
-        limit=_limit(ii, estimate) if ii is not None and estimate is not None else None,
+        limit=estimate.limit_at(ii).reason if ii is not None and estimate is not None else None,
         chain=estimate.chain_text if estimate is not None else None,
         size=None if is_tabulated(loop) else run_time_size(trips),
     )
-
-
-def _limit(ii: int, estimate: LoopEstimate) -> str:
-    """What bounds the interval: the estimate's reason where the interval is its own."""
-    return estimate.limit.reason if ii == estimate.ii else f"asked for; the estimate is {estimate.ii}: {estimate.limit.reason}"
