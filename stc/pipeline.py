@@ -82,7 +82,7 @@ class PipelineOptions(ArgSpecConvertible):
     tiling: str = "propagated"
     fusion: str = "greedy"
     converters: str = "smallest"
-    parallelism: str = "balanced"
+    parallelism: str = "shortest"
     fifo_strategy: str = "no-stall"
     fifo_depths: str = ""
     slack: int | float = 0.0
@@ -139,7 +139,8 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
-    parallel = ("pack-products", "transpose-operands", f"split-reductions{{{searched}}}", chosen, "distribute-parallel")
+    slices = f'split-slices{{budget="{_in_one_spelling(options.budget)}"}}'
+    parallel = (slices, "pack-products", "transpose-operands", f"split-reductions{{{searched}}}", chosen, "distribute-parallel")
     if not (options.is_searched or options.overall_unroll_size):
         parallel = ("pack-products", "transpose-operands{parameters-only=true}")  # which costs nothing
     name = f' kernel-name="{options.kernel_name}"' if options.kernel_name else ""

@@ -12,7 +12,9 @@ from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
+from stc.design_space.makespan import Dependence, Span, span
 from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes, input_order, output_order, plan_loops
+from stc.design_space.overlap import Arrival, dependences, result_of
 from stc.design_space.tiling import LEAST_INTEGER_SUMS, LEAST_SUMS, row_loop
 from stc.iteration.layout_orders import concat_orders, reshape_orders, slice_orders
 from stc.iteration.order import StreamOrder
@@ -87,12 +89,15 @@ TilingNode: TypeAlias = TiledOp | SliceOf | ConcatOf | ReshapeOf
 @dataclass
 class Propagation:
     """One walk over `nodes`: `plans` by computation, and in `orders` how each tensor streams; a parameter, and an input that
-    nobody has read yet, has none."""
+    nobody has read yet, has none. `after`: on whom each computation waits (`stc.design_space.makespan`)."""
 
     nodes: Sequence[TilingNode]
     sizes: TileSizes
     plans: dict[str, LoopPlan] = field(default_factory=dict[str, LoopPlan])
     orders: dict[Hashable, StreamOrder] = field(default_factory=dict[Hashable, StreamOrder])
+    after: dict[str, tuple[Dependence, ...]] = field(default_factory=dict[str, tuple[Dependence, ...]])
+    _spans: dict[str, Span] = field(default_factory=dict[str, Span])
+    _arrivals: dict[Hashable, Sequence[Arrival]] = field(default_factory=dict[Hashable, Sequence[Arrival]])
 
     def __post_init__(self) -> None:
         for node in self.nodes:
@@ -104,27 +109,43 @@ class Propagation:
                         self._order(node.source), node.source_shape, node.offsets, node.sizes, self.sizes.columns
                     )
                     self.orders[node.result] = _without_unit_dimensions(pieces[node.own], node.sizes[node.own], node.shape)
+                    if (order := self._order(node.source)) is not None:
+                        cut = order, node.source_shape, node.offsets[node.own], node.sizes[node.own]
+                        self._arrivals[node.result] = [each.of_slice(*cut) for each in self._arrivals.get(node.source, ())]
                 case ConcatOf():
                     sources = [self._order(source) for source in node.sources]
                     given = sources, node.shape, node.source_shapes, self.sizes.columns, node.single
                     self.orders[node.result], _ = concat_orders(*given)
+                    self._arrivals[node.result] = [each for source in node.sources for each in self._arrivals.get(source, ())]
                 case ReshapeOf():
                     _, self.orders[node.result] = reshape_orders(
                         self._order(node.source), node.source_shape, node.shape, self.sizes.columns
                     )
+                    self._arrivals[node.result] = self._arrivals.get(node.source, ())
 
     def _plan(self, op: TiledOp) -> None:
         inputs = tuple(replace(operand, order=self._order(operand.tensor)) for operand in op.computation.inputs)
         summed = self._summed[op.name] if op.computation.reductions else ()
         computation = replace(op.computation, inputs=inputs, summed=summed)
-        plan = op.given or plan_loops(computation, self.sizes, tiles_of_lanes(computation, op.lanes, op.rows))
-        self.plans[op.name] = plan
+        cycles = prod(computation.extents) / (max(1, op.lanes) * op.rows)
+
+        def waits(plan: LoopPlan) -> tuple[Dependence, ...]:
+            return tuple(dependences(computation, plan, self._arrivals))
+
+        def timing(plan: LoopPlan) -> tuple[float, float]:
+            begin, end = span(cycles, waits(plan), self._spans)
+            return begin + result_of(op.name, computation, plan).first * (end - begin), end
+
+        plan = op.given or plan_loops(computation, self.sizes, tiles_of_lanes(computation, op.lanes, op.rows), timing)
+        self.plans[op.name], self.after[op.name] = plan, waits(plan)
+        self._spans[op.name] = span(cycles, self.after[op.name], self._spans)
         for operand in inputs:
             if operand.order is None and not operand.is_parameter and operand.dims:
                 required = input_order(computation, plan.tile, plan.order, operand)
                 self.orders.setdefault(operand.tensor, required.without_reuse())  # read for the first time
         for operand in computation.outputs:
             self.orders[operand.tensor] = output_order(computation, plan.tile, plan.order, operand)
+            self._arrivals[operand.tensor] = [result_of(op.name, computation, plan)]
 
     @cached_property
     def _summed(self) -> Mapping[str, tuple[int, ...]]:

@@ -8,10 +8,11 @@ reduction kernels follow their neighbours, and a converter is left only where co
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from math import prod
+from typing import TypeAlias
 
 from stc.design_space.tiling import default_order
 from stc.iteration.converter import infer_converter
@@ -75,14 +76,24 @@ class LoopPlan:
     order: tuple[int, ...]
 
 
-def plan_loops(computation: Computation, sizes: TileSizes, decided: Mapping[int, int] | None = None) -> LoopPlan:
+Timing: TypeAlias = Callable[[LoopPlan], tuple[float, float]]
+"""When the first results of a plan leave, and the last, in cycles of whatever the operands arrive in."""
+
+LATE = 0.05
+"""Part of a computation's end, or of its time, by which results may be later for less memory."""
+
+
+def plan_loops(
+    computation: Computation, sizes: TileSizes, decided: Mapping[int, int] | None = None, timing: Timing | None = None
+) -> LoopPlan:
     """Tile and order of least memory for one computation, given the orders of its inputs and the tiles `decided` for some loops.
 
-    Where tiles were decided, for speed, numbers count rather than bytes: each that waits, in a converter or an accumulator, is
+    Where tiles were decided, for speed, `timing` comes first: of orders that end at about the same time those whose first results
+    leave at about the same time. Of these, numbers count rather than bytes: each that waits, in a converter or an accumulator, is
     late.
     """
     tile = _in_one_pass(computation, inherited_tiles(computation, sizes, decided or {}), sizes, set(decided or {}))
-    return LoopPlan(tile, cheapest_order(computation, tile, for_speed=bool(decided)))
+    return LoopPlan(tile, cheapest_order(computation, tile, timing if decided else None, for_speed=bool(decided)))
 
 
 # Tiles ----------------------------------------------------------------------------------------------------------------
@@ -187,8 +198,10 @@ def _default_limit(computation: Computation, loop: int, sizes: TileSizes) -> int
 # Orders ---------------------------------------------------------------------------------------------------------------
 
 
-def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: bool = False) -> tuple[int, ...]:
-    """The tile-loop order with the least memory that reads no parameter more often than the default order does.
+def cheapest_order(
+    computation: Computation, tile: Sequence[int], timing: Timing | None = None, *, for_speed: bool = False
+) -> tuple[int, ...]:
+    """The tile-loop order with the least memory that reads no parameter more often than the default order does; by `timing` first.
 
     `for_speed`: the fewest numbers in memory first, then the least memory. Streams of run-time size come as wanted, where an order
     allows it.
@@ -197,11 +210,12 @@ def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: boo
     looped = [loop for loop in default if computation.extents[loop] != tile[loop]]
     rest = tuple(loop for loop in default if loop not in looped)
     limit = parameter_tokens(computation, tile, default)
-
+    candidates = [each for each in _candidates(computation, looped) if parameter_tokens(computation, tile, each) <= limit]
+    if timing is not None:
+        candidates = _soonest(candidates, {each: timing(LoopPlan(tuple(tile), (*each, *rest))) for each in candidates})
     numbers = _of_numbers(computation)
-
     best = min(
-        (candidate for candidate in _candidates(computation, looped) if parameter_tokens(computation, tile, candidate) <= limit),
+        candidates,
         key=lambda candidate: (
             reordered_at_run_time(computation, tile, candidate),
             memory_cost(numbers, tile, candidate) if for_speed else (),
@@ -211,6 +225,14 @@ def cheapest_order(computation: Computation, tile: Sequence[int], for_speed: boo
         default=tuple(looped),
     )
     return (*best, *rest)
+
+
+def _soonest(candidates: Sequence[tuple[int, ...]], times: Mapping[tuple[int, ...], tuple[float, float]]) -> list[tuple[int, ...]]:
+    """Those that end about as soon as any, and of these those that begin to send about as soon as any."""
+    end = min((last for _, last in times.values()), default=0.0)
+    left = [each for each in candidates if times[each][1] <= (1 + LATE) * end]
+    begin = min((times[each][0] for each in left), default=0.0)
+    return [each for each in left if times[each][0] <= begin + LATE * (end - begin)]
 
 
 def _of_numbers(computation: Computation) -> Computation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from math import floor
 
 from stc.diagnostics import CompileError
@@ -45,10 +45,12 @@ class Counts:
     ports: int = 0
 
     def plus(self, other: Counts) -> Counts:
-        return Counts(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
+        bram, uram, ports = self.bram + other.bram, self.uram + other.uram, self.ports + other.ports
+        return Counts(self.dsp + other.dsp, self.lut + other.lut, self.ff + other.ff, bram, uram, ports)
 
     def times(self, count: int) -> Counts:
-        return Counts(*(count * own for own in astuple(self)))
+        bram, uram, ports = self.bram * count, self.uram * count, self.ports * count
+        return Counts(self.dsp * count, self.lut * count, self.ff * count, bram, uram, ports)
 
     def beyond(self, limits: Counts) -> dict[str, int]:
         """By name what is more than `limits` have, and by how much."""

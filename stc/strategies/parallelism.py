@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stc.design_space.parallelism import ONE_PORT, Parallelism, Work, choose_parallelism
+from stc.design_space.parallelism import ONE_PORT, Parallelism, Work
+from stc.design_space.parallelism_search import balanced_parallelism, shortest_parallelism
 from stc.design_space.published.unrolling import published_unrolling
 from stc.diagnostics import CompileError
 from stc.platforms.budget import Counts
@@ -52,14 +53,20 @@ def check_parallelism(problem: ParallelismProblem, plan: ParallelismPlan) -> Non
 
 
 PARALLELISM: Decision[ParallelismProblem, ParallelismPlan] = Decision(
-    "parallelism", "balanced", "lanes and copies of every computation, divisors of its loops", check_parallelism
+    "parallelism", "shortest", "lanes and copies of every computation, divisors of its loops", check_parallelism
 )
+
+
+@PARALLELISM.strategy("shortest")
+def shortest(problem: ParallelismProblem) -> ParallelismPlan:
+    """Ours: what shortens the makespan most for what it takes comes next."""
+    return shortest_parallelism(problem.works, problem.most, problem.port)
 
 
 @PARALLELISM.strategy("balanced")
 def balanced(problem: ParallelismProblem) -> ParallelismPlan:
-    """Ours: the slowest is sped up first; what others have beyond its issue rate is taken back and spent once more."""
-    return choose_parallelism(problem.works, problem.most, problem.port)
+    """For the interval: the slowest is sped up first; what others have beyond its issue rate is taken back and spent once more."""
+    return balanced_parallelism(problem.works, problem.most, problem.port)
 
 
 @PARALLELISM.strategy("published")

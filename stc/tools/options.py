@@ -87,7 +87,7 @@ Tiling = Annotated[str, typer.Option(metavar="STRATEGY", help="Tiles and loop or
 Fusion = Annotated[str, typer.Option(metavar="STRATEGY", help="Groups of kernels: greedy, published, separate, or your own.")]
 Converters = Annotated[str, typer.Option(metavar="STRATEGY", help="Buffers of converters: smallest, published, or your own.")]
 Parallelism = Annotated[
-    str, typer.Option(metavar="STRATEGY", help="Lanes and copies: balanced (with --budget), published, or your own.")
+    str, typer.Option(metavar="STRATEGY", help="Lanes and copies: shortest or balanced (with a budget), published, or your own.")
 ]
 OverallUnrollSize = Annotated[
     int, typer.Option(help="With --parallelism published: the sum of all unroll factors.", min=0)

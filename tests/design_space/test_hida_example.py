@@ -14,7 +14,8 @@ from math import lcm
 
 import pytest
 
-from stc.design_space.parallelism import Parallelism, Work, choose_parallelism
+from stc.design_space.parallelism import Parallelism, Work
+from stc.design_space.parallelism_search import balanced_parallelism
 from stc.platforms.budget import Counts
 
 ROWS_OF_A = 2
@@ -28,7 +29,7 @@ WORKS = (A, B, C)
 
 def chosen(dsp: int) -> tuple[Parallelism, Parallelism, Parallelism]:
     """Of A, B and C, where an iteration at once takes one of so many DSPs."""
-    found = choose_parallelism(WORKS, Counts(dsp=dsp, ports=32))
+    found = balanced_parallelism(WORKS, Counts(dsp=dsp, ports=32))
     return found["A"], found["B"], found["C"]
 
 

@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from stc.design_space.multipliers import Trial, choose_multipliers
-from stc.design_space.parallelism import Work, choose_parallelism
+from stc.design_space.parallelism import Work
+from stc.design_space.parallelism_search import balanced_parallelism
 from stc.platforms.budget import Counts
 
 Choice = Mapping[int, str]
@@ -34,7 +35,7 @@ def on(works: Sequence[Work], dsp: int, lut: float) -> Callable[[Choice], Trial]
 
     def trial(choice: Choice) -> Trial:
         changed = [of_kind(one, choice.get(index)) for index, one in enumerate(works)]
-        chosen = choose_parallelism(changed, Counts(dsp, int(lut), 10**9, 10**9, 10**9, 32))
+        chosen = balanced_parallelism(changed, Counts(dsp, int(lut), 10**9, 10**9, 10**9, 32))
         at_once = {one.name: chosen[one.name].lanes * chosen[one.name].copies for one in changed}
         used = [sum(getattr(one.point, what) * at_once[one.name] for one in changed) for what in ("dsp", "lut")]
         return Trial(max(one.cycles(chosen[one.name]) for one in changed), *used)

@@ -9,16 +9,17 @@ from math import prod
 
 import pytest
 
+from stc.design_space.makespan import Dependence, Makespan
 from stc.design_space.parallelism import (
     PORT_BITS,
     PORT_LANES,
     MemoryOperand,
     Parallelism,
     Work,
-    choose_parallelism,
     counts_of,
     lane_counts,
 )
+from stc.design_space.parallelism_search import balanced_parallelism, shortest_parallelism
 from stc.design_space.tiling import LEAST_SUMS
 from stc.platforms.budget import Counts
 
@@ -38,7 +39,7 @@ def used(works: list[Work], chosen: Mapping[str, Parallelism]) -> int:
 
 
 def test_one_product_takes_lanes_first_then_copies():
-    chosen = choose_parallelism([work("a", 200, 220, 240)], within(2552, 32))
+    chosen = balanced_parallelism([work("a", 200, 220, 240)], within(2552, 32))
     assert (chosen["a"].lanes, chosen["a"].copies) == (55, 8)
 
 
@@ -49,15 +50,15 @@ def with_rows(rows: int, columns: int, depth: int, sums_at_once: int = 1) -> Wor
 
 
 def test_rows_use_a_word_of_weights_again_before_lanes_take_more_ports():
-    assert choose_parallelism([with_rows(64, 64, 64)], within(640, 32))["a"] == Parallelism(16, 1, 8)
-    assert choose_parallelism([with_rows(64, 256, 64)], within(1280, 32))["a"] == Parallelism(16, 2, 8)
+    assert balanced_parallelism([with_rows(64, 64, 64)], within(640, 32))["a"] == Parallelism(16, 1, 8)
+    assert balanced_parallelism([with_rows(64, 256, 64)], within(1280, 32))["a"] == Parallelism(16, 2, 8)
 
 
 @pytest.mark.parametrize("sums_at_once", [1, 2, 5])
 @pytest.mark.parametrize(("rows", "columns"), [(128, 67), (97, 71), (130, 90), (64, 256)])
 def test_a_task_has_no_more_multipliers_and_banks_than_it_may_have(rows: int, columns: int, sums_at_once: int):
     """Emission rule 18: 128 multiply-accumulates, and 1,024 banks, in tokens of up to 64 entries along the sum."""
-    chosen = choose_parallelism([with_rows(rows, columns, 66, sums_at_once)], within(6000, 32))["a"]
+    chosen = balanced_parallelism([with_rows(rows, columns, 66, sums_at_once)], within(6000, 32))["a"]
     assert chosen.points > 1 or rows == 97
     assert chosen.lanes * chosen.rows * sums_at_once <= 128 and chosen.rows * 64 <= 1024
 
@@ -66,44 +67,44 @@ def test_rows_do_not_keep_copies_from_what_is_faster():
     """5 rows of 18 lanes leave 26 rows to a copy: more copies would have 2 or 13. 45 lanes and 10 copies are faster."""
     one = with_rows(130, 90, 66)
     without = replace(one, row_extent=1, divides_rows=False)
-    with_and_without = [choose_parallelism([each], within(2500, 32))["a"].points for each in (one, without)]
+    with_and_without = [balanced_parallelism([each], within(2500, 32))["a"].points for each in (one, without)]
     assert with_and_without[0] >= with_and_without[1] == 450
 
 
 def test_the_slowest_gets_most():
     works = [work("big", 64, 64, 64, family=0), work("small", 64, 64, 4, family=1)]
-    chosen = choose_parallelism(works, within(5 * 34, 32))
+    chosen = balanced_parallelism(works, within(5 * 34, 32))
     speeds = {key: one.lanes * one.copies for key, one in chosen.items()}
     assert speeds == {"big": 32, "small": 2}
 
 
 def test_a_family_has_one_number_of_copies():
     works = [work("up", 512, 256, 128), work("down", 512, 128, 256)]
-    chosen = choose_parallelism(works, within(2944, 32))
+    chosen = balanced_parallelism(works, within(2944, 32))
     assert {(one.lanes, one.copies) for one in chosen.values()} == {(64, 4)}
 
 
 def test_ports_limit_copies():
     one = [work("a", 64, 64, 64, at_once=PORT_LANES)]
-    assert choose_parallelism(one, within(5000, 100))["a"].copies == 8
-    assert choose_parallelism(one, within(5000, 4 + 2))["a"].copies == 2
+    assert balanced_parallelism(one, within(5000, 100))["a"].copies == 8
+    assert balanced_parallelism(one, within(5000, 4 + 2))["a"].copies == 2
 
 
 @pytest.mark.parametrize(("bits", "copies"), [(32, 2), (16, 4), (8, 4), (4, 4)])
 def test_a_port_brings_more_of_narrow_entries(bits: int, copies: int):
     """64 lanes are 4 ports of f32, 2 of f16 and 1 of int8: the others are for copies."""
     one = [work("a", 64, 64, 64, at_once=PORT_BITS // bits)]
-    chosen = choose_parallelism(one, within(5000, 4 + 2))["a"]
+    chosen = balanced_parallelism(one, within(5000, 4 + 2))["a"]
     assert (chosen.lanes, chosen.copies) == (64, copies)
 
 
 def test_nothing_fits():
-    chosen = choose_parallelism([work("a", 8, 8, 8)], within(4, 32))
+    chosen = balanced_parallelism([work("a", 8, 8, 8)], within(4, 32))
     assert (chosen["a"].lanes, chosen["a"].copies) == (1, 1)
 
 
 def test_nothing_to_choose():
-    assert choose_parallelism([], within(100, 32)) == {}
+    assert balanced_parallelism([], within(100, 32)) == {}
 
 
 @pytest.mark.parametrize("extent", [1, 7, 64, 97, 190, 210, 220])
@@ -123,7 +124,7 @@ def test_generated_choices_are_legal(seed: int):
         dsp, family, at_once = generator.choice([0, 2, 5]), generator.randint(0, 2), generator.choice([16, 64])
         works.append(work(f"w{index}", rows, columns, depth, dsp, family, at_once))
     budget = generator.choice([10, 100, 1000])
-    chosen = choose_parallelism(works, within(budget, 32))
+    chosen = balanced_parallelism(works, within(budget, 32))
     least = sum(one.point.dsp for one in works)
     assert used(works, chosen) <= max(budget, least)
     for one in works:
@@ -137,7 +138,7 @@ def test_generated_choices_are_legal(seed: int):
 def test_lanes_and_copies_of_one_loop():
     """The loop is divided first, lanes then divide the share."""
     one = Work("a", 190 * 210 * 220, 190 * 210, Counts(dsp=5), 210, 210, True, 0)
-    chosen = choose_parallelism([one], within(1050, 32))["a"]
+    chosen = balanced_parallelism([one], within(1050, 32))["a"]
     assert (chosen.lanes, chosen.copies) == (42, 5)
 
 
@@ -147,9 +148,9 @@ def test_every_resource_bounds():
     one = Work("a", 64 * 64, 64, Counts(5, 30, 30, 2), 64, 1, False, 0, read)
     port = Counts(0, 3, 3, 3, ports=1)
     enough = Counts(dsp=40, lut=246, ff=246, bram=22, uram=0, ports=2)
-    assert choose_parallelism([one], enough, port)["a"].lanes == 8
+    assert balanced_parallelism([one], enough, port)["a"].lanes == 8
     for name in ("dsp", "lut", "ff", "bram"):
-        assert choose_parallelism([one], replace(enough, **{name: getattr(enough, name) - 1}), port)["a"].lanes == 4
+        assert balanced_parallelism([one], replace(enough, **{name: getattr(enough, name) - 1}), port)["a"].lanes == 4
     assert counts_of([one], {"a": Parallelism(8, 1)}, port) == enough
 
 
@@ -157,5 +158,55 @@ def test_what_hardly_takes_time_gets_no_lanes():
     """An activation of 3 % of the slowest's time stays as it is, however many DSPs are left; of half of it, it is shortened."""
     sizes = {"slow": (10_000, 1), "short": (300, 64), "half": (5_000, 64)}
     works = [Work(key, points, points, Counts(5), lanes, 1, False, ord(key[1])) for key, (points, lanes) in sizes.items()]
-    chosen = choose_parallelism(works, within(6_000, 32))
+    chosen = balanced_parallelism(works, within(6_000, 32))
     assert {key: one.lanes for key, one in chosen.items()} == {"slow": 1, "short": 1, "half": 16}
+
+
+def behind(one: Work, producer: str, first: float, rest: float) -> Work:
+    return replace(one, after=(*one.after, Dependence(producer, first, 1.0, rest)))
+
+
+def makespan(works: list[Work], chosen: Mapping[str, Parallelism]) -> float:
+    return Makespan({one.name: one.cycles(chosen[one.name]) for one in works}, {one.name: one.after for one in works}).total
+
+
+def test_phases_share_the_multipliers_by_the_roots_of_their_work():
+    """Of two that follow one another, one with four times the work of the other, the total is least with twice the lanes."""
+    works = [work("a", 64, 512, 64, family=0), behind(work("b", 64, 512, 256, family=1), "a", 1.0, 1.0)]
+    chosen = shortest_parallelism(works, within(5 * 96, 32))
+    assert (chosen["a"].points, chosen["b"].points) == (32, 64)
+
+
+def test_what_overlaps_is_sped_up_together():
+    """Three at the same time, of which none alone gains anything."""
+    works = [work("x", 64, 64, 64, family=0)]
+    works += [behind(work(key, 64, 64, 64, family=index), "x", 0.1, 0.1) for index, key in enumerate("abc", 1)]
+    chosen = shortest_parallelism(works, within(5 * 64, 32))
+    assert {chosen[one.name].points for one in works} == {16}
+
+
+def test_what_is_beside_the_longest_way_stays_small():
+    works = [work("x", 64, 64, 64), behind(work("long", 64, 64, 64, family=1), "x", 1.0, 1.0), work("short", 8, 8, 8, family=2)]
+    assert shortest_parallelism(works, within(1000, 32))["short"].points == 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_shortest_is_legal_and_no_longer(seed: int):
+    """Random graphs: within the budget, families of one number of copies, and never longer than the shortest interval's."""
+    generator = random.Random(seed)
+    works: list[Work] = []
+    for index in range(generator.randint(1, 7)):
+        rows, columns, depth = (generator.choice([1, 2, 3, 7, 12, 30, 64]) for _ in range(3))
+        dsp, family, at_once = generator.choice([0, 2, 5]), generator.randint(0, 2), generator.choice([16, 64])
+        one = work(f"w{index}", rows, columns, depth, dsp, family, at_once)
+        for other in generator.sample(works, generator.randint(0, min(2, len(works)))):
+            one = behind(one, other.name, generator.random(), generator.random())
+        works.append(one)
+    most = within(generator.choice([50, 200, 1000]), 32)
+    chosen = shortest_parallelism(works, most)
+    assert not counts_of(works, chosen, Counts(ports=1)).beyond(most) or {one.points for one in chosen.values()} == {1}
+    assert makespan(works, chosen) <= makespan(works, balanced_parallelism(works, most))
+    for one in works:
+        assert one.lane_extent % chosen[one.name].lanes == 0 and one.divided_extent % chosen[one.name].copies == 0
+    for family in {one.family for one in works}:
+        assert len({chosen[one.name].copies for one in works if one.family == family}) == 1

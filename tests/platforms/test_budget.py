@@ -57,4 +57,4 @@ def test_refusals(text: str, said: str) -> None:
 
 def test_the_pipeline_takes_it_in_one_spelling() -> None:
     passes = [one for stage in stages(PipelineOptions(budget="ports=29, dsp=60%")) for one in stage.passes]
-    assert 'choose-parallelism{budget="dsp=60%,ports=29" platform="u55c" strategy="balanced"}' in passes
+    assert 'choose-parallelism{budget="dsp=60%,ports=29" platform="u55c" strategy="shortest"}' in passes

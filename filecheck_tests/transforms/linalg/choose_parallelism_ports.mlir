@@ -1,4 +1,4 @@
-// RUN: stc-opt %s -p 'choose-parallelism{budget="dsp=6000"}' | filecheck %s
+// RUN: stc-opt %s -p 'choose-parallelism{budget="dsp=6000" strategy="balanced"}' | filecheck %s
 // SHOW: func.func|linalg.generic|return
 
 // 64 lanes of f16 come through 2 of the 32 ports: 15 copies fit, with a port each for what they read and write (12 in f32).

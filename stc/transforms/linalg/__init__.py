@@ -29,6 +29,7 @@ LINALG_PASSES = passes_of(
         "choose-multipliers": "ChooseMultipliers",
         "pack-products": "PackProducts",
         "transpose-operands": "TransposeOperands",
+        "split-slices": "SplitSlices",
         "split-reductions": "SplitReductions",
         "choose-parallelism": "ChooseParallelism",
         "distribute-parallel": "DistributeParallel",

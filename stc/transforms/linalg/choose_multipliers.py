@@ -16,7 +16,8 @@ from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import integer_products, multipliers_of
 from stc.analysis.operator_library import multiplies_in_luts
 from stc.design_space.multipliers import Trial, choose_multipliers
-from stc.design_space.parallelism import choose_parallelism, counts_of
+from stc.design_space.parallelism import counts_of
+from stc.design_space.parallelism_search import balanced_parallelism
 from stc.dialects.facts import MULTIPLIERS, Multipliers
 from stc.platforms.budget import SMALL, Counts, searched_limits
 from stc.platforms.platform import load_platform
@@ -88,7 +89,7 @@ class ChooseMultipliers(ModulePass):
         for function in functions_of(module):
             works = [each.work for each in computations(function, platform)]
             port = port_counts(platform)
-            chosen = choose_parallelism(works, limits, port)
+            chosen = balanced_parallelism(works, limits, port)
             taken = taken.plus(counts_of(works, chosen, port))
             interval = max([interval, *(work.cycles(chosen[work.name]) for work in works)])
         return Trial(interval, taken.dsp, taken.lut)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
 
@@ -21,16 +21,21 @@ from stc.analysis.kernel_memory import bits_of
 from stc.analysis.operator_library import hardware_cost
 from stc.analysis.port_pressure import is_multiply_accumulate
 from stc.analysis.resource_figures import adapter
+from stc.design_space.makespan import Dependence
+from stc.design_space.order_propagation import Propagation, TiledOp
+from stc.design_space.orders import TileSizes
 from stc.design_space.parallelism import PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of
 from stc.design_space.tiling import default_unroll, row_loop
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import COPIES, LANES, ROWS
 from stc.dialects.use_def import RESHAPES, uses_through
+from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import PLAN, SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.transforms.finding_pass import FindingPass
+from stc.transforms.linalg.propagate_orders import PropagateOrders, TilingGraph
 from stc.transforms.shared_parameters import shared_parameters
 from stc.transforms.stream.names import UniqueNames
 
@@ -42,7 +47,8 @@ MOVEMENTS = (*RESHAPES, tensor.ExtractSliceOp, tensor.ConcatOp)
 class ChooseParallelism(FindingPass):
     """Decide, within `budget`, how many points of each generic are computed at once: lanes and rows of a task, and copies of it.
 
-    The slowest computation is sped up first (`stc.design_space.parallelism`), or another `strategy` decides
+    What shortens the whole most for what it takes is sped up next (`stc.design_space.parallelism_search`): when computations begin
+    and end follows from the orders of their loops, if these are chosen for lanes as wide as a port. Another `strategy` may decide
     (`stc.strategies.parallelism`). Lanes run along the last parallel loop, where every operand that it indexes has it last; rows
     along another, so that each weight is used for several at once and one memory port feeds as many multipliers as a task may have
     (128, emission rule 18); copies divide the outermost parallel loop, or another along which much more of the work around the
@@ -56,7 +62,8 @@ class ChooseParallelism(FindingPass):
 
     Options: `budget` (default small: nothing is decided; plan, or amounts as in dsp=60%,ports=29: `stc.platforms.budget`),
     `platform` (default u55c), whose cycle the operators are scheduled for,
-    `strategy` (default balanced); `overall-unroll-size` for the strategies that are bounded by it (published).
+    `strategy` (default shortest; balanced: for the interval alone); `overall-unroll-size` for the strategies that are bounded by it
+    (published).
 
         %y = linalg.generic {"parallel", "parallel", "reduction"} ins(%x, %w : tensor<64x128xf32>, tensor<128x96xf32>) ...
       becomes, with budget="dsp=1300",
@@ -120,10 +127,26 @@ def computations(function: func.FuncOp, platform: Platform) -> list[Computation]
     made = {op: names.fresh(name_of(op) or op.name) for op in generics}
     read = [value for op in generics for value in op.inputs if value.owner not in made]
     names.ports = shared_parameters(read, parameters, platform.memory)
-    return [
-        Computation(op, divided[op], _work(op, divided[op], shared.family(op, divided[op]), platform.cycle_ns, made, names))
-        for op in generics
-    ]
+    works = {op: _work(op, divided[op], shared.family(op, divided[op]), platform.cycle_ns, made, names) for op in generics}
+    after = _dependences(function)
+    return [Computation(op, divided[op], replace(work, after=_renamed(after.get(op, ()), made))) for op, work in works.items()]
+
+
+def _dependences(function: func.FuncOp) -> Mapping[GenericOp, Sequence[tuple[GenericOp, Dependence]]]:
+    """Whom each generic waits for, if loops are ordered as `propagate-orders` would where all have the lanes of a port."""
+    graph = TilingGraph(function, PORT_LANES)
+    nodes = [_with_lanes(node) if isinstance(node, TiledOp) else node for node in graph.nodes]
+    found = Propagation(nodes, TileSizes(PORT_LANES, PropagateOrders.rows)).after
+    return {graph.generics[name]: [(graph.generics[each.producer], each) for each in after] for name, after in found.items()}
+
+
+def _with_lanes(op: TiledOp) -> TiledOp:
+    results = op.computation.outputs[0].dims if op.computation.outputs else ()
+    return replace(op, lanes=op.lanes or largest_divisor(op.computation.extents[results[-1]], PORT_LANES)) if results else op
+
+
+def _renamed(after: Sequence[tuple[GenericOp, Dependence]], made: Mapping[GenericOp, str]) -> tuple[Dependence, ...]:
+    return tuple(replace(each, producer=made[producer]) for producer, each in after if producer in made)
 
 
 class _Names(UniqueNames):

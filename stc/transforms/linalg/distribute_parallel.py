@@ -42,7 +42,7 @@ class DistributeParallel(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for generic in generics_in(op):
-            _distribute(generic)
+            distribute(generic)
         erase_dead_ops(op)
 
 
@@ -51,7 +51,8 @@ def copies_of(generic: linalg.GenericOp) -> tuple[int, ...]:
     return COPIES.of(generic) or (1,) * len(generic.iterator_types)
 
 
-def _distribute(generic: linalg.GenericOp) -> None:
+def distribute(generic: linalg.GenericOp) -> None:
+    """Divide one generic as its `stc.copies` says."""
     copies = copies_of(generic)
     loop = next((loop for loop, count in enumerate(copies) if count > 1), None)
     if loop is None:
@@ -69,7 +70,7 @@ def _distribute(generic: linalg.GenericOp) -> None:
         full.append(concat)
     Rewriter.replace_op(generic, full, [op.results[0] for op in full])
     for part in parts:
-        _distribute(part)
+        distribute(part)
 
 
 def _check(generic: linalg.GenericOp, loop: int, count: int) -> None:

@@ -1,0 +1,85 @@
+"""How long a graph of computations takes, where each begins with the first operands that others hand it.
+
+Two points describe how a tensor comes to be: which part of its producer's time is over when its first entries leave, and when its
+last do. Two more say what its reader does with them: it begins with the first, and has a part of its own time left when it has the
+last. They follow from the orders of loops (`stc.design_space.overlap`); the cycles of each computation alone from how much of it
+runs at once. FIFOs are taken to be deep enough for nobody to wait for a reader, which FIFO sizing sees to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """A computation reads what `producer` makes.
+
+    `first`, `last`: parts of the producer's time that are over when the reader can begin, and when it has its last operand from
+    there. `rest`: the part of the reader's own time that is left then.
+    """
+
+    producer: str
+    first: float
+    last: float
+    rest: float
+
+
+Span: TypeAlias = tuple[float, float]
+"""Begin and end."""
+
+
+def span(cycles: float, after: Iterable[Dependence], spans: Mapping[str, Span]) -> Span:
+    """Of a computation that takes `cycles` by itself, where those on whom it depends have `spans`."""
+    begin = end = 0.0
+    for each in after:
+        since, until = spans[each.producer]
+        begin = max(begin, since + each.first * (until - since))
+        end = max(end, since + each.last * (until - since) + each.rest * cycles)
+    return begin, max(end, begin + cycles)
+
+
+@dataclass(frozen=True)
+class Makespan:
+    """Begin and end of computations that take `cycles` by themselves, in topological order, and depend on others as in `after`."""
+
+    cycles: Mapping[str, int]
+    after: Mapping[str, Sequence[Dependence]]
+
+    @cached_property
+    def spans(self) -> Mapping[str, Span]:
+        """By name."""
+        spans: dict[str, Span] = {}
+        for name, cycles in self.cycles.items():
+            spans[name] = span(cycles, self.after[name], spans)
+        return spans
+
+    @cached_property
+    def total(self) -> float:
+        """Cycles until the last has ended."""
+        return max((end for _, end in self.spans.values()), default=0.0)
+
+    @cached_property
+    def critical(self) -> Sequence[str]:
+        """Those whose cycles the total is made of, from the last backwards."""
+        found: list[str] = []
+        name = max(self.spans, key=lambda each: self.spans[each][1], default=None)
+        while name is not None:
+            found.append(name)
+            name = self._waited_for(name)
+        return found
+
+    def _waited_for(self, name: str) -> str | None:
+        """Whom `name` would have to have its operands from sooner, to end sooner."""
+        begin, end = self.spans[name]
+        is_late = end > begin + self.cycles[name]
+
+        def bound(each: Dependence) -> float:
+            since, until = self.spans[each.producer]
+            part, rest = (each.last, each.rest * self.cycles[name]) if is_late else (each.first, 0.0)
+            return since + part * (until - since) + rest
+
+        return max(self.after[name], key=bound).producer if self.after[name] else None

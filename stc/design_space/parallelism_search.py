@@ -1,0 +1,341 @@
+"""Intensity-aware unrolling (docs/design/method.md section 4): within a budget, what is most worth it is sped up next."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import islice
+
+from stc.design_space.makespan import Makespan
+from stc.design_space.parallelism import ONE_PORT, Parallelism, Work, divisors, lane_counts, may_be, memory_ports, operators_of
+from stc.iteration.vectorize import largest_divisor
+from stc.platforms.budget import Counts
+
+NAMES = [field.name for field in fields(Counts)]
+"""Of resources."""
+
+
+def balanced_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE_PORT) -> Mapping[str, Parallelism]:
+    """Lanes, rows and copies for each of `works` within `most`, of which a memory port takes `port`, for the shortest interval.
+
+    The computation with the most cycles left is sped up by the smallest step that it has, until none fits. What the others have
+    more than that interval needs is taken back and spent once more. What is left in the end goes to the others in the same way, as
+    long as a step gains `WORTH` of the interval; but for copies in LUTs, of which nobody gave a number to spend. Rows and copies
+    may want the same factors of a loop, and what was given to rows is not taken back for copies: of the search with rows and the
+    one without, the faster.
+    """
+    return min(_balanced_designs(works, _Budget(most, port)), key=lambda state: state.interval).chosen
+
+
+def shortest_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE_PORT) -> Mapping[str, Parallelism]:
+    """The same for the shortest makespan, of `works` in topological order.
+
+    Beginning with several numbers of copies, the step that shortens it most for what it takes comes next, as long as twice the
+    resources gain a tenth of it. Of all that was found, designs of the shortest interval among them, the fastest.
+    """
+    budget = _Budget(most, port)
+    found = [*_balanced_designs(works, budget), *(_shortest(start, budget) for start in _starts(works, budget))]
+    return min(found, key=lambda state: (state.makespan.total, budget.share(state.counts(port)))).chosen
+
+
+@dataclass(frozen=True)
+class _Budget:
+    most: Counts
+    port: Counts
+
+    def share(self, taken: Counts) -> float:
+        """Parts of all resources that are `taken`, added up."""
+        pairs = ((getattr(taken, name), getattr(self.most, name)) for name in NAMES)
+        return sum(amount / most for amount, most in pairs if most)
+
+
+@dataclass(frozen=True)
+class _State:
+    """What was `chosen` for each of `works`; `operators`: what all of it takes without memory ports."""
+
+    works: Mapping[str, Work]
+    chosen: Mapping[str, Parallelism]
+    operators: Counts
+
+    @classmethod
+    def of(cls, works: Sequence[Work]) -> _State:
+        """One point of each at once."""
+        chosen = {work.name: Parallelism(1, 1) for work in works}
+        return cls({work.name: work for work in works}, chosen, operators_of(works, chosen))
+
+    def changed(self, changes: Mapping[str, Parallelism]) -> _State:
+        """With what was chosen anew for some."""
+        operators = self.operators
+        for name, new in changes.items():
+            operators = operators.plus(self.works[name].point.times(new.points - self.chosen[name].points))
+        return _State(self.works, {**self.chosen, **changes}, operators)
+
+    def copies(self, work: Work) -> int:
+        return self.chosen[work.name].copies
+
+    @cached_property
+    def makespan(self) -> Makespan:
+        """Cycles from the first operand to the last result."""
+        cycles = {name: work.cycles(self.chosen[name]) for name, work in self.works.items()}
+        return Makespan(cycles, {name: work.after for name, work in self.works.items()})
+
+    @property
+    def interval(self) -> int:
+        """Cycles of the slowest computation."""
+        return max(self.makespan.cycles.values(), default=0)
+
+    def cycles(self, work: Work) -> int:
+        return self.makespan.cycles[work.name]
+
+    def counts(self, port: Counts) -> Counts:
+        """All that it takes, `port` for each memory port."""
+        return self.operators.plus(port.times(sum(memory_ports(self.chosen, list(self.works.values())).values())))
+
+    def fits(self, budget: _Budget) -> bool:
+        return not self.counts(budget.port).beyond(budget.most)
+
+
+# For the interval -----------------------------------------------------------------------------------------------------
+
+WORTH = 0.02
+"""Part of the slowest's cycles that a computation beside it has to become shorter by, to be sped up.
+
+Of a block of gpt2-tiny at 7 tokens, by the time model of FIFO sizing: 7,774 cycles on 1,101 DSPs with 0.1, 6,237 on 1,733 with
+0.02, 5,810 on 4,293 with 0. So twice the resources gain more than a tenth down to it, and less beyond.
+"""
+
+
+def _balanced_designs(works: Sequence[Work], budget: _Budget) -> list[_State]:
+    without_rows = [replace(work, row_extent=1, divides_rows=False) for work in works]
+    return [_balanced(_State.of(some), budget) for some in (works, without_rows)]
+
+
+def _balanced(start: _State, budget: _Budget) -> _State:
+    state = _speed_up(start, budget, only_slowest=True)
+    while (better := _speed_up(_relaxed(state), budget, only_slowest=True)).interval < state.interval:
+        state = better
+    return _speed_up(state, budget, only_slowest=False)
+
+
+def _speed_up(state: _State, budget: _Budget, *, only_slowest: bool) -> _State:
+    """Steps for the slowest computation, in turn; then, unless `only_slowest`, for those that have one that gains enough."""
+    heap = [(-state.cycles(work), name) for name, work in state.works.items()]
+    heapq.heapify(heap)
+    while heap:
+        cycles, name = heapq.heappop(heap)
+        work = state.works[name]
+        if -cycles != state.cycles(work):  # its family has become faster since
+            heapq.heappush(heap, (-state.cycles(work), name))
+            continue
+        steps = _steps(state, work, copies_in_luts=only_slowest)
+        if not only_slowest:
+            gained = WORTH * state.interval
+            steps = (step for step in steps if -cycles - step.cycles(work) >= gained)
+        faster = next((step for step in steps if step.fits(budget)), None)
+        if faster is not None:
+            state = faster
+            heapq.heappush(heap, (-state.cycles(work), name))
+        elif only_slowest:
+            break
+    return state
+
+
+def _relaxed(state: _State) -> _State:
+    """The same interval with as few points at once as it takes, by as few ports and, of these, as few rows."""
+    changes: dict[str, Parallelism] = {}
+    for name, work in state.works.items():
+        enough = (each for each in _fewer(state, work) if work.cycles(each) <= state.interval)
+        changes[name] = next(enough, state.chosen[name])
+    return state.changed(changes)
+
+
+def _fewer(state: _State, work: Work) -> Sequence[Parallelism]:
+    """What takes no more points at once, with as many copies: the fewest points first, of these the fewest ports, then rows."""
+    now = state.chosen[work.name]
+    lanes, rows = _possible(work, now.copies)
+    possible = (replace(now, lanes=lane, rows=row) for lane in lanes for row in rows if lane * row <= now.lanes * now.rows)
+    return sorted((each for each in possible if may_be(work, each)), key=lambda each: (each.points, work.ports(each), each.rows))
+
+
+# For the makespan -----------------------------------------------------------------------------------------------------
+
+LEAST_GAIN = 0.1
+"""Part of the makespan that twice the resources have to gain, for the search to go on."""
+
+MOST_COPIES = 8
+"""Copies of everything that is begun with."""
+
+MOST_COPY_STEPS = 2
+"""Numbers of copies that are tried at a time."""
+
+LEAST_EXCHANGE = 0.01
+"""Part of the makespan that it has to gain, if one computation is to be sped up for others to be slowed down."""
+
+MOST_PARTNERS = 6
+"""Computations with which one is sped up together that gains little alone, since they overlap it."""
+
+
+def _starts(works: Sequence[Work], budget: _Budget) -> Iterator[_State]:
+    """One point of each copy, with one copy of everything, two, four, ... as far as families can be divided."""
+    copies, previous = 1, None
+    while copies <= MOST_COPIES:
+        state = _State.of(works)
+        for work in works:
+            divided = largest_divisor(work.divided_extent, copies)
+            state = _with_copies(state, work.family, divided) or state
+        if state.chosen != previous and state.fits(budget):
+            yield state
+        previous, copies = state.chosen, 2 * copies
+
+
+def _shortest(state: _State, budget: _Budget) -> _State:
+    """Steps for the makespan as long as they are worth it; what is not needed for it is taken back, and spent once more; in the end
+    one computation gives others what they can do more with."""
+    while True:
+        faster = state
+        while (step := _best_step(faster, budget)) is not None:
+            faster = step
+        faster = _lean(faster)
+        if faster.makespan.total >= state.makespan.total:
+            faster = min(_exchanges(state, budget), key=lambda each: each.makespan.total, default=state)
+        if faster.makespan.total >= state.makespan.total:
+            return state
+        state = faster
+
+
+def _best_step(state: _State, budget: _Budget) -> _State | None:
+    """The step that gains the most of the makespan for what it takes; None where none gains as much as `LEAST_GAIN` says."""
+    used = budget.share(state.counts(budget.port))
+
+    def gain(step: _State) -> float:
+        more = budget.share(step.counts(budget.port)) / used - 1
+        return (1 - step.makespan.total / state.makespan.total) / max(more, 1e-6)
+
+    best = max(_critical_steps(state, budget), key=gain, default=None)
+    return best if best is not None and gain(best) > LEAST_GAIN else None
+
+
+def _critical_steps(state: _State, budget: _Budget) -> Iterator[_State]:
+    """Steps of a critical computation; where one gains little, since others overlap it, with steps of those."""
+    for name in state.makespan.critical:
+        for step in _fitting(state, name, budget):
+            yield step
+            yield from _with_partners(step, name, state, budget)
+
+
+def _with_partners(step: _State, name: str, before: _State, budget: _Budget) -> Iterator[_State]:
+    """`step` of a computation with the smallest steps of those that overlap it, until half of what it gains is gained."""
+    sped_up, gain = {name}, (before.makespan.cycles[name] - step.makespan.cycles[name]) / 2
+    begin, end = before.makespan.spans[name]
+    while len(sped_up) <= MOST_PARTNERS and before.makespan.total - step.makespan.total < gain:
+        spans, cycles = step.makespan.spans, step.makespan.cycles
+        beside = [other for other in step.makespan.critical if spans[other][0] < end and begin < spans[other][1]]
+        partners = sorted((other for other in beside if other not in sped_up), key=cycles.__getitem__, reverse=True)
+        found = ((other, each) for other in partners for each in islice(_fitting(step, other, budget), 1))
+        partner, further = next(found, (name, None))
+        if further is None:
+            return
+        step = further
+        sped_up.add(partner)
+        yield step
+
+
+def _exchanges(state: _State, budget: _Budget) -> Iterator[_State]:
+    """Steps of critical computations for which there is room once others are slowed down."""
+    for name in state.makespan.critical:
+        for step in islice(_steps(state, state.works[name], copies_in_luts=True), 2 + MOST_COPY_STEPS):
+            if step.makespan.total < (1 - LEAST_EXCHANGE) * state.makespan.total:
+                made = _with_room(step, name, budget)
+                if made is not None and made.makespan.total < (1 - LEAST_EXCHANGE) * state.makespan.total:
+                    yield made
+
+
+def _with_room(state: _State, kept: str, budget: _Budget) -> _State | None:
+    """`state` once it fits, since others than `kept` are slower: each time the one that loses least for what it gives."""
+    while not state.fits(budget):
+        taken, now = budget.share(state.counts(budget.port)), state.makespan.total
+        slower = [step for name in state.works if name != kept and (step := _slower(state, name)) is not None]
+        given = [(taken - budget.share(each.counts(budget.port)), each) for each in slower]
+        losses = [((each.makespan.total - now) / less, number) for number, (less, each) in enumerate(given) if less > 0]
+        if not losses:
+            return None
+        state = given[min(losses)[1]][1]
+    return state
+
+
+def _slower(state: _State, name: str) -> _State | None:
+    """With fewer points of a computation at once, as many as that leaves."""
+    fewer = (each for each in reversed(_fewer(state, state.works[name])) if each.points < state.chosen[name].points)
+    return next((state.changed({name: each}) for each in fewer), None)
+
+
+def _fitting(state: _State, name: str, budget: _Budget) -> Iterator[_State]:
+    steps = islice(_steps(state, state.works[name], copies_in_luts=True), 2 + MOST_COPY_STEPS)
+    return (step for step in steps if step.fits(budget))
+
+
+def _lean(state: _State) -> _State:
+    """The same makespan with as few points of each computation at once as it takes."""
+    for work in sorted(state.works.values(), key=lambda each: state.chosen[each.name].points, reverse=True):
+        fewer = (state.changed({work.name: each}) for each in _fewer(state, work))
+        state = next((each for each in fewer if each.makespan.total <= state.makespan.total), state)
+    return state
+
+
+# Steps ----------------------------------------------------------------------------------------------------------------
+
+
+def _possible(work: Work, copies: int) -> tuple[list[int], list[int]]:
+    """The lanes and the rows that divide what each of the copies has of their loops."""
+    lanes = work.lane_extent // (copies if work.divides_lanes else 1)
+    rows = work.row_extent // (copies if work.divides_rows else 1)
+    return lane_counts(lanes), divisors(rows)
+
+
+def _steps(state: _State, work: Work, *, copies_in_luts: bool) -> Iterator[_State]:
+    """The ways to speed up `work`: more lanes, as many as a port brings, more rows, more lanes, more copies of its family."""
+    now = state.chosen[work.name]
+    lanes, rows = _possible(work, now.copies)
+    wider = [replace(now, lanes=more) for more in lanes if more > now.lanes][:1]
+    higher = [replace(now, rows=more) for more in rows if more > now.rows][:1]
+    needs_port = any(work.ports(step) > work.ports(now) for step in wider)
+    for step in [*higher, *wider] if needs_port else [*wider, *higher]:
+        if may_be(work, step):
+            yield state.changed({work.name: step})
+    if work.point.dsp == 0 and not (work.in_luts and copies_in_luts):
+        return
+    more = (copies for copies in divisors(work.divided_extent) if copies > now.copies)
+    steps = [step for copies in more if (step := _with_copies(state, work.family, copies)) is not None]
+    faster = [step for step in steps if step.cycles(work) < state.cycles(work)]
+    yield from sorted(faster, key=lambda step: _spent(step, work.family))
+
+
+def _spent(state: _State, family: int) -> tuple[int, int]:
+    """DSPs and LUTs for the points of a family."""
+    points = [work.point.times(state.chosen[name].points) for name, work in state.works.items() if work.family == family]
+    return sum(one.dsp for one in points), sum(one.lut for one in points)
+
+
+def _with_copies(state: _State, family: int, copies: int) -> _State | None:
+    """The family with as many copies; lanes and rows along the divided loop are cut to what divides a share. None where that is not
+    possible."""
+    changes: dict[str, Parallelism] = {}
+    for name, work in state.works.items():
+        if work.family != family:
+            continue
+        if work.divided_extent % copies:
+            return None
+        share, now = work.divided_extent // copies, state.chosen[name]
+        then = replace(now, copies=copies)
+        if work.divides_lanes and work.lane_extent > 1:
+            then = replace(then, lanes=max(lanes for lanes in lane_counts(share) if lanes <= now.lanes))
+        if work.divides_rows:
+            then = replace(then, rows=largest_divisor(share, now.rows))
+        if 2 * then.lanes < now.lanes or 2 * then.rows < now.rows:
+            return None  # many narrow tasks instead of few wide ones
+        if not may_be(work, then):
+            return None
+        changes[name] = then
+    return state.changed(changes)

@@ -1,0 +1,95 @@
+"""`split-slices`: what is computed as one tensor and used in slices is computed slice by slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.linalg.ops import GenericOp, IndexOp
+from xdsl.ir import OpResult
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from stc.analysis.generic_loops import GenericLoops, generics_in, shape_of
+from stc.dialects.facts import COPIES
+from stc.platforms.budget import SMALL
+from stc.transforms.linalg.dead_ops import erase_dead_ops
+from stc.transforms.linalg.distribute_parallel import distribute
+
+
+@dataclass(frozen=True)
+class SplitSlices(ModulePass):
+    """Divide a computation whose result is only used in equal slices along a parallel loop, as queries, keys and values of one
+    projection are: one computation for each slice, on slices of its operands.
+
+    So the slices come at the same time instead of one after the other, whoever needs one of each (attention, head by head) begins
+    with the first entries of all, and each may have as many lanes as it needs. What computes the operand that is sliced then is
+    divided in the same way. Nothing changes where a slice is left out, slices differ in size or overlap, or the tensor is used as a
+    whole, too.
+
+    Options: `budget` (default small: nothing is split, since each slice takes multipliers of its own; `stc.platforms.budget`).
+
+        %y = linalg.generic ... ins(%x, %w : tensor<4x8xf32>, tensor<8x6xf32>) ... -> tensor<4x6xf32>
+        %q = tensor.extract_slice %y[0, 0] [4, 3] [1, 1]
+        %k = tensor.extract_slice %y[0, 3] [4, 3] [1, 1]
+      becomes
+        %a = tensor.extract_slice %w[0, 0] [8, 3] [1, 1] {stc.stripe}
+        %b = tensor.extract_slice %w[0, 3] [8, 3] [1, 1] {stc.stripe}
+        %q = linalg.generic ... ins(%x, %a : tensor<4x8xf32>, tensor<8x3xf32>) ... -> tensor<4x3xf32>
+        %k = linalg.generic ... ins(%x, %b : tensor<4x8xf32>, tensor<8x3xf32>) ... -> tensor<4x3xf32>
+    """
+
+    name = "split-slices"
+
+    budget: str = SMALL
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.budget == SMALL:
+            return
+        for generic in reversed(generics_in(op)):  # readers first: they hand their slices on
+            if (found := _slices(generic)) is not None:
+                _split(generic, *found)
+        erase_dead_ops(op)
+
+
+def _slices(generic: GenericOp) -> tuple[int, list[tensor.ExtractSliceOp]] | None:
+    """The loop that equal slices divide, and they in order, if together they are all of the result."""
+    uses = [use.operation for use in generic.results[0].uses] if len(generic.results) == 1 else []
+    slices = [user for user in uses if isinstance(user, tensor.ExtractSliceOp) and not user.offsets and not user.sizes]
+    if len(slices) < len(uses) or len(slices) < 2:
+        return None
+    whole = shape_of(generic.results[0].type)
+    sizes = {tuple(each.static_sizes.get_values()) for each in slices}
+    cut = [dim for dim, extent in enumerate(whole) if any(size[dim] != extent for size in sizes)]
+    if len(sizes) > 1 or len(cut) != 1:
+        return None
+    (dimension,) = cut
+    slices.sort(key=lambda each: each.static_offsets.get_values()[dimension])
+    size = next(iter(sizes))[dimension]
+    expected = [[number * size if dim == dimension else 0 for dim in range(len(whole))] for number in range(len(slices))]
+    if [list(each.static_offsets.get_values()) for each in slices] != expected or size * len(slices) != whole[dimension]:
+        return None
+    loops = GenericLoops(generic)
+    loop = loops.output_dims[0][dimension]
+    asked = {op.dim.value.data for op in generic.body.walk() if isinstance(op, IndexOp)}
+    return (loop, slices) if loop in loops.parallels and loop not in asked and _starts_anew(generic) else None
+
+
+def _starts_anew(generic: GenericOp) -> bool:
+    """Whether what it computes on is a constant, or nothing."""
+    return all(isinstance(value, OpResult) and value.owner.name in ("linalg.fill", "tensor.empty") for value in generic.outputs)
+
+
+def _split(generic: GenericOp, loop: int, slices: Sequence[tensor.ExtractSliceOp]) -> None:
+    hints = [each.result.name_hint for each in slices]
+    COPIES.put(generic, tuple(len(slices) if at == loop else 1 for at in range(len(generic.iterator_types))))
+    distribute(generic)
+    whole = slices[0].source.owner
+    assert isinstance(whole, tensor.ConcatOp)
+    for each, part, hint in zip(slices, list(whole.inputs), hints, strict=True):
+        if part.type == each.result.type:
+            part.name_hint = hint or part.name_hint
+            Rewriter.replace_op(each, [], [part])

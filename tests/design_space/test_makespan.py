@@ -1,0 +1,93 @@
+"""When computations begin and end whose loops have orders: closed forms, against a count token by token."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations, product
+
+import pytest
+
+from stc.design_space.makespan import Dependence, Makespan
+from stc.design_space.order_propagation import Propagation, SliceOf, TiledOp
+from stc.design_space.orders import Computation, LoopPlan, Operand, TileSizes
+from stc.design_space.overlap import Arrival, dependences, result_of
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+
+SIZES = TileSizes(columns=4, rows=4)
+
+
+def test_a_chain_overlaps_as_far_as_it_may():
+    after = {"a": (), "b": (Dependence("a", 0.25, 1.0, 0.5),), "c": (Dependence("b", 1.0, 1.0, 1.0),)}
+    makespan = Makespan({"a": 100, "b": 40, "c": 10}, after)
+    assert makespan.spans == {"a": (0, 100), "b": (25, 120), "c": (120, 130)}
+    assert makespan.total == 130 and makespan.critical == ["c", "b", "a"]
+
+
+def test_the_slower_of_two_operands_counts():
+    after = {"a": (), "b": (), "c": (Dependence("a", 1.0, 1.0, 1.0), Dependence("b", 0.5, 1.0, 0.0))}
+    makespan = Makespan({"a": 10, "b": 50, "c": 30}, after)
+    assert makespan.spans["c"] == (25, 55) and makespan.critical == ["c", "b"]
+
+
+def test_nothing_takes_no_time():
+    assert Makespan({}, {}).total == 0 and Makespan({}, {}).critical == []
+
+
+@pytest.mark.parametrize("trips", [(2, 3, 5), (1, 4, 3), (3, 1, 1)])
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_parts_of_time_are_those_of_the_trace(trips: tuple[int, int, int], order: tuple[int, ...]):
+    """y[i, j] = sum over k of x[i, k] w[k, j], tiles of one point: every iteration in turn, results once their sum is complete,
+    tiles of x when they are read for the first time."""
+    computation = Computation(trips, (2,), (Operand("x", (0, 2), 4),), (Operand("y", (0, 1), 4),))
+    plan = LoopPlan((1, 1, 1), order)
+    steps = [dict(zip(order, values, strict=True)) for values in product(*(range(trips[loop]) for loop in order))]
+    complete = [number for number, step in enumerate(steps) if step[2] == trips[2] - 1]
+    assert result_of("m", computation, plan).first == pytest.approx((complete[0] + 1) / len(steps))
+    first_reads: dict[tuple[int, int], int] = {}
+    for number, step in enumerate(steps):
+        first_reads.setdefault((step[0], step[2]), number)
+    x = Operand("x", (0, 2), 4, StreamOrder((1, 1), (Loop(trips[0], 1), Loop(trips[2], 1)), (Coordinate((0,)), Coordinate((1,)))))
+    known = Computation(trips, (2,), (x,), computation.outputs)
+    (found,) = dependences(known, plan, {"x": [Arrival("p", 0.0, 1.0, False)]})
+    assert found.rest == pytest.approx(1 - max(first_reads.values()) / len(steps))
+
+
+def test_slices_of_the_outer_loop_arrive_one_after_the_other():
+    order = StreamOrder((2, 4), (Loop(6, 2),), (Coordinate((0,)), Coordinate()))
+    whole = Arrival("p", 0.0, 1.0, True)
+    parts = [whole.of_slice(order, (12, 4), (4 * number, 0), (4, 4)) for number in range(3)]
+    assert [(round(part.first, 3), round(part.last, 3)) for part in parts] == [(0, 0.333), (0.333, 0.667), (0.667, 1)]
+
+
+def test_slices_of_the_inner_loop_arrive_together():
+    order = StreamOrder((1, 2), (Loop(10, 1), Loop(2, 2)), (Coordinate((0,)), Coordinate((1,))))
+    left, right = (Arrival("p", 0.0, 1.0, True).of_slice(order, (10, 4), (0, 2 * number), (10, 2)) for number in range(2))
+    assert left.first == 0 and right.last == 1 and right.first == pytest.approx(0.05) and left.last == pytest.approx(0.95)
+
+
+def chain(rows: int, depth: int, middle: int, columns: int) -> list[TiledOp]:
+    """b = a u, c = b v, both with lanes along their columns."""
+    a, b, c = Operand("a", (0, 2), 4), Operand("b", (0, 1), 4), Operand("c", (0, 1), 4)
+    u, v = (Operand(name, (2, 1), 4, is_parameter=True) for name in "uv")
+    first = Computation((rows, middle, depth), (2,), (a, u), (b,))
+    second = Computation((rows, columns, middle), (2,), (replace(b, dims=(0, 2)), v), (c,))
+    return [TiledOp("first", first, lanes=4), TiledOp("second", second, lanes=4)]
+
+
+def test_two_products_in_a_row_take_turns_in_their_orders():
+    """The first sends columns as they are complete, the second adds them up as they come: they overlap but for a tile each."""
+    found = Propagation(chain(8, 256, 1024, 256), SIZES)
+    assert found.plans["first"].order.index(1) < found.plans["first"].order.index(2)
+    assert found.plans["second"].order.index(2) < found.plans["second"].order.index(1)
+    (waits,) = found.after["second"]
+    assert waits.first < 0.2 and waits.rest < 0.2
+
+
+def test_a_slice_that_comes_last_is_waited_for():
+    """The second half of the columns of a result that leaves column by column."""
+    first = chain(8, 64, 256, 4)[0]
+    half = SliceOf("h", (8, 128), "b", (8, 256), ((0, 0), (0, 128)), ((8, 128), (8, 128)), 1)
+    reader = TiledOp("reader", Computation((8, 128), (), (Operand("h", (0, 1), 4),), (Operand("r", (0, 1), 4),)))
+    found = Propagation([first, half, reader], SIZES)
+    (waits,) = found.after["reader"]
+    assert waits.producer == "first" and waits.first > 0.4
