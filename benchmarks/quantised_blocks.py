@@ -40,6 +40,7 @@ from stc.pipeline import PipelineOptions
 from stc.quantisation.formats import DTYPES
 from stc.simulation.simulate import timed_design
 from stc.tools.compile import CompileRequest, compile_model
+from stc.tools.near_ties import with_near_ties
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "quantisation.md"
 ROWS = Path(__file__).parent / "data" / "quantised_blocks.json"
@@ -70,7 +71,7 @@ class Case:
 @dataclass(frozen=True)
 class Found:
     """What was measured: bytes of all parameters that a launch reads, and of those that are f32; cycles; the task that works for
-    most of them, and for how many; whether values agree with the reference."""
+    most of them, and for how many; whether values agree with the reference, `near_ties` of its integers the other way."""
 
     parameters: int
     of_f32: int
@@ -78,6 +79,7 @@ class Found:
     busiest: str
     busy: int
     agrees: bool
+    near_ties: int = 0
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,9 @@ def _found(case: Case, out: Path) -> Found:
     run = timed_design(out).run(report=None)
     assert run.cycles is not None, f"no end: {out}"
     busiest = max(run.tasks, key=lambda task: task.busy)
-    return Found(*_parameter_bytes(read_manifest(out)), run.cycles, busiest.name, busiest.busy, run.values.passed)
+    values = with_near_ties(out, run.values)
+    ties = max((check.near_ties for check in values.outputs), default=0)
+    return Found(*_parameter_bytes(read_manifest(out)), run.cycles, busiest.name, busiest.busy, values.passed, ties)
 
 
 def _parameter_bytes(manifest: Manifest) -> tuple[int, int]:
@@ -216,7 +220,8 @@ def _cells(found: Found, beside: Mapping[str, Found | None]) -> str:
     shares = [f"{own / other:.3f}" if own is not None and other else "" for other in (weights(f32), weights(int8))]
     cycles = f"{found.cycles:,} | {f'{found.cycles / f32.cycles:.2f}' if f32 else ''}"
     busiest = f"`{found.busiest}` {found.busy:,}"
-    return " | ".join([f"{own:,}" if own is not None else "", *shares, cycles, busiest, "agree" if found.agrees else "differ"])
+    values = f"agree, near-ties: {found.near_ties}" if found.near_ties else "agree" if found.agrees else "differ"
+    return " | ".join([f"{own:,}" if own is not None else "", *shares, cycles, busiest, values])
 
 
 def main() -> int:

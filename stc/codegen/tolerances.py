@@ -24,6 +24,11 @@ from stc.scalars.bf16 import bits_of, number_of
 SAFETY = 4.0
 
 
+def granted(uncertainty: np.ndarray) -> np.ndarray:
+    """What of each entry is due to rounding errors, where some samples of them move it by `uncertainty` (absolute)."""
+    return SAFETY * _spread(_finite(uncertainty))
+
+
 def allowed_bf16(reference: np.ndarray, before: np.ndarray, uncertainty: np.ndarray) -> tuple[np.ndarray, float]:
     """By how much the numbers of bf16 of which `reference` are the bits (int16) may differ, for each entry: not at all, but where
     what they are rounded from, `before` (f32), is so near to a tie that its uncertainty (as granted above) moves it over; and the
@@ -33,12 +38,12 @@ def allowed_bf16(reference: np.ndarray, before: np.ndarray, uncertainty: np.ndar
     Numbers are compared, not bits: of these everything from 0 to the largest lies between two small numbers of either sign.
     """
     finite = _finite(before.astype(np.float64))
-    granted = SAFETY * _spread(_finite(uncertainty))
+    moves = granted(uncertainty)
     with np.errstate(over="ignore", invalid="ignore"):
-        ends = [number_of(bits_of((before + step).astype(np.float32))).astype(np.float64) for step in (-granted, granted)]
+        ends = [number_of(bits_of((before + step).astype(np.float32))).astype(np.float64) for step in (-moves, moves)]
         moved = np.max([np.abs(end - number_of(reference)) for end in ends], axis=0)
     magnitude = float(np.abs(finite).max(initial=0))
-    share = float(granted.max(initial=0)) / magnitude if magnitude else 0.0
+    share = float(moves.max(initial=0)) / magnitude if magnitude else 0.0
     return np.where(np.isfinite(uncertainty), np.where(np.isnan(moved), 0, moved), np.inf), share
 
 
@@ -56,11 +61,11 @@ def allowed_errors(
     magnitude = float(np.abs(finite).max(initial=0))
     least = magnitude if updated is None else min(magnitude, _largest_change(reference, updated.astype(np.float64)))
     moved = np.zeros(reference.shape) if uncertainty is None else uncertainty
-    granted = SAFETY * _spread(_finite(moved))
+    moves = granted(moved)
     spread = _spread(finite)
-    allowed = np.where(np.isfinite(moved), np.minimum(tolerance * spread, tolerance * least) + granted, np.inf)
-    undecided = np.isfinite(reference) & (2 * granted >= spread) & (granted > 0) | np.isinf(allowed)
-    return np.where(undecided, -allowed, allowed), float(granted.max(initial=0)) / magnitude if magnitude else 0.0
+    allowed = np.where(np.isfinite(moved), np.minimum(tolerance * spread, tolerance * least) + moves, np.inf)
+    undecided = np.isfinite(reference) & (2 * moves >= spread) & (moves > 0) | np.isinf(allowed)
+    return np.where(undecided, -allowed, allowed), float(moves.max(initial=0)) / magnitude if magnitude else 0.0
 
 
 def _largest_change(reference: np.ndarray, updated: np.ndarray) -> float:

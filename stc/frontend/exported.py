@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -56,6 +56,8 @@ class ExportedModel:
     """The modules whose linear layers the reference computes on integers, and which have weights in floats."""
     packed: frozenset[str] = frozenset()
     """The modules whose linear layers the reference computes on integers that they come with."""
+    again: Callable[[Arrays, np.random.Generator | None], Arrays] | None = field(default=None, compare=False, repr=False)
+    """The outputs of the reference for the inputs of a draw; with a generator, moved by rounding errors (stc.frontend.draws)."""
 
     @property
     def references(self) -> tuple[Reference, ...]:

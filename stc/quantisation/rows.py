@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TypeVar
 
 import torch
 
@@ -23,9 +24,37 @@ def scales_of(largest: torch.Tensor) -> torch.Tensor:
     return torch.maximum(largest / float(ACTIVATION_LARGEST), torch.tensor(LEAST_ACTIVATION_SCALE))
 
 
+@dataclass
+class Roundings:
+    """The roundings of a model that runs while they are watched, call by call of `integers_of`: the `numbers`, and the `integers`
+    that they become. `turned`: entries, by call and in row-major order, whose integer is another by so much. `given`: the integers
+    of all calls, whatever the numbers are."""
+
+    turned: Mapping[int, Mapping[int, int]] = field(default_factory=dict[int, Mapping[int, int]])
+    given: Sequence[torch.Tensor] | None = None
+    numbers: list[torch.Tensor] = field(default_factory=list[torch.Tensor], init=False)
+    integers: list[torch.Tensor] = field(default_factory=list[torch.Tensor], init=False)
+
+    def seen(self, numbers: torch.Tensor, integers: torch.Tensor) -> torch.Tensor:
+        """The integers of the next call to go on with."""
+        call = len(self.numbers)
+        found = integers if self.given is None else self.given[call]
+        for entry, step in self.turned.get(call, {}).items():
+            found = found.clone()
+            found.view(-1)[entry] += step
+        self.numbers.append(numbers)
+        self.integers.append(found)
+        return found
+
+
+_WATCHED: ContextVar[Roundings | None] = ContextVar("watched", default=None)
+
+
 def integers_of(rows: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
     """int8: rows times the reciprocals of `scales`, which may have to be broadcast."""
-    return saturated(torch.round(rows * (1.0 / scales)), ACTIVATION_LARGEST)
+    numbers = rows * (1.0 / scales)
+    integers, watched = saturated(torch.round(numbers), ACTIVATION_LARGEST), _WATCHED.get()
+    return integers if watched is None else watched.seen(numbers, integers)
 
 
 def saturated(rounded: torch.Tensor, largest: int) -> torch.Tensor:
@@ -69,18 +98,26 @@ ROW_FORMATS: Mapping[str, RowFormat] = MappingProxyType({F32: F32_ROWS, BF16: BF
 """By what `kv=` says."""
 
 
+T = TypeVar("T")
+
+
 @contextmanager
-def _active(which: ContextVar[bool]) -> Generator[None]:
-    token = which.set(True)
+def _active(which: ContextVar[T], value: T) -> Generator[None]:
+    token = which.set(value)
     try:
         yield
     finally:
         which.reset(token)
 
 
+def roundings_watched(roundings: Roundings) -> AbstractContextManager[None]:
+    """Meanwhile `roundings` has what is rounded, and says which integers that makes."""
+    return _active(_WATCHED, roundings)
+
+
 def attention_in_f32() -> AbstractContextManager[None]:
     """Meanwhile attention gets new rows as they are, not as the cache stores them: what the f32 model computes behind it."""
-    return _active(_IN_F32)
+    return _active(_IN_F32, True)
 
 
 def is_in_f32() -> bool:
@@ -90,4 +127,4 @@ def is_in_f32() -> bool:
 
 def rows_unrounded() -> AbstractContextManager[None]:
     """Meanwhile layers return new rows before they are rounded (`RowFormat.returned`); attention gets them as they are stored."""
-    return _active(_UNROUNDED)
+    return _active(_UNROUNDED, True)

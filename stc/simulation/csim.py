@@ -46,6 +46,7 @@ class OutputCheck:
     `wrong` entries are beyond what is allowed, `nan_mismatches` of them because a NaN or infinity is not in its place. Of
     `undecided` ones the reference says nothing: rounding errors alone move it by as much as its size. `passed`: none of either.
     `decided`: it passed where a design that loses its inputs would not.
+    `near_ties`: how many integers of activations, which rounding errors decide (stc.tools.near_ties), explain all that is wrong.
     `shape`: of the output, empty where nobody has said it. `uncertainty`: how much of what was allowed is due to the reference's
     own rounding errors, in parts of the output's largest magnitude; None where it is not known.
     """
@@ -64,10 +65,16 @@ class OutputCheck:
     uncertainty: float | None = None
     undecided: int = 0
     decided: bool = False
+    near_ties: int = 0
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether there is an entry that nothing explains."""
+        return self.wrong > 0 and not self.near_ties
 
     @property
     def verdict(self) -> str:
-        return "WRONG" if self.wrong else "undecided" if self.undecided else "ok"
+        return "WRONG" if self.is_wrong else "near-tie" if self.wrong else "undecided" if self.undecided else "ok"
 
     @property
     def relative_error(self) -> float:
@@ -98,7 +105,7 @@ class DrawCheck:
     @property
     def failed(self) -> bool:
         """The run did not end, or an entry is wrong."""
-        return self.outcome != "finished" or any(check.wrong for check in self.outputs)
+        return self.outcome != "finished" or any(check.is_wrong for check in self.outputs)
 
 
 @dataclass(frozen=True)

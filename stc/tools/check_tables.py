@@ -71,7 +71,7 @@ def _of_layer(layer: str, count: int) -> str:
 
 def _verdict(result: CsimResult, draws: Sequence[DrawCheck]) -> str:
     if result.failed:
-        wrong = any(check.wrong for draw in draws for check in draw.outputs)
+        wrong = any(check.is_wrong for draw in draws for check in draw.outputs)
         ended = "wrong values" if wrong else "its testbench did not pass"
         on = ", ".join(draw.name for draw in draws if draw.name and not draw.passed)
         return f"FAILED ({ended if result.outcome == 'finished' else result.outcome}){on and f' on {on}'}"
@@ -87,9 +87,19 @@ def _errors(check: OutputCheck) -> tuple[str, str, str]:
     return f"{check.max_abs_error:.3g}", f"{check.relative_error:.2g}", share
 
 
+def near_ties_told(check: OutputCheck) -> str:
+    """What the near-ties of an output explain, in one sentence."""
+    return (
+        f"near-ties: {check.near_ties} (integers of activations that rounding errors decide, of which {check.wrong:,} of "
+        f"{check.elements:,} entries are another value; with these integers the other way the reference has the design's values)"
+    )
+
+
 def _remarks(draw: DrawCheck, check: OutputCheck) -> Iterator[str]:
     where = f"{check.place} on {draw.name}" if draw.name else check.place
-    if check.wrong:
+    if check.wrong and check.near_ties:
+        yield f"  {check.name} on {draw.name}: {near_ties_told(check)}"
+    elif check.wrong:
         worst = check.worst
         yield (
             f"  {where}: got {worst.got}, expected {worst.expected}, allowed error {worst.allowed:.3g}; "

@@ -114,6 +114,11 @@ def _simulated(directory: Path, asked: _Asked) -> Told:
         if measured is not None:
             origin = with_profile(manifest, measured).origins["schedule.depth"]
             result = replace(result, notes=(*result.notes, f"loop intervals and depths: {origin}"))
+        if result.compared and not result.passed:
+            from stc.tools.near_ties import LOOKING_FOR_NEAR_TIES, with_near_ties
+
+            status.update(LOOKING_FOR_NEAR_TIES)
+            result = replace(result, values=with_near_ties(directory, result.values))
         waiting = waiting_of(result, why) if why is not None else None
         if not result.passed:
             status.update("looking for the least FIFO depths that fix it")

@@ -11,6 +11,7 @@ from rich.table import Table
 from stc.simulation.critical_path import PathShare, critical_path, summary
 from stc.simulation.simulate import SimulationResult, TaskTime
 from stc.simulation.utilisation import TaskUse, Utilisation
+from stc.tools.check_tables import near_ties_told
 
 MOST_ROWS = 20
 MOST_SHARES = 10
@@ -36,8 +37,11 @@ def print_run(result: SimulationResult, use: Utilisation | None, origin: str, co
 def _print_totals(result: SimulationResult, origin: str, console: Console) -> None:
     cycles = result.cycles or 0
     values = "FAILED" if result.values.failed else "undecided" if result.values.undecided else "passed"
-    values = values if result.compared else "not compared"
+    near = [check for check in result.values.outputs if check.near_ties]
+    values = f"{values}, near-ties: {near[0].near_ties}" if near else values if result.compared else "not compared"
     lines = [f"{cycles:,} cycles{_time(result, cycles)}; values {values}", f"origin: {origin}"]
+    lines += [f"{check.name}: {near_ties_told(check)}" for check in near]
+    lines += [why] if (why := result.values.explanation) else []
     if result.launch_cycles > 0:
         lines.append(f"launching costs {result.launch_cycles:,} cycles more{_time(result, result.launch_cycles)}")
     if result.first_output is not None:
