@@ -93,7 +93,34 @@ def plan_loops(
     late.
     """
     tile = _in_one_pass(computation, inherited_tiles(computation, sizes, decided or {}), sizes, set(decided or {}))
-    return LoopPlan(tile, cheapest_order(computation, tile, timing if decided else None, for_speed=bool(decided)))
+    plan = LoopPlan(tile, cheapest_order(computation, tile, timing if decided else None, for_speed=bool(decided)))
+    return _kept(computation, plan) if decided else plan
+
+
+MOST_KEPT = 1 << 16
+"""Entries of a streamed operand that a task keeps, so that it is not sent again."""
+
+MOST_BESIDE = 1 << 18
+"""Entries of a tile of another operand then, which is longer in the same loops; it is there as a whole where it is not consumed as
+it arrives."""
+
+
+def _kept(computation: Computation, plan: LoopPlan) -> LoopPlan:
+    """`plan` with longer tiles, where a streamed operand would come again and again: read once, it is kept as a whole.
+
+    The order of loops stays, and so do values: an operand of which all is needed for the first result is waited for in either way.
+    """
+    tile = list(plan.tile)
+    for operand in computation.inputs:
+        looped = [loop for loop in plan.order if computation.extents[loop] != tile[loop]]
+        again = next((place for place, loop in enumerate(looped) if loop not in operand.dims), len(looped))
+        inside = {loop for loop in looped[again:] if loop in operand.dims} - set(computation.single)
+        longer = [computation.extents[loop] if loop in inside else size for loop, size in enumerate(tile)]
+        sizes = [prod(longer[loop] for loop in each.dims) for each in computation.inputs]
+        most = [MOST_KEPT if each.order is not None else MOST_BESIDE for each in computation.inputs]
+        if operand.order is not None and all(size <= limit for size, limit in zip(sizes, most, strict=True)):
+            tile = longer
+    return LoopPlan(tuple(tile), plan.order)
 
 
 # Tiles ----------------------------------------------------------------------------------------------------------------

@@ -419,3 +419,21 @@ def test_who_sums_later_spares_no_sums_of_the_computation_itself() -> None:
     computation = replace(matmul(32, 32, 128, rows_then_columns(32, 32, (16, 16))), summed=(1,))
     assert plan_loops(computation, TileSizes(columns=16, rows=16)).order == (0, 1, 2)
     assert memory_cost(computation, (16, 16, 16), (0, 2, 1)) == (7168, 0)
+
+
+def test_an_operand_that_would_come_again_is_kept():
+    """Columns outside, terms inside: x would be sent once for each tile of columns. So one tile has all terms; the order stays."""
+    x = Operand("x", (0, 2), 4, StreamOrder((4, 8), (Loop(8, 8),), (Coordinate(), Coordinate((0,)))))
+    w, y = Operand("w", (2, 1), 4, is_parameter=True), Operand("y", (0, 1), 4)
+    computation = Computation((4, 64, 64), (2,), (x, w), (y,))
+
+    def late(plan: LoopPlan) -> tuple[float, float]:
+        """Results leave at once where columns are outside."""
+        return float(plan.order.index(1)), 1.0
+
+    plan = plan_loops(computation, TileSizes(4, 4), {1: 16}, late)
+    assert plan.order.index(1) < plan.order.index(2) and plan.tile == (4, 16, 64)
+    assert plan_loops(computation, TileSizes(4, 4), {1: 16}).tile == (4, 16, 8)
+    wide = replace(x, dims=(0, 2), order=StreamOrder((4, 8), (Loop(4096, 8),), (Coordinate(), Coordinate((0,)))))
+    long = Computation((4, 64, 32768), (2,), (wide, w), (y,))
+    assert plan_loops(long, TileSizes(4, 4), {1: 16}, late).tile == (4, 16, 8)
