@@ -17,7 +17,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import torch
     from xdsl.dialects.builtin import ModuleOp
 
+    from stc.frontend.exported import ExportedModel
     from stc.runtime.language_model import Generation, LanguageModel
     from stc.runtime.sampling import Sampling
     from stc.runtime.tokenizer import Tokenizer
@@ -104,7 +105,7 @@ def compile(
         example = module(**inputs) if isinstance(inputs, Mapping) else module(*inputs)
     names = tuple(inputs) if isinstance(inputs, Mapping) else tuple(model.input_names)
     values = inputs if isinstance(inputs, Mapping) else dict(zip(names, inputs, strict=True))
-    return Design(folder, model.module, dict(model.parameters), start.steps, _Signature(module, values, example), before, temporary)
+    return Design(folder, model.module, model, start.steps, _Signature(module, values, example), before, temporary)
 
 
 def _options(given: Mapping[str, Any]) -> PipelineOptions:
@@ -183,7 +184,7 @@ class Design:
 
     folder: Path
     module: ModuleOp
-    _parameters: Mapping[str, Any]
+    _model: ExportedModel
     _steps: Sequence[Step]
     _signature: _Signature
     _before: str
@@ -207,24 +208,27 @@ class Design:
         from stc.execution.run import execute
         from stc.frontend.signature import argument_names
 
-        values = {**self._parameters, **arrays}
+        values = {**self._model.parameters, **arrays}
         return self._signature.result(execute(self.module, [values[name] for name in argument_names(self.module)], depths=True))
 
     def check(self, timeout: float = 600.0) -> CsimResult:
-        """Build the emitted C++, run it on the drawn inputs, compare with PyTorch."""
+        """Build the emitted C++, run it on the drawn inputs, compare with PyTorch; near-ties of activations are no errors."""
         from stc.simulation.csim import csim
+        from stc.tools.near_ties import with_near_ties
 
-        return csim(self.folder, timeout)
+        return with_near_ties(self.folder, csim(self.folder, timeout), self._model)
 
     def simulate(self, **options: Any) -> SimulationResult:
         """Run the design with time. `options`: as of `stc.simulation.timing_table.SimulationOptions`."""
         from stc.simulation.simulate import simulate
         from stc.simulation.timing_table import SimulationOptions
+        from stc.tools.near_ties import with_near_ties
 
         known = [field.name for field in fields(SimulationOptions)]
         if unknown := [name for name in options if name not in known]:
             raise CompileError(f"there is no option '{unknown[0]}'{did_you_mean(unknown[0], known)}", accepted=", ".join(known))
-        return simulate(self.folder, SimulationOptions(**options))
+        result = simulate(self.folder, SimulationOptions(**options))
+        return replace(result, values=with_near_ties(self.folder, result.values, self._model)) if result.compared else result
 
     def report(self) -> dict[str, Any]:
         """The contents of report.json."""

@@ -27,11 +27,12 @@ from stc.frontend.draws import NOISY_RUNS
 from stc.manifest.files import read_manifest
 from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions
-from stc.simulation.csim import CsimResult, OutputCheck
+from stc.simulation.csim import CsimResult, OutputCheck, undecided_outputs
 from stc.simulation.design_file import is_foreign
 from stc.tools.request import CompileRequest, load
 
 if TYPE_CHECKING:
+    from stc.frontend.exported import ExportedModel
     from stc.quantisation.rows import Roundings
 
 Arrays: TypeAlias = Mapping[str, np.ndarray]
@@ -270,10 +271,11 @@ def _wide(array: np.ndarray) -> np.ndarray:
 # Of a project -----------------------------------------------------------------------------------------------------------
 
 
-def with_near_ties(folder: Path, result: CsimResult) -> CsimResult:
+def with_near_ties(folder: Path, result: CsimResult, model: ExportedModel | None = None) -> CsimResult:
     """`result`, where what is wrong on some draws is explained by near-ties passed; else as it is, and `explanation` says why.
 
-    Only of a project with quantised layers that ended. The model is read again from where the manifest says it is from.
+    Only of a project that ended, with layers that `--quantize` made integers. `model`: that it was compiled from; None: it is read
+    again from where the manifest says it is from.
     """
     if result.outcome != "finished" or not any(check.is_wrong for check in result.outputs) or is_foreign(folder):
         return result
@@ -281,7 +283,7 @@ def with_near_ties(folder: Path, result: CsimResult) -> CsimResult:
     if not manifest.options.get("quantize"):
         return result
     wrong = {draw.name: draw.outputs for draw in result.draws if draw.failed} or {manifest.draws[0].name: result.outputs}
-    found = {name: _found(folder, manifest, name, outputs) for name, outputs in wrong.items()}
+    found = {name: _found(folder, manifest, model, name, outputs) for name, outputs in wrong.items()}
     if why := next((f"on {name}: {each.why}" for name, each in found.items() if each.count is None), ""):
         return replace(result, explanation=f"near-ties of activations do not explain what is wrong {why}")
     counts = {name: each.count or 0 for name, each in found.items()}
@@ -289,25 +291,28 @@ def with_near_ties(folder: Path, result: CsimResult) -> CsimResult:
         replace(draw, passed=True, outputs=_explained(draw.outputs, counts[draw.name])) if draw.name in counts else draw
         for draw in result.draws
     ]
-    return replace(result, passed=True, draws=draws, outputs=_explained(result.outputs, counts[next(iter(wrong))]))
+    undecided = undecided_outputs([draw.outputs for draw in draws])
+    outputs = _explained(result.outputs, counts[next(iter(wrong))])
+    return replace(result, passed=not undecided, undecided=undecided, draws=draws, outputs=outputs)
 
 
 def _explained(outputs: Sequence[OutputCheck], count: int) -> list[OutputCheck]:
     return [replace(check, near_ties=count, passed=True) if check.wrong else check for check in outputs]
 
 
-def _found(folder: Path, manifest: Manifest, draw: str, checks: Sequence[OutputCheck]) -> Found:
+def _found(
+    folder: Path, manifest: Manifest, model: ExportedModel | None, draw: str, checks: Sequence[OutputCheck]
+) -> Found:
     """Of one draw of inputs, with what was seen of the outputs; nothing where the model is not there any more, or does not run."""
     try:
-        return _searched(folder, manifest, draw, checks)
+        return _searched(folder, manifest, model or load(_request(manifest.options, draw)), draw, checks)
     except (CompileError, ImportError) as error:
         return Found(None, str(error))
 
 
-def _searched(folder: Path, manifest: Manifest, draw: str, checks: Sequence[OutputCheck]) -> Found:
+def _searched(folder: Path, manifest: Manifest, model: ExportedModel, draw: str, checks: Sequence[OutputCheck]) -> Found:
     from stc.runtime.accelerator import Accelerator
 
-    model = load(_request(manifest.options, draw))
     reference = next(each for each in model.references if each.name == draw)
     if model.again is None or reference.unrounded:
         return Found(None, "the reference cannot run again" if model.again is None else "outputs of bf16 are not looked at")

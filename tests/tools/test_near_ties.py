@@ -14,6 +14,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
+import stc
 from stc.frontend.rounding_noise import RoundingNoise
 from stc.pipeline import PipelineOptions
 from stc.quantisation.formats import LinearFormat
@@ -166,6 +167,18 @@ def test_a_design_with_other_rounding_errors(project: Path, tmp_path: Path, fact
     assert done.exit_code == code, done.output
     told = re.sub(r"\s+", " ", done.output)
     assert ("near-ties: 1" in told) == (code == 0) and ("do not explain what is wrong" in told) == (code == 1), done.output
+
+
+def test_a_module_that_is_at_hand(tmp_path: Path) -> None:
+    """It is not read again from anywhere."""
+    x = torch.full((3, 8), 0.2)
+    x[:, 0] = 127
+    x[1, 3] = BELOW
+    design = stc.compile(torch.nn.Linear(8, 5), (x,), out=tmp_path / "out", quantize="bits=8", check_inputs=("example",))
+    kernel = tmp_path / "out" / "kernel.cpp"
+    kernel.write_text(kernel.read_text().replace("hls::rint(", f"hls::rint({NEARLY} * "))
+    for values in (design.check(), design.simulate().values):
+        assert values.passed and [check.near_ties for check in values.outputs] == [1]
 
 
 def test_values_of_another_launch_explain_nothing(project: Path) -> None:
