@@ -139,7 +139,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     scheduled = f' schedule="{options.schedule}"' if options.schedule else ""
     decided = options.is_searched or options.schedule
     multipliers = (f'choose-multipliers{{{searched}{scheduled}}}',) if decided else ()
-    slices = f'split-slices{{budget="{_in_one_spelling(options.budget)}"}}'
+    slices = f"split-slices{{{searched}}}"
     parallel = (slices, "pack-products", "transpose-operands", f"split-reductions{{{searched}}}", chosen, "distribute-parallel")
     if not (options.is_searched or options.overall_unroll_size):
         parallel = ("pack-products", "transpose-operands{parameters-only=true}")  # which costs nothing

@@ -114,8 +114,8 @@ def _for_lanes(function: func.FuncOp, reassociate: bool, dsp: int, platform: Pla
         if any(loop in dims and dims[-1] != loop for dims in loops.input_dims):
             continue
         count, extent = lane_sums(loops.extents[loop]), loops.extents[loop]
-        one = _dsp(generic, platform)
-        if 1 < count < extent and _dsp_of_others(function, [], platform) + 2 * one <= dsp:  # a second lane and the sum
+        one = dsp_of(generic, platform)
+        if 1 < count < extent and dsp_of_others(function, [], platform) + 2 * one <= dsp:  # a second lane and the sum
             _split(generic, loop, (extent // count, count), is_lanes=True)
 
 
@@ -138,7 +138,7 @@ def _for_copies(function: func.FuncOp, reassociate: bool, limits: Counts, platfo
             continue
         extent = loops.extents[loop]
         sharing = [generic, *readers]
-        spare = limits.dsp - _dsp_of_others(function, sharing, platform)
+        spare = limits.dsp - dsp_of_others(function, sharing, platform)
         most = min(_affordable(sharing, spare, platform), _spare_ports(function, value, limits.ports, platform) // len(sharing))
         count = copy_sums(extent, most)
         if 1 < count < extent:
@@ -158,18 +158,19 @@ def _readers(value: SSAValue) -> Iterator[tuple[GenericOp, bool]]:
 
 def _affordable(generics: Sequence[GenericOp], dsp: int, platform: Platform) -> int:
     """Copies of all `generics`, each as many lanes wide as a port and with a sum behind it, for which there are DSPs."""
-    one = sum(_dsp(generic, platform) * (_port_lanes(_lane_extent(generic)) + 1) for generic in generics)
+    one = sum(dsp_of(generic, platform) * (_port_lanes(_lane_extent(generic)) + 1) for generic in generics)
     return dsp // max(1, one)
 
 
-def _dsp_of_others(function: func.FuncOp, generics: Sequence[GenericOp], platform: Platform) -> int:
+def dsp_of_others(function: func.FuncOp, generics: Sequence[GenericOp], platform: Platform) -> int:
     """DSPs of what is computed beside `generics`, one lane each."""
     parameters = host_values(function)
     others = (op for op in generics_in(function) if op not in generics and not set(op.results) <= parameters)
-    return sum(_dsp(generic, platform) for generic in others)
+    return sum(dsp_of(generic, platform) for generic in others)
 
 
-def _dsp(generic: GenericOp, platform: Platform) -> int:
+def dsp_of(generic: GenericOp, platform: Platform) -> int:
+    """DSPs of one lane."""
     return sum(hardware_cost(op, platform.cycle_ns).dsp for op in generic.body.block.ops)
 
 

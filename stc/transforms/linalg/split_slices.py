@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import tensor
+from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp
 from xdsl.ir import OpResult
@@ -14,10 +14,13 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, shape_of
+from stc.analysis.host_work import functions_of
 from stc.dialects.facts import COPIES
-from stc.platforms.budget import SMALL
+from stc.platforms.budget import SMALL, Counts, searched_limits
+from stc.platforms.platform import Platform, load_platform
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.distribute_parallel import distribute
+from stc.transforms.linalg.split_reductions import dsp_of, dsp_of_others
 
 
 @dataclass(frozen=True)
@@ -27,10 +30,11 @@ class SplitSlices(ModulePass):
 
     So the slices come at the same time instead of one after the other, whoever needs one of each (attention, head by head) begins
     with the first entries of all, and each may have as many lanes as it needs. What computes the operand that is sliced then is
-    divided in the same way. Nothing changes where a slice is left out, slices differ in size or overlap, or the tensor is used as a
-    whole, too.
+    divided in the same way. Nothing changes where a slice is left out, slices differ in size, overlap or take every other entry, or
+    the tensor is used as a whole, too; nor where the budget's DSPs are too few for one point of each slice and of all else at once.
 
-    Options: `budget` (default small: nothing is split, since each slice takes multipliers of its own; `stc.platforms.budget`).
+    Options: `budget` (default small: nothing is split, since each slice takes multipliers of its own; `stc.platforms.budget`),
+    `platform` (default u55c), whose cycle the operators are scheduled for.
 
         %y = linalg.generic ... ins(%x, %w : tensor<4x8xf32>, tensor<8x6xf32>) ... -> tensor<4x6xf32>
         %q = tensor.extract_slice %y[0, 0] [4, 3] [1, 1]
@@ -45,20 +49,29 @@ class SplitSlices(ModulePass):
     name = "split-slices"
 
     budget: str = SMALL
+    platform: str = "u55c"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.budget == SMALL:
+        limits = searched_limits(self.budget, self.platform)
+        if limits is None:
             return
-        for generic in reversed(generics_in(op)):  # readers first: they hand their slices on
-            if (found := _slices(generic)) is not None:
-                _split(generic, *found)
+        platform = load_platform(self.platform)
+        for function in functions_of(op):
+            for generic in reversed(generics_in(function)):  # readers first: they hand their slices on
+                if (found := _slices(generic)) is not None and _affordable(generic, len(found[1]), function, limits, platform):
+                    _split(generic, *found)
         erase_dead_ops(op)
+
+
+def _affordable(generic: GenericOp, count: int, function: func.FuncOp, limits: Counts, platform: Platform) -> bool:
+    """Whether the DSPs are enough for one point at once of so many slices, and of whatever else is computed."""
+    return dsp_of_others(function, [generic], platform) + count * dsp_of(generic, platform) <= limits.dsp
 
 
 def _slices(generic: GenericOp) -> tuple[int, list[tensor.ExtractSliceOp]] | None:
     """The loop that equal slices divide, and they in order, if together they are all of the result."""
     uses = [use.operation for use in generic.results[0].uses] if len(generic.results) == 1 else []
-    slices = [user for user in uses if isinstance(user, tensor.ExtractSliceOp) and not user.offsets and not user.sizes]
+    slices = [user for user in uses if isinstance(user, tensor.ExtractSliceOp) and _is_dense(user)]
     if len(slices) < len(uses) or len(slices) < 2:
         return None
     whole = shape_of(generic.results[0].type)
@@ -76,6 +89,11 @@ def _slices(generic: GenericOp) -> tuple[int, list[tensor.ExtractSliceOp]] | Non
     loop = loops.output_dims[0][dimension]
     asked = {op.dim.value.data for op in generic.body.walk() if isinstance(op, IndexOp)}
     return (loop, slices) if loop in loops.parallels and loop not in asked and _starts_anew(generic) else None
+
+
+def _is_dense(slice_: tensor.ExtractSliceOp) -> bool:
+    """Whether all is known of it, and its entries are neighbours."""
+    return not (slice_.offsets or slice_.sizes or slice_.strides) and set(slice_.static_strides.get_values()) == {1}
 
 
 def _starts_anew(generic: GenericOp) -> bool:
