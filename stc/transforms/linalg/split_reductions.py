@@ -139,7 +139,7 @@ def _for_copies(function: func.FuncOp, reassociate: bool, limits: Counts, platfo
         extent = loops.extents[loop]
         sharing = [generic, *readers]
         spare = limits.dsp - dsp_of_others(function, sharing, platform)
-        most = min(_affordable(sharing, spare, platform), _spare_ports(function, value, limits.ports, platform) // len(sharing))
+        most = min(_affordable(sharing, spare, platform), spare_ports(function, value, limits.ports, platform) // len(sharing))
         count = copy_sums(extent, most)
         if 1 < count < extent:
             _split(generic, loop, (count, extent // count), is_lanes=False)
@@ -178,7 +178,7 @@ def _port_lanes(extent: int) -> int:
     return max(lanes for lanes in lane_counts(extent) if lanes <= PORT_LANES)
 
 
-def _spare_ports(function: func.FuncOp, value: SSAValue, most: int, platform: Platform) -> int:
+def spare_ports(function: func.FuncOp, value: SSAValue, most: int, platform: Platform) -> int:
     """Memory ports that other arguments and the results leave of `most`, with one for each of those."""
     others = [argument for argument in function.body.block.args if argument is not through_reshapes(value)]
     shared = shared_parameters(function.body.block.args, host_values(function), platform.memory)

@@ -9,18 +9,20 @@ from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.linalg.ops import GenericOp, IndexOp
-from xdsl.ir import OpResult
+from xdsl.ir import BlockArgument, OpResult
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, shape_of
-from stc.analysis.host_work import functions_of
+from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.facts import COPIES
+from stc.dialects.use_def import through_reshapes
 from stc.platforms.budget import SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
 from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.distribute_parallel import distribute
-from stc.transforms.linalg.split_reductions import dsp_of, dsp_of_others
+from stc.transforms.linalg.split_reductions import dsp_of, dsp_of_others, spare_ports
+from stc.transforms.shared_parameters import shared_parameters
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class SplitSlices(ModulePass):
     So the slices come at the same time instead of one after the other, whoever needs one of each (attention, head by head) begins
     with the first entries of all, and each may have as many lanes as it needs. What computes the operand that is sliced then is
     divided in the same way. Nothing changes where a slice is left out, slices differ in size, overlap or take every other entry, or
-    the tensor is used as a whole, too; nor where the budget's DSPs are too few for one point of each slice and of all else at once.
+    the tensor is used as a whole, too; nor where the budget has too few DSPs for one point of each slice and of all else, or
+    too few memory ports for each slice of an operand to have one.
 
     Options: `budget` (default small: nothing is split, since each slice takes multipliers of its own; `stc.platforms.budget`),
     `platform` (default u55c), whose cycle the operators are scheduled for.
@@ -58,14 +61,25 @@ class SplitSlices(ModulePass):
         platform = load_platform(self.platform)
         for function in functions_of(op):
             for generic in reversed(generics_in(function)):  # readers first: they hand their slices on
-                if (found := _slices(generic)) is not None and _affordable(generic, len(found[1]), function, limits, platform):
+                if (found := _slices(generic)) is not None and _affordable(generic, *found, function, limits, platform):
                     _split(generic, *found)
         erase_dead_ops(op)
 
 
-def _affordable(generic: GenericOp, count: int, function: func.FuncOp, limits: Counts, platform: Platform) -> bool:
-    """Whether the DSPs are enough for one point at once of so many slices, and of whatever else is computed."""
-    return dsp_of_others(function, [generic], platform) + count * dsp_of(generic, platform) <= limits.dsp
+def _affordable(
+    generic: GenericOp, loop: int, slices: Sequence[object], function: func.FuncOp, limits: Counts, platform: Platform
+) -> bool:
+    """Whether the DSPs are enough for one point at once of so many slices, and of whatever else is computed, and the memory
+    ports for each slice of an operand that lies there to have one."""
+    if dsp_of_others(function, [generic], platform) + len(slices) * dsp_of(generic, platform) > limits.dsp:
+        return False
+    parameters = host_values(function)
+    shared = shared_parameters([value for op in generics_in(function) for value in op.inputs], parameters, platform.memory)
+    divided = [value for value, dims in zip(generic.inputs, GenericLoops(generic).input_dims, strict=True) if loop in dims]
+    in_memory = [value for value in divided if value in parameters or isinstance(through_reshapes(value), BlockArgument)]
+    return all(
+        len(slices) <= spare_ports(function, value, limits.ports, platform) for value in in_memory if value not in shared
+    )
 
 
 def _slices(generic: GenericOp) -> tuple[int, list[tensor.ExtractSliceOp]] | None:
