@@ -102,7 +102,8 @@ class Search:
             if not any(found.any() for found in path.wrong.values()):
                 return Found(sum(len(entries) for entries in path.distinct(turned)))
             if not (nearer := self._nearer(path)):
-                return Found(None, f"no activations at a tie bring the reference nearer, after {count} rounds")
+                left = f"{path.exact} are exactly at a tie, and never turned" if path.exact else "none is exactly at a tie"
+                return Found(None, f"no activations near a tie bring the reference nearer, after {count} rounds; {left}")
             for tie in nearer:
                 turned = tie.added_to(turned)
             if self.runs > MOST_RUNS:
@@ -241,6 +242,11 @@ class _Path:
             else:
                 before.append(call)
         return [tuple(calls) for calls in found]
+
+    @property
+    def exact(self) -> int:
+        """How many activations are exactly at a tie."""
+        return sum(int((np.abs(_wide(self.numbers[calls[0]]) % 1) == 0.5).sum()) for calls in self._same)
 
     def _of(self, calls: tuple[int, ...]) -> Iterator[NearTie]:
         numbers, integers = self.numbers[calls[0]].astype(np.float64), self.integers[calls[0]]

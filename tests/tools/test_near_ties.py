@@ -104,6 +104,10 @@ def test_other_integers_stay_wrong(got: dict[str, np.ndarray]) -> None:
     assert search(got).count is None
 
 
+def test_what_is_exactly_at_a_tie_is_said() -> None:
+    assert search(turned((4, 2))).why.endswith("1 are exactly at a tie, and never turned")
+
+
 @pytest.mark.parametrize("row", range(TOKENS))
 def test_a_wrong_value_beside_near_ties_stays_wrong(row: int) -> None:
     got = turned((1, 3))

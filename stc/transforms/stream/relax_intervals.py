@@ -34,6 +34,9 @@ class RelaxIntervals(ModulePass):
     the loop still keeps up with it. Loops that write no stream, or read one under a guard alone, stay as they are, and so do those
     with an interval of more than that. An interval of several cycles lets iterations share operators, which estimates count.
 
+    FIFOs are sized for that interval: a tool that began iterations sooner than it is asked would keep more, which may be more than
+    FIFOs beside the loop have room for. That it does not is assumed.
+
     Options: `platform` (default u55c), whose cycle operators are scheduled for.
 
         scf.for ... { scf.for ... {stc.pipeline = 1 : i32} (64 iterations)  ... stream.write %scale, %s }
