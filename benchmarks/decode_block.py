@@ -120,7 +120,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder: Path = arguments.folder or Path(temporary) / "layer"
         if not (folder / "manifest.json").is_file():
-            options = PipelineOptions(tile=arguments.tile)
+            options = PipelineOptions(tile=arguments.tile, budget="small")
             request = CompileRequest(
                 arguments.model, stage="decode", options=options, max_seq=arguments.max_seq, run_time_sizes=True
             )

@@ -33,11 +33,12 @@ BEGIN, END = "<!-- errors -->\n", "<!-- end of errors -->\n"
 
 
 def prefill(model: str, seq: int, **options: object) -> CompileRequest:
-    return CompileRequest(model, seq=seq, options=PipelineOptions(**options))  # pyright: ignore[reportArgumentType]
+    return CompileRequest(model, seq=seq, options=PipelineOptions(**{"budget": "small"} | options))  # pyright: ignore[reportArgumentType]
 
 
 def decode(model: str, max_seq: int, quantize: str = "", tile: int = 16) -> CompileRequest:
-    return CompileRequest(model, stage="decode", max_seq=max_seq, options=PipelineOptions(tile=tile, quantize=quantize))
+    options = PipelineOptions(tile=tile, quantize=quantize, budget="small")
+    return CompileRequest(model, stage="decode", max_seq=max_seq, options=options)
 
 
 CASES: Mapping[str, Callable[[], CompileRequest]] = {

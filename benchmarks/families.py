@@ -22,6 +22,7 @@ from rich.table import Table
 
 from stc.diagnostics import CompileError
 from stc.frontend.presets import PRESETS
+from stc.pipeline import PipelineOptions
 from stc.simulation.csim import csim
 from stc.tools.compile import CompileRequest, compile_model
 from stc.tools.consoles import result_console
@@ -38,7 +39,7 @@ def measure(name: str, seq: int) -> dict[str, Any]:
     """One row: compile, build, run, compare."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "project"
-        report = compile_model(CompileRequest(name, seq=seq), out)
+        report = compile_model(CompileRequest(name, seq=seq, options=PipelineOptions(budget="small")), out)
         begin = time.perf_counter()
         result = csim(out)
         check = result.outputs[0]

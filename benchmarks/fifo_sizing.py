@@ -31,6 +31,7 @@ from rich.table import Table
 from stc.diagnostics import CompileError
 from stc.fifo.depth_search import MOST_RUNS
 from stc.frontend.presets import PRESETS
+from stc.pipeline import PipelineOptions
 from stc.simulation.design_runs import DesignRuns
 from stc.tools.compile import CompileRequest, compile_model
 from stc.tools.size import Progress, Sizing, size_runs
@@ -105,7 +106,7 @@ class Row:
 def measure(design: str, seq: int, seconds: float, most_runs: int, progress: Progress = lambda _: None) -> Row:
     """Compile, build, size; looking for the optimum takes about so many seconds. CompileError where it is refused."""
     published = PUBLISHED.get(design)
-    request = compile_request(published) if published else CompileRequest(design, seq=seq)
+    request = compile_request(published) if published else CompileRequest(design, seq=seq, options=PipelineOptions(budget="small"))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "project"
         report = compile_model(request, out, progress)

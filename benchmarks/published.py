@@ -48,14 +48,14 @@ What each choice is, and where it differs:
 DSP, UNROLL = 200, 64
 
 CHOICES: Mapping[str, dict[str, Any]] = {
-    "ours": {},
-    "tiling published": {"tiling": "published"},
-    "fusion published": {"fusion": "published"},
-    "converters published": {"converters": "published"},
+    "ours": {"budget": "small"},
+    "tiling published": {"budget": "small", "tiling": "published"},
+    "fusion published": {"budget": "small", "fusion": "published"},
+    "converters published": {"budget": "small", "converters": "published"},
     "ours, 200 DSPs": {"budget": f"dsp={DSP}"},
-    "parallelism published": {"parallelism": "published", "overall_unroll_size": UNROLL},
-    "published-normal": {"fifo_strategy": "published-normal"},
-    "published-conservative": {"fifo_strategy": "published-conservative"},
+    "parallelism published": {"budget": "small", "parallelism": "published", "overall_unroll_size": UNROLL},
+    "published-normal": {"budget": "small", "fifo_strategy": "published-normal"},
+    "published-conservative": {"budget": "small", "fifo_strategy": "published-conservative"},
 }
 
 

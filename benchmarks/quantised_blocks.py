@@ -132,7 +132,7 @@ def _measured(sending: Connection, case: Case, folder: Path) -> None:
 
 def _found(case: Case, out: Path) -> Found:
     if not (out / "manifest.json").is_file():
-        options = PipelineOptions(tile=case.tile, quantize=FORMATS[case.dtype])
+        options = PipelineOptions(tile=case.tile, quantize=FORMATS[case.dtype], budget="small")
         max_seq = MAX_SEQ if case.stage == "decode" else None
         draws = (EXAMPLE,)  # a simulation runs one
         given = CompileRequest(

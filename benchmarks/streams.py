@@ -95,7 +95,7 @@ class Measured:
 
 def measure(name: str, seq: int) -> Measured:
     """Import a preset once and run all passes on it in both ways. CompileError where it is refused with propagated orders."""
-    request = CompileRequest(name, seq=seq)
+    request = CompileRequest(name, seq=seq, options=PipelineOptions(budget="small"))
     model = load(request)
     options = request.options
     chosen = _report(model.module.clone(), options)
@@ -109,7 +109,7 @@ def measure(name: str, seq: int) -> Measured:
 
 def measure_proofs(name: str, seq: int) -> Measured:
     """The proofs of a preset alone."""
-    request = CompileRequest(name, seq=seq)
+    request = CompileRequest(name, seq=seq, options=PipelineOptions(budget="small"))
     module = load(request).module
     by_types, by_accesses = (proofs_of(module.clone(), request.options, solver) for solver in ("both", "z3"))
     return Measured(name, seq, {"proofs": by_types}, None, accesses=by_accesses)

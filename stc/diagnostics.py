@@ -37,6 +37,10 @@ def warn(text: str) -> None:
     print(f"warning: {text}", file=sys.stderr)
 
 
+class BeyondBudget(CompileError):
+    """No design within the budget was found."""
+
+
 class UntimedError(CompileError):
     """The design is well-formed and can be built, but what its tasks do over time is not modelled."""
 

@@ -22,7 +22,7 @@ from stc.design_space.converter_choice import Serial
 from stc.diagnostics import CompileError
 from stc.dialects.preconditions import refused
 from stc.dialects.reverification import Reverification
-from stc.platforms.budget import SMALL, Budget
+from stc.platforms.budget import PLAN, SMALL, Budget
 from stc.platforms.fifo_storage import MARGIN
 from stc.quantisation.formats import read_quantisation
 from stc.strategies.registry import decision
@@ -51,7 +51,7 @@ class PipelineOptions(ArgSpecConvertible):
     chip that reading an input once more has to save, 0 for none, -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
     `budget`: within which lanes and copies of the computations are chosen, and what integers are multiplied in
-    (`stc.platforms.budget`); small for `lanes` everywhere and no copies.
+    (`stc.platforms.budget`); plan for what the platform's plan allows, small for `lanes` everywhere and no copies.
     `search_within`: a budget of which the search knows instead, since what it chose within `budget` took more; empty for none.
     `overall_unroll_size`: points of all computations that may run at once, for the strategies that are bounded by it (published).
     `schedule`: path of a `schedule.toml`, empty for none. `kernel_name`: what the accelerator is called. `fifo_depths`: path of a
@@ -74,7 +74,7 @@ class PipelineOptions(ArgSpecConvertible):
     on_chip: int = 0
     duplicate_loads: int = -1
     serial_converters: str = "free"
-    budget: str = SMALL
+    budget: str = PLAN
     search_within: str = ""
     overall_unroll_size: int = 0
     schedule: str = ""

@@ -39,7 +39,7 @@ def module() -> Gate:
 @pytest.fixture(scope="module")
 def design(module: Gate, tmp_path_factory: pytest.TempPathFactory) -> stc.Design:
     inputs = (torch.randn(3, 6), torch.randn(10))
-    return stc.compile(module, inputs, out=tmp_path_factory.mktemp("api") / "gate", tile=4, lanes=2)
+    return stc.compile(module, inputs, out=tmp_path_factory.mktemp("api") / "gate", tile=4, lanes=2, budget="small")
 
 
 @pytest.mark.parametrize("by", ["csim", "executor"])
@@ -121,7 +121,7 @@ def test_what_is_no_folder(module: Gate) -> None:
 
 
 def test_a_folder_of_its_own_goes_with_the_design() -> None:
-    design = stc.compile(nn.ReLU(), {"input": torch.randn(4, 4)}, check_inputs=["example"])
+    design = stc.compile(nn.ReLU(), {"input": torch.randn(4, 4)}, check_inputs=["example"], budget="small")
     folder = design.folder
     value = torch.randn(4, 4)
     torch.testing.assert_close(design.run(value, by="executor"), value.relu())

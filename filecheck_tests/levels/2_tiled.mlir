@@ -1,4 +1,4 @@
-// RUN: stc-opt %s --pipeline 'compile{schedule="%S/Inputs/schedule.toml" propagate-orders=false}' --from linalg-tiling --until linalg-tiling | filecheck %s
+// RUN: stc-opt %s --pipeline 'compile{schedule="%S/Inputs/schedule.toml" propagate-orders=false budget="small"}' --from linalg-tiling --until linalg-tiling | filecheck %s
 
 // Level 2, tiled linalg: nests of tile loops; fc accumulates a 4x8 tile over k.
 #map = affine_map<(d0, d1, d2) -> (d0, d2)>

@@ -1,5 +1,5 @@
-// RUN: stc-opt %s --pipeline 'compile{tile=2}' --until linalg-tiling | stc-opt - --from kernel-fusion --until insert-converters | filecheck %s
-// RUN: stc-opt %s --pipeline 'compile{tile=2}' --until insert-converters --timing 2>&1 | filecheck %s --check-prefix=TIMING
+// RUN: stc-opt %s --pipeline 'compile{tile=2 budget="small"}' --until linalg-tiling | stc-opt - --from kernel-fusion --until insert-converters | filecheck %s
+// RUN: stc-opt %s --pipeline 'compile{tile=2 budget="small"}' --until insert-converters --timing 2>&1 | filecheck %s --check-prefix=TIMING
 // RUN: stc-opt --list-pipelines | filecheck %s --check-prefix=LIST
 
 // The pipeline of `stc compile` in two parts; its time; what it consists of.

@@ -87,6 +87,7 @@ from stc.iteration.proofs import Differs, Equal, compare_sequences
 from stc.iteration.restriction import restricted
 from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.size import Size, Symbol, are_equal, minimum
+from stc.iteration.sized_reshapes import at_largest, resized
 
 Solver: TypeAlias = Literal["normal-form", "both", "z3"]
 """What z3 is asked: what no other proof decides; all edges between types that are not one and the same, and accesses to what has a
@@ -269,8 +270,9 @@ def _edges_of(op: Operation) -> Iterator[_Edge]:
             orders = _order(op.source), _order(op.result)
             yield _Edge(op, "cast", _between(op), partial(_equal, *orders), partial(_same, *orders))
         case ReassociateOp():
-            orders = _order(op.source), _order(op.result)
-            yield _Edge(op, "reassociate", _between(op), partial(_reshaped, *orders), partial(same_positions, *orders))
+            source, result = _order(op.source), _order(op.result)
+            largest = at_largest(source), at_largest(result)
+            yield _Edge(op, "reassociate", _between(op), partial(_reshaped, source, result), partial(same_positions, *largest))
         case ReorderOp():
             yield _Edge(op, "reorder", _between(op), partial(_verified, op))
         case ConverterOp():
@@ -495,10 +497,15 @@ def _unknown(op: Operation) -> str:
 
 
 def _reshaped(source: StreamOrder, target: StreamOrder) -> str:
-    """Entries keep their row-major position, and tokens their number of entries."""
+    """Entries keep their row-major position, and tokens their number of entries; sizes known at run time stay where they are."""
     if source.element_count != target.element_count:
         raise Wrong(f"tokens have {source.element_count} entries in the source but {target.element_count} in the target")
-    verdict = compare_sequences(flattened(source), flattened(target))
+    try:
+        if (expected := resized(source, at_largest(target))) != target:
+            raise Wrong(f"the target is {target}, expected the sizes of the source: {expected}")
+    except ValueError as error:
+        raise Wrong(str(error)) from None
+    verdict = compare_sequences(flattened(at_largest(source)), flattened(at_largest(target)))
     if isinstance(verdict, Differs):
         raise Wrong(f"row-major position of an entry changes: {verdict} (counted in entries)")
     if not isinstance(verdict, Equal):

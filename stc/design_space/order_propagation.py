@@ -185,10 +185,11 @@ def tiles_of_lanes(computation: Computation, lanes: int, rows: int = 1) -> dict[
     """The tiles that a decision on lanes means: long ones, so that the pipeline is seldom filled anew, in whole groups of lanes.
 
     Reductions take the tiles in which operands come from other computations; so does the unrolled loop where sums of one lane each
-    are enough for the adder. `rows`: rows that are computed at once, whose sums do not follow one another.
+    are enough for the adder. `rows`: rows that are computed at once, whose sums do not follow one another. None along loops whose
+    sizes are known at run time: what comes entry by entry cannot be put together, or into another order.
     """
     results = computation.outputs[0].dims if computation.outputs else ()
-    if not lanes or not computation.reductions or not results:
+    if not lanes or not computation.reductions or not results or computation.single:
         return {}
     streamed = _streamed_tiles(computation.inputs)
     tiles = {

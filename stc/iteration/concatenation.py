@@ -12,7 +12,7 @@ from stc.iteration.size import Size, sum_of
 def joined(parts: Sequence[StreamOrder], full: StreamOrder, dimension: int) -> StreamOrder:
     """`full`, an order at the maxima, as the concatenation of `parts` along `dimension` has it; ValueError where it has no one loop
     over single entries along it."""
-    loop = _loop_along(full, dimension)
+    loop = loop_along(full, dimension)
     parts = [part.from_its_begin for part in parts]
     return _with_trip(full, loop, sum_of(*(_extent(part, dimension) for part in parts)))
 
@@ -37,7 +37,7 @@ def concatenation_mismatch(full: StreamOrder, parts: Sequence[StreamOrder], star
     (dimension,) = along
     parts = [part.from_its_begin for part in parts]
     try:
-        loop = _loop_along(full, dimension)
+        loop = loop_along(full, dimension)
         extents = [_extent(part, dimension) for part in parts]
         begins = begins_of(parts, dimension)
     except ValueError as error:
@@ -53,7 +53,7 @@ def concatenation_mismatch(full: StreamOrder, parts: Sequence[StreamOrder], star
     return None
 
 
-def _loop_along(order: StreamOrder, dimension: int) -> int:
+def loop_along(order: StreamOrder, dimension: int) -> int:
     """The one loop that moves along `dimension`, entry by entry."""
     loops = order.loops_of(dimension)
     if len(loops) != 1 or order.element[dimension] != 1 or order.loops[loops[0]].step != 1 or order.coordinates[dimension].constant:
@@ -64,7 +64,7 @@ def _loop_along(order: StreamOrder, dimension: int) -> int:
 def _extent(part: StreamOrder, dimension: int) -> Size:
     if not part.loops_of(dimension) and part.element[dimension] == 1:
         return 1
-    return part.loops[_loop_along(part, dimension)].trip
+    return part.loops[loop_along(part, dimension)].trip
 
 
 def _with_trip(order: StreamOrder, loop: int, trip: Size) -> StreamOrder:

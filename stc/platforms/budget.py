@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import floor
 
 from stc.diagnostics import CompileError
@@ -15,7 +15,7 @@ SMALL = "small"
 PLAN = "plan"
 """A budget that names nothing: what the platform's plan says."""
 
-ACCEPTED = "small, plan, or dsp, lut, ff, bram, uram, ports with a number or a share each, as in 'dsp=60%,ports=29'"
+ACCEPTED = "small, plan, or dsp, lut, ff, bram, uram, ports with a number or a share each, as in 'dsp=60%,ports=29', perhaps /3"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,10 @@ NOTHING = Counts()
 
 @dataclass(frozen=True)
 class Budget:
-    """Amounts of what `Counts` counts; None: the share of it that a plan of the platform may use, and all ports."""
+    """Amounts of what `Counts` counts; None: the share of it that a plan of the platform may use, and all ports.
+
+    `parts`: designs beside each other that share all of it but the ports, each of which has as much.
+    """
 
     dsp: Amount | None = None
     lut: Amount | None = None
@@ -71,37 +74,48 @@ class Budget:
     bram: Amount | None = None
     uram: Amount | None = None
     ports: Amount | None = None
+    parts: int = 1
 
     @staticmethod
     def parse(text: str) -> Budget:
         """What `text` says; CompileError for unknown and repeated names, and for what is no amount up to 100 %."""
         found: dict[str, Amount] = {}
-        known = [field.name for field in fields(Budget)]
-        for entry in () if text == PLAN else text.split(","):
+        known = [field.name for field in fields(Counts)]
+        whole, slash, parts = text.partition("/")
+        if slash and not re.fullmatch("[1-9][0-9]*", parts):
+            raise CompileError(f"budget has '/{parts}'", accepted="/ and a number from 1")
+        for entry in () if whole == PLAN else whole.split(","):
             name, equals, amount = (part.strip() for part in entry.partition("="))
             if not equals or name not in known:
                 raise CompileError(f"budget has '{entry.strip()}'", accepted=ACCEPTED)
             if name in found:
                 raise CompileError(f"budget says {name} twice", accepted="each name once")
             found[name] = _amount(name, amount)
-        return Budget(**found)
+        return Budget(**found, parts=int(parts or 1))
 
     def __str__(self) -> str:
-        said = [(field.name, getattr(self, field.name)) for field in fields(self)]
-        return ",".join(f"{name}={amount}" for name, amount in said if amount is not None) or PLAN
+        said = ",".join(f"{name}={amount}" for name, amount in self._said.items()) or PLAN
+        return said if self.parts == 1 else f"{said}/{self.parts}"
+
+    @property
+    def _said(self) -> dict[str, Amount]:
+        amounts: dict[str, Amount | None] = {field.name: getattr(self, field.name) for field in fields(Counts)}
+        return {name: amount for name, amount in amounts.items() if amount is not None}
+
+    @property
+    def names_nothing(self) -> bool:
+        """Whether it is an aim: no amount that a user named as a limit."""
+        return not self._said
 
     def limits(self, platform: Platform) -> Counts:
         """The numbers on `platform`; CompileError for more than it has."""
         limits, whole = _counts(platform, platform.usable), _counts(platform, platform.whole)
-        for name, total in whole.items():
-            amount: Amount | None = getattr(self, name)
-            if amount is None:
-                continue
-            limits[name] = amount.of(total)
-            if limits[name] > total:
+        for name, amount in self._said.items():
+            limits[name] = amount.of(whole[name])
+            if limits[name] > whole[name]:
                 what = f"budget says {name}={amount}, over 100 % of the platform's"
-                raise CompileError(what, where=platform.name, accepted=f"at most {total}")
-        return Counts(**limits)
+                raise CompileError(what, where=platform.name, accepted=f"at most {whole[name]}")
+        return Counts(**{name: limit if name == "ports" else limit // self.parts for name, limit in limits.items()})
 
 
 def _counts(platform: Platform, dies: Resources) -> dict[str, int]:
@@ -115,6 +129,14 @@ def _amount(name: str, text: str) -> Amount:
     if re.fullmatch(r"\d+", text):
         return Amount(int(text), is_share=False)
     raise CompileError(f"budget says {name}={text}", accepted="a number from 0, or a share from 0% to 100%")
+
+
+def part_of(budget: str, parts: int) -> str:
+    """The budget of each of so many designs that share `budget`; CompileError for what is none."""
+    if budget == SMALL:
+        return budget
+    whole = Budget.parse(budget)
+    return str(replace(whole, parts=parts * whole.parts))
 
 
 def most_ports(budget: str, platform: str) -> int:

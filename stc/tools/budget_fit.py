@@ -2,7 +2,8 @@
 
 The search counts what a design takes before anything is tiled (`choose-parallelism`); what is emitted is counted in the end. Where
 that is more than the budget has, the next search gets less of it: as much as it said the design would take, in the proportion in
-which the budget is too small for what came to be.
+which the budget is too small for what came to be. Amounts that a user named are limits: where no search keeps them, the compile is
+refused. The platform's plan (`plan`, the default) is an aim: then the cheapest design is made, and what it lacks is said.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from stc.diagnostics import CompileError
+from stc.diagnostics import BeyondBudget
 from stc.pipeline import PipelineOptions
-from stc.platforms.budget import Amount, Budget, Counts
+from stc.platforms.budget import SMALL, Budget, Counts
 from stc.platforms.platform import load_platform
 
 MOST_TRIES = 4
@@ -63,11 +64,23 @@ def fit_of(options: PipelineOptions, resources: Mapping[str, int], ports: int, e
 
 
 def searched_again(options: PipelineOptions, fit: Fit, before: Fit | None, tries: int) -> PipelineOptions:
-    """The options of the next try, of which `tries` were made. CompileError where there is none, or it would change nothing."""
+    """The options of the next try, of which `tries` were made. BeyondBudget where there is none, or it would change nothing."""
     if fit.expected is None or tries >= MOST_TRIES or (before is not None and fit.expected == before.expected):
         least = ",".join(f"{name}={asdict(fit.emitted)[name]}" for name in fit.emitted.beyond(fit.budget))
         what = f"the design takes {fit.lacking}" + (f", the least of {tries} searches" if tries > 1 else "")
-        raise CompileError(what, where=f"--budget {options.budget}", accepted=f"{least} or more, or other tiles")
+        raise BeyondBudget(what, where=f"--budget {options.budget}", accepted=f"{least} or more, or other tiles")
     searched = Budget.parse(options.search_within or options.budget).limits(load_platform(options.platform))
-    less = {name: Amount(count, is_share=False) for name, count in asdict(fit.smaller(searched)).items()}
-    return replace(options, search_within=str(Budget(**less)))
+    less = asdict(fit.smaller(searched))
+    return replace(options, search_within=",".join(f"{name}={count}" for name, count in less.items()))
+
+
+def without_search(options: PipelineOptions, failure: BeyondBudget) -> PipelineOptions:
+    """The options of the cheapest design; `failure` itself where the budget is a limit that a user named."""
+    if not is_aim(options):
+        raise failure
+    return replace(options, budget=SMALL, search_within="")
+
+
+def is_aim(options: PipelineOptions) -> bool:
+    """Whether the budget is the plan, or a part of it, and no limit that a user named."""
+    return Budget.parse(options.budget).names_nothing

@@ -24,7 +24,7 @@ from stc.analysis.storage import storables
 from stc.analysis.support import obstacles
 from stc.analysis.throughput import throughput_report
 from stc.codegen.project import emit_project, require_free
-from stc.diagnostics import CompileError, UnsupportedError, warn
+from stc.diagnostics import BeyondBudget, CompileError, UnsupportedError, warn
 from stc.dialects.context import make_context
 from stc.dialects.dataflow import PROVENANCE, KernelOp, ProvenanceAttr, TaskOp
 from stc.dialects.printing import print_module
@@ -36,7 +36,7 @@ from stc.pipeline import PipelineOptions, Stage, stages
 from stc.platforms.budget import Counts
 from stc.platforms.platform import load_platform
 from stc.simulation.utilisation import estimated_utilisation
-from stc.tools.budget_fit import fit_of, searched_again
+from stc.tools.budget_fit import fit_of, is_aim, searched_again, without_search
 from stc.tools.check_semantics import SemanticsCheck
 from stc.tools.depth_minimisation import minimisation_report, minimised_sizing
 from stc.tools.plan import as_stages
@@ -128,24 +128,32 @@ def _utilisation_report(manifest: Manifest, sizings: Sequence[Mapping[str, Any]]
 
 
 def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> tuple[dict[str, Any], PipelineOptions, Recorder]:
-    """The design, what is said of it, and the options it has in the end: searched again as long as it is beyond the budget."""
+    """The design, what is said of it, and the options it has in the end: searched again as long as it is beyond the budget.
+
+    Within the plan, where no search fits, not searched."""
     module, options, before = start.model.module, start.options, None
     original = module.clone() if options.is_searched else None
     tries = 1
     while True:
         recorder = _recorder(start, options, progress, is_named=is_named)
         rest = as_stages(start.request.plan.steps(options)[start.begin :])
-        design = design_report(module, options, recorder, rest)
-        if original is None:
-            return design, options, recorder
-        fit = fit_of(options, design["resources"]["total"], design["memory_ports"], recorder.expected)
-        if not fit.lacking:
-            return design | {"budget": fit.report(tries)}, options, recorder
-        options = searched_again(options, fit, before, tries)
-        warn(f"beyond the budget: {fit.lacking}; searched again within {options.search_within}")
+        try:
+            design = design_report(module, options, recorder, rest)
+            if original is None or not options.is_searched:
+                return design, options, recorder
+            fit = fit_of(options, design["resources"]["total"], design["memory_ports"], recorder.expected)
+            if not fit.lacking or (fit.expected is None and is_aim(options)):  # IR behind the search is as it is
+                return design | {"budget": fit.report(tries)}, options, recorder
+            options = searched_again(options, fit, before, tries)
+            warn(f"beyond the budget: {fit.lacking}; searched again within {options.search_within}")
+            before = fit
+        except BeyondBudget as failure:
+            options = without_search(options, failure)
+            warn(f"{failure}; instead, the cheapest design (--small)")
+        assert original is not None
         module.detach_region(0)
         module.add_region(original.clone().detach_region(0))
-        tries, before = tries + 1, fit
+        tries += 1
 
 
 def _recorder(start: Start, options: PipelineOptions, progress: Progress, *, is_named: bool) -> Recorder:

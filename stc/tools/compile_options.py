@@ -158,8 +158,7 @@ def asked_compile(
         load_all(load or ())
         of_passes: dict[str, Any] = {name: options[name] for name in PIPELINE if name not in ("uniform_tiles", "small")}
         of_passes |= {name: str(options[name] or "") for name in ("schedule", "fifo_depths")}
-        if options["small"] and options["budget"] != SMALL:
-            raise CompileError(f"--small and --budget {options['budget']}", accepted="one of both")
+        of_passes["budget"] = budget_of(ctx, options["budget"], small=options["small"])
         chosen = PipelineOptions(**of_passes, propagate_orders=not options["uniform_tiles"])
         chosen = with_schedule(chosen, _given(ctx))
         request = dataclasses.replace(
@@ -177,11 +176,23 @@ def asked_compile(
     return Asked(request, check, debug)
 
 
+def budget_of(ctx: typer.Context, budget: str, *, small: bool) -> str:
+    """What --budget and --small say together; CompileError where that is two things."""
+    if small and budget != SMALL and _is_said(ctx, "budget"):
+        raise CompileError(f"--small and --budget {budget}", accepted="one of both")
+    return SMALL if small else budget
+
+
+def _is_said(ctx: typer.Context, name: str) -> bool:
+    """Whether an option stands on the command line."""
+    return getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"
+
+
 def _given(ctx: typer.Context) -> frozenset[str]:
     """The options that stand on the command line, by the names of the fields they set."""
     spelled = {"uniform_tiles": "propagate_orders", "config": "model", "passes": "plan", "before": "plan", "after": "plan"}
     spelled |= {"replace": "plan", "small": "budget"}
-    found = [name for name in ctx.params if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"]
+    found = [name for name in ctx.params if _is_said(ctx, name)]
     return frozenset(spelled.get(name, name) for name in found)
 
 

@@ -17,9 +17,11 @@ from stc.diagnostics import CompileError
 from stc.manifest.model_files import MODEL
 from stc.manifest.model_schema import BINARY
 from stc.pipeline import PipelineOptions
+from stc.platforms.budget import PLAN
 from stc.quantisation.formats import F32
+from stc.tools.compile_options import budget_of
 from stc.tools.consoles import messages, output
-from stc.tools.options import AsJson, DType, MaxSequence, Quantize, Rows, Seed, Weights
+from stc.tools.options import AsJson, Budget, DType, MaxSequence, Quantize, Rows, Seed, Small, Weights
 from stc.tools.request import with_dtype
 from stc.tools.stages import CHECK_FAILED
 
@@ -35,6 +37,7 @@ XRT, CSIM = "xrt", "csim"
 
 
 def generate_command(
+    ctx: typer.Context,
     model: Annotated[str, typer.Argument(help="A preset, a folder with a config.json, or one of stc compile --stage model.")],
     prompt: Annotated[str | None, typer.Option(help="The text to continue.")] = None,
     tokens: Annotated[str | None, typer.Option(help="Instead of a text: numbers of tokens, with commas.")] = None,
@@ -44,6 +47,8 @@ def generate_command(
     sample: Annotated[str, typer.Option(metavar="T,P,SEED", help="Draw tokens: temperature,top-p,seed. Default: greedy.")] = "",
     max_seq: MaxSequence = None,
     rows: Rows = 16,
+    budget: Budget = PLAN,
+    small: Small = False,
     dtype: DType = F32,
     quantize: Quantize = "",
     weights: Weights = None,
@@ -63,7 +68,8 @@ def generate_command(
 
     asked, sampling = _Asked.read(prompt, tokens, max_new_tokens), read_sampling(sample)
     opened = _device(device, xclbin, Path(model))
-    options = with_dtype(PipelineOptions(rows=rows, quantize=quantize), dtype)
+    chosen = PipelineOptions(rows=rows, quantize=quantize, budget=budget_of(ctx, budget, small=small))
+    options = with_dtype(chosen, dtype)
     with _folder(model, max_seq, weights, seed, options, out, asked) as folder:
         given = asked.tokens_for(folder)
         with messages.status("building the emitted C++" if device == CSIM else "loading the design"):

@@ -39,6 +39,7 @@ from stc.manifest.model_schema import (
 from stc.manifest.schema import Manifest
 from stc.names import cpp_identifier
 from stc.pipeline import PipelineOptions
+from stc.platforms.budget import part_of
 from stc.platforms.platform import load_platform
 from stc.quantisation.formats import read_quantisation
 from stc.tools.compile import Progress, compile_from
@@ -119,6 +120,9 @@ class _Compiler:
         if self._quantize:
             self._model.require_quantisation(self._quantize)
         self._rows = max(1, min(asked, self._model.max_seq - 2))  # a cached layer leaves room
+        self._rows_of = {PREFILL: self._rows, DECODE: 1} if self._rows > 1 else {DECODE: 1}
+        kernels = len(set(self._model.layer_kinds)) * len(self._rows_of) + 1
+        self._budget = part_of(request.options.budget, kernels)  # one binary has all of them
 
     def compiled(self) -> ModelManifest:
         model = self._model
@@ -154,8 +158,7 @@ class _Compiler:
         )
 
     def _stages(self, kind: str, layer: int) -> dict[str, _Stage]:
-        rows = {PREFILL: self._rows, DECODE: 1} if self._rows > 1 else {DECODE: 1}
-        return {stage: self._stage(stage, kind, layer, count) for stage, count in rows.items()}
+        return {stage: self._stage(stage, kind, layer, count) for stage, count in self._rows_of.items()}
 
     def _stage(self, stage: str, kind: str, layer: int | None, rows: int) -> _Stage:
         """A compiled stage; where no rule gives its streams run-time sizes, one that reads the whole cache under a mask."""
@@ -174,7 +177,7 @@ class _Compiler:
         name = f"{stage}_{kind}" if kind else stage
         self._progress(f"{name}: export to linalg")
         quantize = self._model.quantisation_of(layer, self._quantize)
-        asked = replace(self._request, options=replace(self._request.options, quantize=quantize))
+        asked = replace(self._request, options=replace(self._request.options, quantize=quantize, budget=self._budget))
         # The example is the last position: of a layer another one is compared, too, behind which there are rows that must stay.
         draws = asked.check_inputs or (FOR_LARGE if stage in (PREFILL, DECODE) else (EXAMPLE,))
         request = replace(

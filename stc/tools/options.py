@@ -64,10 +64,11 @@ Budget = Annotated[
     typer.Option(
         metavar="AMOUNTS",
         help="Search lanes and copies of all computations within dsp, lut, ff, bram, uram, ports: numbers, or shares of the "
-        "platform's, as in 'dsp=60%,ports=29' (others: the platform's plan; plan: all of it). small: no search.",
+        "platform's, as in 'dsp=60%,ports=29' (others: the platform's plan; plan: all of it). small: no search. plan/3: a third "
+        "of all but ports.",
     ),
 ]
-Small = Annotated[bool, typer.Option("--small", help="The cheapest design: --budget small, which is the default so far.")]
+Small = Annotated[bool, typer.Option("--small", help="The cheapest design, without a search: --budget small.")]
 UniformTiles = Annotated[
     bool, typer.Option("--uniform-tiles", help="One tile size for every loop, instead of what neighbours want.")
 ]

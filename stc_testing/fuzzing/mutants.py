@@ -34,6 +34,7 @@ from stc.dialects.preconditions import first_unmet, unfit_for_passes
 from stc.dialects.printing import print_module
 from stc.dialects.verification import first_violation
 from stc.pipeline import Stage, Step, part, read_options, stages, steps
+from stc.platforms.budget import SMALL
 from stc.tools.reading import read
 from stc.tools.reproducer import pipeline_text
 from stc.tools.source import Diagnostic, Source, split_source
@@ -108,7 +109,7 @@ def _steps_of(arguments: str) -> tuple[Step, ...]:
     """What a `RUN` line runs, and what follows it in the pipeline."""
     words = iter(shlex.split(arguments))
     given = {word: next(words, "") for word in words if word in ("-p", "--from", "--until", "--pipeline")}
-    whole = steps(stages(read_options(given.get("--pipeline") or "compile")))
+    whole = steps(stages(read_options(given.get("--pipeline") or f"compile{{budget={SMALL}}}")))
     own: list[Step] = []
     if given.keys() - {"-p"}:
         own = part(whole, given.get("--from", ""), given.get("--until", ""))

@@ -9,11 +9,12 @@ from xdsl.dialects.builtin import ModuleOp
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.pipeline import PipelineOptions
+from stc_testing.small import small_options
 
 
 def random_options(numbers: random.Random, kernel_name: str) -> PipelineOptions:
     """Tile, rows, lanes, the rule for tiles and orders; one time in six a few KiB on chip, so that there are several groups."""
-    return PipelineOptions(
+    return small_options(
         tile=numbers.choice([1, 2, 3, 4, 8, 16, 16]),
         rows=numbers.choice([1, 2, 4, 128, 128]),
         lanes=numbers.choice([1, 2, 3, 4, 8, 16, 16]),

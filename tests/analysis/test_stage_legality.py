@@ -14,12 +14,13 @@ from xdsl.passes import ModulePass
 from stc.analysis.stage_legality import STAGES, Place, illegal_ops
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
-from stc.pipeline import BrokenByPass, PipelineOptions, Stage, run_stages, stages, steps
+from stc.pipeline import BrokenByPass, Stage, run_stages, stages, steps
+from stc_testing.small import small_options
 
 NAMES = list(STAGES)
 PLACES: tuple[Place, ...] = ("function", "kernel", "task", "body")
 LEVELS = Path(__file__).parents[2] / "filecheck_tests" / "levels"
-PIPELINE = stages(PipelineOptions(tile=4, rows=4, lanes=4))
+PIPELINE = stages(small_options(tile=4, rows=4, lanes=4))
 STAGE_OF = {step.one_pass.name: NAMES.index(step.stage.name) for step in steps(PIPELINE)}
 
 MOVEMENTS = """

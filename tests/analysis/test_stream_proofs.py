@@ -12,8 +12,8 @@ from stc.dialects.itensor import ForkOp, SizeAttr, SizeOp
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
 from stc.iteration.size import sum_of
-from stc.pipeline import PipelineOptions
 from stc.tools.compile import Recorder, design_report
+from stc_testing.small import small_options
 
 FILECHECK = Path(__file__).parents[2] / "filecheck_tests"
 
@@ -247,7 +247,7 @@ def test_every_copy_of_a_fork_is_an_edge():
 
 def test_the_report_of_a_compile():
     recorder = Recorder()
-    report = design_report(level("1_linalg.mlir"), PipelineOptions(tile=4, kernel_name="k"), recorder)["proofs"]
+    report = design_report(level("1_linalg.mlir"), small_options(tile=4, kernel_name="k"), recorder)["proofs"]
     assert report["origin"] == "proved"
     assert report["edges"] == len(report["list"]) == sum(report["by_method"].values()) > 0
     assert report["seconds"] == pytest.approx(sum(edge["seconds"] for edge in report["list"]))

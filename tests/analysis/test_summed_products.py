@@ -13,6 +13,7 @@ from stc.manifest.schema import TaskWork
 from stc.manifest.sizes import at_values
 from stc.pipeline import PipelineOptions
 from stc.tools.compile import CompileRequest, compile_model
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -23,7 +24,7 @@ def works(folder: Path, model: str, inputs: str, options: PipelineOptions | None
     """What the tasks of a compiled model do, by name."""
     source = f"import torch\n\n\ndef make():\n    torch.manual_seed(0)\n    return {model}, ({inputs},)\n"
     (folder / "model.py").write_text(source)
-    request = CompileRequest(f"{folder}/model.py:make", options=options or PipelineOptions())
+    request = CompileRequest(f"{folder}/model.py:make", options=options or small_options())
     compile_model(request, folder / "out")
     return folder / "out", worked(folder / "out")
 
@@ -58,7 +59,7 @@ def test_scales_and_gains_are_no_products_of_sums(tmp_path: Path) -> None:
 
 
 def test_each_of_a_pair_counts(tmp_path: Path) -> None:
-    options = PipelineOptions(quantize="bits=4")
+    options = small_options(quantize="bits=4")
     _, found = works(tmp_path, "torch.nn.Linear(64, 32)", "torch.randn(3, 64)", options)
     (name,) = (name for name, work in found.items() if work.products)
     work = found[name]
@@ -68,7 +69,7 @@ def test_each_of_a_pair_counts(tmp_path: Path) -> None:
 
 def test_products_follow_the_position(tmp_path: Path) -> None:
     """Attention over what the cache holds: at position 0 one row, at 15 sixteen."""
-    request = CompileRequest("gpt2-tiny", stage="decode", max_seq=16, run_time_sizes=True)
+    request = CompileRequest("gpt2-tiny", stage="decode", max_seq=16, run_time_sizes=True, options=small_options())
     compile_model(request, tmp_path / "out")
     first, last = (worked(tmp_path / "out", pos=pos) for pos in (0, 15))
     moved = {name for name in first if first[name].products != last[name].products}

@@ -14,11 +14,11 @@ from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
 from stc.dialects.parsing import parse_module
-from stc.pipeline import PipelineOptions
 from stc.tools.compile import compile_model
 from stc.tools.request import CompileRequest
 from stc.tools.stc_opt import app
 from stc.universe import STC_UNIVERSE
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -28,7 +28,7 @@ LINALG = Path(__file__).parents[2] / "examples" / "linear_relu.mlir"
 @pytest.fixture(scope="module")
 def design(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("design") / "out"
-    compile_model(CompileRequest(str(LINALG), emit_ir=True, options=PipelineOptions(tile=4, lanes=4)), out)
+    compile_model(CompileRequest(str(LINALG), emit_ir=True, options=small_options(tile=4, lanes=4)), out)
     return out
 
 

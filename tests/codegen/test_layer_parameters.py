@@ -43,7 +43,7 @@ def packed(folder: Path, stages: dict[str, tuple[float, dict[str, Any]]]) -> lis
     designs: dict[str, Design] = {}
     manifests: dict[str, Manifest] = {}
     for name, (scale, options) in stages.items():
-        made = stc.compile(Scaled(scale), (torch.ones(3, 16),), out=folder / name, **options)
+        made = stc.compile(Scaled(scale), (torch.ones(3, 16),), out=folder / name, budget="small", **options)
         designs[name] = design_of(made.module.clone(), load_platform("u55c"))
         manifests[name] = read_manifest(made.folder)
     return packed_parameters(designs, {name: parameter_layouts(manifest) for name, manifest in manifests.items()})

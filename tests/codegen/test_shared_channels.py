@@ -19,6 +19,7 @@ from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions, run_stages, stages
 from stc.platforms.platform import Platform, load_platform
 from stc.simulation.timing_table import SimulationOptions, timing_table
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -82,7 +83,7 @@ def require_agreement(module: ModuleOp, platform: Platform) -> None:
 @pytest.mark.parametrize("channels", [1, 2, 3, 5, 7, 32])
 def test_seven_ports_of_one_kernel(channels: int) -> None:
     """Of words of 64 bytes."""
-    module, platform = lowered(WIDE, PipelineOptions(schedule=str(END_TO_END / "wide.toml"))), few_channels(channels)
+    module, platform = lowered(WIDE, small_options(schedule=str(END_TO_END / "wide.toml"))), few_channels(channels)
     require_agreement(module, platform)
     linked = [number % channels for number in range(7)]
     beats = [micro for _, micro in table_of(described(module, platform)[1]).values()]
@@ -92,7 +93,7 @@ def test_seven_ports_of_one_kernel(channels: int) -> None:
 @pytest.mark.parametrize("channels", [1, 2])
 def test_the_padding_counts(channels: int) -> None:
     """A result of one word of four bytes takes the time of 64."""
-    module, platform = lowered(ONE_SUM, PipelineOptions(tile=24, rows=1, lanes=1)), few_channels(channels)
+    module, platform = lowered(ONE_SUM, small_options(tile=24, rows=1, lanes=1)), few_channels(channels)
     require_agreement(module, platform)
     *_, (_, result) = table_of(described(module, platform)[1]).values()
     assert result == cycles_per_beat(64, 2 // channels)
@@ -101,7 +102,7 @@ def test_the_padding_counts(channels: int) -> None:
 @pytest.mark.parametrize("channels", [1, 2, 3])
 def test_two_compiled_kernels(channels: int) -> None:
     """The buffer between the kernels lies in one channel for both."""
-    module = lowered(WIDE, PipelineOptions(on_chip=2000))
+    module = lowered(WIDE, small_options(on_chip=2000))
     require_agreement(module, few_channels(channels))
     _, manifest = described(module, few_channels(channels))
     first, second = manifest.kernels

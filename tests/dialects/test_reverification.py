@@ -16,8 +16,9 @@ from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.dialects.preconditions import unfit_for_passes
 from stc.dialects.reverification import Reverification
-from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.pipeline import run_stages, stages
 from stc_testing.drawn import seeds
+from stc_testing.small import small_options
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "linear_relu.mlir"
 CHANGES = 16
@@ -29,7 +30,7 @@ def levels() -> list[ModuleOp]:
     """A program behind each stage, and as it came."""
     module = parse_module(EXAMPLE.read_text())
     found = [module.clone()]
-    for stage in stages(PipelineOptions()):
+    for stage in stages(small_options()):
         run_stages(module, make_context(), [stage])
         found.append(module.clone())
     return found

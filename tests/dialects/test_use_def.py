@@ -13,7 +13,8 @@ from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.dialects.use_def import depends_on, operations_behind, through_reshapes, uses_through, values_behind
 from stc.execution.run import execute
-from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.pipeline import run_stages, stages
+from stc_testing.small import small_options
 
 LENGTH = sys.getrecursionlimit() + 50
 
@@ -66,11 +67,11 @@ def test_reshapes() -> None:
     assert block.last_op is not None
     assert through_reshapes(block.last_op.operands[0]) is block.args[0]
     assert [use.operation for use in uses_through(block.args[0])] == [block.last_op]
-    run_stages(module, make_context(), stages(PipelineOptions())[:1])
+    run_stages(module, make_context(), stages(small_options())[:1])
 
 
 def test_long_bodies_are_optimised_and_executed() -> None:
     module = parse_module(chain("arith.addi {0}, %k", LENGTH), "chain")
     x = np.arange(15, dtype=np.int32).reshape(3, 5)
-    run_stages(module, make_context(), stages(PipelineOptions())[:1])
+    run_stages(module, make_context(), stages(small_options())[:1])
     assert np.array_equal(execute(module, [x])[0], x + LENGTH + 1)

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from projects import Compile, Project
 
-from stc.pipeline import PipelineOptions
 from stc.tools.compile import CompileRequest, compile_model
+from stc_testing.small import small_options
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +33,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
             with out.with_suffix(".lock").open("w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 if not (out / "report.json").exists():
-                    compile_model(CompileRequest(model, seq=seq, options=PipelineOptions(**options)), out)
+                    compile_model(CompileRequest(model, seq=seq, options=small_options(**options)), out)
             made[key] = Project(out, json.loads((out / "report.json").read_text()), optimisation)
         return made[key]
 

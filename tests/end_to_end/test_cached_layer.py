@@ -36,7 +36,7 @@ def test_as_many_rows_as_there_are(preset: str, rows: int, quantised: str, tmp_p
     """Values at all draws' positions, NaN behind them; the more rows there are, the more cycles."""
     out = tmp_path / "layer"
     stage = ["decode"] if rows == 1 else ["prefill", "--seq", str(rows)]
-    words = ["compile", preset, "--stage", *stage, "--max-seq", "16", "--run-time-sizes", "--out", str(out), "--check"]
+    words = ["compile", "--small", preset, "--stage", *stage, "--max-seq", "16", "--run-time-sizes", "--out", str(out), "--check"]
     done = CliRunner().invoke(app, [*words, "--quantize", quantised])
     outputs = 5 if "kv=int8" in quantised else 3
     assert done.exit_code == 0 and done.output.count("│ ok │") == 5 * outputs, done.output
@@ -55,6 +55,6 @@ def test_as_many_rows_as_there_are(preset: str, rows: int, quantised: str, tmp_p
 @pytest.mark.full
 def test_all_rows_in_tiles(tmp_path: Path) -> None:
     """A part of the cache that is a multiple of a tile, under a mask: the rest of it lies behind."""
-    words = ["compile", "gpt2-tiny", "--stage", "prefill", "--seq", "4", "--max-seq", "12", "--tile", "4"]
+    words = ["compile", "--small", "gpt2-tiny", "--stage", "prefill", "--seq", "4", "--max-seq", "12", "--tile", "4"]
     done = CliRunner().invoke(app, [*words, "--check", "--out", str(tmp_path / "layer")])
     assert done.exit_code == 0 and done.output.count("│ ok │") == 15, done.output

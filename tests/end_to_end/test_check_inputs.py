@@ -16,6 +16,7 @@ from stc.frontend.exported import ExportedModel
 from stc.tools import compile as compile_module
 from stc.tools import start
 from stc.tools.stc import app
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -61,7 +62,7 @@ def without_epsilon(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_lost_epsilon_fails_on_zeros_and_tiny(tmp_path: Path, without_epsilon: None) -> None:
     (tmp_path / "modules.py").write_text(MODULES)
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["compile", f"{tmp_path}/modules.py:norm", "--out", str(out), "--check"])
+    done = CliRunner().invoke(app, ["compile", "--small", f"{tmp_path}/modules.py:norm", "--out", str(out), "--check"])
     assert done.exit_code == 1, done.output
     assert "out[0, 0] on zeros: got" in done.output and "expected 0, allowed error 0; 21 of 21 entries are wrong" in done.output
     check = json.loads((out / "report.json").read_text())["check"]
@@ -77,7 +78,7 @@ def test_rounding_noise_does_not_pass(tmp_path: Path) -> None:
     """An output of nothing but rounding errors is undecided on each draw and fails the check; csim says the same of the files."""
     (tmp_path / "modules.py").write_text(MODULES)
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["compile", f"{tmp_path}/modules.py:cancels", "--out", str(out), "--check"])
+    done = CliRunner().invoke(app, ["compile", "--small", f"{tmp_path}/modules.py:cancels", "--out", str(out), "--check"])
     again = CliRunner().invoke(app, ["csim", str(out)])
     for run in (done, again):
         assert run.exit_code == 1, run.output
@@ -96,7 +97,8 @@ def test_a_constant_on_zeros_decides_nothing(tmp_path: Path) -> None:
     """A design that gives the constant wherever its output is drowned would pass: it fails, in stc and in what stc emits."""
     (tmp_path / "modules.py").write_text(MODULES)
     out = tmp_path / "out"
-    arguments = ["compile", f"{tmp_path}/modules.py:shifted", "--out", str(out), "--check", "--check-inputs", "example,zeros"]
+    arguments = ["compile", "--small", f"{tmp_path}/modules.py:shifted", "--out", str(out), "--check"]
+    arguments += ["--check-inputs", "example,zeros"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 1 and "C simulation FAILED (undecided on example)" in done.output, done.output
     assert json.loads((out / "report.json").read_text())["check"]["undecided"] == ["out0"]
@@ -122,7 +124,7 @@ def test_nan_in_the_emitted_design(tmp_path: Path) -> None:
     (tmp_path / "modules.py").write_text(MODULES)
     out = tmp_path / "out"
     arguments = ["--out", str(out), "--check", "--check-inputs", "example,nonfinite"]
-    done = CliRunner().invoke(app, ["compile", f"{tmp_path}/modules.py:extrema", *arguments])
+    done = CliRunner().invoke(app, ["compile", "--small", f"{tmp_path}/modules.py:extrema", *arguments])
     assert done.exit_code == 0 and "C simulation passed" in done.output, done.output
     least = np.fromfile(out / "golden" / "nonfinite" / "out1.bin", np.float32)
     assert np.isnan(least).sum() == 1 and np.isfinite(least).sum() >= 3
@@ -131,7 +133,7 @@ def test_nan_in_the_emitted_design(tmp_path: Path) -> None:
 def test_truth_values_are_inputs(tmp_path: Path) -> None:
     """Bytes at the port, in a manifest that agrees with itself; named where a draw keeps them."""
     (tmp_path / "modules.py").write_text(MODULES)
-    done = CliRunner().invoke(app, ["compile", f"{tmp_path}/modules.py:truth", "--out", str(tmp_path / "out"), "--check"])
+    done = CliRunner().invoke(app, ["compile", "--small", f"{tmp_path}/modules.py:truth", "--out", f"{tmp_path}/out", "--check"])
     assert done.exit_code == 0 and "C simulation passed" in done.output, done.output
     assert "zeros: mask as in the example" in done.output
 
@@ -145,7 +147,7 @@ class Names(torch.nn.Module):
 def f():
     return Names(), (torch.randn(3, 4),)
 """)
-    compile_module.compile_model(compile_module.CompileRequest(f"{tmp_path}/names.py:f"), tmp_path / "out")
+    compile_module.compile_model(compile_module.CompileRequest(f"{tmp_path}/names.py:f", options=small_options()), tmp_path / "out")
     golden = {path.name: np.fromfile(path, np.float32) for path in (tmp_path / "out" / "golden" / "draw").glob("*.bin")}
     x = golden["x.bin"]
     for name, expected in (("a_b", x + 1), ("a_b2", x * 2), ("a_b3", x - 3), ("x2", x * 5)):

@@ -11,10 +11,10 @@ import torch
 from stc.frontend.families.cached_layer import updates
 from stc.frontend.presets import PRESETS
 from stc.frontend.sources import find_language_model
-from stc.pipeline import PipelineOptions
 from stc.quantisation.rows import F32_ROWS
 from stc.runtime.accelerator import Accelerator
 from stc.tools.compile import CompileRequest, compile_model
+from stc_testing.small import small_options
 
 pytestmark = [pytest.mark.heavy, pytest.mark.full, pytest.mark.optimised]
 
@@ -26,7 +26,7 @@ HEADS = {"gpt2": 64, "qwen2.5-0.5b": 64, "qwen3-0.6b": 128, "tinyllama-1.1b": 64
 @pytest.mark.parametrize("name", HEADS)
 def test_a_layer_at_positions(name: str, tmp_path: Path) -> None:
     """The reference is PyTorch's layer on the whole cache, under its mask; the kernel gets as many columns of it as are there."""
-    options = PipelineOptions(tile=HEADS[name])
+    options = small_options(tile=HEADS[name])
     request = CompileRequest(name, stage="decode", options=options, check_inputs=("example",), max_seq=MAX_SEQ, run_time_sizes=True)
     compile_model(request, tmp_path / "layer")
     run = Accelerator(tmp_path / "layer")

@@ -31,7 +31,7 @@ from stc.frontend.sources import find_language_model
 from stc.manifest.files import read_manifest
 from stc.manifest.model_schema import LAYOUT_VERSION, MODEL_VERSION
 from stc.manifest.model_sharing import sharing
-from stc.pipeline import PipelineOptions
+from stc.platforms.budget import SMALL
 from stc.quantisation.packed_weights import PackedFormat
 from stc.runtime.csim_device import SyncDirection
 from stc.runtime.language_model import CACHE_FULL, LENGTH, Caches, LanguageModel
@@ -40,6 +40,7 @@ from stc.tools.generation_check import check_generation, distance
 from stc.tools.language_model import compile_language_model, model_request
 from stc_testing.commands import Ended, Stc, refused
 from stc_testing.packed_checkpoints import write_packed_model
+from stc_testing.small import small_options
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
@@ -88,7 +89,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Twin]:
             out = root / f"{name}.out"
             if family.saved:
                 model.save_pretrained(root / name)
-                made[name] = Twin(compile_model(root / name, max_seq=MAX_SEQ, rows=ROWS, out=out).loaded, model)
+                made[name] = Twin(compile_model(root / name, max_seq=MAX_SEQ, rows=ROWS, out=out, budget=SMALL).loaded, model)
             else:
                 made[name] = Twin(LanguageModel(compiled(spec, out, quantize=family.quantize)), model)
         return made[name]
@@ -337,7 +338,7 @@ def test_a_cache_shorter_than_the_window(tmp_path: Path, stc: Stc) -> None:
     spec = configured(tmp_path / "model", "gemma3-1b-tiny", sliding_window=16)
     folder = tmp_path / "out"
     words = ["--config", tmp_path / "model", "--stage", "model", "--max-seq", "6", "--rows", "1", "--out", folder]
-    ended = stc("compile", *words)
+    ended = stc("compile", "--small", *words)
     told = r"decode [\d,]+ / [\d,]+ / [\d,]+ \(at positions 1 / 2 / 5\), head [\d,]+"
     assert ended.code == 0 and re.search(told, " ".join(ended.stdout.split())), ended
     assert sorted(path.name for path in folder.iterdir() if (path / "manifest.json").is_file()) == ["decode", "head"]
@@ -563,7 +564,7 @@ def test_one_make_for_all_stages(twins: Callable[[str], Twin]) -> None:
 def test_an_interrupted_compile_goes_on(tmp_path: Path) -> None:
     """Layers that were packed are not packed again; what is written is what one compile writes."""
     spec, out = configured(tmp_path / "config", "gpt2-tiny", n_layer=3), tmp_path / "out"  # whose stages compile soonest
-    request = model_request(spec, 8, None, 0, PipelineOptions(rows=1))
+    request = model_request(spec, 8, None, 0, small_options(rows=1))
 
     def interrupt(step: str) -> None:
         if step == "packing layer 2 of 3":

@@ -11,6 +11,7 @@ import pytest
 from projects import Compile
 
 from stc.simulation.csim import csim
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -91,7 +92,7 @@ def test_names_are_the_models(compiled: Compile) -> None:
 def test_equal_requests_give_equal_designs(compiled: Compile, tmp_path: Path) -> None:
     from stc.tools.compile import CompileRequest, compile_model
 
-    compile_model(CompileRequest("gpt2-tiny", seq=8), tmp_path / "again")
+    compile_model(CompileRequest("gpt2-tiny", seq=8, options=small_options()), tmp_path / "again")
     for name in ("kernel.cpp", "kernel.h", "layout.h", "host.cpp", "manifest.json", "golden/huge/out.allowed.bin"):
         assert (tmp_path / "again" / name).read_bytes() == (compiled("gpt2-tiny").folder / name).read_bytes(), name
 

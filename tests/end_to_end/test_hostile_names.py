@@ -27,6 +27,7 @@ from stc.manifest.files import read_manifest
 from stc.names import LONGEST, comment_text, cpp_identifier, file_name, identifier
 from stc.simulation.csim import csim
 from stc.tools.compile import CompileRequest, compile_model
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -74,7 +75,7 @@ def test_every_emitted_file_takes_them(names: tuple[str, ...], tmp_path: Path, m
     source = tmp_path / "model.mlir"
     source.write_text(program(names))
     out = tmp_path / "out"
-    compile_model(CompileRequest(str(source)), out)
+    compile_model(CompileRequest(str(source), options=small_options()), out)
     manifest = read_manifest(out)
     tensors = [tensor.name for tensor in manifest.tensors]
     assert len({name.lower() for name in tensors}) == 2 * len(names) == len(tensors)
@@ -115,7 +116,7 @@ def test_a_file_may_be_called_anything(name: str, tmp_path: Path, monkeypatch: p
     source = tmp_path / f"{name}.mlir"
     source.write_text(program(("x",)))
     out = tmp_path / "out"
-    compile_model(CompileRequest(str(source)), out)
+    compile_model(CompileRequest(str(source), options=small_options()), out)
     assert csim(out).passed
     files(out)
     assert not list(tmp_path.rglob(PAYLOAD))
@@ -126,7 +127,7 @@ def test_modules_and_dictionaries_of_pytorch(tmp_path: Path, monkeypatch: pytest
     """Keys of a ModuleDict, of keyword arguments and of returned dictionaries; the page of the report shows them."""
     monkeypatch.chdir(tmp_path)
     out = tmp_path / "out"
-    compile_model(CompileRequest(f"{Path(hostile_modules.__file__)}:hostile"), out)
+    compile_model(CompileRequest(f"{Path(hostile_modules.__file__)}:hostile", options=small_options()), out)
     tensors = [tensor.name for tensor in read_manifest(out).tensors]
     assert len({name.lower() for name in tensors}) == len(tensors) == 3 + len(hostile_modules.KEYS) + 1
     result = csim(out)

@@ -17,10 +17,11 @@ from stc.dialects.context import make_context
 from stc.frontend.export import export
 from stc.manifest.element_types import element_type
 from stc.manifest.files import read_manifest
-from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.pipeline import run_stages, stages
 from stc.runtime.accelerator import Accelerator
 from stc.simulation.csim import csim
 from stc.tools.compile import CompileRequest, compile_model
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -111,7 +112,7 @@ CASES = {
 def test_values(case: Case, tmp_path: Path) -> None:
     path, out = tmp_path / "product.mlir", tmp_path / "project"
     path.write_text(case.text)
-    compile_model(CompileRequest(str(path)), out)
+    compile_model(CompileRequest(str(path), options=small_options()), out)
     result = csim(out, optimisation=0)
     assert result.passed and {output.name for output in result.outputs} == {"y", "low"}, result.explanation
     (port,) = [port for kernel in read_manifest(out).kernels for port in kernel.ports if port.kind == "parameter"]
@@ -158,7 +159,7 @@ def test_a_product_has_the_width_of_its_type(use: str, tmp_path: Path) -> None:
     """`ap_int` makes one of 12 bits of i8 times i4: what takes it must not."""
     path, out = tmp_path / "product.mlir", tmp_path / "project"
     path.write_text(PRODUCT.replace("USE", use))
-    compile_model(CompileRequest(str(path)), out)
+    compile_model(CompileRequest(str(path), options=small_options()), out)
     result = csim(out, optimisation=0)
     assert result.passed, result.explanation
 
@@ -173,7 +174,7 @@ def test_wide_integers_wrap_around_in_optimised_programs(tmp_path: Path) -> None
     %a = arith.select %k0, %p, %c8 : i32  %b = arith.select %k1, %p, %odd : i32  %c = arith.select %k2, %p, %lw : i32
     %d = arith.xori %a, %b : i32  %u = arith.xori %c, %d : i32"""
     path.write_text(PRODUCT.replace("USE", use))
-    compile_model(CompileRequest(str(path)), out)
+    compile_model(CompileRequest(str(path), options=small_options()), out)
     result = csim(out, optimisation=3)
     assert result.passed, result.explanation
 
@@ -190,7 +191,7 @@ def test_wide_integers_wrap_around_in_optimised_programs(tmp_path: Path) -> None
 def test_wrong_slices_are_caught(file: str, right: str, wrong: str, tmp_path: Path) -> None:
     path, out = tmp_path / "product.mlir", tmp_path / "project"
     path.write_text(CASES["w4a8"].text)
-    compile_model(CompileRequest(str(path)), out)
+    compile_model(CompileRequest(str(path), options=small_options()), out)
     text = (out / file).read_text()
     assert right in text
     (out / file).write_text(text.replace(right, wrong))
@@ -201,7 +202,7 @@ def test_wrong_slices_are_caught(file: str, right: str, wrong: str, tmp_path: Pa
 def test_entries_that_do_not_fit_are_refused(bits: int, least: int, tmp_path: Path) -> None:
     path, out = tmp_path / "product.mlir", tmp_path / "project"
     path.write_text(Case(bits, 4, 32, 2, 2, 4).text)
-    compile_model(CompileRequest(str(path)), out)
+    compile_model(CompileRequest(str(path), options=small_options()), out)
     given = {"x": np.full((2, 4), least, np.int64), "scale": np.ones(2, np.float32)}
     with pytest.raises(CompileError, match=f"input 'x' has entries from {least} to {least}; accepted: {-least} to {least - 1}"):
         Accelerator(out)(given)
@@ -226,7 +227,7 @@ def test_int8_weights_of_pytorch_stay_bytes(tmp_path: Path) -> None:
     """Widening them was work of the host: they were packed, and sent through the design, as i32."""
     x = torch.randint(-128, 128, (7, 24), generator=torch.Generator().manual_seed(2), dtype=torch.int8)
     model = export(IntegerLinear(), (x,), name="linear")
-    run_stages(model.module, make_context(), stages(PipelineOptions(kernel_name="linear")))
+    run_stages(model.module, make_context(), stages(small_options(kernel_name="linear")))
     emit_project(model.module, model, tmp_path, {}, report={"model": "linear"})
     assert csim(tmp_path, optimisation=0).passed
     (kernel,) = read_manifest(tmp_path).kernels

@@ -11,6 +11,7 @@ from stc.manifest.files import read_manifest
 from stc.simulation.simulate import SimulationResult, simulate
 from stc.tools.compile import CompileRequest, compile_model
 from stc.transforms.stream.expand_partial_sums import ExpandPartialSums
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -18,7 +19,7 @@ MODEL = f"{Path(__file__).parent / 'odd_sums.py'}:factory"
 
 
 def simulated(out: Path) -> SimulationResult:
-    compile_model(CompileRequest(MODEL), out)
+    compile_model(CompileRequest(MODEL, options=small_options()), out)
     result = simulate(out, optimisation=0)
     assert result.passed, result.values.explanation
     return result

@@ -13,11 +13,11 @@ from modules import linear, packed_weight
 from projects import Compile, Project, parameter_in
 
 from stc.manifest.files import read_manifest
-from stc.pipeline import PipelineOptions
 from stc.quantisation.formats import read_quantisation
 from stc.quantisation.packed_linear import PackedLinear
 from stc.quantisation.reference import QuantisedWeight, quantise_weight
 from stc.tools.compile import CompileRequest, compile_model
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -93,6 +93,6 @@ def test_a_layer_of_gpt2(compiled: Compile, text: str) -> None:
 @pytest.mark.parametrize("text", ["bits=4,group=8", pytest.param("bits=4,group=32,activations=group", marks=pytest.mark.full)])
 def test_a_layer_behind_a_cache(tmp_path: Path, text: str) -> None:
     """Pairs of rows, and groups that cut heads of 16: neither reaches the cache, which is written in place."""
-    request = CompileRequest("gpt2-tiny", stage="decode", max_seq=8, options=PipelineOptions(quantize=text))
+    request = CompileRequest("gpt2-tiny", stage="decode", max_seq=8, options=small_options(quantize=text))
     report = compile_model(request, tmp_path / "layer")
     Project(tmp_path / "layer", report, 0).require_agreement()

@@ -19,8 +19,9 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, ModuleOp
 from stc.codegen.project import emit_project
 from stc.dialects.context import make_context
 from stc.frontend.sources import load_model
-from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.pipeline import run_stages, stages
 from stc.simulation.csim import csim
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -85,7 +86,7 @@ def test_the_attention_scale_matters(tmp_path: Path) -> None:
     """The scale is a constant of the design: it is replaced in linalg, and the result compiled."""
     model = load_model("gpt2-tiny", seq=8)
     assert replace_constant(model.module, (math.sqrt(TINY_HEAD), 1 / math.sqrt(TINY_HEAD)), 1.0) == 1
-    options = PipelineOptions(kernel_name="gpt2_tiny")
+    options = small_options(kernel_name="gpt2_tiny")
     run_stages(model.module, make_context(), stages(options))
     emit_project(model.module, model, tmp_path / "out", asdict(options), {})
     result = csim(tmp_path / "out", optimisation=0)

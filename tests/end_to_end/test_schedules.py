@@ -15,6 +15,7 @@ from stc.pipeline import PipelineOptions, stages, steps
 from stc.tools.schedule_file import with_schedule
 from stc.tools.stc import app
 from stc.transforms.stream.size_fifos import SizeFifos
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -33,10 +34,12 @@ def compiled(out: Path, *arguments: str) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     "arguments",
     [
-        (LINEAR, "--tile", "4", "--lanes", "4"),
+        (LINEAR, "--tile", "4", "--lanes", "4", "--small"),
         (LINEAR, "--slack", "0.5", "--fifo-margin", "-1", "--run-ahead", "4096"),
         pytest.param(("gpt2-tiny", "--seq", "6", "--budget", "dsp=300"), marks=pytest.mark.full),
-        pytest.param((PRODUCT, "--uniform-tiles", "--fusion", "separate", "--serial-converters", "always"), marks=pytest.mark.full),
+        pytest.param(
+            (PRODUCT, "--small", "--uniform-tiles", "--fusion", "separate", "--serial-converters", "always"), marks=pytest.mark.full
+        ),
     ],
     ids=["linear", "fifos", "copies", "uniform"],
 )
@@ -56,11 +59,11 @@ def test_what_size_fifos_offers_can_be_asked_of_a_compile(tmp_path: Path) -> Non
     offered = {field.name for field in fields(SizeFifos)} - {"name", "depths", "schedule"}
     asked = {"strategy": "published-normal", "slack": 0.5, "margin": -1, "run_ahead": 4096, "platform": "u55c"}
     assert offered == asked.keys()
-    options = PipelineOptions(fifo_strategy="published-normal", slack=0.5, fifo_margin=-1, run_ahead=4096)
+    options = small_options(fifo_strategy="published-normal", slack=0.5, fifo_margin=-1, run_ahead=4096)
     (sizing,) = (step.one_pass for step in steps(stages(options)) if step.named.name == SizeFifos.name)
     assert {name: getattr(sizing, name) for name in offered} == asked
-    compiled(tmp_path / "first", LINEAR)
-    compiled(tmp_path / "ahead", LINEAR, "--run-ahead", "4096")
+    compiled(tmp_path / "first", LINEAR, "--small")
+    compiled(tmp_path / "ahead", LINEAR, "--small", "--run-ahead", "4096")
     first, ahead = (
         {fifo.name: fifo.depth for kernel in read_manifest(tmp_path / name).kernels for fifo in kernel.streams}
         for name in ("first", "ahead")
@@ -69,7 +72,7 @@ def test_what_size_fifos_offers_can_be_asked_of_a_compile(tmp_path: Path) -> Non
 
 
 def test_an_edited_tile_is_taken(tmp_path: Path) -> None:
-    compiled(tmp_path / "first", LINEAR, "--tile", "4", "--lanes", "4")
+    compiled(tmp_path / "first", LINEAR, "--small", "--tile", "4", "--lanes", "4")
     text = (tmp_path / "first" / "schedule.toml").read_text()
     assert "tile = [8, 4, 4]" in text
     edited = tmp_path / "edited.toml"
@@ -81,7 +84,7 @@ def test_an_edited_tile_is_taken(tmp_path: Path) -> None:
 def schedule(tmp_path: Path, text: str) -> PipelineOptions:
     path = tmp_path / "schedule.toml"
     path.write_text(text)
-    return PipelineOptions(schedule=str(path))
+    return small_options(schedule=str(path))
 
 
 def test_the_command_line_counts_more(tmp_path: Path) -> None:
@@ -109,7 +112,7 @@ def test_a_schedule_that_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "schedule.toml"
     path.write_bytes(b"\xa8\x00")
     with pytest.raises(CompileError, match="schedule is not TOML"):
-        with_schedule(PipelineOptions(schedule=str(path)), ())
+        with_schedule(small_options(schedule=str(path)), ())
 
 
 FIXED = '[stc.memories]\n"fc.x" = "bram"\n'
@@ -118,7 +121,7 @@ FIXED = '[stc.memories]\n"fc.x" = "bram"\n'
 def test_a_memory_that_is_given_is_taken_and_the_others_are_chosen(tmp_path: Path) -> None:
     path = tmp_path / "schedule.toml"
     path.write_text(FIXED)
-    found = compiled(tmp_path / "first", LINEAR, "--schedule", str(path))
+    found = compiled(tmp_path / "first", LINEAR, "--small", "--schedule", str(path))
     again = compiled(tmp_path / "again", LINEAR, "--schedule", str(tmp_path / "first" / "schedule.toml"))
     assert again == found
     memories = tomllib.loads(found["schedule.toml"].decode())["stc"]["memories"]
@@ -139,7 +142,7 @@ def test_a_memory_that_is_given_is_taken_and_the_others_are_chosen(tmp_path: Pat
 def test_wrong_memories(table: str, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "schedule.toml"
     path.write_text(f"[stc.memories]\n{table}\n")
-    done = CliRunner().invoke(app, ["compile", LINEAR, "--schedule", str(path), "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(app, ["compile", "--small", LINEAR, "--schedule", str(path), "--out", str(tmp_path / "out")])
     assert isinstance(done.exception, CompileError) and complaint in str(done.exception)
 
 
@@ -153,5 +156,5 @@ TOO_DEEP = ("x_stream = 100000000000000", "FIFO 'x_stream' has depth 10000000000
 def test_wrong_depths(table: str, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "schedule.toml"
     path.write_text(f"[stc.fifos]\n{table}\n")
-    done = CliRunner().invoke(app, ["compile", LINEAR, "--schedule", str(path), "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(app, ["compile", "--small", LINEAR, "--schedule", str(path), "--out", str(tmp_path / "out")])
     assert isinstance(done.exception, CompileError) and complaint in str(done.exception)

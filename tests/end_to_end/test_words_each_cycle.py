@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from stc.manifest.files import read_manifest
-from stc.pipeline import PipelineOptions
 from stc.simulation.simulate import simulate
 from stc.tools.compile import CompileRequest, compile_model
 from stc.transforms.stream.fuse_reads import FuseReads
 from stc.transforms.stream.sink_reads import SinkReads
+from stc_testing.small import small_options
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 
@@ -21,7 +21,7 @@ MODEL = f"{Path(__file__).parent / 'modules.py'}:matrix_vector"
 
 def words_and_cycles(out: Path, quantize: str) -> tuple[int, int]:
     """Words of 512 bits of the weights, and the cycles that the task is busy which takes most of its time (executed)."""
-    compile_model(CompileRequest(MODEL, options=PipelineOptions(quantize=quantize, tile=64)), out)
+    compile_model(CompileRequest(MODEL, options=small_options(quantize=quantize, tile=64)), out)
     result = simulate(out, optimisation=0)
     assert result.passed, result.values.explanation
     ports = [port for kernel in read_manifest(out).kernels for port in kernel.ports if port.kind == "parameter"]

@@ -13,9 +13,9 @@ import torch
 from stc.frontend.families import CausalModel
 from stc.frontend.presets import PRESETS
 from stc.frontend.sources import find_language_model
-from stc.pipeline import PipelineOptions
 from stc.runtime.language_model import Generation, LanguageModel
 from stc.tools.language_model import compile_language_model, model_request
+from stc_testing.small import small_options
 
 MAX_SEQ = 73
 """No multiple of the rows of a launch."""
@@ -58,7 +58,7 @@ def configured(folder: Path, name: str, **options: Any) -> str:
 def compiled(
     spec: str, out: Path, *, max_seq: int = MAX_SEQ, rows: int = ROWS, weights: str | None = None, **options: Any
 ) -> Path:
-    compile_language_model(model_request(spec, max_seq, weights, 0, PipelineOptions(rows=rows, **options)), out)
+    compile_language_model(model_request(spec, max_seq, weights, 0, small_options(rows=rows, **options)), out)
     return out
 
 

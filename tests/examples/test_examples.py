@@ -13,6 +13,7 @@ import pytest
 
 from stc.dialects.context import make_context
 from stc.transforms.linalg.recognize_quantization import Recognised, RecognizeQuantization
+from stc_testing.small import small_options
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROMISES = {
@@ -51,11 +52,11 @@ def test_every_example_is_tested() -> None:
 def test_models_quantised_elsewhere_become_integers(factory: str) -> None:
     """The factories that README names; what is compiled of such modules is tested in tests/end_to_end."""
     from stc.frontend.sources import load_model
-    from stc.pipeline import PipelineOptions, part, stages, steps
+    from stc.pipeline import part, stages, steps
     from stc.transforms.finding_pass import run_pass
 
     model, found = load_model(f"{EXAMPLES / 'quantised_elsewhere.py'}:{factory}"), None
-    for step in part(steps(stages(PipelineOptions())), last=RecognizeQuantization.name):
+    for step in part(steps(stages(small_options())), last=RecognizeQuantization.name):
         found = run_pass(step.one_pass, make_context(), model.module)
     assert isinstance(found, Recognised) and found.integers == ("0", "2") and not found.left
     assert f"`stc compile examples/quantised_elsewhere.py:{factory} " in (EXAMPLES / "README.md").read_text()

@@ -16,7 +16,7 @@ from stc.tools.stc import app
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "own_kernel"
-OPTIONS = ["--tile", "8", "--lanes", "8"]
+OPTIONS = ["--small", "--tile", "8", "--lanes", "8"]
 
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is needed")]
 

@@ -15,8 +15,9 @@ from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
 from stc.execution.run import execute, main_function
-from stc.pipeline import PipelineOptions, Stage, run_stages, stages
+from stc.pipeline import Stage, run_stages, stages
 from stc.tools.check_semantics import SemanticsCheck, compare, random_inputs
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -85,7 +86,7 @@ def compile_checked(text: str, options: dict[str, Any], *, with_linalg: bool) ->
             assert check.results is not None
             assert compare(check.results, execute(now, check.inputs, depths=True)) is None
 
-    chosen = [stage for stage in stages(PipelineOptions(**options)) if with_linalg or stage.name != "linalg optimisation"]
+    chosen = [stage for stage in stages(small_options(**options)) if with_linalg or stage.name != "linalg optimisation"]
     run_stages(module, make_context(), chosen, [observe])
     assert not check.notes
 
@@ -120,6 +121,6 @@ def test_full_size_block_at_the_fused_level() -> None:
     model = load_model("gpt2-medium", stage="prefill", seq=32, dtype="f32", seed=0, weights=None, layer=0)
     inputs = random_inputs(model.module)
     expected = execute(model.module, inputs)
-    upto_fusion = stages(PipelineOptions())[:3]
+    upto_fusion = stages(small_options())[:3]
     run_stages(model.module, make_context(), upto_fusion)
     assert programs.difference(expected, execute(model.module, inputs)) <= 1e-5

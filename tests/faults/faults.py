@@ -31,15 +31,16 @@ from stc.dialects.locations import source_location
 from stc.dialects.parsing import parse_module
 from stc.dialects.verification import first_violation
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.pipeline import PipelineOptions, stages, steps
+from stc.pipeline import stages, steps
 from stc.platforms.platform import load_platform
 from stc.tools.check_semantics import SemanticsCheck
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 from stc.transforms.stream.set_fifo_depths import SetFifoDepths
 from stc.transforms.stream.verify_bounds import VerifyBounds
+from stc_testing.small import small_options
 
 PROGRAM = Path(__file__).with_name("program.mlir")
-OPTIONS = PipelineOptions(tile=4, lanes=4, propagate_orders=False)
+OPTIONS = small_options(tile=4, lanes=4, propagate_orders=False)
 
 Op = TypeVar("Op", bound=Operation)
 

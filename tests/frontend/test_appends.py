@@ -22,12 +22,13 @@ from stc.execution.run import execute
 from stc.frontend.draws import Draws
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
-from stc.pipeline import PipelineOptions, stages, steps
+from stc.pipeline import stages, steps
 from stc.runtime.accelerator import Accelerator
 from stc.tools.check_semantics import compare
 from stc.tools.stc import app
 from stc.transforms.finding_pass import run_pass
 from stc_testing.levels import levels
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -77,7 +78,7 @@ def test_every_level_at_every_position(build: Callable[[], tuple[torch.nn.Module
         tensors[at] = torch.from_numpy(arrays[at])
         with torch.no_grad():
             expected[pos] = [result.numpy() for result in module(*tensors)]
-    for label, depths in levels(ir, steps(stages(PipelineOptions()))):
+    for label, depths in levels(ir, steps(stages(small_options()))):
         for pos, golden in expected.items():
             arrays[at] = np.full_like(arrays[at], pos)
             for array, wanted in zip(execute(ir, arrays, depths=depths), golden, strict=True):
@@ -92,7 +93,7 @@ CACHES = ("cache", "keys", "values")
 @pytest.mark.parametrize("name", ["attention", "two_readers", "three_rows"])
 def test_emitted(name: str, tmp_path: Path):
     out = tmp_path / name
-    done = CliRunner().invoke(app, ["compile", f"{MODULES}:{name}", "--check", "--out", str(out)])
+    done = CliRunner().invoke(app, ["compile", "--small", f"{MODULES}:{name}", "--check", "--out", str(out)])
     assert done.exit_code == 0, done.output
     manifest = json.loads((out / "manifest.json").read_text())
     (kernel,) = manifest["kernels"]
@@ -175,5 +176,5 @@ def test_a_cache_of_one_word():
     example = {"x": torch.randn(1, 1, WIDTH), "cache": torch.randn(1, 1, WIDTH), "pos": torch.tensor(0)}
     model = export(appended(index_copy)[0], example)
     with pytest.raises(CompileError, match=r"%cache is one word, and is updated after it is read; accepted: several words"):
-        for step in steps(stages(PipelineOptions())):
+        for step in steps(stages(small_options())):
             run_pass(step.one_pass, make_context(), model.module)

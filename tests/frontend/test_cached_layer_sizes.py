@@ -20,6 +20,7 @@ from stc.frontend.sources import load_model
 from stc.iteration.size import Symbol, largest_of, least_of, sum_of
 from stc.pipeline import PipelineOptions, Stage, run_stages, stages
 from stc.scalars.bf16 import NAN
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 MAX_SEQ = 16
@@ -50,7 +51,7 @@ def model(request: pytest.FixtureRequest) -> ExportedModel:
 @pytest.fixture
 def options(request: pytest.FixtureRequest) -> PipelineOptions:
     _, _, tile, _ = LAYERS[request.node.callspec.params["model"]]
-    return PipelineOptions(kernel_name="k", tile=tile, lanes=tile)
+    return small_options(kernel_name="k", tile=tile, lanes=tile)
 
 
 def test_draws_are_at_several_positions(model: ExportedModel) -> None:
@@ -107,7 +108,7 @@ def test_a_window_that_begins_one_row_off_is_caught(wrong: int) -> None:
     begin = (0, 0, largest_of(sum_of(Symbol("pos", MAX_SEQ - 1), wrong), 0), 0)
     entries = [DictionaryAttr({**entry.data, **BEGINS.entry(begin)}) if BEGINS.on(entry) else entry for entry in function.arg_attrs]
     function.arg_attrs = ArrayAttr(entries)
-    for part in parts_up_to(LEVELS[:1], PipelineOptions(kernel_name="k")):
+    for part in parts_up_to(LEVELS[:1], small_options(kernel_name="k")):
         run_stages(module, make_context(), [part])
     (draw,) = model.draws
     arrays = {**draw.inputs, **model.parameters}
@@ -144,7 +145,7 @@ def test_scales_of_a_cache_under_a_mask() -> None:
     """Positions are their last dimension, of which a whole number of tiles is read and memory has more: entry by entry."""
     quantised = "kv=int8"
     model = load_model("gpt2-tiny", stage="prefill", seq=4, max_seq=20, check_inputs=("example",), quantize=quantised)
-    run_stages(model.module, make_context(), stages(PipelineOptions(kernel_name="k"))[:4])
+    run_stages(model.module, make_context(), stages(small_options(kernel_name="k"))[:4])
     (draw,) = model.draws
     arrays = {**draw.inputs, **model.parameters}
     found = execute(model.module, [arrays[name] for name in argument_names(model.module)])

@@ -22,11 +22,12 @@ from stc.diagnostics import CompileError
 from stc.dialects.context import make_context
 from stc.execution.run import execute
 from stc.frontend.exported import ExportedModel
-from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.pipeline import run_stages, stages
 from stc.simulation.batch import simulate
 from stc.tools.check import check_model
 from stc.tools.compile import compile_model
 from stc.tools.request import CompileRequest, load
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -40,7 +41,7 @@ TOLERANCE = 1e-4
 
 
 def request(case: Case) -> CompileRequest:
-    return CompileRequest(f"{FILE}:{case.name}")
+    return CompileRequest(f"{FILE}:{case.name}", options=small_options())
 
 
 def require_golden(model: ExportedModel) -> None:
@@ -66,7 +67,7 @@ def test_linalg(case: Case) -> None:
     model = load(replace(request(case), check_inputs=("example",)))
     assert not support.obstacles(model.module)
     require_golden(model)
-    run_stages(model.module, make_context(), stages(PipelineOptions())[:1])
+    run_stages(model.module, make_context(), stages(small_options())[:1])
     require_golden(model)
 
 

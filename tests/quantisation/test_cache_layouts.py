@@ -14,9 +14,10 @@ from stc.dialects.updates import through_prefixes
 from stc.frontend.families.cached_layer import cache_names
 from stc.frontend.sources import load_model
 from stc.iteration.layout_orders import row_major
-from stc.pipeline import PipelineOptions, part, run_stages, stages, steps
+from stc.pipeline import part, run_stages, stages, steps
 from stc.quantisation.rows import ROW_FORMATS
 from stc.tools.plan import as_stages
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 ROWS = {"decode": 1, "prefill": 4}
@@ -28,7 +29,7 @@ def caches(stage: str, quantize: str) -> tuple[dict[str, tuple[Any, Any]], int]:
     made = load_model(
         "qwen2.5-0.5b-tiny", stage=stage, seq=rows, max_seq=16, run_time_sizes=True, check_inputs=("example",), quantize=quantize
     )
-    options = PipelineOptions(kernel_name="k", rows=rows, quantize=quantize)
+    options = small_options(kernel_name="k", rows=rows, quantize=quantize)
     to_memory = part(steps(stages(options)), last="pack-interfaces")
     run_stages(made.module, make_context(), as_stages(to_memory))
     packs = [op for op in made.module.walk() if isinstance(op, PackOp)]

@@ -22,10 +22,11 @@ from stc.frontend.families.cached_layer import CacheRows
 from stc.frontend.families.integer_attention import attend
 from stc.frontend.presets import PRESETS
 from stc.frontend.sources import Part, export_part
-from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.pipeline import run_stages, stages
 from stc.quantisation.formats import read_quantisation
 from stc.quantisation.rows import INT8_ROWS, attention_in_f32
 from stc.transforms.linalg.generics import is_contraction, is_copy
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -112,7 +113,7 @@ def exported() -> tuple[ModuleOp, list[np.ndarray], list[np.ndarray]]:
     """As linalg the way the compiler sees it, inputs, and results."""
     inputs = drawn()
     model = export(Attention(), inputs, name="attention")
-    run_stages(model.module, make_context(), stages(PipelineOptions(kernel_name="k"))[:1])
+    run_stages(model.module, make_context(), stages(small_options(kernel_name="k"))[:1])
     return model.module, [value.numpy() for value in inputs], list(model.golden.values())
 
 
@@ -141,7 +142,7 @@ def test_groups_of_several_heads_leave_products_of_bytes() -> None:
     options = {**PRESETS["gpt2-tiny"].options, "n_embd": 4 * ENTRIES, "n_head": 4}
     model = CausalModel(make_configuration("gpt2", options, "gpt2"), max_seq=6, seed=0, where="gpt2")
     module = export_part(model, Part("decode", 1, 6, None), Draws(quantize=said), "gpt2").module
-    run_stages(module, make_context(), stages(PipelineOptions(kernel_name="k", quantize=said))[:1])
+    run_stages(module, make_context(), stages(small_options(kernel_name="k", quantize=said))[:1])
     products = [op for op in module.walk() if isinstance(op, GenericOp) and is_contraction(op)]
     kinds = [tuple(argument.type for argument in op.body.block.args) for op in products]
     assert not any(is_copy(op) for op in module.walk()), "keys as they lie"

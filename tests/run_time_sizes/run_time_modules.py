@@ -15,8 +15,9 @@ from stc.dialects.context import make_context
 from stc.frontend.exported import ExportedModel, Reference
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.size import Symbol, product_of, read_size, symbols_in
-from stc.pipeline import PipelineOptions, Step, part, stages, steps
+from stc.pipeline import Step, part, stages, steps
 from stc.transforms.finding_pass import run_pass
+from stc_testing.small import small_options
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "run_time_sizes.mlir").read_text()
 LANES = "stc.schedule = #dataflow.schedule<tile = [1, 16], order = [0, 1], unroll = [1, 16], vector = []>"
@@ -29,7 +30,7 @@ def parsed(text: str) -> ModuleOp:
 
 
 def lowering(first: str = "flatten-tasks", last: str = "") -> list[Step]:
-    return part(steps(stages(PipelineOptions())), first, last)
+    return part(steps(stages(small_options())), first, last)
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def test_an_insertion_from_linalg_to_the_simulation(lanes: int | None, tmp_path:
     path, out = tmp_path / "append.mlir", tmp_path / "out"
     attributes = "" if lanes is None else f" attrs = {{stc.schedule = {READ_IN.format(lanes)}}}"
     path.write_text(LINALG.replace(SUMS, SUMS + attributes))
-    done = CliRunner().invoke(app, ["compile", str(path), "--check", "--out", str(out)])
+    done = CliRunner().invoke(app, ["compile", "--small", str(path), "--check", "--out", str(out)])
     assert done.exit_code == 0, done.output
     manifest = read_manifest(out)
     (update,) = (port for port in manifest.kernels[0].ports if port.updates)

@@ -36,6 +36,7 @@ from stc.platforms.platform import load_platform
 from stc.simulation.simulate import SimulationResult, simulate
 from stc.simulation.timing_table import SimulationOptions
 from stc.tools.check_semantics import random_inputs
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -134,9 +135,9 @@ def require_agreement(found: NetworkRun, measured: SimulationResult, grouped: se
 @pytest.mark.parametrize(
     ("options", "rings"),
     [
-        (PipelineOptions(tile=4, rows=4, lanes=4), False),
-        (PipelineOptions(tile=7, lanes=2, propagate_orders=False), False),
-        (PipelineOptions(tile=2, rows=2, lanes=2, propagate_orders=False), True),
+        (small_options(tile=4, rows=4, lanes=4), False),
+        (small_options(tile=7, lanes=2, propagate_orders=False), False),
+        (small_options(tile=2, rows=2, lanes=2, propagate_orders=False), True),
     ],
     ids=["orders", "uniform, one block", "uniform, two blocks"],
 )
@@ -154,7 +155,7 @@ def test_the_model_agrees_with_the_emitted_code(options: PipelineOptions, rings:
 
 def test_loops_that_wait_for_the_ports_of_their_memory_are_as_deep_as_the_manifest_says(tmp_path: Path) -> None:
     """Sixteen partial sums in one memory are added up in an iteration of eight cycles."""
-    module = emitted(LONG_SUM, PipelineOptions(tile=24, rows=1, lanes=1), tmp_path / "project")
+    module = emitted(LONG_SUM, small_options(tile=24, rows=1, lanes=1), tmp_path / "project")
     assert any(loop.trip == 1 and loop.ii == 8 for loop in read_manifest(tmp_path / "project").kernels[0].schedule)
     found, _ = run_of_the_model(module)
     require_agreement(found, simulate(tmp_path / "project", SimulationOptions(unbounded=True), optimisation=0), set())
@@ -162,7 +163,7 @@ def test_loops_that_wait_for_the_ports_of_their_memory_are_as_deep_as_the_manife
 
 def test_the_model_agrees_with_external_memory(tmp_path: Path) -> None:
     """Words of 512 bits, which a channel delivers, or takes, more slowly than one per cycle."""
-    module = emitted(NORM_AND_PRODUCT, PipelineOptions(lanes=16), tmp_path / "project", with_memory=True)
+    module = emitted(NORM_AND_PRODUCT, small_options(lanes=16), tmp_path / "project", with_memory=True)
     found, network = run_of_the_model(module, with_memory=True)
     loads = {task.name for task in network.tasks if task.name.startswith("load_")}
     unlimited = {fifo.name: fifo.tokens for fifo in network.graph.sized}

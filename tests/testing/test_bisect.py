@@ -22,13 +22,14 @@ from stc.dialects import stream
 from stc.dialects.dataflow import KernelOp, TaskOp
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
-from stc.pipeline import PipelineOptions, Stage, Step, stages, steps
+from stc.pipeline import Stage, Step, stages, steps
 from stc.tools.installed_commands import add_installed_commands
 from stc.tools.stc import app
 from stc.tools.stc_opt import app as stc_opt
 from stc_testing.bisect import Finding, Reduced, find, reduce_finding
 from stc_testing.breaks import BreakKind
 from stc_testing.reduction.level import Level, level_of
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -171,7 +172,7 @@ def found(text: str, sequence: list[Step]) -> Finding:
 
 def compile_with(broken: ModulePass, stage: str) -> list[Step]:
     """The whole pipeline with `broken` as the last pass of `stage`."""
-    whole = stages(PipelineOptions(kernel_name="k"))
+    whole = stages(small_options(kernel_name="k"))
     assert stage in {entry.name for entry in whole}
     return steps([Stage(entry.name, (*entry.passes, broken)) if entry.name == stage else entry for entry in whole])
 
@@ -272,7 +273,7 @@ def test_a_lost_token_is_found_in_the_streams() -> None:
 def test_dataflow_of_a_file_is_reduced_without_the_linalg() -> None:
     """The input is fused kernels already: tasks are cut out, and what they gave comes from outside."""
     module = parse_module(program(8))
-    whole = steps(stages(PipelineOptions(kernel_name="k")))
+    whole = steps(stages(small_options(kernel_name="k")))
     for step in whole[: [step.label for step in whole].index("insert-forks")]:
         step.one_pass.apply(Context(), module)
     assert [type(op) for op in module.walk()].count(KernelOp) == 1
@@ -286,7 +287,7 @@ def test_dataflow_of_a_file_is_reduced_without_the_linalg() -> None:
 def test_streams_of_a_file_are_reduced_without_the_linalg() -> None:
     """The input is tasks over streams already: a task that goes is replaced by what fills and what empties its streams."""
     module = parse_module(residual())
-    whole = steps(stages(PipelineOptions(kernel_name="k")))
+    whole = steps(stages(small_options(kernel_name="k")))
     for step in whole[: [step.label for step in whole].index("set-fifo-depths")]:
         step.one_pass.apply(Context(), module)
     assert level_of(module) == Level.STREAM
@@ -365,7 +366,7 @@ def file(tmp_path: Path) -> str:
 
 
 def run(*arguments: str):
-    return CliRunner().invoke(app, ["bisect", *arguments])
+    return CliRunner().invoke(app, ["bisect", "--small", *arguments])
 
 
 @pytest.mark.parametrize(
@@ -406,14 +407,14 @@ def test_nothing_breaks(registered: None, file: str) -> None:
 
 def test_a_healthy_compile() -> None:
     """The whole pipeline over a file, as `stc compile` runs it."""
-    whole = steps(stages(PipelineOptions(kernel_name="k")))
+    whole = steps(stages(small_options(kernel_name="k")))
     outcome = find(parse_module(residual()), whole)
     assert outcome.finding is None and not outcome.notes
 
 
 def test_a_refusal_is_unusable_input_unless_asked_for(registered: None, file: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match="pass 'refuse-exp' refuses the input: exponentials are not supported"):
-        CliRunner().invoke(app, ["bisect", file, "-p", "cse,refuse-exp"], catch_exceptions=False)
+        CliRunner().invoke(app, ["bisect", "--small", file, "-p", "cse,refuse-exp"], catch_exceptions=False)
     result = run(file, "-p", "cse,refuse-exp", "--refusals", "--out", str(tmp_path / "out"))
     assert result.exit_code == 1
     text = (tmp_path / "out" / "reduced.mlir").read_text()
@@ -432,4 +433,4 @@ def test_a_refusal_is_unusable_input_unless_asked_for(registered: None, file: st
 def test_unusable_input(file: str, arguments: list[str], said: str) -> None:
     names = {"file": file, "folder": str(Path(file).parent)}
     with pytest.raises(CompileError, match=said):
-        CliRunner().invoke(app, ["bisect", *(word.format(**names) for word in arguments)], catch_exceptions=False)
+        CliRunner().invoke(app, ["bisect", "--small", *(word.format(**names) for word in arguments)], catch_exceptions=False)

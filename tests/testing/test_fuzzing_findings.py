@@ -15,9 +15,9 @@ from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
 from stc.execution.run import execute
-from stc.pipeline import PipelineOptions
 from stc.transforms.linalg.propagate_reshapes import PropagateReshapesPass
 from stc_testing.fuzzing.levels import AGREED, Case, check_case, executed_by_mlir
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -141,7 +141,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_found_by_fuzzing(name: str, tmp_path: Path) -> None:
     text, options, schedule = PROGRAMS[name]
-    case = Case(0, text, (), PipelineOptions(kernel_name="main", **options), schedule=schedule)
+    case = Case(0, text, (), small_options(kernel_name="main", **options), schedule=schedule)
     outcome = check_case(case, tmp_path / "project")
     assert outcome.verdict == AGREED, f"{outcome.place}: {outcome.message}"
 

@@ -168,7 +168,7 @@ SCHEDULES = {
 def test_unusable_schedules(stc: Stc, text: str) -> None:
     Path("schedule.toml").write_text(text.replace("product", "matmul"))
     before = files_here()
-    ended = stc("compile", "models.py:product", "--out", "out", "--schedule", "schedule.toml")
+    ended = stc("compile", "--small", "models.py:product", "--out", "out", "--schedule", "schedule.toml")
     refused(ended, *(part.replace("product", "matmul") for part in SCHEDULES[text]))
     assert files_here() == before
 
@@ -177,7 +177,7 @@ def test_an_excepted_layer_has_no_sums_of_integers_to_schedule(stc: Stc) -> None
     Path("schedule.toml").write_text("[layer1_matmul0]\ntile = [2, 4, 2, 2]")
     before = files_here()
     options = ("--quantize", "bits=8,group=2,except=1", "--schedule", "schedule.toml")
-    ended = stc("compile", "models.py:layers", "--out", "out", *options)
+    ended = stc("compile", "--small", "models.py:layers", "--out", "out", *options)
     refused(ended, "schedule.toml: no op is called 'layer1_matmul0'", "layer1,")
     assert files_here() == before
 
@@ -286,7 +286,7 @@ def test_an_undersized_fifo_is_a_failed_check(stc: Stc, tmp_path: Path) -> None:
         "        return x - x.sum(-1, keepdim=True)\n"
         "def centre(): return Centre(), (torch.randn(4, 64),)\n"
     )
-    assert stc("compile", "norm.py:centre", "--out", "out", "--lanes", "4").code == 0
+    assert stc("compile", "--small", "norm.py:centre", "--out", "out", "--lanes", "4").code == 0
     kernel = Path("out/kernel.cpp")
     text = kernel.read_text()
     deepest = max(re.findall(r'hls::stream<(\w+), (\d+)> (\w+)\(', text), key=lambda stream: int(stream[1]))

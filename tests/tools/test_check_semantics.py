@@ -89,7 +89,7 @@ def test_a_compile_stops_at_the_pass_that_changes_a_value(
     (tmp_path / "sums.mlir").write_text(TEXT)
     out = tmp_path / "out"
     with pytest.raises(SystemExit) as ended:
-        run_app(compiler.app, "stc", ["compile", str(tmp_path / "sums.mlir"), "--out", str(out), "--check-semantics"])
+        run_app(compiler.app, "stc", ["compile", "--small", str(tmp_path / "sums.mlir"), "--out", str(out), "--check-semantics"])
     printed = capsys.readouterr()
     if broken is None:
         assert ended.value.code == 0 and json.loads((out / "report.json").read_text())["semantics"]["passes_checked"] > 40

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.heavy
 def test_interrupted(program: str, seconds: float, tmp_path: Path) -> None:
     """`seconds` after the entry point was entered, which says so: what Python does before is not ours."""
     (tmp_path / "slow.py").write_text("import time\ndef f():\n    time.sleep(60)\n")
-    arguments = ["compile", f"{tmp_path}/slow.py:f", "--out", str(tmp_path / "out")] if program == "stc" else ["-"]
+    arguments = ["compile", "--small", f"{tmp_path}/slow.py:f", "--out", str(tmp_path / "out")] if program == "stc" else ["-"]
     code = f"import sys; sys.argv = {[program, *arguments]!r}\n"
     code += f"from stc.tools.entry import {program}; import signal; old = signal.signal\n"
     code += f"signal.signal = lambda *a: (old(*a), print('entered', flush=True)); {program}()"

@@ -17,7 +17,6 @@ from stc.dialects.context import make_context
 from stc.dialects.dataflow import PROVENANCE
 from stc.dialects.parsing import parse_module
 from stc.dialects.printing import print_module
-from stc.pipeline import PipelineOptions
 from stc.tools import stc_opt
 from stc.tools.command_line import run_app
 from stc.tools.compile import compile_model
@@ -28,6 +27,7 @@ from stc.tools.reproducer import spelled_pass
 from stc.tools.request import CompileRequest
 from stc.tools.start import Ir, read_ir
 from stc.tools.stc import app
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -70,10 +70,10 @@ def designs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("designs")
     (folder / "odd.py").write_text(FACTORY)
     small: dict[str, Any] = {"check_inputs": ("example",), "emit_ir": True}
-    options = PipelineOptions(tile=4, lanes=2)
+    options = small_options(tile=4, lanes=2)
     plan = Plan("", (Edit("after", "insert-forks", "cse"), Edit("replace", "collapse-converters", "canonicalize,cse")))
     requests = {
-        "linalg": CompileRequest(str(LINALG), options=PipelineOptions(tile=4, lanes=4, rows=8), **small),
+        "linalg": CompileRequest(str(LINALG), options=small_options(tile=4, lanes=4, rows=8), **small),
         "torch": CompileRequest(f"{folder / 'odd.py'}:odd", seed=3, options=options, **small),
         "edited": CompileRequest(str(LINALG), options=options, plan=plan, **small),
     }
@@ -113,7 +113,7 @@ def test_every_dump_leads_to_the_same_design(designs: dict[str, Path], name: str
     found = dumps(designs[name])
     assert len(found) > 40
     for file, following in [*pairwise(found)][::every]:
-        ir = read_ir(CompileRequest(str(file)))
+        ir = read_ir(CompileRequest(str(file), options=small_options()))
         assert ir is not None and ir.steps[ir.begin].one_pass.name == following.stem.partition("_")[2]
         ir.steps[ir.begin].one_pass.apply(make_context(), ir.module)
         assert _dumped(ir) == following.read_text(), following.name
@@ -253,7 +253,7 @@ def test_what_a_dump_says_wrongly_is_one_sentence(
 
 
 def test_another_signature_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    compile_model(CompileRequest(str(LINALG), emit_ir=True), tmp_path / "out")
+    compile_model(CompileRequest(str(LINALG), emit_ir=True, options=small_options()), tmp_path / "out")
     (dump,) = (tmp_path / "out" / "ir").glob("*_name-ops.mlir")
     dump.write_text(dump.read_text().replace('stc.name = "x"', 'stc.name = "other"'))
     assert compiled(dump, tmp_path / "no") == 2
@@ -264,7 +264,7 @@ def test_the_attribute_survives_text(designs: dict[str, Path]) -> None:
     """With everything in it, and strange names."""
     request = CompileRequest('a "b"\\ü.py:f', seq=3, weights="w", layer=2, minimise_depths=0.05, check_inputs=("zeros", "tiny"),
                              plan=Plan("", (Edit("after", "cse", 'own{a="b c" n=1}'),)))
-    options = PipelineOptions(tile=3, schedule="x y.toml", unsafe_math=True, propagate_orders=False)
+    options = small_options(tile=3, schedule="x y.toml", unsafe_math=True, propagate_orders=False)
     module = ModuleOp([], {PROVENANCE: provenance_of(request, options, "cse#2")})
     again = parse_module(print_module(module), "x")
     assert again.attributes == module.attributes
@@ -276,7 +276,7 @@ def test_the_attribute_survives_text(designs: dict[str, Path]) -> None:
 
 
 def names(plan: Plan) -> list[str]:
-    return [spelled_pass(step.one_pass) for step in plan.steps(PipelineOptions())]
+    return [spelled_pass(step.one_pass) for step in plan.steps(small_options())]
 
 
 def test_edits_of_the_pipeline() -> None:

@@ -14,12 +14,14 @@ from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.dialects.stream import CreateOp
 from stc.pipeline import PipelineOptions, Step, hyphenated, part, read_options, run_stages, stages, steps
+from stc.platforms.budget import SMALL
 from stc.tools.listings import complete_part, complete_passes, complete_pipeline, complete_stage, list_of_pipelines
 from stc.tools.request import CompileRequest
 from stc.tools.stopwatch import Stopwatch
+from stc_testing.small import small_options
 
 LINALG = (Path(__file__).parents[2] / "filecheck_tests" / "levels" / "1_linalg.mlir").read_text()
-WHOLE = steps(stages(PipelineOptions()))
+WHOLE = steps(stages(small_options()))
 
 
 def run(*arguments: str, text: str = LINALG):
@@ -34,7 +36,7 @@ def labels(chosen: list[Step]) -> list[str]:
 
 
 def test_a_stage_stands_for_all_its_passes():
-    for stage in stages(PipelineOptions()):
+    for stage in stages(small_options()):
         chosen = part(WHOLE, stage.name, hyphenated(stage.name))
         assert {step.stage.name for step in chosen} == {stage.name}
         assert [step.ends_stage for step in chosen] == [False] * (len(stage.passes) - 1) + [True]
@@ -53,7 +55,7 @@ def test_every_pass_can_be_the_first_and_the_last():
 
 def test_what_passes_find_is_returned_by_label():
     module = parse_module(LINALG)
-    run = run_stages(module, make_context(), stages(PipelineOptions(tile=4, kernel_name="k")))
+    run = run_stages(module, make_context(), stages(small_options(tile=4, kernel_name="k")))
     assert set(run.found) == {"recognize-quantization", "verify-streams", "size-fifos", "verify-bounds"}
     assert run.found["verify-streams"].edges and run.found["verify-bounds"].report()["indices"]
     depths = {op.sym_name.data: op.result.type.depth for op in module.walk() if isinstance(op, CreateOp)}
@@ -120,7 +122,8 @@ def test_two_parts_are_the_whole():
 
 
 def test_options_reach_the_passes():
-    tiles = {tile: run("--until", "propagate-orders", "--pipeline", f"compile{{tile={tile}}}").stdout for tile in (2, 4)}
+    given = {tile: f"compile{{tile={tile} budget={SMALL}}}" for tile in (2, 4)}
+    tiles = {tile: run("--until", "propagate-orders", "--pipeline", text).stdout for tile, text in given.items()}
     assert "tile = [2, 2, 2]" in tiles[2] or "tile = [8, 2, 2]" in tiles[2]
     assert tiles[2] != tiles[4]
 
@@ -203,7 +206,7 @@ def test_list_of_pipelines():
     assert text == list_of_pipelines() + "\n"
     assert "compile{platform: str" in text
     lines = [line.strip().partition("{")[0] for line in text.splitlines()]
-    for stage in stages(PipelineOptions()):
+    for stage in stages(small_options()):
         assert hyphenated(stage.name) in lines
     positions = [lines.index(step.label) for step in WHOLE]
     assert positions == sorted(positions)
@@ -221,4 +224,4 @@ def test_a_request_says_its_format_to_the_passes() -> None:
     """Else the reference would be quantised and the design f32."""
     assert CompileRequest("gpt2-tiny", dtype="w8a8").options.quantize == "bits=8"
     with pytest.raises(CompileError, match="one of both"):
-        CompileRequest("gpt2-tiny", dtype="w8a8", options=PipelineOptions(quantize="bits=4"))
+        CompileRequest("gpt2-tiny", dtype="w8a8", options=small_options(quantize="bits=4"))

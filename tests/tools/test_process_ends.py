@@ -101,7 +101,7 @@ def inner():
 def test_what_ends_the_process_is_named(tmp_path: Path, factory: str, said: str) -> None:
     (tmp_path / "ends.py").write_text(ENDS)
     program = [sys.executable, "-c", "from stc.tools.entry import stc; stc()"]
-    command = [*program, "compile", f"{tmp_path}/ends.py:{factory}", "--out", str(tmp_path / "out")]
+    command = [*program, "compile", "--small", f"{tmp_path}/ends.py:{factory}", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2 and said in done.stderr and not (tmp_path / "out").exists()
 

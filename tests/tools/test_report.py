@@ -15,7 +15,6 @@ from browser import TELL, Page, browse, told
 from stc.diagnostics import CompileError
 from stc.manifest.files import read_manifest
 from stc.manifest.schema import Manifest
-from stc.pipeline import PipelineOptions
 from stc.simulation.critical_path import critical_path
 from stc.simulation.simulation_result import SimulationResult
 from stc.tools.compile import CompileRequest, compile_model
@@ -26,6 +25,7 @@ from stc.tools.report.figures import timeline
 from stc.tools.report.page import embedded, number, render_page, share
 from stc.tools.report.tables import Row, path_tables, tables_of
 from stc.tools.stc import main
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -39,7 +39,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("g++") is None:
         pytest.skip("g++ is needed")
     out = tmp_path_factory.mktemp("report") / "rows"
-    compile_model(CompileRequest(str(ROWS), options=PipelineOptions(tile=4)), out)
+    compile_model(CompileRequest(str(ROWS), options=small_options(tile=4)), out)
     return out
 
 

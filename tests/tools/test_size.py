@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 
 from stc.fifo.depths_file import read_depths
 from stc.manifest.files import read_manifest
-from stc.pipeline import PipelineOptions
 from stc.simulation.design_runs import DesignRuns
 from stc.simulation.timing_table import SimulationOptions, timing_table
 from stc.tools.command_line import run_app
 from stc.tools.compile import CompileRequest, compile_model
 from stc.tools.size import size_project
 from stc.tools.stc import app
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -58,7 +58,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("size")
     (folder / "rows.mlir").write_text(PROGRAM)
     options = ["--lanes", "1", "--tile", "7", "--out", str(folder / "design")]
-    done = runner.invoke(app, ["compile", str(folder / "rows.mlir"), *options])
+    done = runner.invoke(app, ["compile", "--small", str(folder / "rows.mlir"), *options])
     assert done.exit_code == 0, done.output
     return folder / "design"
 
@@ -141,7 +141,7 @@ def test_an_emitted_design_that_deadlocks_is_said_to(project: Path, tmp_path: Pa
 def test_compile_with_minimisation(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Required depths are the minimal ones, emitted depths at least these, and the report says what was saved."""
     monkeypatch.setattr("stc.tools.depth_minimisation.size_project", partial(size_project, optimisation=0))
-    request = CompileRequest(str(project.parent / "rows.mlir"), options=PipelineOptions(lanes=1, tile=7), minimise_depths=0.0)
+    request = CompileRequest(str(project.parent / "rows.mlir"), options=small_options(lanes=1, tile=7), minimise_depths=0.0)
     report = compile_model(request, tmp_path / "minimal")
     depths = read_depths(project / "build" / "depths.json")
     minimisation = report["fifo_sizing"]["minimisation"]

@@ -24,7 +24,7 @@ func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itenso
 
 !rows = !itensor.itensor<1x4xf32, iter_space: [6] * [1], iter_map: (d0) -> (d0, 0)>
 !twice = !itensor.itensor<1x4xf32, iter_space: [2, 6] * [1, 1], iter_map: (d0, d1) -> (d1, 0)>
-// expected-error @unknown {{pass 'size-streams': @k: 'itensor.converter' of %a, whose size is known at run time (1x4, iter_space: [pos<=6] * [1], iter_map: (d0) -> (d0, 0)); accepted: tasks, forks and concatenations of such streams}}
+// expected-error @unknown {{pass 'size-streams': @k: 'itensor.converter' of %a, whose size is known at run time (1x4, iter_space: [pos<=6] * [1], iter_map: (d0) -> (d0, 0)); accepted: tasks, forks, reshapes and concatenations of such streams}}
 func.func @main(%x: tensor<6x4xf32> {stc.sizes = [#itensor.size<pos<=6>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) -> tensor<6x4xf32> {
   %y = dataflow.kernel @k(%a = %x : tensor<6x4xf32> as !rows) -> (tensor<6x4xf32> as !twice) {
     %c = itensor.converter %a {shared_loops = 0, buffer_shape = [6, 4], blocks = 1} : !rows to !twice

@@ -17,7 +17,7 @@ from stc.analysis.host_work import functions_of
 from stc.analysis.run_time_sizes import RunTimeSizes, symbol_argument
 from stc.diagnostics import CompileError, NoRunTimeSize
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
-from stc.dialects.itensor import ConcatOp, ConverterOp, ForkOp, ItensorType, ReadOp, SizeOp, SymbolType, WriteOp
+from stc.dialects.itensor import ConcatOp, ConverterOp, ForkOp, ItensorType, ReadOp, ReassociateOp, SizeOp, SymbolType, WriteOp
 from stc.dialects.itensor.accesses import constant_value
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.routing_ops import offsets_attr
@@ -26,6 +26,7 @@ from stc.iteration.block_tokens import token_lanes
 from stc.iteration.concatenation import begins_of, joined
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, Symbol, is_static, maximum, minimum, sum_of, symbols_in
+from stc.iteration.sized_reshapes import resized
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,9 @@ class SizeStreams(ModulePass):
 
     Everything before this pass is decided for the largest sizes. From the arguments on, each stream and each loop that enumerates
     it takes the size of what it carries; a concatenation has the sum of its parts. Dimensions of such sizes must cross entry by
-    entry, in a loop of their own, and may meet tasks, forks and concatenations only; anything else is refused by name. A converter
-    that repeats its block for each such entry repeats it as often. Memory holds
-    tensors as they lie at the largest sizes; results have entries only where there are some. What is proved later is proved for
-    all values.
+    entry, in a loop of their own, and may meet tasks, forks, concatenations and reshapes of other dimensions only; anything else
+    is refused by name. A converter that repeats its block for each such entry repeats it as often. Memory holds tensors as they lie
+    at the largest sizes; results have entries only where there are some. What is proved later is proved for all values.
 
         func.func @main(%x: tensor<13x4xf32> {stc.sizes = [#itensor.size<pos<=13>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) {
           %y = dataflow.kernel @k(%a = %x : tensor<13x4xf32> as !itensor.itensor<1x4xf32, iter_space: [13] * [1], ...>) ... {
@@ -120,9 +120,11 @@ class _Sizing:
                 self.orders.update(dict.fromkeys(op.copies, self._order(op.source)))
             case ConcatOp():
                 self._through_concat(op)
+            case ReassociateOp():
+                self._through_reassociate(op)
             case _:
                 what = f"'{op.name}' of {self._spelled(changed[0])}, whose size is known at run time ({self._order(changed[0])})"
-                raise NoRunTimeSize(what, where=self._where, accepted="tasks, forks and concatenations of such streams")
+                raise NoRunTimeSize(what, where=self._where, accepted="tasks, forks, reshapes and concatenations of such streams")
 
     def _through_task(self, task: TaskOp) -> None:
         sizes: dict[SSAValue, Size] = {}
@@ -200,6 +202,14 @@ class _Sizing:
         self.orders[op.result] = order
         begins = begins_of(parts, along[0])
         op.offsets_prop = offsets_attr([[begin if d in along else 0 for d in range(order.rank)] for begin in begins])
+
+    def _through_reassociate(self, op: ReassociateOp) -> None:
+        try:
+            self.orders[op.result] = resized(self._order(op.source), self._order(op.result))
+        except ValueError as error:
+            what = f"{self._spelled(op.result)} is no reshape of other dimensions ({error})"
+            accepted = "reshapes that keep dimensions of run-time size"
+            raise NoRunTimeSize(what, where=self._where, accepted=accepted) from None
 
     # Applying them ------------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from stc.design_space.order_propagation import Propagation, TiledOp
 from stc.design_space.orders import TileSizes
 from stc.design_space.parallelism import PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of
 from stc.design_space.tiling import default_unroll, row_loop
-from stc.diagnostics import CompileError
+from stc.diagnostics import BeyondBudget
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import COPIES, LANES, ROWS
 from stc.dialects.use_def import RESHAPES, uses_through
@@ -89,7 +89,7 @@ class ChooseParallelism(FindingPass):
         least = sum(work.point.dsp for work in works)
         if least > most.dsp:
             what = f"one point of each computation at once takes {least} DSPs, the budget has {most.dsp}"
-            raise CompileError(what, where=self.name, accepted=f"dsp={least} or more")
+            raise BeyondBudget(what, where=self.name, accepted=f"dsp={least} or more")
         problem = ParallelismProblem(works, most, self.overall_unroll_size, port_counts(platform))
         chosen = PARALLELISM.decide(self.strategy, problem)
         for each in computed:

@@ -103,7 +103,7 @@ def compiled(stc: Stc, folder: Path, made_of: str, *options: str) -> Path:
     (folder / "fc.mlir").write_text(integers(256, 24))
     (folder / f"{made_of}.toml").write_text(f"[matmul]\nmultipliers = '{made_of}'")
     out = folder / made_of
-    asked = ("--schedule", folder / f"{made_of}.toml", "--tile", 64, "--out", out, "--check")
+    asked = ("--small", "--schedule", folder / f"{made_of}.toml", "--tile", 64, "--out", out, "--check")
     ended = stc("compile", folder / "fc.mlir", *asked, *options)
     assert ended.code == 0, ended.stdout + ended.stderr
     return out
@@ -161,7 +161,7 @@ def test_a_table_holds_for_all_copies(tmp_path: Path, stc: Stc, made_of: str):
 def test_a_float_contraction_has_none(tmp_path: Path, stc: Stc):
     (tmp_path / "fc.mlir").write_text(floats(6, 8))
     (tmp_path / "lut.toml").write_text("[matmul]\nmultipliers = 'lut'")
-    ended = stc("compile", tmp_path / "fc.mlir", "--schedule", tmp_path / "lut.toml", "--out", tmp_path / "out")
+    ended = stc("compile", "--small", tmp_path / "fc.mlir", "--schedule", tmp_path / "lut.toml", "--out", tmp_path / "out")
     assert ended.code == 2 and "multipliers is 'lut', and no integers are multiplied" in ended.stderr
     assert not (tmp_path / "out").exists()
 

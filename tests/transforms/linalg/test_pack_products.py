@@ -352,7 +352,7 @@ def test_packed_products_as_cpp(tmp_path: Path, stc: Stc, k: int, w: int, unsign
     """Nibbles in every compile, bytes on request: half as many multipliers as rows, and of 27 by 8 bits, 9 where x has no sign."""
     (tmp_path / "fc.mlir").write_text(contraction(3, 6, k, w, unsigned=unsigned))
     out = tmp_path / "out"
-    ended = stc("compile", tmp_path / "fc.mlir", *options, "--out", out, "--check")
+    ended = stc("compile", "--small", tmp_path / "fc.mlir", *options, "--out", out, "--check")
     assert ended.code == 0, ended.stderr
     activation = r"\(ap_int<9>\)\(uint8_t\)\w" if "x" in unsigned else r"\w"
     assert re.search(rf"\(ap_int<27>\)(sum|\(shifted \+ value\))\s+\* {activation}", (out / "kernel.cpp").read_text())
@@ -365,7 +365,7 @@ def test_half_a_dsp_for_each_product_a_cycle(tmp_path: Path, stc: Stc, w: int, n
     """As estimated, and as counted in the C++: a word of weights in a cycle, in half as many multipliers."""
     (tmp_path / "fc.mlir").write_text(contraction(1, n, k, w))
     out = tmp_path / "out"
-    ended = stc("compile", tmp_path / "fc.mlir", *ASKED_FOR, "--tile", 64, "--out", out)
+    ended = stc("compile", "--small", tmp_path / "fc.mlir", *ASKED_FOR, "--tile", 64, "--out", out)
     assert ended.code == 0, ended.stderr
     ports, weights = json.loads((out / "manifest.json").read_text())["kernels"][0]["ports"], 512 // w
     (port,) = [port for port in ports if port["kind"] == "parameter"]

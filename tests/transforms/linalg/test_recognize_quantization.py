@@ -16,10 +16,11 @@ from stc.dialects.context import make_context
 from stc.execution.run import execute
 from stc.frontend.export import export
 from stc.frontend.exported import ExportedModel
-from stc.pipeline import PipelineOptions, part, run_stages, stages, steps
+from stc.pipeline import part, run_stages, stages, steps
 from stc.transforms.finding_pass import run_pass
 from stc.transforms.linalg.recognize_quantization import Recognised, RecognizeQuantization
 from stc_testing.quantised_modules import MODULES, Made, Weights, by_token, layer
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -28,7 +29,7 @@ def recognised(made: Made) -> tuple[ExportedModel, Recognised]:
     """A module behind the pass, as the pipeline runs it."""
     model = export(*made)
     found = None
-    for step in part(steps(stages(PipelineOptions())), last=RecognizeQuantization.name):
+    for step in part(steps(stages(small_options())), last=RecognizeQuantization.name):
         found = run_pass(step.one_pass, make_context(), model.module)
     model.module.verify()
     assert isinstance(found, Recognised)
@@ -236,5 +237,5 @@ def test_the_whole_pipeline_takes_it() -> None:
             checked.add(name)
             np.testing.assert_allclose(execute(module, arguments)[0], golden, rtol=0, atol=1e-6 * np.abs(golden).max())
 
-    run_stages(model.module, make_context(), stages(PipelineOptions()), [check])
+    run_stages(model.module, make_context(), stages(small_options()), [check])
     assert checked == ends

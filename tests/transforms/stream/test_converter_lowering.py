@@ -35,11 +35,12 @@ from stc.iteration.block_tokens import token_lanes
 from stc.iteration.converter import ConverterPlan, infer_converter, line_buffer_of, single_block_of
 from stc.iteration.order import Coordinate, Loop, StreamOrder
 from stc.iteration.vectorize import vectorized
-from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.pipeline import run_stages, stages
 from stc.platforms.platform import load_platform
 from stc.transforms import all_passes
 from stc.transforms.pass_pipeline import read_pipeline
 from stc_testing.drawn import seeds
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -176,7 +177,7 @@ def compiled(text: str, **options: Any) -> ModuleOp:
     types: list[Any] = [argument.type for argument in function.body.block.args]
     inputs = [np.asarray(numbers.standard_normal(kind.get_shape()), np.float32) for kind in types]
     module = parse_module(text)
-    sequence = stages(PipelineOptions(serial_converters="always", **options))
+    sequence = stages(small_options(serial_converters="always", **options))
     run_stages(module, make_context(), [stage for stage in sequence if stage.name != "linalg optimisation"])
     for wanted, found in zip(execute(function, inputs), run(module, inputs), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-5)

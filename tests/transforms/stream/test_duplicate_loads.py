@@ -23,10 +23,11 @@ from stc.dialects.context import make_context
 from stc.dialects.dataflow import KernelOp
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
-from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.pipeline import run_stages, stages
 from stc.transforms.dataflow.duplicate_loads_in_order import DuplicateLoadsInOrder
 from stc.transforms.stream.duplicate_loads import DuplicateLoads
 from stc_testing.drawn import seeds
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -37,7 +38,7 @@ LEAST = 8
 def compiled(text: str, **options: Any) -> ModuleOp:
     """All but the linalg stage."""
     module = parse_module(text)
-    after_linalg = [stage for stage in stages(PipelineOptions(**options)) if stage.name != "linalg optimisation"]
+    after_linalg = [stage for stage in stages(small_options(**options)) if stage.name != "linalg optimisation"]
     run_stages(module, make_context(), after_linalg)
     return module
 

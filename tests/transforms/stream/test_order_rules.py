@@ -23,11 +23,12 @@ from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
 from stc.iteration.normal_form import same_sequence
 from stc.iteration.order import StreamOrder
-from stc.pipeline import PipelineOptions, Stage, run_stages, stages
+from stc.pipeline import Stage, run_stages, stages
 from stc.transforms import all_passes
 from stc.transforms.linalg.propagate_orders import TilingGraph
 from stc.transforms.pass_pipeline import read_pipeline
 from stc_testing.drawn import seeds
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -68,7 +69,7 @@ def compiled(seed: int, propagate_orders: bool) -> tuple[str, ModuleOp, list[Sta
     text = program.text()
     module = parse_module(text)
     chosen: dict[str, Any] = {**program.options(), "rows": program.random.choice([1, 2, 4, 128])}
-    before, after = split(stages(PipelineOptions(propagate_orders=propagate_orders, **chosen)))
+    before, after = split(stages(small_options(propagate_orders=propagate_orders, **chosen)))
     run_stages(module, make_context(), before)
     return text, module, after
 

@@ -21,7 +21,7 @@ from stc.dialects.itensor import ConverterOp, EmptyOp, ItensorType, ReorderOp
 from stc.dialects.parsing import parse_module
 from stc.dialects.preconditions import unfit_for_passes
 from stc.dialects.printing import print_module
-from stc.pipeline import PipelineOptions, part, stages, steps
+from stc.pipeline import part, stages, steps
 from stc.tools.check_semantics import check_pass, random_inputs
 from stc.transforms import all_passes
 from stc.transforms.dataflow.flatten_tasks import InlineTaskOfTasks
@@ -33,6 +33,7 @@ from stc.transforms.linalg.dead_ops import erase_dead_ops
 from stc.transforms.linalg.tile_linalg import PATTERNS, PHASES
 from stc.transforms.pass_pipeline import read_pipeline
 from stc.transforms.stream.lower_tasks import DropUnusedBridge, LowerTask
+from stc_testing.small import small_options
 
 KERNELS = "tile-linalg,linalg-to-dataflow,layout-to-dataflow{size=4}"
 FUSED = "merge-kernels,trim-boundaries,insert-converters"
@@ -156,7 +157,7 @@ def test_nested_tasks() -> None:
     assert unfit_for_passes(module) is None and not prove_streams(module).failures
     before = module.clone()
     assert check_each(module, InlineTaskOfTasks()) == 2 and count(module, TaskOp) == flat
-    whole = steps(stages(PipelineOptions(lanes=2)))
+    whole = steps(stages(small_options(lanes=2)))
     for step in part(whole, "flatten-tasks"):
         step.one_pass.apply(make_context(), before)
     assert check_pass(module, before, random_inputs(module)) is None

@@ -13,8 +13,9 @@ from xdsl.dialects import func
 from stc.dialects.context import make_context
 from stc.dialects.parsing import parse_module
 from stc.execution.run import execute
-from stc.pipeline import PipelineOptions, run_stages, stages
+from stc.pipeline import run_stages, stages
 from stc_testing.drawn import seeds
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -35,7 +36,7 @@ def check(text: str, **options: Any) -> None:
     types: list[Any] = [argument.type for argument in function.body.block.args]
     inputs = [np.asarray(numbers.standard_normal(kind.get_shape()), np.float32) for kind in types]
     expected = execute(function, inputs)
-    after_linalg = [stage for stage in stages(PipelineOptions(**options)) if stage.name != "linalg optimisation"]
+    after_linalg = [stage for stage in stages(small_options(**options)) if stage.name != "linalg optimisation"]
     run_stages(module, make_context(), after_linalg)
     found = run(module, inputs)
     for left, right in zip(expected, found, strict=True):
