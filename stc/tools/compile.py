@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Region
 
 from stc.analysis.bus_words import bus_words
 from stc.analysis.converter_figures import converter_figures
@@ -33,7 +34,7 @@ from stc.extensions import load_options
 from stc.frontend.draws import EXAMPLE, retained_inputs
 from stc.manifest.schema import Manifest
 from stc.pipeline import PipelineOptions, Stage, stages
-from stc.platforms.budget import Counts
+from stc.platforms.budget import SMALL
 from stc.platforms.platform import load_platform
 from stc.simulation.utilisation import estimated_utilisation
 from stc.tools.budget_fit import fit_of, is_aim, searched_again, without_search
@@ -47,7 +48,7 @@ from stc.tools.schedule_file import NOT_IN_FILE, schedule_text
 from stc.tools.start import Start, start_of
 from stc.transforms.dataflow.verify_streams import VerifyStreams
 from stc.transforms.linalg.apply_schedule import Decided, decided_schedules
-from stc.transforms.linalg.choose_parallelism import ChooseParallelism
+from stc.transforms.linalg.choose_parallelism import ChooseParallelism, Searched
 from stc.transforms.linalg.default_tile_size import DefaultTileSize
 from stc.transforms.linalg.propagate_orders import PropagateOrders
 from stc.transforms.linalg.quantize_linear import QuantizeLinear
@@ -95,7 +96,8 @@ def compile_from(
     request, model, options = start.request, start.model, start.options
     if start.begin == 0 and (found := obstacles(model.module)):
         raise UnsupportedError(found)
-    design, options, recorder = _within_budget(start, progress, is_named=is_named)
+    made = _within_budget(start, progress, is_named=is_named)
+    design, options, recorder = made.report, made.options, made.recorder
     references = model.timings.get("references", 0.0)
     front_end = {"origin": "executed", **seconds, "export": seconds["export"] - references, "references": references}
     report: dict[str, Any] = {
@@ -127,23 +129,40 @@ def _utilisation_report(manifest: Manifest, sizings: Sequence[Mapping[str, Any]]
     return estimated_utilisation(manifest, cycles, "estimated: cycles by FIFO sizing").as_json()
 
 
-def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> tuple[dict[str, Any], PipelineOptions, Recorder]:
-    """The design, what is said of it, and the options it has in the end: searched again as long as it is beyond the budget.
+@dataclass(frozen=True)
+class _Made:
+    """A finished design: what is said of it, with which options and who watched, and its IR where another is in the module."""
 
-    Within the plan, where no search fits, not searched."""
+    report: dict[str, Any]
+    options: PipelineOptions
+    recorder: Recorder
+    region: Region | None = None
+
+    @property
+    def cycles(self) -> int | None:
+        """As FIFO sizing estimates them."""
+        return self.report["throughput"]["cycles"]
+
+
+def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made:
+    """The design: searched again as long as it is beyond the budget; within the plan, where no search fits, not searched.
+
+    Within the plan, too: the cheapest design, where that is estimated to be faster. It may be where phases are short.
+    """
     module, options, before = start.model.module, start.options, None
     original = module.clone() if options.is_searched else None
     tries = 1
     while True:
-        recorder = _recorder(start, options, progress, is_named=is_named)
-        rest = as_stages(start.request.plan.steps(options)[start.begin :])
         try:
-            design = design_report(module, options, recorder, rest)
+            made = _made(start, options, progress, is_named=is_named)
             if original is None or not options.is_searched:
-                return design, options, recorder
-            fit = fit_of(options, design["resources"]["total"], design["memory_ports"], recorder.expected)
-            if not fit.lacking or (fit.expected is None and is_aim(options)):  # IR behind the search is as it is
-                return design | {"budget": fit.report(tries)}, options, recorder
+                return made
+            searched = made.recorder.searched
+            expected = None if searched is None else searched.expected
+            fit = fit_of(options, made.report["resources"]["total"], made.report["memory_ports"], expected)
+            if not fit.lacking or (expected is None and is_aim(options)):  # IR behind the search is as it is
+                made.report["budget"] = fit.report(tries)
+                break
             options = searched_again(options, fit, before, tries)
             warn(f"beyond the budget: {fit.lacking}; searched again within {options.search_within}")
             before = fit
@@ -151,9 +170,30 @@ def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> tuple
             options = without_search(options, failure)
             warn(f"{failure}; instead, the cheapest design (--small)")
         assert original is not None
-        module.detach_region(0)
-        module.add_region(original.clone().detach_region(0))
+        _exchange(module, original.clone().detach_region(0))
         tries += 1
+    if searched is None or not is_aim(options) or options.schedule or searched.least_cycles_without >= (made.cycles or 0):
+        return made
+    made = replace(made, region=_exchange(module, original.detach_region(0)))
+    cheapest = _made(start, replace(options, budget=SMALL, search_within=""), progress, is_named=is_named)
+    if cheapest.cycles is not None and made.cycles is not None and cheapest.cycles < made.cycles:
+        return cheapest
+    assert made.region is not None
+    _exchange(module, made.region)
+    return made
+
+
+def _exchange(module: ModuleOp, region: Region) -> Region:
+    """Give `module` another body; its own."""
+    own = module.detach_region(0)
+    module.add_region(region)
+    return own
+
+
+def _made(start: Start, options: PipelineOptions, progress: Progress, *, is_named: bool) -> _Made:
+    recorder = _recorder(start, options, progress, is_named=is_named)
+    rest = as_stages(start.request.plan.steps(options)[start.begin :])
+    return _Made(design_report(start.model.module, options, recorder, rest), options, recorder)
 
 
 def _recorder(start: Start, options: PipelineOptions, progress: Progress, *, is_named: bool) -> Recorder:
@@ -228,7 +268,7 @@ def design_report(
     recognised: Recognised | None = run.found.get(RecognizeQuantization.name)
     _require_scales(recognised, recorder.parameters)
     _require_integers(recognised, recorder.packed)
-    recorder.expected = run.found.get(ChooseParallelism.name)
+    recorder.searched = run.found.get(ChooseParallelism.name)
     streams, bounds, sizings = (run.found.get(name) for name in (VerifyStreams.name, VerifyBounds.name, SizeFifos.name))
     resources = resource_report(module, load_platform(options.platform))
     makespans = None if sizings is None else [sizing.makespan for sizing in sizings]
@@ -316,8 +356,8 @@ class Recorder:
     semantics: SemanticsCheck | None = None
     """Executes the module after each pass, if asked for."""
     count: int = 0
-    expected: Counts | None = None
-    """What the search said the design would take."""
+    searched: Searched | None = None
+    """What the search said of the design."""
     quantised: frozenset[str] | None = None
     """The modules whose linear layers the reference computes on integers; None where nobody knows."""
     packed: frozenset[str] = frozenset()

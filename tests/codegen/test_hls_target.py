@@ -55,7 +55,7 @@ def test_the_target_prints_what_is_emitted(design: Path) -> None:
 
 
 def test_the_whole_pipeline_ends_in_it(design: Path) -> None:
-    options = "compile{tile=4 lanes=4 kernel-name=linear_relu}"
+    options = "compile{tile=4 lanes=4 budget=small kernel-name=linear_relu}"
     assert run(str(LINALG), "--pipeline", options, "-t", "hls-cpp").stdout == (design / "kernel.cpp").read_text()
 
 

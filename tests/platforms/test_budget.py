@@ -6,7 +6,7 @@ import pytest
 
 from stc.diagnostics import CompileError
 from stc.pipeline import PipelineOptions, stages
-from stc.platforms.budget import Budget, Counts, searched_limits
+from stc.platforms.budget import Budget, Counts, part_of, searched_limits
 from stc.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -19,9 +19,15 @@ def test_what_is_not_named_is_the_plan() -> None:
     assert Budget.parse("dsp=100%,lut=33.5%").limits(U55C) == Counts(8304, 378_885, 1_132_500, 2841, 768, 32)
 
 
-@pytest.mark.parametrize("text", ["plan", "dsp=60%", "dsp=2500,lut=33.5%,ff=0,bram=100%,uram=1,ports=29"])
+@pytest.mark.parametrize("text", ["plan", "plan/3", "dsp=60%/2", "dsp=60%", "dsp=2500,lut=33.5%,ff=0,bram=100%,uram=1,ports=29"])
 def test_prints_as_read(text: str) -> None:
     assert str(Budget.parse(text)) == text
+
+
+def test_a_part_is_of_all_but_ports() -> None:
+    assert Budget.parse("plan/3").limits(U55C) == Counts(2214, 263_900, 377_500, 947, 256, 32)
+    assert Budget.parse("dsp=60%,ports=29/2").limits(U55C) == Counts(2491, 395_850, 566_250, 1420, 384, 29)
+    assert (part_of("plan", 3), part_of("dsp=60%/2", 3), part_of("small", 3)) == ("plan/3", "dsp=60%/6", "small")
 
 
 def test_order_and_spaces_do_not_matter() -> None:
@@ -37,6 +43,9 @@ def test_small_is_no_search() -> None:
     ("text", "said"),
     [
         ("", "budget has ''; accepted: small, plan, or dsp, lut, ff, bram, uram, ports with"),
+        ("plan/", "budget has '/'; accepted: / and a number from 1"),
+        ("plan/2/2", "budget has '/2/2'"),
+        ("small/2", "budget has 'small'"),
         ("dsp", "budget has 'dsp'"),
         ("dps=5", "budget has 'dps=5'"),
         ("dsp=5,", "budget has ''"),

@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 
 import stc
 from stc.frontend.rounding_noise import RoundingNoise
-from stc.pipeline import PipelineOptions
 from stc.quantisation.formats import LinearFormat
 from stc.quantisation.reference import QuantisedLinear, quantise_weight
 from stc.quantisation.rows import Roundings, integers_of, roundings_watched, scales_of
@@ -25,6 +24,7 @@ from stc.tools.compile import compile_model
 from stc.tools.near_ties import Found, Search, with_near_ties
 from stc.tools.request import CompileRequest
 from stc.tools.stc import app
+from stc_testing.small import small_options
 
 pytestmark = pytest.mark.heavy
 
@@ -153,7 +153,7 @@ NEARLY = "1.0000002f"
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("near_ties")
     (folder / "model.py").write_text(MODEL.format(below=BELOW))
-    request = CompileRequest(f"{folder / 'model.py'}:linear", options=PipelineOptions(quantize="bits=8"), check_inputs=("example",))
+    request = CompileRequest(f"{folder / 'model.py'}:linear", options=small_options(quantize="bits=8"), check_inputs=("example",))
     compile_model(request, folder / "out")
     return folder / "out"
 

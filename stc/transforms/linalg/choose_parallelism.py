@@ -24,14 +24,14 @@ from stc.analysis.resource_figures import adapter
 from stc.design_space.makespan import Dependence
 from stc.design_space.order_propagation import Propagation, TiledOp
 from stc.design_space.orders import TileSizes
-from stc.design_space.parallelism import PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of
+from stc.design_space.parallelism import MOST_LANES_PER_TASK, PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of
 from stc.design_space.tiling import default_unroll, row_loop
 from stc.diagnostics import BeyondBudget
 from stc.dialects.dataflow.boundary import stored_type
 from stc.dialects.facts import COPIES, LANES, ROWS
 from stc.dialects.use_def import RESHAPES, uses_through
 from stc.iteration.vectorize import largest_divisor
-from stc.platforms.budget import PLAN, SMALL, Counts, searched_limits
+from stc.platforms.budget import NOTHING, PLAN, SMALL, Counts, searched_limits
 from stc.platforms.platform import Platform, load_platform
 from stc.strategies.parallelism import PARALLELISM, ParallelismProblem
 from stc.transforms.finding_pass import FindingPass
@@ -41,6 +41,22 @@ from stc.transforms.stream.names import UniqueNames
 
 MOVEMENTS = (*RESHAPES, tensor.ExtractSliceOp, tensor.ConcatOp)
 """What hands tensors on without a memory port."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """`expected`: what a design takes by the model of the search. `most_points`: of its largest computation."""
+
+    expected: Counts = NOTHING
+    most_points: int = 0
+
+    def plus(self, other: Searched) -> Searched:
+        return Searched(self.expected.plus(other.expected), max(self.most_points, other.most_points))
+
+    @property
+    def least_cycles_without(self) -> int:
+        """Cycles of a design without a search are no fewer: one task for each computation."""
+        return self.most_points // MOST_LANES_PER_TASK
 
 
 @dataclass(frozen=True)
@@ -77,12 +93,12 @@ class ChooseParallelism(FindingPass):
     strategy: str = PARALLELISM.default
     overall_unroll_size: int = 0
 
-    def find(self, ctx: Context, op: ModuleOp) -> Counts | None:
-        """What the designs of all functions take by the model of the search; None where nothing is decided."""
+    def find(self, ctx: Context, op: ModuleOp) -> Searched | None:
+        """What the designs of all functions take, and what they would without a search; None where nothing is decided."""
         most = searched_limits(PLAN if self.overall_unroll_size and self.budget == SMALL else self.budget, self.platform)
-        return None if most is None else reduce(Counts.plus, (self._decide(one, most) for one in functions_of(op)), Counts())
+        return None if most is None else reduce(Searched.plus, (self._decide(one, most) for one in functions_of(op)), Searched())
 
-    def _decide(self, function: func.FuncOp, most: Counts) -> Counts:
+    def _decide(self, function: func.FuncOp, most: Counts) -> Searched:
         platform = load_platform(self.platform)
         computed = computations(function, platform)
         works = [each.work for each in computed]
@@ -99,7 +115,7 @@ class ChooseParallelism(FindingPass):
                 ROWS.put(generic, decision.rows)
             if loop is not None and decision.copies > 1:
                 COPIES.put(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
-        return counts_of(works, chosen, problem.port)
+        return Searched(counts_of(works, chosen, problem.port), max((work.points for work in works), default=0))
 
 
 def port_counts(platform: Platform) -> Counts:

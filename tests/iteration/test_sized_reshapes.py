@@ -1,0 +1,70 @@
+"""Reshapes of streams with sizes known at run time: what is proved of the largest sizes holds for each value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from stc.iteration.order import Coordinate, Loop, StreamOrder
+from stc.iteration.size import Size, Symbol, substituted
+from stc.iteration.sized_reshapes import at_largest, resized
+
+POS = Symbol("pos", 6)
+
+
+def order(element: tuple[int, ...], trips: tuple[Size, ...], steps: tuple[int, ...], *coordinates: tuple[int, ...]) -> StreamOrder:
+    loops = tuple(Loop(trip, step) for trip, step in zip(trips, steps, strict=True))
+    return StreamOrder(element, loops, tuple(Coordinate(loops) for loops in coordinates))
+
+
+def flat(order: StreamOrder, shape: tuple[int, ...]) -> list[list[int]]:
+    """The row-major positions of the entries of each token, of a tensor of `shape`."""
+    found: list[list[int]] = []
+
+    def tokens(index: tuple[int, ...]) -> None:
+        if len(index) < len(order.loops):
+            for value in range(int(str(order.loops[len(index)].trip))):
+                tokens((*index, value))
+            return
+        begins = [sum(index[loop] * order.loops[loop].step for loop in each.loops) for each in order.coordinates]
+        entries = [0]
+        for begin, extent, size in zip(begins, order.element, shape, strict=True):
+            entries = [entry * size + begin + offset for entry in entries for offset in range(extent)]
+        found.append(entries)
+
+    tokens(())
+    return found
+
+
+def at(value: int, order: StreamOrder) -> StreamOrder:
+    """`order` where POS has this value."""
+    return replace(order, loops=tuple(Loop(substituted(loop.trip, {POS: value}), loop.step) for loop in order.loops))
+
+
+def test_the_size_stays_with_its_dimension_at_every_value() -> None:
+    """[2, pos, 8] by halves of rows is [2, pos, 2, 4] by rows of four; entries keep their places among those that are there."""
+    source = order((1, 1, 4), (2, POS, 2), (1, 1, 4), (0,), (1,), (2,))
+    found = resized(source, order((1, 1, 1, 4), (2, 6, 2), (1, 1, 1), (0,), (1,), (2,), ()))
+    assert [loop.trip for loop in found.loops] == [2, POS, 2]
+    for value in range(7):
+        assert flat(at(value, source), (2, value, 8)) == flat(at(value, found), (2, value, 2, 4))
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        (order((1, 4), (POS,), (1,), (0,), ()), order((1, 1, 4), (3, 2), (1, 1), (0,), (1,), ())),
+        (order((1, 4), (POS,), (1,), (0,), ()), order((2, 4), (3,), (2,), (0,), ())),
+        (order((2, 4), (POS,), (2,), (0,), ()), order((2, 2, 2), (6,), (2,), (0,), (), ())),
+        (order((1, 4), (POS, 6), (1, 1), (1,), ()), order((1, 2, 2), (6, 6), (1, 1), (1,), (), ())),
+    ],
+    ids=["split", "two entries at a time", "steps of two", "repeated"],
+)
+def test_what_is_not_kept_is_refused(source: StreamOrder, target: StreamOrder) -> None:
+    with pytest.raises(ValueError, match=r"dimension|repeats"):
+        resized(source, target)
+
+
+def test_largest() -> None:
+    assert at_largest(order((1,), (POS,), (1,), (0,))) == order((1,), (6,), (1,), (0,))
