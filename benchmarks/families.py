@@ -69,7 +69,8 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     lines = [
         "# Decoder families",
         "",
-        "Written by `python benchmarks/families.py --write`. Prefill blocks with random weights in f32; times and errors executed "
+        "Written by `python benchmarks/families.py --write`. Prefill blocks with random weights in f32, without a "
+        "search (`--small`); times and errors executed "
         f"on {os.cpu_count()} cores ({platform.machine()}, Python {platform.python_version()}), memory, tasks and FIFOs counted in "
         "the IR: (a) converters with their ping-pong factor, (b) FIFOs at emitted depth, (c) tiles and accumulators. *compile s* "
         "leaves out importing PyTorch and the export; *csim s* is building and running the emitted C++.",

@@ -98,6 +98,7 @@ def compile_from(
         raise UnsupportedError(found)
     made = _within_budget(start, progress, is_named=is_named)
     design, options, recorder = made.report, made.options, made.recorder
+    design["throughput"]["budget"] = start.options.budget  # what was asked for, where that gave the cheapest design, too
     references = model.timings.get("references", 0.0)
     front_end = {"origin": "executed", **seconds, "export": seconds["export"] - references, "references": references}
     report: dict[str, Any] = {
