@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stc.design_space.makespan import Dependence
+from stc.design_space.makespan import Dependence, Makespan
 from stc.design_space.tiling import LEAST_SUMS
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import NOTHING, Counts
@@ -121,6 +121,11 @@ def operators_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Coun
     for work in works:
         total = total.plus(work.fixed).plus(work.point.times(plan[work.name].points))
     return total
+
+
+def makespan_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Makespan:
+    """Cycles from the first operand to the last result, `works` in topological order."""
+    return Makespan({work.name: work.cycles(plan[work.name]) for work in works}, {work.name: work.after for work in works})
 
 
 def may_be(work: Work, chosen: Parallelism) -> bool:

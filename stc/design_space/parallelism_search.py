@@ -9,7 +9,17 @@ from functools import cached_property
 from itertools import islice
 
 from stc.design_space.makespan import Makespan
-from stc.design_space.parallelism import ONE_PORT, Parallelism, Work, divisors, lane_counts, may_be, memory_ports, operators_of
+from stc.design_space.parallelism import (
+    ONE_PORT,
+    Parallelism,
+    Work,
+    divisors,
+    lane_counts,
+    makespan_of,
+    may_be,
+    memory_ports,
+    operators_of,
+)
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import Counts
 
@@ -78,8 +88,7 @@ class _State:
     @cached_property
     def makespan(self) -> Makespan:
         """Cycles from the first operand to the last result."""
-        cycles = {name: work.cycles(self.chosen[name]) for name, work in self.works.items()}
-        return Makespan(cycles, {name: work.after for name, work in self.works.items()})
+        return makespan_of(list(self.works.values()), self.chosen)
 
     @property
     def interval(self) -> int:

@@ -45,13 +45,14 @@ class Fit:
         less = {name: int(MARGIN * said[name] * has[name] / taken[name]) for name in self.emitted.beyond(self.budget)}
         return Counts(**asdict(searched) | less)
 
-    def report(self, tries: int) -> dict[str, Any]:
-        """The section "budget" of report.json."""
+    def report(self, tries: int, cycles: int | None) -> dict[str, Any]:
+        """The section "budget" of report.json, with the `cycles` that the search expected."""
         return {
             "origin": "estimated: no synthesis; expected: before tiling, by the model of the search",
             "budget": asdict(self.budget),
             "taken": asdict(self.emitted),
             "expected": None if self.expected is None else asdict(self.expected),
+            "expected_cycles": cycles,
             "tries": tries,
         }
 

@@ -162,7 +162,7 @@ def _within_budget(start: Start, progress: Progress, *, is_named: bool) -> _Made
             expected = None if searched is None else searched.expected
             fit = fit_of(options, made.report["resources"]["total"], made.report["memory_ports"], expected)
             if not fit.lacking or (expected is None and is_aim(options)):  # IR behind the search is as it is
-                made.report["budget"] = fit.report(tries)
+                made.report["budget"] = fit.report(tries, None if searched is None else searched.cycles)
                 break
             options = searched_again(options, fit, before, tries)
             warn(f"beyond the budget: {fit.lacking}; searched again within {options.search_within}")

@@ -315,8 +315,11 @@ def _print_speed(report: dict[str, Any]) -> None:
     """Cycles, what of multipliers and ports is used in them, and what would be faster."""
     speed, use = report["throughput"], report["utilisation"]
     most, cycles = speed["plan_dsp"], "not known" if speed["cycles"] is None else f"{speed['cycles']:,}"
+    searched = (report.get("budget") or {}).get("expected_cycles")
+    expected = f"; {searched:,} by the model of the search" if searched else ""
     faster = f"; faster: --budget plan, up to {most} DSP" if most and speed["budget"] == SMALL else ""
-    output.print(f"cycles (estimated): {cycles} on {speed['dsp']:,} DSP (budget: {speed['budget']}){faster}", markup=False)
+    budget = f"budget: {speed['budget']}{expected}"
+    output.print(f"cycles (estimated): {cycles} on {speed['dsp']:,} DSP ({budget}){faster}", markup=False)
     if use is not None:
         output.print(f"utilisation ({use['origin']}): {use['text']}", markup=False)
 

@@ -24,7 +24,7 @@ from stc.analysis.resource_figures import adapter
 from stc.design_space.makespan import Dependence
 from stc.design_space.order_propagation import Propagation, TiledOp
 from stc.design_space.orders import TileSizes
-from stc.design_space.parallelism import MOST_LANES_PER_TASK, PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of
+from stc.design_space.parallelism import MOST_LANES_PER_TASK, PORT_BITS, PORT_LANES, MemoryOperand, Work, counts_of, makespan_of
 from stc.design_space.tiling import default_unroll, row_loop
 from stc.diagnostics import BeyondBudget
 from stc.dialects.dataflow.boundary import stored_type
@@ -45,13 +45,16 @@ MOVEMENTS = (*RESHAPES, tensor.ExtractSliceOp, tensor.ConcatOp)
 
 @dataclass(frozen=True)
 class Searched:
-    """`expected`: what a design takes by the model of the search. `most_points`: of its largest computation."""
+    """What a design takes by the model of the search (`expected`), and its cycles from the first operand to the last result.
+    `most_points`: of its largest computation."""
 
     expected: Counts = NOTHING
+    cycles: int = 0
     most_points: int = 0
 
     def plus(self, other: Searched) -> Searched:
-        return Searched(self.expected.plus(other.expected), max(self.most_points, other.most_points))
+        most = max(self.most_points, other.most_points)
+        return Searched(self.expected.plus(other.expected), self.cycles + other.cycles, most)
 
     @property
     def least_cycles_without(self) -> int:
@@ -115,7 +118,8 @@ class ChooseParallelism(FindingPass):
                 ROWS.put(generic, decision.rows)
             if loop is not None and decision.copies > 1:
                 COPIES.put(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
-        return Searched(counts_of(works, chosen, problem.port), max((work.points for work in works), default=0))
+        most_points = max((work.points for work in works), default=0)
+        return Searched(counts_of(works, chosen, problem.port), round(makespan_of(works, chosen).total), most_points)
 
 
 def port_counts(platform: Platform) -> Counts:
