@@ -110,7 +110,9 @@ def markdown(rows: Sequence[Row]) -> str:
 
 def _cells(row: Row) -> list[str]:
     asked = [f"{row.asked:,}", f"{row.cycles / row.asked:.2f}"] if row.asked is not None else ["half of the multipliers", ""]
-    bound = row.binding.rpartition("it is bound by ")[2]
+    busiest = row.binding.partition("the multipliers of ")[2].partition(" ")[0]
+    said = row.binding.rpartition("it is bound by ")[2] if "it is bound by" in row.binding else row.binding.rpartition("time, ")[2]
+    bound = f"the multipliers of `{busiest}`" if said == "them" else said
     used = [row.values, f"{row.dsp:,}", f"{row.use:.1%}", bound, f"{row.seconds:.0f}"]
     return [row.design, f"{row.cycles:,}", *asked, *used, row.measured]
 
