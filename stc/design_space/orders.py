@@ -108,7 +108,8 @@ it arrives."""
 def _kept(computation: Computation, plan: LoopPlan) -> LoopPlan:
     """`plan` with longer tiles, where a streamed operand would come again and again: read once, it is kept as a whole.
 
-    The order of loops stays, and so do values: an operand of which all is needed for the first result is waited for in either way.
+    The order of loops stays: an operand of which all is needed for the first result is waited for in either way. Terms of a sum are
+    added in the same order, but a longer tile may have other partial sums (`expand-partial-sums`).
     """
     tile = list(plan.tile)
     for operand in computation.inputs:

@@ -43,11 +43,11 @@ def shortest_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE
     """The same for the shortest makespan, of `works` in topological order.
 
     Beginning with several numbers of copies, the step that shortens it most for what it takes comes next, as long as twice the
-    resources gain a tenth of it. Of all that was found, designs of the shortest interval among them, the fastest.
+    resources gain a tenth of it. Of all that was found, designs of the shortest interval among them, the fastest that fits.
     """
     budget = _Budget(most, port)
     found = [*_balanced_designs(works, budget), *(_shortest(start, budget) for start in _starts(works, budget))]
-    return min(found, key=lambda state: (state.makespan.total, budget.share(state.counts(port)))).chosen
+    return min(found, key=lambda state: (not state.fits(budget), state.makespan.total, budget.share(state.counts(port)))).chosen
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ def _shortest(state: _State, budget: _Budget) -> _State:
 
 def _best_step(state: _State, budget: _Budget) -> _State | None:
     """The step that gains the most of the makespan for what it takes; None where none gains as much as `LEAST_GAIN` says."""
-    used = budget.share(state.counts(budget.port))
+    used = budget.share(state.counts(budget.port)) or 1.0
 
     def gain(step: _State) -> float:
         more = budget.share(step.counts(budget.port)) / used - 1

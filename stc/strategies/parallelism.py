@@ -35,7 +35,7 @@ ParallelismPlan: TypeAlias = Mapping[str, Parallelism]
 
 
 def check_parallelism(problem: ParallelismProblem, plan: ParallelismPlan) -> None:
-    """WrongPlan unless every work has lanes and copies that divide its loops, one number of copies per family."""
+    """WrongPlan unless every work has lanes, rows and copies that divide its loops, one number of copies per family."""
     copies: dict[int, int] = {}
     for work in problem.works:
         if work.name not in plan:
@@ -48,6 +48,9 @@ def check_parallelism(problem: ParallelismProblem, plan: ParallelismPlan) -> Non
         share = work.divided_extent // chosen.copies
         if work.divides_lanes and share % chosen.lanes:
             raise WrongPlan(f"{chosen.lanes} lanes of {work.name} do not divide a copy's {share} iterations")
+        rows = work.row_extent // (chosen.copies if work.divides_rows else 1)
+        if operator.index(chosen.rows) < 1 or rows % chosen.rows:
+            raise WrongPlan(f"{chosen.rows} rows of {work.name} do not divide a copy's {rows} iterations")
         if copies.setdefault(work.family, chosen.copies) != chosen.copies:
             raise WrongPlan(f"{work.name} has {chosen.copies} copies, others of its family {copies[work.family]}")
 

@@ -48,6 +48,13 @@ def test_lanes_divide_the_share_of_a_copy() -> None:
         check_parallelism(ParallelismProblem([one], MOST), {"a": Parallelism(32, 4)})
 
 
+def test_rows_divide_the_share_of_a_copy() -> None:
+    one = replace(work("a", 640, 64, divided=8), row_extent=8, divides_rows=True)
+    check_parallelism(ParallelismProblem([one], MOST), {"a": Parallelism(1, 4, 2)})
+    with pytest.raises(WrongPlan, match="4 rows of a do not divide a copy's 2 iterations"):
+        check_parallelism(ParallelismProblem([one], MOST), {"a": Parallelism(1, 4, 4)})
+
+
 def test_the_slowest_is_unrolled_first() -> None:
     """512, 256 and 4096 iterations (the publication's three loops): all goes to the last, until it is as fast as the first."""
     loops = [work("A", 512, 512), work("B", 256, 256), work("C", 4096, 4096)]

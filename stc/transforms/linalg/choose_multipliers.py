@@ -25,6 +25,7 @@ from stc.transforms.linalg.apply_schedule import MULTIPLIERS_FIELD, give_multipl
 from stc.transforms.linalg.choose_parallelism import computations, port_counts
 from stc.transforms.linalg.pack_products import WORTH_PACKING, PackProducts, packed_contraction
 from stc.transforms.linalg.split_reductions import SplitReductions
+from stc.transforms.linalg.split_slices import SplitSlices
 from stc.transforms.linalg.transpose_operands import TransposeOperands
 
 
@@ -37,9 +38,9 @@ class ChooseMultipliers(ModulePass):
     budget, a search says (`stc.design_space.multipliers`): pairs where sums are long enough, else what the vendor's tool
     takes by itself (LUTs up to 8 by 9 bits, by the published reports), unless another kind makes the slowest computation faster
     within the DSPs and LUTs, counted as `choose-parallelism` does. For each choice
-    `pack-products`, `transpose-operands` and `split-reductions` run on a copy of the module, of which the strategy `balanced` then
-    says lanes, copies, and so the interval. Without a budget nothing is chosen: pairs of int4 are packed, and the vendor's tool
-    decides about plain products.
+    `split-slices`, `pack-products`, `transpose-operands` and `split-reductions` run on a copy of the module, of which the strategy
+    `balanced` then says lanes, copies, and so the interval. Without a budget nothing is chosen: pairs of int4 are packed, and the
+    vendor's tool decides about plain products.
 
     Options: `budget` (default small: nothing is chosen; `stc.platforms.budget`), `platform` (default u55c), `schedule` (path of a
     `schedule.toml`).
@@ -83,7 +84,8 @@ class ChooseMultipliers(ModulePass):
         generics = generics_in(module)
         for index, kind in choice.items():
             _make(generics[index], kind)
-        for one_pass in (PackProducts(), TransposeOperands(), SplitReductions(self.budget, self.platform)):
+        splits = (SplitSlices(self.budget, self.platform), SplitReductions(self.budget, self.platform))
+        for one_pass in (splits[0], PackProducts(), TransposeOperands(), splits[1]):
             one_pass.apply(ctx, module)
         platform, interval, taken = load_platform(self.platform), 0, Counts()
         for function in functions_of(module):
