@@ -168,7 +168,8 @@ Published are Stream-HLS's (FPGA'25) Vitis RTL co-simulation cycles and DSPs, of
 WHERE = """\
 ## Where the cycles go
 
-Read off the task times of `stc simulate` on 2026-11-21 (atax: 2026-11-22), not generated:
+Read off the task times of `stc simulate` of the designs of 2026-11-22 (commit 76e6b0f), before the search knew of time, so of other
+cycles than those above; not generated:
 
 * gemm: 24,000 of the cycles are products; a task reads its tiles, computes and writes one after the other (14 % more). The next
   number of copies that divides 200 rows, 10, would take 2,750 DSPs.
