@@ -10,17 +10,16 @@ busiest task does not wait. Rows are kept in benchmarks/data/estimates.json, eac
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from kept_rows import KeptRows
 from kernels import PUBLISHED, compile_request
-from measured_at import measured_at, write_between
+from measured_at import measured_at
 
 from stc.pipeline import PipelineOptions
 from stc.quantisation.formats import DTYPES
@@ -126,34 +125,8 @@ def _cells(row: Row) -> list[str]:
     return [row.design, searched, *whole, *busiest, row.measured]
 
 
-def known_rows() -> dict[str, Row]:
-    """What was measured before, by design."""
-    rows = json.loads(DATA.read_text()) if DATA.is_file() else []
-    return {row["design"]: Row(**row) for row in rows}
-
-
-def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)}; default: all")
-    parser.add_argument("--again", action="store_true", help="also designs that were measured before")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/estimates.md")
-    asked = parser.parse_args(arguments)
-    if unknown := [name for name in asked.names if name not in CASES]:
-        parser.error(f"no design is called '{unknown[0]}'; accepted: {', '.join(CASES)}")
-    rows = known_rows()
-    for name in asked.names or CASES:
-        if name in rows and not asked.again:
-            continue
-        rows[name] = measure(name)
-        print(*_cells(rows[name]), sep=" | ", flush=True)
-        kept = [rows[case] for case in CASES if case in rows]
-        DATA.write_text(json.dumps([asdict(row) for row in kept], indent=1) + "\n")
-    table = markdown([rows[case] for case in CASES if case in rows])
-    print(table)
-    if asked.write:
-        write_between(DOCUMENT, BEGIN, table, END)
-    return 0
+ROWS = KeptRows(Row, list(CASES), measure, _cells, markdown, DATA, DOCUMENT, BEGIN, END)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(ROWS.main(__doc__, sys.argv[1:]))

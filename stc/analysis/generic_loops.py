@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from xdsl.dialects.builtin import ShapedType
 from xdsl.dialects.linalg.attrs import IteratorType
-from xdsl.dialects.linalg.ops import GenericOp
+from xdsl.dialects.linalg.ops import GenericOp, IndexOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xdsl.utils.hints import isa
@@ -116,6 +116,11 @@ def points_at_once(generic: GenericOp) -> int:
 def generics_in(root: Operation) -> list[GenericOp]:
     """Every `linalg.generic` in `root`, in order."""
     return [op for op in root.walk() if isinstance(op, GenericOp)]
+
+
+def asked_loops(generic: GenericOp) -> set[int]:
+    """The loops whose index the body asks for."""
+    return {op.dim.value.data for op in generic.body.walk() if isinstance(op, IndexOp)}
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:

@@ -82,9 +82,6 @@ class _State:
             operators = operators.plus(self.works[name].point.times(new.points - self.chosen[name].points))
         return _State(self.works, {**self.chosen, **changes}, operators)
 
-    def copies(self, work: Work) -> int:
-        return self.chosen[work.name].copies
-
     @cached_property
     def makespan(self) -> Makespan:
         """Cycles from the first operand to the last result."""
@@ -254,7 +251,7 @@ def _with_partners(step: _State, name: str, before: _State, budget: _Budget) -> 
 def _exchanges(state: _State, budget: _Budget) -> Iterator[_State]:
     """Steps of critical computations for which there is room once others are slowed down."""
     for name in state.makespan.critical:
-        for step in islice(_steps(state, state.works[name], copies_in_luts=True), 2 + MOST_COPY_STEPS):
+        for step in _tried(state, name):
             if step.makespan.total < (1 - LEAST_EXCHANGE) * state.makespan.total:
                 made = _with_room(step, name, budget)
                 if made is not None and made.makespan.total < (1 - LEAST_EXCHANGE) * state.makespan.total:
@@ -281,8 +278,12 @@ def _slower(state: _State, name: str) -> _State | None:
 
 
 def _fitting(state: _State, name: str, budget: _Budget) -> Iterator[_State]:
-    steps = islice(_steps(state, state.works[name], copies_in_luts=True), 2 + MOST_COPY_STEPS)
-    return (step for step in steps if step.fits(budget))
+    return (step for step in _tried(state, name) if step.fits(budget))
+
+
+def _tried(state: _State, name: str) -> Iterator[_State]:
+    """More lanes, more rows, and a few numbers of copies."""
+    return islice(_steps(state, state.works[name], copies_in_luts=True), 2 + MOST_COPY_STEPS)
 
 
 def _lean(state: _State) -> _State:

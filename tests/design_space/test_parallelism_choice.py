@@ -115,14 +115,18 @@ def test_lanes_divide_and_ports_are_half_full(extent: int):
     assert lane_counts(extent)[0] == 1
 
 
+def drawn(generator: random.Random, index: int) -> Work:
+    rows, columns, depth = (generator.choice([1, 2, 3, 7, 12, 30, 64]) for _ in range(3))
+    dsp, family, at_once = generator.choice([0, 2, 5]), generator.randint(0, 2), generator.choice([16, 64])
+    return work(f"w{index}", rows, columns, depth, dsp, family, at_once)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_generated_choices_are_legal(seed: int):
     generator = random.Random(seed)
     works: list[Work] = []
     for index in range(generator.randint(1, 6)):
-        rows, columns, depth = (generator.choice([1, 2, 3, 7, 12, 30, 64]) for _ in range(3))
-        dsp, family, at_once = generator.choice([0, 2, 5]), generator.randint(0, 2), generator.choice([16, 64])
-        works.append(work(f"w{index}", rows, columns, depth, dsp, family, at_once))
+        works.append(drawn(generator, index))
     budget = generator.choice([10, 100, 1000])
     chosen = balanced_parallelism(works, within(budget, 32))
     least = sum(one.point.dsp for one in works)
@@ -196,9 +200,7 @@ def test_the_shortest_is_legal_and_no_longer(seed: int):
     generator = random.Random(seed)
     works: list[Work] = []
     for index in range(generator.randint(1, 7)):
-        rows, columns, depth = (generator.choice([1, 2, 3, 7, 12, 30, 64]) for _ in range(3))
-        dsp, family, at_once = generator.choice([0, 2, 5]), generator.randint(0, 2), generator.choice([16, 64])
-        one = work(f"w{index}", rows, columns, depth, dsp, family, at_once)
+        one = drawn(generator, index)
         for other in generator.sample(works, generator.randint(0, min(2, len(works)))):
             one = behind(one, other.name, generator.random(), generator.random())
         works.append(one)

@@ -10,11 +10,11 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.dialects.linalg.ops import GenericOp, IndexOp
+from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import OpResult, SSAValue
 from xdsl.utils.hints import isa
 
-from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
+from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import multipliers_of
 from stc.analysis.kernel_memory import bits_of
@@ -309,6 +309,6 @@ class _SharedLoops:
 def _divisible(generic: GenericOp) -> list[int]:
     """The loops that every result has and whose index nobody asks for."""
     loops = GenericLoops(generic)
-    asked = {op.dim.value.data for op in generic.body.walk() if isinstance(op, IndexOp)}
+    asked = asked_loops(generic)
     common = set(loops.output_dims[0]).intersection(*loops.output_dims)
     return [loop for loop in loops.parallels if loop in common and loop not in asked and loops.extents[loop] > 1]

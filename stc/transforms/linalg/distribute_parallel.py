@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from stc.analysis.generic_loops import GenericLoops, generics_in, name_of, shape_of
+from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, name_of, shape_of
 from stc.diagnostics import CompileError
 from stc.dialects.facts import COPIES, MODULE, NAME, STRIPE
 from stc.transforms.linalg.dead_ops import erase_dead_ops
@@ -80,7 +80,7 @@ def _check(generic: linalg.GenericOp, loop: int, count: int) -> None:
         raise CompileError(f"loop {loop} is divided into {count} copies but reduces", where=where, accepted="parallel loops")
     if loops.extents[loop] % count:
         raise CompileError(f"{count} copies do not divide loop {loop} of {loops.extents[loop]} iterations", where=where)
-    if any(isinstance(op, linalg.IndexOp) and op.dim.value.data == loop for op in generic.body.walk()):
+    if loop in asked_loops(generic):
         raise CompileError(f"loop {loop} is divided into {count} copies but its index is used", where=where)
 
 

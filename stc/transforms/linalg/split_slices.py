@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func, tensor
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.linalg.ops import GenericOp, IndexOp
-from xdsl.ir import BlockArgument, OpResult
+from xdsl.dialects.linalg.ops import FillOp, GenericOp
+from xdsl.ir import BlockArgument
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from stc.analysis.generic_loops import GenericLoops, generics_in, shape_of
+from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, shape_of
 from stc.analysis.host_work import functions_of, host_values
 from stc.dialects.facts import COPIES
 from stc.dialects.use_def import through_reshapes
@@ -101,8 +101,7 @@ def _slices(generic: GenericOp) -> tuple[int, list[tensor.ExtractSliceOp]] | Non
         return None
     loops = GenericLoops(generic)
     loop = loops.output_dims[0][dimension]
-    asked = {op.dim.value.data for op in generic.body.walk() if isinstance(op, IndexOp)}
-    return (loop, slices) if loop in loops.parallels and loop not in asked and _starts_anew(generic) else None
+    return (loop, slices) if loop in loops.parallels and loop not in asked_loops(generic) and _starts_anew(generic) else None
 
 
 def _is_dense(slice_: tensor.ExtractSliceOp) -> bool:
@@ -112,7 +111,7 @@ def _is_dense(slice_: tensor.ExtractSliceOp) -> bool:
 
 def _starts_anew(generic: GenericOp) -> bool:
     """Whether what it computes on is a constant, or nothing."""
-    return all(isinstance(value, OpResult) and value.owner.name in ("linalg.fill", "tensor.empty") for value in generic.outputs)
+    return all(isinstance(value.owner, FillOp | tensor.EmptyOp) for value in generic.outputs)
 
 
 def _split(generic: GenericOp, loop: int, slices: Sequence[tensor.ExtractSliceOp]) -> None:

@@ -1,0 +1,72 @@
+"""Benchmarks that keep what they measured: rows by name in a file, each with its commit, and a table in a document."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from measured_at import write_between
+
+
+class _Row(Protocol):
+    """A dataclass with the name of its design."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def design(self) -> str: ...
+
+
+R = TypeVar("R", bound=_Row)
+
+
+@dataclass(frozen=True)
+class KeptRows(Generic[R]):
+    """What a benchmark measures of the designs `names`: `measure` makes a row, `cells` what is printed of it, and `markdown` a
+    table of all, between the lines `begin` and `end` of `document`. Rows of `kind` are in the file `data`."""
+
+    kind: Callable[..., R]
+    names: Sequence[str]
+    measure: Callable[[str], R]
+    cells: Callable[[R], Sequence[str]]
+    markdown: Callable[[Sequence[R]], str]
+    data: Path
+    document: Path
+    begin: str
+    end: str
+
+    def known(self) -> dict[str, R]:
+        """What was measured before, by design."""
+        rows: list[dict[str, Any]] = json.loads(self.data.read_text()) if self.data.is_file() else []
+        return {row["design"]: self.kind(**row) for row in rows}
+
+    def main(self, description: str | None, arguments: Sequence[str]) -> int:
+        """Measure what is asked for, row by row, print the table, and write it where that is asked."""
+        accepted, document = "; ".join(self.names), f"docs/{self.document.name}"
+        parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {accepted}; default: all")
+        parser.add_argument("--again", action="store_true", help="also designs that were measured before")
+        parser.add_argument("--write", action="store_true", help=f"write the table into {document}")
+        asked = parser.parse_args(arguments)
+        if unknown := [name for name in asked.names if name not in self.names]:
+            parser.error(f"no design is called '{unknown[0]}'; accepted: {accepted}")
+        rows = self.known()
+        for name in asked.names or self.names:
+            if name in rows and not asked.again:
+                continue
+            rows[name] = self.measure(name)
+            print(*self.cells(rows[name]), sep=" | ", flush=True)
+            self._keep(rows)
+        table = self.markdown([rows[name] for name in self.names if name in rows])
+        print(table)
+        if asked.write:
+            write_between(self.document, self.begin, table, self.end)
+        return 0
+
+    def _keep(self, rows: dict[str, R]) -> None:
+        kept = [asdict(rows[name]) for name in self.names if name in rows]
+        self.data.write_text(json.dumps(kept, indent=1) + "\n")
