@@ -40,6 +40,14 @@ DECIDED_BY = {
 }
 """Options that name a strategy, and for which decision (`stc.strategies.registry`)."""
 
+WIDE_TOKENS = 16
+"""Entries of a token in the cheapest design, whose computations have as many lanes: 512 bits of f32, a word of a memory port."""
+
+NARROW_TOKENS = 4
+"""The same where lanes are chosen, and tokens as wide as these where it matters. A block of gpt2-medium at 32 tokens with 4 copies
+of every computation takes 888,593 LUTs and 651,156 cycles with 16 entries, 784,689 and 670,414 with 4; at one token 366,278 and
+114,130 with 16, 330,950 and 115,318 with 4 (estimated)."""
+
 
 @dataclass(frozen=True)
 class PipelineOptions(ArgSpecConvertible):
@@ -47,8 +55,9 @@ class PipelineOptions(ArgSpecConvertible):
 
     `tile`: default tile size. `rows`: rows of activations that share one pass over the weights. `propagate_orders`: choose tiles
     and loop orders by what neighbours want, rather than one tile size for everything. `lanes`: entries of a token where no
-    schedule asks for another width. `on_chip`: bytes for a group, 0 for what the platform has. `duplicate_loads`: bytes on
-    chip that reading an input once more has to save, 0 for none, -1 for what a memory port costs.
+    schedule asks for another width, 0 for `WIDE_TOKENS`, or `NARROW_TOKENS` where lanes are searched. `on_chip`: bytes for a
+    group, 0 for what the platform has. `duplicate_loads`: bytes on chip that reading an input once more has to save, 0 for none,
+    -1 for what a memory port costs.
     `serial_converters`: whether a converter may receive and send in turn: never, free (where it costs no time), always.
     `budget`: within which lanes and copies of the computations are chosen, and what integers are multiplied in
     (`stc.platforms.budget`); plan for what the platform's plan allows, small for `lanes` everywhere and no copies.
@@ -69,7 +78,7 @@ class PipelineOptions(ArgSpecConvertible):
     platform: str = "u55c"
     tile: int = 16
     rows: int = 128
-    lanes: int = 16
+    lanes: int = 0
     propagate_orders: bool = True
     on_chip: int = 0
     duplicate_loads: int = -1
@@ -94,7 +103,7 @@ class PipelineOptions(ArgSpecConvertible):
 
     def __post_init__(self) -> None:
         """Refuse at once, by the name the user gave it, what some pass would refuse later; CompileError."""
-        numbers = {"tile": 1, "rows": 1, "lanes": 1, "on_chip": 0, "duplicate_loads": -1, "overall_unroll_size": 0}
+        numbers = {"tile": 1, "rows": 1, "lanes": 0, "on_chip": 0, "duplicate_loads": -1, "overall_unroll_size": 0}
         numbers |= {"slack": 0, "fifo_margin": -1, "run_ahead": 0}
         for name, least in numbers.items():
             if (value := getattr(self, name)) < least:
@@ -115,6 +124,11 @@ class PipelineOptions(ArgSpecConvertible):
         """Whether lanes and copies are."""
         return self.budget != SMALL
 
+    @property
+    def token_lanes(self) -> int:
+        """Entries of a token where no schedule asks for another width."""
+        return self.lanes or (NARROW_TOKENS if self.is_searched else WIDE_TOKENS)
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -128,10 +142,10 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
     """The whole compile, from linalg on tensors to what is printed."""
     schedule = (f'apply-schedule{{path="{options.schedule}"}}',) if options.schedule else ()
     if options.propagate_orders:
-        sizes = f"columns={options.tile} rows={options.rows} lanes={options.lanes}"
+        sizes = f"columns={options.tile} rows={options.rows} lanes={options.token_lanes}"
         tiles = f'propagate-orders{{{sizes} strategy="{options.tiling}"}}'
     else:
-        tiles = f"default-tile-size{{size={options.tile} lanes={options.lanes}}}"
+        tiles = f"default-tile-size{{size={options.tile} lanes={options.token_lanes}}}"
     limits = f'budget="{_in_one_spelling(options.budget)}" platform="{options.platform}"'
     searched = f'budget="{_in_one_spelling(options.search_within or options.budget)}" platform="{options.platform}"'
     overall = f" overall-unroll-size={options.overall_unroll_size}" if options.overall_unroll_size else ""
@@ -174,12 +188,12 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
             (
                 # Whole tiles, before forks: tasks are rebuilt and joined by their tile loops, and a stream is still one value.
                 "flatten-tasks",
-                f"move-converters{{lanes={options.lanes}}}",  # may leave converters in a row, and several of one stream
+                f"move-converters{{lanes={options.token_lanes}}}",  # may leave converters in a row, and several of one stream
                 "collapse-converters",  # before sharing, which also makes rows of converters, where they are smaller
                 "share-converters",
-                f"fold-itensors{{lanes={options.lanes}}}",  # after moving, which rebuilds tasks of one computation only
+                f"fold-itensors{{lanes={options.token_lanes}}}",  # after moving, which rebuilds tasks of one computation only
                 "insert-forks",
-                f"vectorize-streams{{lanes={options.lanes}}}",
+                f"vectorize-streams{{lanes={options.token_lanes}}}",
                 duplicate_loads("-in-order"),
                 "split-ports",
                 "simplify-routing",
@@ -203,6 +217,7 @@ def stages(options: PipelineOptions) -> tuple[Stage, ...]:
                 f'sink-reads{{platform="{options.platform}"}}',
                 "hoist-constants",
                 f'hls-directives{{platform="{options.platform}"{style}}}',
+                *(("merge-banks",) if options.is_searched else ()),
                 f'relax-intervals{{platform="{options.platform}"}}',  # before FIFOs are sized for what pipelines hold
                 # Resource allocation, but it needs the time of every loop; the published stages have no place behind them.
                 f'size-fifos{{strategy="{options.fifo_strategy}" slack={options.slack} depths="{options.fifo_depths}"{scheduled} '

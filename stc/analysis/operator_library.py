@@ -16,13 +16,14 @@ from typing import NoReturn
 
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import AnyFloat, Float16Type, Float32Type, Float64Type, IntegerType, VectorType
+from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from stc.analysis.integer_bits import bits_of_value
 from stc.analysis.reciprocals import constant_divisor, exact_factor
 from stc.diagnostics import CompileError
-from stc.dialects.facts import MULTIPLIERS, Multipliers
+from stc.dialects.facts import ADDERS, MULTIPLIERS, Multipliers
 from stc.dialects.stream import ReadOp, WriteOp
 from stc.platforms.operators import ASSUMED, OperatorCost, find_operator
 from stc.scalars.packed_products import FACTOR_BITS, OTHER_FACTOR_BITS, SUM_BITS
@@ -84,7 +85,8 @@ def head_start(op: Operation) -> int:
     return 1 if may_reassociate(op) else 0
 
 
-SHORT_ADD = "fadd_f32_no_dsp"
+ADD_IN_LUTS = "fadd_f32_no_dsp"
+"""Fewer stages than the adder of DSPs, too: the vendor's tool takes it by itself for sums that it may reassociate."""
 
 WIRES = frozenset({arith.ConstantOp, *(kind for kind, row in ROWS.items() if row.unit is Unit.WIRES)})
 """What takes no operator; multiplexers are not counted (stc.analysis.resource_figures says so)."""
@@ -144,7 +146,12 @@ def _is_composed(op: Operation) -> bool:
 
 def short_adder_cost(op: Operation, clock_ns: float) -> HardwareCost:
     """The cost of `op`, a float addition, built for few stages and without DSPs."""
-    return _cost(find_operator(SHORT_ADD, clock_ns)).times(_copies(op))
+    return _cost(find_operator(ADD_IN_LUTS, clock_ns)).times(_copies(op))
+
+
+def adders_of(generic: GenericOp) -> list[arith.AddfOp]:
+    """The additions of floats in the body of `generic`."""
+    return [op for op in generic.body.block.ops if isinstance(op, arith.AddfOp)]
 
 
 def may_reassociate(op: Operation) -> bool:
@@ -180,6 +187,8 @@ def _parts(op: Operation) -> tuple[str, ...]:
     _refuse_unless(floats == {Float32Type()}, op)
     if isinstance(op, arith.DivfOp) and _is_product(op):
         return (MULTIPLY,)
+    if ADDERS.of(op) == "lut":
+        return (ADD_IN_LUTS,)
     row = ROWS.get(type(op))
     if row is None or row.floats is None:
         _refuse(op)

@@ -41,12 +41,13 @@ def accesses_per_bank(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue,
         yield buffer, _most_in_one_bank([entry for _, entry in entries], storage, loop)
 
 
-def bank_accesses(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue, BankAccesses]]:
-    """As `accesses_per_bank`, loads and stores also each alone."""
+def bank_accesses(loop: scf.ForOp, task: TaskOp, of: SSAValue | None = None) -> Iterator[tuple[SSAValue, BankAccesses]]:
+    """As `accesses_per_bank`, loads and stores also each alone; only those to the buffer `of`, where one is given."""
     for buffer, storage, entries in _local_accesses(loop, task):
-        loads, stores = ([entry for kind, entry in entries if (kind in LOADS) == is_load] for is_load in (True, False))
-        counts = [_most_in_one_bank(some, storage, loop) for some in (loads, stores, [*loads, *stores])]
-        yield buffer, BankAccesses(*counts)
+        if of in (None, buffer):
+            loads, stores = ([entry for kind, entry in entries if (kind in LOADS) == is_load] for is_load in (True, False))
+            counts = [_most_in_one_bank(some, storage, loop) for some in (loads, stores, [*loads, *stores])]
+            yield buffer, BankAccesses(*counts)
 
 
 def _local_accesses(loop: scf.ForOp, task: TaskOp) -> Iterator[tuple[SSAValue, Operation, set[tuple[type[Operation], Entry]]]]:

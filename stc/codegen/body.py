@@ -18,7 +18,7 @@ from stc.codegen.expressions import Expression, expression, product_type, result
 from stc.codegen.names import Scope
 from stc.codegen.source_lines import SourceLines
 from stc.diagnostics import CompileError
-from stc.dialects.facts import MULTIPLIERS, Multipliers
+from stc.dialects.facts import ADDERS, MULTIPLIERS, Adders, Multipliers
 from stc.dialects.stream import WriteOp
 from stc.scalars.forms import PACK, PRIMARY, TERNARY, UNARY, UNPACK
 
@@ -31,6 +31,9 @@ _REPEATING = (arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp, arith.
 
 _IMPLEMENTATIONS: Mapping[Multipliers, str] = {"dsp": "dsp", "lut": "fabric"}
 """What multipliers are made of, as `bind_op` calls it. Pairs are bound to nothing: `pack-products` makes other products of them."""
+
+_ADDERS: Mapping[Adders, str] = {"dsp": "fulldsp", "lut": "fabric"}
+"""The same of adders of floats."""
 
 
 class BodyPrinter:
@@ -94,8 +97,21 @@ class BodyPrinter:
             raise self.refusal(operation)
         if isinstance(operation, arith.MuliOp) and (made_of := MULTIPLIERS.of(operation)) is not None:
             self._bound_product(operation, built, made_of)
+        elif ADDERS.on(operation):
+            self.bind(operation.results[0], self.sum_in_its_adder(operation, built))
         else:
             self.define(operation.results[0], built)
+
+    def sum_in_its_adder(self, operation: Operation, built: Expression) -> Expression:
+        """`built`, in a variable that holds nothing but this sum where it is said what its adder is made of (UG1399, bind_op)."""
+        made_of = ADDERS.of(operation)
+        if made_of is None:
+            return built
+        name = self.scope.declare(operation.results[0].name_hint or "sum")
+        kind = operation.results[0].type
+        self.lines.add(f"const {scalar_type(kind.element_type if isinstance(kind, VectorType) else kind)} {name} = {built.text};")
+        self.lines.pragma(f"bind_op variable={name} op=fadd impl={_ADDERS[made_of]}")
+        return Expression(name)
 
     def _bound_product(self, product: arith.MuliOp, built: Expression, made_of: Multipliers) -> None:
         """A variable that holds nothing but `product`, with the pragma that says what its multiplier is made of."""

@@ -66,7 +66,7 @@ def _print_elementwise(printer: BodyPrinter, operation: Operation) -> None:
         built = expression(operation, operands)
         if built is None:
             raise printer.refusal(operation)
-        return f"{name}[{lane}] = {built.text};"
+        return f"{name}[{lane}] = {printer.sum_in_its_adder(operation, built).text};"
 
     printer.lane_loop(name, _lanes(result), statement)
 

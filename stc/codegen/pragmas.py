@@ -54,7 +54,7 @@ PRAGMAS: Mapping[str, Syntax] = {
                                dim=_NUMBER),
     "bind_storage": _syntax(required="variable type impl", variable=_NAME, type="|".join(("fifo", *ARRAY_MEMORIES)),
                             impl="|".join(FIFO_MEMORIES)),
-    "bind_op": _syntax(required="variable op impl", variable=_NAME, op="mul", impl="fabric|dsp", latency="[0-4]"),
+    "bind_op": _syntax(required="variable op impl", variable=_NAME, op="mul|fadd"),
     # `class` and `variable` exclude each other; `distance` is of dependences that are true.
     "dependence": _syntax(required="variable type direction dependent", variable=_NAME, type="inter|intra", direction="RAW|WAR|WAW",
                           distance=_COUNT, dependent="true|false"),
@@ -74,6 +74,11 @@ _ARRAY_STORAGE: Mapping[str, Syntax] = {
     for ports, memories in ARRAY_MEMORIES.items()
 }
 """By type: distributed RAM has no second port that writes."""
+_OPERATORS: Mapping[str, Syntax] = {
+    "mul": _syntax(required="variable op impl", variable=_NAME, op="mul", impl="fabric|dsp", latency="[0-4]"),
+    "fadd": _syntax(required="variable op impl", variable=_NAME, op="fadd", impl="fabric|fulldsp", latency="[0-9]|1[0-3]"),
+}
+"""By operator (UG1399, bind_op)."""
 
 
 def complaints(name: str, options: Mapping[str, str]) -> Iterator[str]:
@@ -82,7 +87,7 @@ def complaints(name: str, options: Mapping[str, str]) -> Iterator[str]:
     if syntax is None:
         yield f"is not known, expected one of {', '.join(PRAGMAS)}"
         return
-    by_kind = {"interface": (_INTERFACES, "mode"), "bind_storage": (_ARRAY_STORAGE, "type")}
+    by_kind = {"interface": (_INTERFACES, "mode"), "bind_storage": (_ARRAY_STORAGE, "type"), "bind_op": (_OPERATORS, "op")}
     kinds, option = by_kind.get(name, ({}, ""))
     yield from kinds.get(options.get(option, ""), syntax).complaints(options)
     if name == "array_partition" and ("factor" in options) is (options.get("type") == "complete"):

@@ -8,8 +8,9 @@ have to be put together and cut again between them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from stc.design_space.makespan import Dependence, Makespan
 from stc.design_space.tiling import LEAST_SUMS
@@ -51,11 +52,13 @@ class MemoryOperand:
 
 @dataclass(frozen=True)
 class Parallelism:
-    """`lanes` per task, `copies` of the task, and `rows` of each lane in a task."""
+    """`lanes` per task, `copies` of the task, and `rows` of each lane in a task. `adders_in_luts`: whether its additions of floats
+    take LUTs in place of DSPs."""
 
     lanes: int
     copies: int
     rows: int = 1
+    adders_in_luts: bool = False
 
     @property
     def points(self) -> int:
@@ -65,11 +68,13 @@ class Parallelism:
 
 @dataclass(frozen=True)
 class Work:
-    """One computation: points of its iteration space, what one point at once takes (`point`), and how it can be sped up.
+    """One computation: points of its iteration space, what one point at once takes (`point`), what each lane of a task and each
+    task do besides (`lane`, `task`), and how it can be sped up. `adders_in_luts`: what a point takes more (and, below 0, less)
+    with adders of LUTs.
 
     `sums`: how many results there are. `lane_extent`: iterations of the loop that is unrolled, 1 where none can be.
     `divided_extent`: of the one that copies divide, 1 for none. `divides_lanes`: whether that is the same loop. `family`:
-    computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs. `fixed`: what it takes besides.
+    computations of one family have one number of copies. `in_luts`: whether it multiplies in LUTs.
     `row_extent`: iterations of the row loop, 1 where none can be unrolled. `divides_rows`: whether copies divide that.
     `sums_at_once`: multiply-accumulates of one point. `after`: on which computations it waits, and how long.
     """
@@ -87,8 +92,21 @@ class Work:
     row_extent: int = 1
     divides_rows: bool = False
     sums_at_once: int = 1
-    fixed: Counts = NOTHING
     after: tuple[Dependence, ...] = ()
+    lane: Counts = NOTHING
+    task: Counts = NOTHING
+    adders_in_luts: Counts = NOTHING
+
+    def taken(self, parallelism: Parallelism) -> Counts:
+        """What it takes without memory ports."""
+        taken = self.more(Parallelism(0, 0), parallelism)
+        return taken.plus(self.adders_in_luts.times(parallelism.points)) if parallelism.adders_in_luts else taken
+
+    def more(self, before: Parallelism, now: Parallelism) -> Counts:
+        """What one takes more than the other, with adders alike."""
+        lanes = now.lanes * now.copies - before.lanes * before.copies
+        points = self.point.times(now.points - before.points)
+        return points.plus(self.lane.times(lanes)).plus(self.task.times(now.copies - before.copies))
 
     def cycles(self, parallelism: Parallelism) -> int:
         """Cycles for all points."""
@@ -119,8 +137,23 @@ def operators_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Coun
     """The same without memory ports."""
     total = NOTHING
     for work in works:
-        total = total.plus(work.fixed).plus(work.point.times(plan[work.name].points))
+        total = total.plus(work.taken(plan[work.name]))
     return total
+
+
+def adders_for_luts(works: Sequence[Work], plan: Mapping[str, Parallelism], short: int) -> Iterator[str]:
+    """Whose adders are to be of LUTs so that `short` fewer DSPs are taken, if there are as many.
+
+    LUTs that a DSP costs are the same everywhere, so it is those that give about as many DSPs as are short: the largest that gives
+    no more, in the end the smallest.
+    """
+    given = {work.name: -work.adders_in_luts.dsp * plan[work.name].points for work in works}
+    left = sorted((name for name in given if given[name] > 0 and not plan[name].adders_in_luts), key=given.__getitem__)
+    while short > 0 and left:
+        name = next((one for one in reversed(left) if given[one] <= short), left[0])
+        yield name
+        short -= given[name]
+        left.remove(name)
 
 
 def makespan_of(works: Sequence[Work], plan: Mapping[str, Parallelism]) -> Makespan:
@@ -135,11 +168,14 @@ def may_be(work: Work, chosen: Parallelism) -> bool:
     return work.sums == work.points or work.sums >= LEAST_SUMS * chosen.points
 
 
-def lane_counts(extent: int) -> list[int]:
+@cache
+def lane_counts(extent: int) -> Sequence[int]:
     """How many of `extent` iterations may be unrolled: divisors that a few ports bring, each filled at least half."""
     few = [lanes for lanes in divisors(extent) if lanes <= MOST_LANES_PER_TASK]
-    return [lanes for lanes in few if lanes <= PORT_LANES or 2 * largest_divisor(lanes, PORT_LANES) >= PORT_LANES]
+    return tuple(lanes for lanes in few if lanes <= PORT_LANES or 2 * largest_divisor(lanes, PORT_LANES) >= PORT_LANES)
 
 
-def divisors(number: int) -> list[int]:
-    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
+@cache
+def divisors(number: int) -> Sequence[int]:
+    """From 1 upwards."""
+    return tuple(divisor for divisor in range(1, number + 1) if number % divisor == 0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import islice
@@ -13,6 +14,7 @@ from stc.design_space.parallelism import (
     ONE_PORT,
     Parallelism,
     Work,
+    adders_for_luts,
     divisors,
     lane_counts,
     makespan_of,
@@ -36,7 +38,8 @@ def balanced_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE
     may want the same factors of a loop, and what was given to rows is not taken back for copies: of the search with rows and the
     one without, the faster.
     """
-    return min(_balanced_designs(works, _Budget(most, port)), key=lambda state: state.interval).chosen
+    budget = _Budget(most, port)
+    return min(_balanced_designs(works, budget), key=lambda state: state.interval).within(budget)
 
 
 def shortest_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE_PORT) -> Mapping[str, Parallelism]:
@@ -47,7 +50,8 @@ def shortest_parallelism(works: Sequence[Work], most: Counts, port: Counts = ONE
     """
     budget = _Budget(most, port)
     found = [*_balanced_designs(works, budget), *(_shortest(start, budget) for start in _starts(works, budget))]
-    return min(found, key=lambda state: (not state.fits(budget), state.makespan.total, budget.share(state.counts(port)))).chosen
+    best = min(found, key=lambda state: (not state.fits(budget), state.makespan.total, budget.share(state.counts(budget))))
+    return best.within(budget)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,9 @@ class _Budget:
         """Parts of all resources that are `taken`, added up."""
         pairs = ((getattr(taken, name), getattr(self.most, name)) for name in NAMES)
         return sum(amount / most for amount, most in pairs if most)
+
+
+UNLIMITED = _Budget(Counts(**dict.fromkeys(NAMES, sys.maxsize)), ONE_PORT)
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,7 @@ class _State:
         """With what was chosen anew for some."""
         operators = self.operators
         for name, new in changes.items():
-            operators = operators.plus(self.works[name].point.times(new.points - self.chosen[name].points))
+            operators = operators.plus(self.works[name].more(self.chosen[name], new))
         return _State(self.works, {**self.chosen, **changes}, operators)
 
     @cached_property
@@ -95,12 +102,23 @@ class _State:
     def cycles(self, work: Work) -> int:
         return self.makespan.cycles[work.name]
 
-    def counts(self, port: Counts) -> Counts:
-        """All that it takes, `port` for each memory port."""
-        return self.operators.plus(port.times(sum(memory_ports(self.chosen, list(self.works.values())).values())))
+    def counts(self, budget: _Budget) -> Counts:
+        """All that it takes, with as many adders of LUTs as DSPs are short."""
+        taken = self.operators.plus(budget.port.times(sum(memory_ports(self.chosen, list(self.works.values())).values())))
+        for name in self._in_luts(budget):
+            taken = taken.plus(self.works[name].adders_in_luts.times(self.chosen[name].points))
+        return taken
+
+    def within(self, budget: _Budget) -> Mapping[str, Parallelism]:
+        """What was chosen, with adders of LUTs where DSPs are short."""
+        return {**self.chosen, **{name: replace(self.chosen[name], adders_in_luts=True) for name in self._in_luts(budget)}}
+
+    def _in_luts(self, budget: _Budget) -> Iterator[str]:
+        short = self.operators.dsp - budget.most.dsp
+        return adders_for_luts(list(self.works.values()), self.chosen, short) if short > 0 else iter(())
 
     def fits(self, budget: _Budget) -> bool:
-        return not self.counts(budget.port).beyond(budget.most)
+        return not self.counts(budget).beyond(budget.most)
 
 
 # For the interval -----------------------------------------------------------------------------------------------------
@@ -179,6 +197,9 @@ MOST_COPY_STEPS = 2
 LEAST_EXCHANGE = 0.01
 """Part of the makespan that it has to gain, if one computation is to be sped up for others to be slowed down."""
 
+MOST_EXCHANGES = 8
+"""Steps, those that gain most, for which it is tried whether others can give them room."""
+
 MOST_PARTNERS = 6
 """Computations with which one is sped up together that gains little alone, since they overlap it."""
 
@@ -203,7 +224,7 @@ def _shortest(state: _State, budget: _Budget) -> _State:
         faster = state
         while (step := _best_step(faster, budget)) is not None:
             faster = step
-        faster = _lean(faster)
+        faster = _lean(faster, budget)
         if faster.makespan.total >= state.makespan.total:
             faster = min(_exchanges(state, budget), key=lambda each: each.makespan.total, default=state)
         if faster.makespan.total >= state.makespan.total:
@@ -213,10 +234,10 @@ def _shortest(state: _State, budget: _Budget) -> _State:
 
 def _best_step(state: _State, budget: _Budget) -> _State | None:
     """The step that gains the most of the makespan for what it takes; None where none gains as much as `LEAST_GAIN` says."""
-    used = budget.share(state.counts(budget.port)) or 1.0
+    used = budget.share(state.counts(budget)) or 1.0
 
     def gain(step: _State) -> float:
-        more = budget.share(step.counts(budget.port)) / used - 1
+        more = budget.share(step.counts(budget)) / used - 1
         return (1 - step.makespan.total / state.makespan.total) / max(more, 1e-6)
 
     best = max(_critical_steps(state, budget), key=gain, default=None)
@@ -249,21 +270,22 @@ def _with_partners(step: _State, name: str, before: _State, budget: _Budget) -> 
 
 
 def _exchanges(state: _State, budget: _Budget) -> Iterator[_State]:
-    """Steps of critical computations for which there is room once others are slowed down."""
-    for name in state.makespan.critical:
-        for step in _tried(state, name):
-            if step.makespan.total < (1 - LEAST_EXCHANGE) * state.makespan.total:
-                made = _with_room(step, name, budget)
-                if made is not None and made.makespan.total < (1 - LEAST_EXCHANGE) * state.makespan.total:
-                    yield made
+    """Steps of critical computations, those that gain most, for which there is room once others are slowed down."""
+    enough = (1 - LEAST_EXCHANGE) * state.makespan.total
+    steps = sorted(_critical_steps(state, UNLIMITED), key=lambda step: step.makespan.total)
+    for step in steps[:MOST_EXCHANGES]:
+        kept = {name for name, one in step.chosen.items() if one.points > state.chosen[name].points}
+        made = _with_room(step, kept, budget) if step.makespan.total < enough else None
+        if made is not None and made.makespan.total < enough:
+            yield made
 
 
-def _with_room(state: _State, kept: str, budget: _Budget) -> _State | None:
+def _with_room(state: _State, kept: Container[str], budget: _Budget) -> _State | None:
     """`state` once it fits, since others than `kept` are slower: each time the one that loses least for what it gives."""
     while not state.fits(budget):
-        taken, now = budget.share(state.counts(budget.port)), state.makespan.total
-        slower = [step for name in state.works if name != kept and (step := _slower(state, name)) is not None]
-        given = [(taken - budget.share(each.counts(budget.port)), each) for each in slower]
+        taken, now = budget.share(state.counts(budget)), state.makespan.total
+        slower = [step for name in state.works if name not in kept and (step := _slower(state, name)) is not None]
+        given = [(taken - budget.share(each.counts(budget)), each) for each in slower]
         losses = [((each.makespan.total - now) / less, number) for number, (less, each) in enumerate(given) if less > 0]
         if not losses:
             return None
@@ -286,18 +308,19 @@ def _tried(state: _State, name: str) -> Iterator[_State]:
     return islice(_steps(state, state.works[name], copies_in_luts=True), 2 + MOST_COPY_STEPS)
 
 
-def _lean(state: _State) -> _State:
-    """The same makespan with as few points of each computation at once as it takes."""
+def _lean(state: _State, budget: _Budget) -> _State:
+    """The same makespan with as few points of each computation at once as it takes, where that takes less."""
     for work in sorted(state.works.values(), key=lambda each: state.chosen[each.name].points, reverse=True):
-        fewer = (state.changed({work.name: each}) for each in _fewer(state, work))
-        state = next((each for each in fewer if each.makespan.total <= state.makespan.total), state)
+        taken, fewer = budget.share(state.counts(budget)), (state.changed({work.name: each}) for each in _fewer(state, work))
+        as_fast = (each for each in fewer if each.makespan.total <= state.makespan.total)
+        state = next((each for each in as_fast if budget.share(each.counts(budget)) <= taken), state)
     return state
 
 
 # Steps ----------------------------------------------------------------------------------------------------------------
 
 
-def _possible(work: Work, copies: int) -> tuple[list[int], list[int]]:
+def _possible(work: Work, copies: int) -> tuple[Sequence[int], Sequence[int]]:
     """The lanes and the rows that divide what each of the copies has of their loops."""
     lanes = work.lane_extent // (copies if work.divides_lanes else 1)
     rows = work.row_extent // (copies if work.divides_rows else 1)
@@ -324,8 +347,8 @@ def _steps(state: _State, work: Work, *, copies_in_luts: bool) -> Iterator[_Stat
 
 def _spent(state: _State, family: int) -> tuple[int, int]:
     """DSPs and LUTs for the points of a family."""
-    points = [work.point.times(state.chosen[name].points) for name, work in state.works.items() if work.family == family]
-    return sum(one.dsp for one in points), sum(one.lut for one in points)
+    taken = [work.taken(state.chosen[name]) for name, work in state.works.items() if work.family == family]
+    return sum(one.dsp for one in taken), sum(one.lut for one in taken)
 
 
 def _with_copies(state: _State, family: int, copies: int) -> _State | None:

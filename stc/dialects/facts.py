@@ -130,12 +130,23 @@ Multipliers: TypeAlias = Literal["pairs", "dsp", "lut"]
 
 MULTIPLIER_KINDS: tuple[Multipliers, ...] = get_args(Multipliers)
 
+Adders: TypeAlias = Literal["dsp", "lut"]
+"""What additions of floats are made of: DSPs, or LUTs alone, which take fewer stages."""
+
+ADDER_KINDS: tuple[Adders, ...] = get_args(Adders)
+
 
 def _of_a_product(op: Operation, value: Multipliers) -> str | None:
     if value not in MULTIPLIER_KINDS:
         return f"expected {', '.join(MULTIPLIER_KINDS)}"
     is_product = isinstance(op, arith.MuliOp) and isinstance(op.result.type, IntegerType)
     return None if is_product else "expected it on a product of integers"
+
+
+def _of_a_float_sum(op: Operation, value: Adders) -> str | None:
+    if value not in ADDER_KINDS:
+        return f"expected {', '.join(ADDER_KINDS)}"
+    return None if isinstance(op, arith.AddfOp) else "expected it on an addition of floats"
 
 
 def _banks(op: Operation, value: Pairs) -> str | None:
@@ -228,6 +239,8 @@ MULTIPLIERS: Fact[Multipliers] = Fact(
     "stc.multipliers", StringAttr, lambda attribute: cast(Multipliers, attribute.data), StringAttr, _of_a_product
 )
 """What the multiplier of an `arith.muli` is made of; the vendor's tool decides where nothing is said."""
+ADDERS: Fact[Adders] = Fact("stc.adders", StringAttr, lambda attribute: cast(Adders, attribute.data), StringAttr, _of_a_float_sum)
+"""The same of the adder of an `arith.addf`."""
 
 LABEL = _text("stc.label")
 """What a loop is called."""
@@ -272,7 +285,7 @@ FACTS: Mapping[str, Fact[Any]] = {
     fact.name: fact
     for fact in (
         NAME, MODULE, COMMENT, PARAMETER, VALUES, SIZES, BEGINS, UNSUPPORTED,
-        SCHEDULE, FIXED, LANES, ROWS, COPIES, STRIPE, TILE, MULTIPLIERS,
+        SCHEDULE, FIXED, LANES, ROWS, COPIES, STRIPE, TILE, MULTIPLIERS, ADDERS,
         LABEL, PIPELINE, DEPTH, STYLE, UNROLL, COUNTERS, PARTITION, STORAGE, DUPLICATE_LOADS,
     )
 }  # fmt: skip

@@ -104,6 +104,10 @@ class _Run:
         self.links = {channel.name: link for channel in channels if (link := self._link(channel)) is not None}
         self.forest = self._forest()
         self.others = [link for link in self.links.values() if link.channel.name not in self.forest]
+        self.limits = [(link.reader_limit(0), link.writer_limit(0)) for link in self.others]
+        """What reader and writer of each of these cannot do as things are."""
+        self.short = {n for link in self.links.values() for n in self._short(link)}
+        """Tasks that hold others up even when they have done all: they write too little, or read too little."""
         self.around: list[list[_Link]] = [[] for _ in tasks]
         for name in self.forest:
             link = self.links[name]
@@ -120,6 +124,12 @@ class _Run:
             return _Link(channel, channel.depth, reader, reader, (), (), taken, freed)
         room, published = _views(self.tasks[writer], channel.name, "write_acquire", "write_release")
         return _Link(channel, channel.depth, writer, reader, room, published, taken, freed)
+
+    def _short(self, link: _Link) -> Iterator[int]:
+        if link.reader_limit(self.tasks[link.writer].count) is not None:
+            yield link.writer
+        if link.writer_limit(self.tasks[link.reader].count) is not None:
+            yield link.reader
 
     def _forest(self) -> set[str]:
         """Channels without an undirected cycle, those that fill most often first."""
@@ -150,10 +160,10 @@ class _Run:
     def _jump(self) -> bool:
         """All tasks as far as what the channels outside the forest hold allows; whether any of them fired."""
         reached = [task.count for task in self.tasks]
-        for link in self.others:
-            _lower(reached, link.reader, link.reader_limit(self.fired[link.writer]))
-            _lower(reached, link.writer, link.writer_limit(self.fired[link.reader]))
-        lowered = list(range(len(reached)))
+        for link, (reader_limit, writer_limit) in zip(self.others, self.limits, strict=True):
+            _lower(reached, link.reader, reader_limit)
+            _lower(reached, link.writer, writer_limit)
+        lowered = [number for number, task in enumerate(self.tasks) if reached[number] < task.count or number in self.short]
         while lowered:
             task = lowered.pop()
             for link in self.around[task]:
@@ -164,6 +174,9 @@ class _Run:
                 if _lower(reached, other, limit):
                     lowered.append(other)
         fired, self.fired = self.fired, reached
+        for number, link in enumerate(self.others):
+            if fired[link.writer] != reached[link.writer] or fired[link.reader] != reached[link.reader]:
+                self.limits[number] = link.reader_limit(reached[link.writer]), link.writer_limit(reached[link.reader])
         return fired != reached
 
     # Growth -------------------------------------------------------------------------------------------------------------
@@ -181,6 +194,9 @@ class _Run:
         link = min(full, key=lambda link: (link.channel.tokens * link.channel.bits, link.channel.name))
         grown = min(link.depth + max(1, link.depth // GROWTH), link.channel.tokens)
         link.depth = max(grown, link.required(self.fired[link.writer], self.fired[link.reader]))
+        for number, other in enumerate(self.others):
+            if other is link:
+                self.limits[number] = self.limits[number][0], link.writer_limit(self.fired[link.reader])
 
     def _no_end(self, diagnosis: Diagnosis) -> CompileError:
         """Nobody can go on, and no FIFO whose room would help is full."""

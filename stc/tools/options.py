@@ -58,7 +58,12 @@ Quantize = Annotated[
 ]
 Tile = Annotated[int, typer.Option(help="Default tile size; a loop takes its largest divisor up to it.", min=1)]
 Rows = Annotated[int, typer.Option(help="Most rows of activations that share one pass over weights.", min=1)]
-Lanes = Annotated[int, typer.Option(help="Entries of a stream token where no schedule asks for another width.", min=1)]
+Lanes = Annotated[
+    int,
+    typer.Option(
+        help="Entries of a stream token where no schedule asks for another width; 0: 4 where lanes are searched, else 16.", min=0
+    ),
+]
 Budget = Annotated[
     str,
     typer.Option(

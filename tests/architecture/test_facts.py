@@ -44,6 +44,8 @@ def test_each_is_spelled_where_it_is_defined_alone() -> None:
         ('stc.storage = ["fifo", "bram"]', "expected ports ram_s2p, ram_2p, ram_t2p and a memory"),
         ('stc.storage = ["ram_s2p", "bram", "bram"]', "expected ports ram_s2p, ram_2p, ram_t2p and a memory"),
         ('stc.storage = "bram"', "expected array"),
+        ('stc.adders = "fast"', "expected dsp, lut"),
+        ('stc.adders = "lut"', "expected it on an addition of floats"),
         ("stc.shedule", "has stc.shedule, which says nothing, expected one of stc.name, stc.module"),
         ("stc.tokens = 4 : i64", "has stc.tokens, which says nothing"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
 
@@ -16,6 +16,7 @@ from stc.design_space.parallelism import (
     MemoryOperand,
     Parallelism,
     Work,
+    adders_for_luts,
     counts_of,
     lane_counts,
 )
@@ -156,6 +157,33 @@ def test_every_resource_bounds():
     for name in ("dsp", "lut", "ff", "bram"):
         assert balanced_parallelism([one], replace(enough, **{name: getattr(enough, name) - 1}), port)["a"].lanes == 4
     assert counts_of([one], {"a": Parallelism(8, 1)}, port) == enough
+
+
+def adding(key: str, lanes: int) -> Work:
+    """A product of 3 DSPs, and an adder of 2 or of 140 LUTs more."""
+    return replace(work(key, 64, lanes, 64, family=ord(key)), point=Counts(5, 276), adders_in_luts=Counts(-2, 140, -75))
+
+
+@pytest.mark.parametrize("search", [balanced_parallelism, shortest_parallelism])
+def test_adders_take_luts_where_dsps_are_short(search: Callable[..., Mapping[str, Parallelism]]):
+    """64 lanes take 192 DSPs and 26,624 LUTs with adders of LUTs, 320 and 17,664 without."""
+    works = [adding("a", 64)]
+    few, enough = (Counts(dsp, 26_624, 10**9, 10**9, 10**9, 32) for dsp in (192, 320))
+    assert search(works, few)["a"] == Parallelism(64, 1, adders_in_luts=True)
+    assert search(works, enough)["a"] == Parallelism(64, 1)
+    assert search(works, replace(few, lut=26_623))["a"].points == 32
+    assert counts_of(works, search(works, few), Counts(ports=1)).dsp == 192
+
+
+def test_as_few_adders_of_luts_as_dsps_are_short():
+    """The largest that gives no more than is short, then the smallest of the others."""
+    works = [adding("a", 64), adding("b", 16), adding("c", 4)]
+    plan = {"a": Parallelism(64, 1), "b": Parallelism(16, 1), "c": Parallelism(4, 1)}
+    assert list(adders_for_luts(works, plan, 32)) == ["b"]
+    assert list(adders_for_luts(works, plan, 33)) == ["b", "c"]
+    assert list(adders_for_luts(works, plan, 9)) == ["c", "b"]
+    assert list(adders_for_luts(works, plan, 1000)) == ["a", "b", "c"]
+    assert list(adders_for_luts(works, {**plan, "b": replace(plan["b"], adders_in_luts=True)}, 33)) == ["c", "a"]
 
 
 def test_what_hardly_takes_time_gets_no_lanes():

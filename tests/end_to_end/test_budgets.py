@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,11 @@ def mlp(tmp_path: Path) -> str:
 def test_a_design_beyond_its_budget_is_searched_again(tmp_path: Path, stc: Stc, mlp: str) -> None:
     """Each search is told, the last one fits, and the schedule that is written gives the same design without another."""
     first, again = tmp_path / "first", tmp_path / "again"
-    ended = stc("compile", mlp, "--budget", "dsp=400,lut=24000", "--out", first)
+    ended = stc("compile", mlp, "--budget", "dsp=400,ff=72000", "--out", first)
     assert ended.code == 0, ended.stderr
-    assert re.search(r"beyond the budget: [\d,]+ LUT of 24,000; searched again within dsp=400,lut=\d+,", ended.stderr)
+    assert re.search(r"beyond the budget: [\d,]+ FF of 72,000; searched again within dsp=400,lut=\d+,ff=\d+,", ended.stderr)
     report = json.loads((first / "report.json").read_text())
-    assert report["budget"]["taken"]["lut"] == report["resources"]["total"]["lut"] <= 24_000
+    assert report["budget"]["taken"]["ff"] == report["resources"]["total"]["ff"] <= 72_000
     assert report["budget"]["tries"] == 1 + ended.stderr.count("searched again")
     ended = stc("compile", mlp, "--schedule", first / "schedule.toml", "--out", again)
     assert ended.code == 0 and "searched again" not in ended.stderr, ended.stderr
@@ -45,13 +46,29 @@ def test_a_design_beyond_its_budget_is_searched_again(tmp_path: Path, stc: Stc, 
     ("budget", "said"),
     [
         ("dsp=400,bram=120", r"--budget dsp=400,bram=120: the design takes \d+ BRAM18 of 120, .*; accepted: bram=\d+ or more"),
-        ("dsp=9", "choose-parallelism: one point of each .* takes 14 DSPs, the budget has 9; accepted: dsp=14 or more"),
+        ("dsp=5", "choose-parallelism: one point of each .* takes 6 DSPs, the budget has 5; accepted: dsp=6 or more"),
     ],
 )
 def test_a_budget_that_nothing_keeps_is_refused(tmp_path: Path, stc: Stc, mlp: str, budget: str, said: str) -> None:
     ended = stc("compile", mlp, "--budget", budget, "--out", tmp_path / "out")
     assert ended.code == 2 and re.search(said, ended.stderr), ended.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_adders_of_luts(tmp_path: Path, stc: Stc, mlp: str) -> None:
+    """Said in the C++ where DSPs are short, counted as said, of the same values; a schedule has it the other way."""
+    out, again = tmp_path / "out", tmp_path / "again"
+    assert (ended := stc("compile", mlp, "--budget", "dsp=200", "--check", "--out", out)).code == 0, ended.stderr
+    operators = json.loads((out / "report.json").read_text())["resources"]["tasks"]
+    in_luts = {task for task, taken in operators.items() if "fadd_f32_no_dsp" in taken["operators"]}
+    text = (out / "kernel.cpp").read_text()
+    assert in_luts and all("op=fadd impl=fabric" in text.split(f"static void {task}(")[1].split("\n}\n")[0] for task in in_luts)
+    schedule = (out / "schedule.toml").read_text()
+    changes = {'adders = "lut"': 'adders = "dsp"', 'budget = "dsp=200"': 'budget = "dsp=400"', 'within = ""': 'within = "dsp=200"'}
+    (tmp_path / "dsp.toml").write_text(reduce(lambda text, change: text.replace(*change), changes.items(), schedule))
+    ended = stc("compile", mlp, "--schedule", tmp_path / "dsp.toml", "--out", again)
+    assert ended.code == 0 and "op=fadd impl=fulldsp" in (again / "kernel.cpp").read_text(), ended.stderr
+    assert '"fadd_f32_no_dsp"' not in (again / "report.json").read_text()
 
 
 def test_without_a_search_what_lacks_is_only_said(tmp_path: Path, stc: Stc, mlp: str) -> None:

@@ -15,15 +15,17 @@ from xdsl.utils.exceptions import VerifyException
 
 from stc.analysis.generic_loops import GenericLoops, generics_in, name_of
 from stc.analysis.integer_products import integer_products, is_of_a_pair, multipliers_of
+from stc.analysis.operator_library import adders_of
 from stc.design_space.tiling import MOST_LANES, default_order, default_unroll
 from stc.diagnostics import CompileError
 from stc.dialects.dataflow import ScheduleAttr
-from stc.dialects.facts import FIXED, MULTIPLIER_KINDS, MULTIPLIERS, SCHEDULE
+from stc.dialects.facts import ADDER_KINDS, ADDERS, FIXED, MULTIPLIER_KINDS, MULTIPLIERS, SCHEDULE
 from stc.transforms.linalg.tile_linalg import check_schedule, check_vectors
 from stc.user_files import toml_of
 
 MULTIPLIERS_FIELD = "multipliers"
-FIELDS = ("tile", "order", "unroll", "vector", "fixed", MULTIPLIERS_FIELD)
+ADDERS_FIELD = "adders"
+FIELDS = ("tile", "order", "unroll", "vector", "fixed", MULTIPLIERS_FIELD, ADDERS_FIELD)
 OWN_TABLE = "stc"
 """The table of a schedule that is about no op: options, and depths of FIFOs."""
 
@@ -36,7 +38,8 @@ class ApplySchedule(ModulePass):
     parallel loops outside and reductions inside, `unroll` to what `default-tile-size` would do, `vector` to undecided (one shape
     per operand, inputs first: the lanes its streams carry). With `fixed = false` later passes may still choose another order.
     `multipliers`, "pairs", "dsp" or "lut", is what those of an integer contraction are made of (`choose-multipliers` reads it
-    before pairs are packed); a table that says only this leaves the schedule to later passes. A name that no op has, a field that
+    before pairs are packed); `adders`, "dsp" or "lut", what those of floats are made of. A table that says only these leaves the
+    schedule to later passes. A name that no op has, a field that
     does not exist and a tile or vector that does not divide are errors. The tables of `stc` are about no op,
     and for others to read.
 
@@ -69,7 +72,9 @@ class ApplySchedule(ModulePass):
             where = f"{self.path} [{name}]"
             if MULTIPLIERS_FIELD in table and not (table[MULTIPLIERS_FIELD] == "pairs" and is_done):
                 give_multipliers(generic, table[MULTIPLIERS_FIELD], where)
-            if set(table) == {MULTIPLIERS_FIELD}:
+            if ADDERS_FIELD in table:
+                _give_adders(generic, table[ADDERS_FIELD], where)
+            if set(table) <= {MULTIPLIERS_FIELD, ADDERS_FIELD}:
                 continue
             schedule = _schedule(generic, table, where)
             check_schedule(generic, schedule)
@@ -99,6 +104,8 @@ def decided_schedules(module: ModuleOp) -> list[Decided]:
         entries = {"tile": schedule.tiles, "order": schedule.loop_order, "unroll": schedule.unrolls, "vector": vectors}
         entries |= {} if FIXED.on(generic) else {"fixed": False}
         entries |= {} if (made_of := multipliers_of(generic)) is None else {MULTIPLIERS_FIELD: made_of}
+        adders = next((kind for adder in adders_of(generic) if (kind := ADDERS.of(adder)) is not None), None)
+        entries |= {} if adders is None else {ADDERS_FIELD: adders}
         found.append(Decided(str(name_of(generic)), tuple(zip(loops.extents, kinds, strict=True)), entries))
     return found
 
@@ -126,6 +133,17 @@ def give_multipliers(generic: linalg.GenericOp, made_of: Any, where: str, *, can
         raise CompileError(what, where=where, accepted=accepted)
     for product in products:
         MULTIPLIERS.put(product, made_of)
+
+
+def _give_adders(generic: linalg.GenericOp, made_of: Any, where: str) -> None:
+    """Let the adders of floats of `generic` be made of what a table says."""
+    if made_of not in ADDER_KINDS:
+        raise CompileError(f"{ADDERS_FIELD} is {made_of!r}", where=where, accepted=", ".join(ADDER_KINDS))
+    if not adders_of(generic):
+        what = f"{ADDERS_FIELD} is '{made_of}', and no floats are added"
+        raise CompileError(what, where=where, accepted="computations with additions of floats")
+    for adder in adders_of(generic):
+        ADDERS.put(adder, made_of)
 
 
 def read_tables(path: str) -> Mapping[str, Mapping[str, Any]]:

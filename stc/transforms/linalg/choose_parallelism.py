@@ -18,7 +18,7 @@ from stc.analysis.generic_loops import GenericLoops, asked_loops, generics_in, n
 from stc.analysis.host_work import functions_of, host_values
 from stc.analysis.integer_products import multipliers_of
 from stc.analysis.kernel_memory import bits_of
-from stc.analysis.operator_library import hardware_cost
+from stc.analysis.operator_library import adders_of, hardware_cost, short_adder_cost
 from stc.analysis.port_pressure import is_multiply_accumulate
 from stc.analysis.resource_figures import adapter
 from stc.design_space.makespan import Dependence
@@ -28,7 +28,7 @@ from stc.design_space.parallelism import MOST_LANES_PER_TASK, PORT_BITS, PORT_LA
 from stc.design_space.tiling import default_unroll, row_loop
 from stc.diagnostics import BeyondBudget
 from stc.dialects.dataflow.boundary import stored_type
-from stc.dialects.facts import COPIES, LANES, ROWS
+from stc.dialects.facts import ADDERS, COPIES, LANES, ROWS
 from stc.dialects.use_def import RESHAPES, uses_through
 from stc.iteration.vectorize import largest_divisor
 from stc.platforms.budget import NOTHING, PLAN, SMALL, Counts, searched_limits
@@ -72,7 +72,8 @@ class ChooseParallelism(FindingPass):
     along another, so that each weight is used for several at once and one memory port feeds as many multipliers as a task may have
     (128, emission rule 18); copies divide the outermost parallel loop, or another along which much more of the work around the
     generic can be divided too. Decisions are the attributes `stc.lanes` and `stc.rows`, which `propagate-orders` follows, and
-    `stc.copies`, which `distribute-parallel` carries out. DSPs are counted per point from the operators of the body.
+    `stc.copies`, which `distribute-parallel` carries out. DSPs are counted per point from the operators of the body. Where they are
+    short and LUTs are not, adders of floats are of LUTs (`stc.adders`), which have fewer stages, too.
 
     What is counted is DSPs, LUTs, FFs and blocks of RAM: of operators as in estimates, of no fewer memory ports than come to be, of
     control, FIFOs and arrays by what blocks of models took, since nothing is tiled yet. `stc compile` counts again in the end.
@@ -105,7 +106,7 @@ class ChooseParallelism(FindingPass):
         platform = load_platform(self.platform)
         computed = computations(function, platform)
         works = [each.work for each in computed]
-        least = sum(work.point.dsp for work in works)
+        least = sum(work.point.plus(work.adders_in_luts).dsp for work in works)
         if least > most.dsp:
             what = f"one point of each computation at once takes {least} DSPs, the budget has {most.dsp}"
             raise BeyondBudget(what, where=self.name, accepted=f"dsp={least} or more")
@@ -116,6 +117,9 @@ class ChooseParallelism(FindingPass):
             LANES.put(generic, decision.lanes)
             if decision.rows > 1:
                 ROWS.put(generic, decision.rows)
+            if decision.adders_in_luts:
+                for adder in adders_of(generic):
+                    ADDERS.put(adder, "lut")
             if loop is not None and decision.copies > 1:
                 COPIES.put(generic, tuple(decision.copies if at == loop else 1 for at in range(len(generic.iterator_types))))
         most_points = max((work.points for work in works), default=0)
@@ -215,23 +219,43 @@ def _work(
         sums_at_once=max(1, sum(map(is_multiply_accumulate, generic.body.block.ops))),
         memory=tuple(_memory_operands(generic, divided, made, names)),
         in_luts=multipliers_of(generic) == "lut",
-        fixed=CONTROL,
+        lane=_lane(generic),
+        task=CONTROL,
+        adders_in_luts=_in_luts(generic, cycle_ns),
     )
 
 
 CONTROL = Counts(lut=600, ff=600)
-"""Of the tasks around a computation (fitted to blocks of gpt2 and llama)."""
+"""Of a task, its FIFOs and those beside it (fitted to gpt2-medium with 2 and with 4 copies of each computation)."""
 
-STREAM_COPIES = 2
+STREAM_COPIES = 1
 """LUTs and FFs for each bit of an operand: its FIFO and arrays (fitted to the same)."""
+
+SUM_BANK = Counts(bram=1)
+"""Of each sum that is computed at once: the bank that it is kept in."""
 
 
 def _point(generic: GenericOp, cycle_ns: float) -> Counts:
-    """What a point at once takes: its operators, FIFOs and arrays as wide as it, a bank where sums are kept."""
+    """What a point at once takes: its operators, and banks where sums are kept."""
     costs = [hardware_cost(op, cycle_ns) for op in generic.body.block.ops]
+    operators = Counts(sum(cost.dsp for cost in costs), sum(cost.lut for cost in costs), sum(cost.ff for cost in costs))
+    return operators.plus(SUM_BANK) if GenericLoops(generic).reductions else operators
+
+
+def _lane(generic: GenericOp) -> Counts:
+    """What a lane of a task takes besides: FIFOs and arrays as wide as its tokens; rows come one after the other."""
     bits = STREAM_COPIES * sum(bits_of(argument.type) for argument in generic.body.block.args)
-    lut, ff = sum(cost.lut for cost in costs) + bits, sum(cost.ff for cost in costs) + bits
-    return Counts(sum(cost.dsp for cost in costs), lut, ff, bram=int(bool(GenericLoops(generic).reductions)))
+    return Counts(lut=bits, ff=bits)
+
+
+def _in_luts(generic: GenericOp, cycle_ns: float) -> Counts:
+    """What a point takes more with adders of LUTs, where nothing is said about them."""
+    more = NOTHING
+    for adder in adders_of(generic):
+        if not ADDERS.on(adder):
+            now, then = hardware_cost(adder, cycle_ns), short_adder_cost(adder, cycle_ns)
+            more = more.plus(Counts(then.dsp - now.dsp, then.lut - now.lut, then.ff - now.ff))
+    return more
 
 
 def _memory_operands(

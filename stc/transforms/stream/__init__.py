@@ -19,6 +19,7 @@ STREAM_PASSES = passes_of(
         "fuse-reads": "FuseReads",
         "sink-reads": "SinkReads",
         "hls-directives": "HlsDirectives",
+        "merge-banks": "MergeBanks",
         "relax-intervals": "RelaxIntervals",
         "size-fifos": "SizeFifos",
         "choose-storage": "ChooseStorage",
