@@ -85,114 +85,79 @@ builtin.module {
 // CHECK: #map2 = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK: #map3 = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK: !itensor = !itensor.itensor<1x4xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d2)>
-// CHECK: !itensor1 = !itensor.itensor<1x8xf32, iter_space: [2, 2, 3, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d2 + d3, d1)>
+// CHECK: !itensor1 = !itensor.itensor<1x4xf32, iter_space: [2, 2, 3, 4, 2] * [4, 8, 4, 1, 4], iter_map: (d0, d1, d2, d3, d4) -> (d2 + d3, d1 + d4)>
 // CHECK: !itensor2 = !itensor.itensor<1x4xf32, iter_space: [2, 4, 4] * [4, 4, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
-// CHECK: !itensor3 = !itensor.itensor<1x8xf32, iter_space: [2, 2, 4] * [4, 8, 1], iter_map: (d0, d1, d2) -> (d0 + d2, d1)>
+// CHECK: !itensor3 = !itensor.itensor<1x4xf32, iter_space: [2, 2, 4, 2] * [4, 8, 1, 4], iter_map: (d0, d1, d2, d3) -> (d0 + d2, d1 + d3)>
 // CHECK: !itensor4 = !itensor.itensor<1x4xf32, iter_space: [2, 2, 2, 4] * [4, 8, 4, 1], iter_map: (d0, d1, d2, d3) -> (d0 + d3, d1 + d2)>
 // CHECK-LABEL: func.func @main(
-// CHECK-NEXT: %x_1 = dataflow.pack %x : tensor<8x12xf32> as !itensor -> tensor<6xvector<16xf32>>
-// CHECK-NEXT: %w_1 = dataflow.pack %w : tensor<12x16xf32> as !itensor1 -> tensor<12xvector<16xf32>>
-// CHECK-NEXT: %y = dataflow.kernel @main(%x_2 = %x_1 : tensor<6xvector<16xf32>> as !itensor, %w_2 = %w_1 : tensor<12xvector<16xf32>> as !itensor1) -> (tensor<8xvector<16xf32>> as !itensor2) {
-// CHECK-NEXT: %0 = itensor.empty : !itensor3
-// CHECK-NEXT: %fc = dataflow.task @fc ins(%x_3 = %x_2 : !itensor, %w_3 = %w_2 : !itensor1) outs(%out = %0 : !itensor3) -> !itensor3 attributes {stc.name = "fc", stc.module = "fc"} {
-// CHECK-NEXT: %c0 = arith.constant 0 : index
-// CHECK-NEXT: %c8 = arith.constant 8 : index
-// CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: %c16 = arith.constant 16 : index
-// CHECK-NEXT: %1 = arith.constant 0.000000e+00 : f32
-// CHECK-NEXT: %c12 = arith.constant 12 : index
-// CHECK-NEXT: %fc_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %out) -> (!itensor3) {
-// CHECK-NEXT: %3 = scf.for %j = %c0 to %c16 step %c8 iter_args(%4 = %2) -> (!itensor3) {
-// CHECK-NEXT: %5 = tensor.empty() : tensor<4x8xf32>
-// CHECK-NEXT: %6 = linalg.fill {stc.name = "fc", stc.module = "fc"} ins(%1 : f32) outs(%5 : tensor<4x8xf32>) -> tensor<4x8xf32>
-// CHECK-NEXT: %7 = scf.for %k = %c0 to %c12 step %c4 iter_args(%8 = %6) -> (tensor<4x8xf32>) {
-// CHECK-NEXT: %x_4 = tensor.empty() : tensor<4x4xf32>
-// CHECK-NEXT: %c0_1 = arith.constant 0 : index
-// CHECK-NEXT: %c4_1 = arith.constant 4 : index
-// CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: %9 = scf.for %row = %c0_1 to %c4_1 step %c1 iter_args(%10 = %x_4) -> (tensor<4x4xf32>) {
-// CHECK-NEXT: %11 = itensor.read %x_3[%i, %j, %k, %row] : !itensor -> tensor<1x4xf32>
-// CHECK-NEXT: %12 = tensor.insert_slice %11 into %10[%row, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>
-// CHECK-NEXT: scf.yield %12 : tensor<4x4xf32>
-// CHECK-NEXT: }
-// CHECK-NEXT: %w_4 = tensor.empty() : tensor<4x8xf32>
-// CHECK-NEXT: %c0_2 = arith.constant 0 : index
-// CHECK-NEXT: %c4_2 = arith.constant 4 : index
-// CHECK-NEXT: %c1_1 = arith.constant 1 : index
-// CHECK-NEXT: %13 = scf.for %row_1 = %c0_2 to %c4_2 step %c1_1 iter_args(%14 = %w_4) -> (tensor<4x8xf32>) {
-// CHECK-NEXT: %15 = itensor.read %w_3[%i, %j, %k, %row_1] : !itensor1 -> tensor<1x8xf32>
-// CHECK-NEXT: %16 = tensor.insert_slice %15 into %14[%row_1, 0] [1, 8] [1, 1] : tensor<1x8xf32> into tensor<4x8xf32>
-// CHECK-NEXT: scf.yield %16 : tensor<4x8xf32>
-// CHECK-NEXT: }
-// CHECK-NEXT: %17 = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%9, %13 : tensor<4x4xf32>, tensor<4x8xf32>) outs(%8 : tensor<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.fixed, stc.tile = "fc"} {
-// CHECK-NEXT: ^bb0(%18: f32, %19: f32, %20: f32):
-// CHECK-NEXT: %21 = arith.mulf %18, %19 : f32
-// CHECK-NEXT: %22 = arith.addf %21, %20 : f32
-// CHECK-NEXT: linalg.yield %22 : f32
-// CHECK-NEXT: } -> tensor<4x8xf32>
-// CHECK-NEXT: scf.yield %17 : tensor<4x8xf32>
-// CHECK-NEXT: }
-// CHECK-NEXT: %c0_3 = arith.constant 0 : index
-// CHECK-NEXT: %c4_3 = arith.constant 4 : index
-// CHECK-NEXT: %c1_2 = arith.constant 1 : index
-// CHECK-NEXT: %23 = scf.for %row_2 = %c0_3 to %c4_3 step %c1_2 iter_args(%24 = %4) -> (!itensor3) {
-// CHECK-NEXT: %25 = tensor.extract_slice %7[%row_2, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<1x8xf32>
-// CHECK-NEXT: %26 = itensor.write %25 into %24[%i, %j, %row_2] : tensor<1x8xf32> -> !itensor3
-// CHECK-NEXT: scf.yield %26 : !itensor3
-// CHECK-NEXT: }
-// CHECK-NEXT: scf.yield %23 : !itensor3
-// CHECK-NEXT: }
-// CHECK-NEXT: scf.yield %3 : !itensor3
-// CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %fc_1 : !itensor3
-// CHECK-NEXT: }
-// CHECK-NEXT: %fc_1 = itensor.converter %fc {shared_loops = 2, buffer_shape = [4, 8], blocks = 2} : !itensor3 to !itensor4
-// CHECK-NEXT: %fc_2 = itensor.cast %fc_1 : !itensor4 to !itensor2
-// CHECK-NEXT: %1 = itensor.empty : !itensor2
-// CHECK-NEXT: %gelu = dataflow.task @gelu ins(%fc_3 = %fc_2 : !itensor2) outs(%out = %1 : !itensor2) -> !itensor2 attributes {stc.name = "gelu", stc.module = "gelu"} {
-// CHECK-NEXT: %c0 = arith.constant 0 : index
-// CHECK-NEXT: %c8 = arith.constant 8 : index
-// CHECK-NEXT: %c4 = arith.constant 4 : index
-// CHECK-NEXT: %c16 = arith.constant 16 : index
-// CHECK-NEXT: %gelu_1 = scf.for %i = %c0 to %c8 step %c4 iter_args(%2 = %out) -> (!itensor2) {
-// CHECK-NEXT: %3 = scf.for %j = %c0 to %c16 step %c4 iter_args(%4 = %2) -> (!itensor2) {
-// CHECK-NEXT: %fc_4 = tensor.empty() : tensor<4x4xf32>
-// CHECK-NEXT: %c0_1 = arith.constant 0 : index
-// CHECK-NEXT: %c4_1 = arith.constant 4 : index
-// CHECK-NEXT: %c1 = arith.constant 1 : index
-// CHECK-NEXT: %5 = scf.for %row = %c0_1 to %c4_1 step %c1 iter_args(%6 = %fc_4) -> (tensor<4x4xf32>) {
-// CHECK-NEXT: %7 = itensor.read %fc_3[%i, %j, %row] : !itensor2 -> tensor<1x4xf32>
-// CHECK-NEXT: %8 = tensor.insert_slice %7 into %6[%row, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>
-// CHECK-NEXT: scf.yield %8 : tensor<4x4xf32>
-// CHECK-NEXT: }
-// CHECK-NEXT: %9 = tensor.empty() : tensor<4x4xf32>
-// CHECK-NEXT: %10 = linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%5 : tensor<4x4xf32>) outs(%9 : tensor<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.fixed, stc.tile = "gelu"} {
-// CHECK-NEXT: ^bb0(%11: f32, %12: f32):
-// CHECK-NEXT: %13 = arith.constant 5.000000e-01 : f32
-// CHECK-NEXT: %14 = arith.constant 1.000000e+00 : f32
-// CHECK-NEXT: %15 = arith.constant 1.41421354 : f32
-// CHECK-NEXT: %16 = arith.divf %11, %15 : f32
-// CHECK-NEXT: %17 = math.erf %16 : f32
-// CHECK-NEXT: %18 = arith.addf %17, %14 : f32
-// CHECK-NEXT: %19 = arith.mulf %11, %13 : f32
-// CHECK-NEXT: %20 = arith.mulf %19, %18 : f32
-// CHECK-NEXT: linalg.yield %20 : f32
-// CHECK-NEXT: } -> tensor<4x4xf32>
-// CHECK-NEXT: %c0_2 = arith.constant 0 : index
-// CHECK-NEXT: %c4_2 = arith.constant 4 : index
-// CHECK-NEXT: %c1_1 = arith.constant 1 : index
-// CHECK-NEXT: %21 = scf.for %row_1 = %c0_2 to %c4_2 step %c1_1 iter_args(%22 = %4) -> (!itensor2) {
-// CHECK-NEXT: %23 = tensor.extract_slice %10[%row_1, 0] [1, 4] [1, 1] : tensor<4x4xf32> to tensor<1x4xf32>
-// CHECK-NEXT: %24 = itensor.write %23 into %22[%i, %j, %row_1] : tensor<1x4xf32> -> !itensor2
-// CHECK-NEXT: scf.yield %24 : !itensor2
-// CHECK-NEXT: }
-// CHECK-NEXT: scf.yield %21 : !itensor2
-// CHECK-NEXT: }
-// CHECK-NEXT: scf.yield %3 : !itensor2
-// CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %gelu_1 : !itensor2
-// CHECK-NEXT: }
-// CHECK-NEXT: dataflow.yield %gelu : !itensor2
-// CHECK-NEXT: }
-// CHECK-NEXT: %y_1 = dataflow.unpack %y : tensor<8xvector<16xf32>> as !itensor2 -> tensor<8x16xf32>
-// CHECK-NEXT: func.return %y_1 : tensor<8x16xf32>
+// CHECK-NEXT: %[[X:.*]] = dataflow.pack %x : tensor<8x12xf32> as !itensor -> tensor<6xvector<16xf32>>
+// CHECK-NEXT: %[[W:.*]] = dataflow.pack %w : tensor<12x16xf32> as !itensor1 -> tensor<12xvector<16xf32>>
+// CHECK-NEXT: %y = dataflow.kernel @main(%[[X1:.*]] = %[[X]] : tensor<6xvector<16xf32>> as !itensor, %[[W1:.*]] = %[[W]] : tensor<12xvector<16xf32>> as !itensor1) -> (tensor<8xvector<16xf32>> as !itensor2) {
+// CHECK-NEXT: %[[EMPTY:.*]] = itensor.empty : !itensor3
+// CHECK-NEXT: %fc = dataflow.task @fc ins(%[[X2:.*]] = %[[X1]] : !itensor, %[[W2:.*]] = %[[W1]] : !itensor1) outs(%out = %[[EMPTY]] : !itensor3) -> !itensor3 attributes {stc.name = "fc", stc.module = "fc"} {
+// CHECK: %[[CONSTANT:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK: %[[FC:.*]] = scf.for %i = %c0 to %c8 step %c4 iter_args(%[[FOR:.*]] = %out) -> (!itensor3) {
+// CHECK-NEXT: %[[FOR1:.*]] = scf.for %j = %c0 to %c16 step %c8 iter_args(%[[FOR2:.*]] = %[[FOR]]) -> (!itensor3) {
+// CHECK-NEXT: %[[EMPTY1:.*]] = tensor.empty() : tensor<4x8xf32>
+// CHECK-NEXT: %[[FILL:.*]] = linalg.fill {stc.name = "fc", stc.module = "fc"} ins(%[[CONSTANT]] : f32) outs(%[[EMPTY1]] : tensor<4x8xf32>) -> tensor<4x8xf32>
+// CHECK-NEXT: %[[FOR3:.*]] = scf.for %k = %c0 to %c12 step %c4 iter_args(%[[FOR4:.*]] = %[[FILL]]) -> (tensor<4x8xf32>) {
+// CHECK-NEXT: %[[X3:.*]] = tensor.empty() : tensor<4x4xf32>
+// CHECK: %[[FOR5:.*]] = scf.for %row = %c0_{{.*}} to %c4_{{.*}} step %c1 iter_args(%[[FOR6:.*]] = %[[X3]]) -> (tensor<4x4xf32>) {
+// CHECK-NEXT: %[[READ:.*]] = itensor.read %[[X2]][%i, %j, %k, %row] : !itensor -> tensor<1x4xf32>
+// CHECK-NEXT: %[[INSERT_SLICE:.*]] = tensor.insert_slice %[[READ]] into %[[FOR6]][%row, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>
+// CHECK-NEXT: scf.yield %[[INSERT_SLICE]] : tensor<4x4xf32>
+// CHECK: %[[W3:.*]] = tensor.empty() : tensor<4x8xf32>
+// CHECK: %[[FOR7:.*]] = scf.for %[[ROW:.*]] = %c0_{{.*}} to %c4_{{.*}} step %c1_{{.*}} iter_args(%[[FOR8:.*]] = %[[W3]]) -> (tensor<4x8xf32>) {
+// CHECK: %[[FOR9:.*]] = scf.for %column = %c0_{{.*}} to %c8_{{.*}} step %c4_{{.*}} iter_args(%[[FOR10:.*]] = %[[FOR8]]) -> (tensor<4x8xf32>) {
+// CHECK-NEXT: %[[READ1:.*]] = itensor.read %[[W2]][%i, %j, %k, %[[ROW]], %column] : !itensor1 -> tensor<1x4xf32>
+// CHECK-NEXT: %[[INSERT_SLICE1:.*]] = tensor.insert_slice %[[READ1]] into %[[FOR10]][%[[ROW]], %column] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x8xf32>
+// CHECK-NEXT: scf.yield %[[INSERT_SLICE1]] : tensor<4x8xf32>
+// CHECK: scf.yield %[[FOR9]] : tensor<4x8xf32>
+// CHECK: %[[GENERIC:.*]] = linalg.generic {indexing_maps = [#map, #map1, #map2], iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[FOR5]], %[[FOR7]] : tensor<4x4xf32>, tensor<4x8xf32>) outs(%[[FOR4]] : tensor<4x8xf32>) attrs ={{ +}}{stc.module = "fc", stc.name = "fc", stc.schedule = #dataflow.schedule<tile = [4, 8, 4], order = [0, 1, 2], unroll = [1, 1, 1], vector = []>, stc.fixed, stc.tile = "fc"} {
+// CHECK-NEXT: ^bb0(%[[VALUE:.*]]: f32, %[[VALUE1:.*]]: f32, %[[VALUE2:.*]]: f32):
+// CHECK-NEXT: %[[MULF:.*]] = arith.mulf %[[VALUE]], %[[VALUE1]] : f32
+// CHECK-NEXT: %[[ADDF:.*]] = arith.addf %[[MULF]], %[[VALUE2]] : f32
+// CHECK-NEXT: linalg.yield %[[ADDF]] : f32
+// CHECK: scf.yield %[[GENERIC]] : tensor<4x8xf32>
+// CHECK: %[[FOR11:.*]] = scf.for %[[ROW1:.*]] = %c0_{{.*}} to %c4_{{.*}} step %c1_{{.*}} iter_args(%[[FOR12:.*]] = %[[FOR2]]) -> (!itensor3) {
+// CHECK: %[[FOR13:.*]] = scf.for %[[COLUMN:.*]] = %c0_{{.*}} to %c8_{{.*}} step %c4_{{.*}} iter_args(%[[FOR14:.*]] = %[[FOR12]]) -> (!itensor3) {
+// CHECK-NEXT: %[[EXTRACT_SLICE:.*]] = tensor.extract_slice %[[FOR3]][%[[ROW1]], %[[COLUMN]]] [1, 4] [1, 1] : tensor<4x8xf32> to tensor<1x4xf32>
+// CHECK-NEXT: %[[WRITE:.*]] = itensor.write %[[EXTRACT_SLICE]] into %[[FOR14]][%i, %j, %[[ROW1]], %[[COLUMN]]] : tensor<1x4xf32> -> !itensor3
+// CHECK-NEXT: scf.yield %[[WRITE]] : !itensor3
+// CHECK: scf.yield %[[FOR13]] : !itensor3
+// CHECK: scf.yield %[[FOR11]] : !itensor3
+// CHECK: scf.yield %[[FOR1]] : !itensor3
+// CHECK: dataflow.yield %[[FC]] : !itensor3
+// CHECK: %[[FC1:.*]] = itensor.converter %fc {shared_loops = 2, buffer_shape = [4, 8], blocks = 2} : !itensor3 to !itensor4
+// CHECK-NEXT: %[[FC:.*]] = itensor.cast %[[FC1]] : !itensor4 to !itensor2
+// CHECK-NEXT: %[[EMPTY2:.*]] = itensor.empty : !itensor2
+// CHECK-NEXT: %gelu = dataflow.task @gelu ins(%[[FC2:.*]] = %[[FC]] : !itensor2) outs(%out = %[[EMPTY2]] : !itensor2) -> !itensor2 attributes {stc.name = "gelu", stc.module = "gelu"} {
+// CHECK: %[[GELU:.*]] = scf.for %i = %c0 to %c8 step %c4 iter_args(%[[FOR15:.*]] = %out) -> (!itensor2) {
+// CHECK-NEXT: %[[FOR:.*]] = scf.for %j = %c0 to %c16 step %c4 iter_args(%[[FOR1:.*]] = %[[FOR15]]) -> (!itensor2) {
+// CHECK-NEXT: %[[FC3:.*]] = tensor.empty() : tensor<4x4xf32>
+// CHECK: %[[FOR2:.*]] = scf.for %row = %c0_{{.*}} to %c4_{{.*}} step %c1 iter_args(%[[FOR16:.*]] = %[[FC3]]) -> (tensor<4x4xf32>) {
+// CHECK-NEXT: %[[READ2:.*]] = itensor.read %[[FC2]][%i, %j, %row] : !itensor2 -> tensor<1x4xf32>
+// CHECK-NEXT: %[[INSERT_SLICE2:.*]] = tensor.insert_slice %[[READ2]] into %[[FOR16]][%row, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<4x4xf32>
+// CHECK-NEXT: scf.yield %[[INSERT_SLICE2]] : tensor<4x4xf32>
+// CHECK: %[[EMPTY1:.*]] = tensor.empty() : tensor<4x4xf32>
+// CHECK-NEXT: %[[GENERIC1:.*]] = linalg.generic {indexing_maps = [#map3, #map3], iterator_types = ["parallel", "parallel"]} ins(%[[FOR2]] : tensor<4x4xf32>) outs(%[[EMPTY1]] : tensor<4x4xf32>) attrs ={{ +}}{stc.module = "gelu", stc.name = "gelu", stc.schedule = #dataflow.schedule<tile = [4, 4], order = [0, 1], unroll = [1, 1], vector = []>, stc.fixed, stc.tile = "gelu"} {
+// CHECK-NEXT: ^bb0(%[[VALUE3:.*]]: f32, %[[VALUE4:.*]]: f32):
+// CHECK-NEXT: %[[CONSTANT:.*]] = arith.constant 5.000000e-01 : f32
+// CHECK-NEXT: %[[CONSTANT1:.*]] = arith.constant 1.000000e+00 : f32
+// CHECK-NEXT: %[[CONSTANT2:.*]] = arith.constant 1.41421354 : f32
+// CHECK-NEXT: %[[DIVF:.*]] = arith.divf %[[VALUE3]], %[[CONSTANT2]] : f32
+// CHECK-NEXT: %[[ERF:.*]] = math.erf %[[DIVF]] : f32
+// CHECK-NEXT: %[[ADDF1:.*]] = arith.addf %[[ERF]], %[[CONSTANT1]] : f32
+// CHECK-NEXT: %[[MULF1:.*]] = arith.mulf %[[VALUE3]], %[[CONSTANT]] : f32
+// CHECK-NEXT: %[[MULF2:.*]] = arith.mulf %[[MULF1]], %[[ADDF1]] : f32
+// CHECK-NEXT: linalg.yield %[[MULF2]] : f32
+// CHECK: %[[FOR3:.*]] = scf.for %[[ROW2:.*]] = %c0_{{.*}} to %c4_{{.*}} step %c1_{{.*}} iter_args(%[[FOR4:.*]] = %[[FOR1]]) -> (!itensor2) {
+// CHECK-NEXT: %[[EXTRACT_SLICE1:.*]] = tensor.extract_slice %[[GENERIC1]][%[[ROW2]], 0] [1, 4] [1, 1] : tensor<4x4xf32> to tensor<1x4xf32>
+// CHECK-NEXT: %[[WRITE1:.*]] = itensor.write %[[EXTRACT_SLICE1]] into %[[FOR4]][%i, %j, %[[ROW2]]] : tensor<1x4xf32> -> !itensor2
+// CHECK-NEXT: scf.yield %[[WRITE1]] : !itensor2
+// CHECK: scf.yield %[[FOR3]] : !itensor2
+// CHECK: scf.yield %[[FOR]] : !itensor2
+// CHECK: dataflow.yield %[[GELU]] : !itensor2
+// CHECK: dataflow.yield %gelu : !itensor2
+// CHECK: %[[Y:.*]] = dataflow.unpack %y : tensor<8xvector<16xf32>> as !itensor2 -> tensor<8x16xf32>
+// CHECK-NEXT: func.return %[[Y]] : tensor<8x16xf32>

@@ -64,7 +64,7 @@ def test_adders_of_luts(tmp_path: Path, stc: Stc, mlp: str) -> None:
     text = (out / "kernel.cpp").read_text()
     assert in_luts and all("op=fadd impl=fabric" in text.split(f"static void {task}(")[1].split("\n}\n")[0] for task in in_luts)
     schedule = (out / "schedule.toml").read_text()
-    changes = {'adders = "lut"': 'adders = "dsp"', 'budget = "dsp=200"': 'budget = "dsp=400"', 'within = ""': 'within = "dsp=200"'}
+    changes = {'adders = "lut"': 'adders = "dsp"', 'budget = "dsp=200"': 'budget = "dsp=500"', 'within = ""': 'within = "dsp=200"'}
     (tmp_path / "dsp.toml").write_text(reduce(lambda text, change: text.replace(*change), changes.items(), schedule))
     ended = stc("compile", mlp, "--schedule", tmp_path / "dsp.toml", "--out", again)
     assert ended.code == 0 and "op=fadd impl=fulldsp" in (again / "kernel.cpp").read_text(), ended.stderr

@@ -194,7 +194,7 @@ def test_a_model_with_few_dsps(tmp_path: Path, stc: Stc):
     assert refused.code == 2 and "choose-parallelism: one point of each computation at once takes" in refused.stderr
     (least,) = re.findall(r"accepted: dsp=(\d+) or more", refused.stderr)
     text, schedule, dsp = made("few", "--budget", f"dsp={least}", "--check")
-    assert text.count("impl=fabric") == schedule.count('multipliers = "lut"') == 2 and dsp <= int(least)
+    assert text.count("op=mul impl=fabric") == schedule.count('multipliers = "lut"') == 2 and dsp <= int(least)
 
     text, schedule, more = made("more", "--budget", "dsp=100")
     assert {kind: schedule.count(f'multipliers = "{kind}"') > 0 for kind in ("pairs", "dsp", "lut")} == {
