@@ -87,7 +87,7 @@ from stc.iteration.proofs import Differs, Equal, compare_sequences
 from stc.iteration.restriction import restricted
 from stc.iteration.round_robin import round_robin_parts, without_constants
 from stc.iteration.size import Size, Symbol, are_equal, minimum
-from stc.iteration.sized_reshapes import at_largest, resized
+from stc.iteration.sized_reshapes import at_largest, resized, sliced
 
 Solver: TypeAlias = Literal["normal-form", "both", "z3"]
 """What z3 is asked: what no other proof decides; all edges between types that are not one and the same, and accesses to what has a
@@ -353,8 +353,8 @@ def _slice_edges(
 ) -> Iterator[_Edge]:
     for index, (part, offset) in enumerate(zip(parts, offsets, strict=True)):
         name = f"slice {index} of {_named(full)}"
-        sides = _order(full), _order(part), offset
-        yield _Edge(op, kind, name, partial(_sliced, *sides), partial(Slice, *sides))
+        sides, largest = (_order(full), _order(part)), (at_largest(_order(full)), at_largest(_order(part)))
+        yield _Edge(op, kind, name, partial(_sliced, *sides, offset), partial(Slice, *largest, offset))
 
 
 def _merge_edges(op: MergeOp) -> Iterator[_Edge]:
@@ -532,7 +532,11 @@ def _converter_parts(op: ConverterOp):
 
 @lru_cache(maxsize=4096)
 def _sliced(full: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> str:
-    """`part` is the tokens of `full` in its slice at `offset`."""
+    """`part` is the tokens of `full` in its slice at `offset`; sizes known at run time stay whole."""
+    if not (full.is_static and part.is_static):
+        if (expected := sliced(full, at_largest(part), offset)) != part:
+            raise Wrong(f"the slice is {part}, expected the sizes of the whole: {expected}")
+        return _sliced(at_largest(full), at_largest(part), offset)
     if full.element != part.element:
         raise Wrong(f"tokens are of shape {list(full.element)} in the whole but of {list(part.element)} in the slice")
     inside = restricted(full, offset, part.static_shape)

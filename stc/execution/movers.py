@@ -73,11 +73,12 @@ def _order(kind: Attribute) -> StreamOrder:
     return kind.order
 
 
-def chunk(op: ChunkOp, source: ReadPort, targets: Sequence[WritePort]) -> Steps:
-    """Each token to the slice it lies in; tokens in none are dropped. Overlapping slices get copies."""
-    order = _order(op.source.type)
+def chunk(op: ChunkOp, source: ReadPort, targets: Sequence[WritePort], values: Mapping[str, int]) -> Steps:
+    """Each token to the slice it lies in, at these values of symbols; tokens in none are dropped. Overlapping slices get copies."""
+    order = _order(op.source.type).at(values)
     tokens = order.enumerate()
-    required = [_inside(tokens, _order(part.type), offset) for part, offset in zip(op.slices, op.offsets, strict=True)]
+    parts = [_order(part.type).at(values) for part in op.slices]
+    required = [_inside(tokens, part, offset) for part, offset in zip(parts, op.offsets, strict=True)]
     for index in range(order.token_count):
         while not source.queue:
             yield source, index

@@ -18,7 +18,7 @@ from math import lcm, prod
 from stc.iteration.line_buffer import LineSchedule, Tiles, aligned_lines, least_lines, line_schedule, moving_tiles
 from stc.iteration.normal_form import normal_form, split_loop
 from stc.iteration.order import Coordinate, Loop, StreamOrder
-from stc.iteration.size import static
+from stc.iteration.size import maximum, static
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ConverterPlan:
         if len(self.buffer_shape) != self.source.rank:
             raise ValueError(f"has a buffer of rank {len(self.buffer_shape)}, expected rank {self.source.rank} of the tensor")
         for dimension, extent in enumerate(self.buffer_shape):
-            needed, available = self.source_block.static_shape[dimension], self.source.static_shape[dimension]
+            needed, available = (maximum(order.shape[dimension]) for order in (self.source_block, self.source))
             if dimension != self.window and not needed <= extent <= available:
                 raise ValueError(
                     f"buffers {extent} entries of dimension {dimension}, expected at least the {needed} visited inside "
@@ -190,8 +190,12 @@ def check_orders(source: StreamOrder, target: StreamOrder) -> None:
         raise ValueError("converter source is not exact: it does not visit every coordinate once up to temporal reuse")
     if not target.is_covering:
         raise ValueError("converter target does not visit every coordinate")
-    if source.static_shape != target.static_shape:
-        raise ValueError(f"converter source is of shape {source.static_shape}, its target of {target.static_shape}")
+    if source.shape != target.shape:
+        raise ValueError(f"converter source is of shape {_spelled(source)}, its target of {_spelled(target)}")
+
+
+def _spelled(order: StreamOrder) -> str:
+    return f"({', '.join(map(str, order.shape))})"
 
 
 def keeps_windows_whole(target: StreamOrder, loop: int, shared: int) -> bool:

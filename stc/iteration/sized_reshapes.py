@@ -1,8 +1,11 @@
-"""Reshapes of streams some of whose dimensions have sizes known at run time (docs/design/method.md section 2).
+"""Reshapes and slices of streams some of whose dimensions have sizes known at run time (docs/design/method.md section 2).
 
 A reshape keeps such a dimension as it is: there are as many entries before it, and behind it, in either shape. Where each entry has
 one row-major position in both tensors at the largest sizes, it then has one index along that dimension in both, so that the tokens
 that are there at smaller sizes are the same on both sides, in the same order: what is proved of the largest sizes holds for all.
+
+So does a slice that cuts other dimensions only: where the whole and the slice count such a dimension by one loop over single entries,
+a smaller size leaves out, on both sides, the tokens at the entries that are not there. And so do two orders of one tensor.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from math import prod
 
 from stc.iteration.concatenation import loop_along
 from stc.iteration.order import Loop, StreamOrder
-from stc.iteration.size import is_static, maximum
+from stc.iteration.size import Size, is_static, maximum
 
 
 def at_largest(order: StreamOrder) -> StreamOrder:
@@ -22,21 +25,48 @@ def at_largest(order: StreamOrder) -> StreamOrder:
 
 
 def resized(source: StreamOrder, target: StreamOrder) -> StreamOrder:
-    """`target`, a reshape of `source` at the largest sizes, with the sizes of `source`.
+    """`target`, a reshape of `source` at the largest sizes, or another order of the same tensor, with the sizes of `source`.
 
     ValueError where a dimension of run-time size is not enumerated entry by entry by one loop, or not kept by the reshape.
     """
     if any(not is_static(source.loops[loop].trip) for loop in source.reuse_loops):
         raise ValueError(f"a loop of run-time size repeats tokens of {source}")
     shapes = at_largest(source).static_shape, target.static_shape
-    for dimension, coordinate in enumerate(source.coordinates):
-        if not all(is_static(size) for size in (coordinate.constant, *(source.loops[loop].trip for loop in coordinate.loops))):
+    for dimension in range(source.rank):
+        if not all(is_static(size) for size in _sizes_along(source, dimension)):
             trip, kept = source.loops[loop_along(source, dimension)].trip, _kept(dimension, *shapes)
             if kept is None:
                 raise ValueError(f"dimension {dimension} of {list(shapes[0])} is none of {list(shapes[1])}")
             loop = loop_along(target, kept)
-            target = replace(target, loops=(*target.loops[:loop], Loop(trip, 1), *target.loops[loop + 1 :]))
+            target = _with_trip(target, loop, trip)
     return target
+
+
+def sliced(full: StreamOrder, part: StreamOrder, offset: Sequence[int]) -> StreamOrder:
+    """`part`, the slice of `full` at `offset` at the largest sizes, with the sizes of `full`.
+
+    ValueError where a dimension of run-time size is not enumerated entry by entry by one loop of both, or is cut.
+    """
+    if any(not is_static(full.loops[loop].trip) for loop in full.reuse_loops):
+        raise ValueError(f"a loop of run-time size repeats tokens of {full}")
+    shape = at_largest(full).static_shape
+    for dimension, start in enumerate(offset):
+        if not all(is_static(size) for size in _sizes_along(full, dimension)):
+            extent = part.static_shape[dimension]
+            if (start, extent) != (0, shape[dimension]):
+                raise ValueError(f"entries {start} to {start + extent} of dimension {dimension}, of run-time size, are cut out")
+            part = _with_trip(part, loop_along(part, dimension), full.loops[loop_along(full, dimension)].trip)
+    return part
+
+
+def _with_trip(order: StreamOrder, loop: int, trip: Size) -> StreamOrder:
+    return replace(order, loops=(*order.loops[:loop], replace(order.loops[loop], trip=trip), *order.loops[loop + 1 :]))
+
+
+def _sizes_along(order: StreamOrder, dimension: int) -> tuple[Size, ...]:
+    """What the entries along `dimension` depend on."""
+    coordinate = order.coordinates[dimension]
+    return (coordinate.constant, *(order.loops[loop].trip for loop in coordinate.loops))
 
 
 def _kept(dimension: int, source: Sequence[int], target: Sequence[int]) -> int | None:

@@ -38,7 +38,9 @@ from stc.dialects.itensor.size_ops import SizeAttr
 from stc.dialects.itensor.syntax import parse_size
 from stc.dialects.itensor.type import ItensorType
 from stc.iteration.concatenation import concatenation_mismatch
+from stc.iteration.order import StreamOrder
 from stc.iteration.size import Size, is_static, static
+from stc.iteration.sized_reshapes import at_largest, sliced
 
 Offsets = ArrayAttr[DenseArrayBase]
 
@@ -226,10 +228,11 @@ def _verify_slices(
 def _verify_slice(what: str, full: ItensorType, part: ItensorType, offset: tuple[int, ...]) -> None:
     if part.tile_type != full.tile_type:
         raise VerifyException(f"{what} has elements {part.tile_type}, expected {full.tile_type} as the whole")
-    if not (part.order.is_static and full.order.is_static):
-        raise VerifyException(f"{what} has a symbolic size, expected integers")
     if len(offset) != full.rank:
         raise VerifyException(f"{what} has an offset of rank {len(offset)}, expected rank {full.rank}")
+    if not (part.order.is_static and full.order.is_static):
+        _verify_slice_of_sizes(what, full.order, part.order, offset)
+        return
     for dimension, start in enumerate(offset):
         extent, total, element = (
             part.tensor_shape[dimension],
@@ -252,6 +255,17 @@ def _verify_slice(what: str, full: ItensorType, part: ItensorType, offset: tuple
             f"token {token} of {what} is at {_spelled(found)}, expected {_spelled(expected)}: the tokens of the whole in "
             "this slice, in its order"
         )
+
+
+def _verify_slice_of_sizes(what: str, full: StreamOrder, part: StreamOrder, offset: tuple[int, ...]) -> None:
+    try:
+        expected = sliced(full, at_largest(part), offset)
+    except ValueError as error:
+        raise VerifyException(f"{what} is no slice that keeps dimensions of run-time size whole: {error}") from error
+    if part != expected:
+        raise VerifyException(f"{what} has the order {part}, expected the sizes of the whole: {expected}")
+    if slice_mismatch(at_largest(full), at_largest(part), offset) is not None:
+        raise VerifyException(f"{what} has the order {part}, expected the tokens of the whole in this slice, in its order")
 
 
 def _overlap(

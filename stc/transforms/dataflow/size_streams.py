@@ -17,7 +17,7 @@ from stc.analysis.host_work import functions_of
 from stc.analysis.run_time_sizes import RunTimeSizes, symbol_argument
 from stc.diagnostics import CompileError, NoRunTimeSize
 from stc.dialects.dataflow import KernelOp, OwnKernelOp, TaskOp, YieldOp
-from stc.dialects.itensor import ConcatOp, ConverterOp, ForkOp, ItensorType, ReadOp, ReassociateOp, SizeOp, SymbolType, WriteOp
+from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ConverterOp, ForkOp, ItensorType, ReadOp, ReassociateOp, SizeOp, SymbolType, WriteOp
 from stc.dialects.itensor.accesses import constant_value
 from stc.dialects.itensor.destinations import root_of
 from stc.dialects.itensor.routing_ops import offsets_attr
@@ -26,7 +26,9 @@ from stc.iteration.block_tokens import token_lanes
 from stc.iteration.concatenation import begins_of, joined
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, Symbol, is_static, maximum, minimum, sum_of, symbols_in
-from stc.iteration.sized_reshapes import resized
+from stc.iteration.sized_reshapes import resized, sliced
+
+PASSED = "tasks, forks, reshapes, slices, concatenations and converters of such streams"
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,9 @@ class SizeStreams(ModulePass):
 
     Everything before this pass is decided for the largest sizes. From the arguments on, each stream and each loop that enumerates
     it takes the size of what it carries; a concatenation has the sum of its parts. Dimensions of such sizes must cross entry by
-    entry, in a loop of their own, and may meet tasks, forks, concatenations and reshapes of other dimensions only; anything else
-    is refused by name. A converter that repeats its block for each such entry repeats it as often. Memory holds tensors as they lie
+    entry, in a loop of their own, and may meet tasks, forks, concatenations, converters, and reshapes and slices of other dimensions;
+    anything else is refused by name. A converter that repeats its block for each such entry repeats it as often; the buffer of one
+    that holds such entries has room for all of the largest sizes. Memory holds tensors as they lie
     at the largest sizes; results have entries only where there are some. What is proved later is proved for all values.
 
         func.func @main(%x: tensor<13x4xf32> {stc.sizes = [#itensor.size<pos<=13>, #itensor.size<4>]}, %p: i32 {stc.name = "pos"}) {
@@ -120,11 +123,15 @@ class _Sizing:
                 self.orders.update(dict.fromkeys(op.copies, self._order(op.source)))
             case ConcatOp():
                 self._through_concat(op)
-            case ReassociateOp():
-                self._through_reassociate(op)
+            case ReassociateOp() | CastOp():
+                self._through_reshape(op)
+            case ChunkOp():
+                self._through_chunk(op)
+            case ConverterOp() if op.window is None:
+                self._through_converter(op)
             case _:
                 what = f"'{op.name}' of {self._spelled(changed[0])}, whose size is known at run time ({self._order(changed[0])})"
-                raise NoRunTimeSize(what, where=self._where, accepted="tasks, forks, reshapes and concatenations of such streams")
+                raise NoRunTimeSize(what, where=self._where, accepted=PASSED)
 
     def _through_task(self, task: TaskOp) -> None:
         sizes: dict[SSAValue, Size] = {}
@@ -171,8 +178,7 @@ class _Sizing:
         ):
             raise self._uneven(task, found.loops[changed[0]].trip, order.loops[changed[0]].trip)
         self.orders[port] = self.orders[value] = found
-        if sender.plan.blocks == 2 and token_lanes(sender.plan) is None:  # else one loop over what comes and what goes
-            sender.blocks_attr = IntegerAttr(1, i64)
+        _fill_and_empty_in_turn(sender)
 
     def _uneven(self, task: TaskOp, size: Size, other: Size) -> NoRunTimeSize:
         what = f"a loop of task @{task.sym_name.data} takes {size} tokens of one stream and {other} of another"
@@ -203,13 +209,30 @@ class _Sizing:
         begins = begins_of(parts, along[0])
         op.offsets_prop = offsets_attr([[begin if d in along else 0 for d in range(order.rank)] for begin in begins])
 
-    def _through_reassociate(self, op: ReassociateOp) -> None:
+    def _through_reshape(self, op: ReassociateOp | CastOp) -> None:
         try:
             self.orders[op.result] = resized(self._order(op.source), self._order(op.result))
         except ValueError as error:
             what = f"{self._spelled(op.result)} is no reshape of other dimensions ({error})"
             accepted = "reshapes that keep dimensions of run-time size"
             raise NoRunTimeSize(what, where=self._where, accepted=accepted) from None
+
+    def _through_chunk(self, op: ChunkOp) -> None:
+        for part, offset in zip(op.slices, op.offsets, strict=True):
+            try:
+                self.orders[part] = sliced(self._order(op.source), self._order(part), offset)
+            except ValueError as error:
+                what = f"{self._spelled(part)} is no slice of other dimensions of {self._spelled(op.source)} ({error})"
+                raise NoRunTimeSize(what, where=self._where, accepted="slices that keep dimensions of run-time size whole") from None
+
+    def _through_converter(self, op: ConverterOp) -> None:
+        """Its buffer holds what there is at the largest sizes."""
+        try:
+            self.orders[op.result] = resized(self._order(op.source), self._order(op.result))
+        except ValueError as error:
+            what = f"{self._spelled(op.result)} is converted from or to another than entries in one loop ({error})"
+            raise NoRunTimeSize(what, where=self._where, accepted="a loop over single entries of run-time size") from None
+        _fill_and_empty_in_turn(op)
 
     # Applying them ------------------------------------------------------------------------------------------------------
 
@@ -280,6 +303,12 @@ class _Sizing:
 
     def _spelled(self, value: SSAValue) -> str:
         return f"%{value.name_hint or 'stream'}"
+
+
+def _fill_and_empty_in_turn(converter: ConverterOp) -> None:
+    """Where two blocks would be one loop over what comes and what goes: how long it is would be no size."""
+    if converter.plan.blocks == 2 and token_lanes(converter.plan) is None:
+        converter.blocks_attr = IntegerAttr(1, i64)
 
 
 def _sized(order: StreamOrder, dimension: int, size: Size, name: str) -> StreamOrder:

@@ -123,7 +123,7 @@ class _Body:
     def shared(self, plan: ConverterPlan) -> Builder:
         """A builder inside the loops that source and target share."""
         names = order_loop_names(plan.source)[: plan.shared_loops]
-        return loop_nest(self.builder, plan.source.loops[: plan.shared_loops], names)[1]
+        return loop_nest(self.builder, plan.source.loops[: plan.shared_loops], names, self.symbols)[1]
 
 
 def _task(

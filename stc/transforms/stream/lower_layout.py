@@ -20,6 +20,7 @@ from stc.dialects.dataflow import KernelOp, TaskKind, TaskOp, YieldOp
 from stc.dialects.itensor import CastOp, ChunkOp, ConcatOp, ForkOp, ItensorType, MergeOp, ReassociateOp, SplitOp
 from stc.iteration.order import Loop, StreamOrder
 from stc.iteration.size import Size, maximum, product_of
+from stc.iteration.sized_reshapes import at_largest
 from stc.transforms.index_constant import index_constant
 from stc.transforms.stream.bridges import consumed_stream, produced_stream, reconnect
 from stc.transforms.stream.loops import (
@@ -144,6 +145,8 @@ def _order(value: SSAValue) -> StreamOrder:
 
 def _sizes(op: Operation) -> Sequence[Size]:
     """What the loops of the task depend on."""
+    if isinstance(op, ChunkOp):
+        return _order(op.source).sizes
     if isinstance(op, ConcatOp):
         return [*_order(op.result).sizes, *(size for start in op.starts for size in start)]
     return [_rounds(op)]
@@ -181,11 +184,12 @@ def _merge(op: MergeOp, body: _Body) -> None:
 
 def _chunk(op: ChunkOp, body: _Body) -> None:
     order = _order(op.source)
-    ivs, inner = order_nest(body.builder, order)
+    ivs, inner = order_nest(body.builder, order, body.symbols)
     token = inner.insert(stream.ReadOp(body.ins[0])).result
     place = coordinates(inner, order, ivs)
     for out, result, offset in zip(body.outs, op.results, op.offsets, strict=True):
-        then = _guarded(inner, place, order, offset, _order(result).static_shape)
+        # Slices keep dimensions of run-time size whole, so that no guard looks at a size.
+        then = _guarded(inner, place, at_largest(order), offset, at_largest(_order(result)).static_shape)
         then.insert(stream.WriteOp(token, out))
 
 
